@@ -15,7 +15,7 @@ from itertools import count
 from typing import Any
 from uuid import UUID
 
-from coordinator.engine.calls import Call, Request, Result
+from coordinator.engine.calls import Call, CoordinatorResult, Request
 from coordinator.engine.classic.heartbeat import Heartbeat
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
@@ -41,7 +41,7 @@ class Bench:
         self.records: list[Record] = []
         self.engine.loaded(0)
 
-    def send(self, request: Request[Any]) -> Result:
+    def send(self, request: Request[Any]) -> CoordinatorResult:
         ticket = next(self.tickets)
         result = self.engine.handle(
             Call(
@@ -162,7 +162,7 @@ def _cycle(requests: Sequence[Request[Any]], times: int) -> Iterator[Request[Any
 
 
 def _time(bench: Bench, requests: Iterator[Request[Any]]) -> float:
-    send: Callable[[Request[Any]], Result] = bench.send
+    send: Callable[[Request[Any]], CoordinatorResult] = bench.send
     started = time.process_time()
     for request in requests:
         send(request)

@@ -10,7 +10,7 @@ from typing import Annotated
 from cli.errors import UsageError
 from cli.options import option
 from cli.output import notice
-from cli.sources.contexts.place import Place
+from cli.sources.contexts.place import SourceOrigin
 
 _consent = partial(option, rich_help_panel="Doing it")
 
@@ -31,7 +31,7 @@ class ConsentOptions:
             "CONTEXT",
         ),
     ] = None
-    place: Place | None = None
+    place: SourceOrigin | None = None
     """No option: what is changed, where the command line itself does not spell it out."""
 
     @property
@@ -77,7 +77,7 @@ def can_ask() -> bool:
     return all(stream is not None and stream.isatty() for stream in streams)
 
 
-def ask(question: str, place: Place | None = None) -> bool:
+def ask(question: str, place: SourceOrigin | None = None) -> bool:
     """Ask on the terminal; only `y` and `yes` are a yes, and of a protected context only its name."""
     notice(question)
     if place is not None:  # said before, but what is to change may fill the screen by now

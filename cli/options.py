@@ -15,7 +15,7 @@ import typer
 
 from cli.errors import UsageError
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
-from cli.sources.contexts.place import Place
+from cli.sources.contexts.place import SourceOrigin
 
 if TYPE_CHECKING:
     from cli.render.output_format import Shape
@@ -95,7 +95,7 @@ class SourceOptions(NamedSource):
         int,
         _source("--timeout", "How long the live cluster may take to answer, in milliseconds.", "MS", min=1),
     ] = 30_000
-    place: Place | None = None
+    place: SourceOrigin | None = None
     """No option: where the source comes from that the command line itself does not spell out."""
     timeout_is_chosen: bool = False
     """No option: whether somebody chose the timeout, on the command line, in the environment or in a context."""

@@ -25,7 +25,7 @@ BROKERS_DEFAULT = "uniform"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class DryRunRequest:
     """What to try."""
 
     assignor: str | None = None
@@ -82,7 +82,7 @@ class DryRun:
 
 
 def dry_run_all(
-    groups: Sequence[Group], topics: Mapping[str, Topic], request: Request
+    groups: Sequence[Group], topics: Mapping[str, Topic], request: DryRunRequest
 ) -> tuple[tuple[DryRun, ...], tuple[Problem, ...]]:
     """Every group by itself; one that cannot be tried is named with the reason."""
     runs: list[DryRun] = []
@@ -101,14 +101,16 @@ def dry_run_all(
     return tuple(runs), tuple(problems)
 
 
-def _failure(group: Group, topics: Mapping[str, Topic], request: Request, error: AssignorFailedError) -> str:
+def _failure(
+    group: Group, topics: Mapping[str, Topic], request: DryRunRequest, error: AssignorFailedError
+) -> str:
     """What the real assignor would throw, and what about the group makes it."""
     changed, changed_topics = change_group(group, request.what_if), change_topics(topics, request.what_if)
     odd = "; ".join(f"{item.subject} {item.message}" for item in oddities_of(changed, changed_topics))
     return f"the real assignor would fail here: {error}" + (f" ({odd})" if odd else "")
 
 
-def dry_run(group: Group, topics: Mapping[str, Topic], request: Request) -> DryRun:
+def dry_run(group: Group, topics: Mapping[str, Topic], request: DryRunRequest) -> DryRun:
     """One group under one assignor.
 
     LookupError for a group or an assignor that cannot be asked, ValueError for a what-if that Kafka would refuse,
@@ -146,7 +148,7 @@ def dry_run(group: Group, topics: Mapping[str, Topic], request: Request) -> DryR
     )
 
 
-def inapplicable(group: Group, request: Request) -> str | None:
+def inapplicable(group: Group, request: DryRunRequest) -> str | None:
     """Why there is no assignor to ask for a group; None when there is one."""
     if group.type in (GroupType.SHARE, GroupType.STREAMS):
         return f"a {group.type.value} group is not assigned by a consumer assignor"
@@ -157,7 +159,7 @@ def inapplicable(group: Group, request: Request) -> str | None:
     return None
 
 
-def takes_default(group: Group, request: Request) -> bool:
+def takes_default(group: Group, request: DryRunRequest) -> bool:
     """Whether the brokers' own choice is taken: of a consumer group whose source does not know the assignor.
 
     It is what brokers use while no member wishes for another, and a setting of theirs, which no log has.
@@ -165,7 +167,7 @@ def takes_default(group: Group, request: Request) -> bool:
     return group.type is GroupType.CONSUMER and not (request.assignor or group.protocol)
 
 
-def assumed_leader(group: Group, request: Request) -> AssumedLeader:
+def assumed_leader(group: Group, request: DryRunRequest) -> AssumedLeader:
     """What was asked for, else the library that the members run, else Java."""
     if request.leader is not None:
         return AssumedLeader(library=request.leader, known_by="asked for")
@@ -179,7 +181,7 @@ def assumed_leader(group: Group, request: Request) -> AssumedLeader:
     return AssumedLeader(library=Leader.JAVA, known_by=f"assumed: {why}")
 
 
-def choose_assignor(group: Group, request: Request, leader: Leader) -> Assignor:
+def choose_assignor(group: Group, request: DryRunRequest, leader: Leader) -> Assignor:
     """The assignor that is asked for, or the one in use; UnknownAssignorError lists what there is."""
     side = request.side
     if side is None:
@@ -197,7 +199,7 @@ def _exists(name: str, side: Side) -> bool:
 
 
 def compare(
-    group: Group, topics: Mapping[str, Topic], request: Request, assignors: Sequence[Assignor]
+    group: Group, topics: Mapping[str, Topic], request: DryRunRequest, assignors: Sequence[Assignor]
 ) -> tuple[tuple[DryRun, ...], tuple[Problem, ...]]:
     """The same change under several assignors; one that fails is named."""
     runs: list[DryRun] = []

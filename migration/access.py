@@ -13,7 +13,7 @@ IMPLIES_DESCRIBE = frozenset({"ALL", "DESCRIBE", "READ", "WRITE", "DELETE", "ALT
 """Operations whose ALLOW also allows DESCRIBE (AclAuthorizer, StandardAuthorizerData)."""
 
 
-class Kind(Enum):
+class ResourceKind(Enum):
     """What is accessed."""
 
     TOPIC = "TOPIC"
@@ -21,17 +21,17 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class AccessEntry:
     """An access control entry."""
 
-    kind: Kind
+    kind: ResourceKind
     name: str
     is_prefix: bool
     principal: str
     operation: str
     allows: bool
 
-    def covers(self, kind: Kind, name: str) -> bool:
+    def covers(self, kind: ResourceKind, name: str) -> bool:
         """Whether the entry is about this resource."""
         if self.kind is not kind:
             return False
@@ -44,7 +44,7 @@ class Access:
     authorizer.
     """
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[AccessEntry, ...] = ()
     is_open: bool = False
     problem: str | None = None
 
@@ -53,7 +53,7 @@ class Access:
         allowed = {
             entry.principal
             for entry in self.entries
-            if entry.allows and entry.operation in ("READ", "ALL") and entry.covers(Kind.GROUP, group)
+            if entry.allows and entry.operation in ("READ", "ALL") and entry.covers(ResourceKind.GROUP, group)
         }
         return tuple(sorted(allowed))
 
@@ -62,7 +62,7 @@ class Access:
         mine = [
             entry
             for entry in self.entries
-            if entry.principal in (principal, EVERYBODY) and entry.covers(Kind.TOPIC, topic)
+            if entry.principal in (principal, EVERYBODY) and entry.covers(ResourceKind.TOPIC, topic)
         ]
         if any(not entry.allows and entry.operation in ("ALL", "DESCRIBE") for entry in mine):
             return False

@@ -1,7 +1,7 @@
 """The course of a plan as a picture shows it: what each member speaks and holds, moment by moment.
 
-No drawing here: columns (`Frame`), what a member is at each (`Kind`), and lanes of members, or, of a large group, how
-many members are of each kind.
+No drawing here: columns (`TimelineFrame`), what a member is at each (`Kind`), and lanes of members, or, of a large
+group, how many members are of each kind.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ UNKNOWN_LIST = "list not known"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class TimelineFrame:
     """A moment: a column of the picture."""
 
     step: int
@@ -37,7 +37,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lane:
+class MemberLane:
     """A member, frame by frame."""
 
     name: str
@@ -50,10 +50,10 @@ class Lane:
 class Timeline:
     """A picture's contents; all rows have a value for every frame."""
 
-    frames: tuple[Frame, ...]
+    frames: tuple[TimelineFrame, ...]
     kinds: tuple[str, ...]
     """What a member can be, in order of appearance: `classic: range`, `consumer`, `stopped`."""
-    lanes: tuple[Lane, ...]
+    lanes: tuple[MemberLane, ...]
     """Empty for a group of more members than can be shown one by one."""
     members: tuple[tuple[int, ...], ...]
     """Members of each kind: a row for each kind."""
@@ -78,7 +78,7 @@ def timeline_of(moments: Sequence[Moment], names: Mapping[str, str], rounds: int
     owned = [[row[origin].partitions if origin in row else 0 for origin in origins] for row in seats]
     most = max(map(sum, owned))
     lanes = [
-        Lane(
+        MemberLane(
             name=names.get(origin, origin),
             kinds=tuple(row[position] for row in table),
             partitions=tuple(row[position] for row in owned),
@@ -114,9 +114,9 @@ def _shown(moments: Sequence[Moment]) -> list[Sequence[Moment]]:
     return [together[index] for index in wanted]
 
 
-def _frame(moments: Sequence[Moment]) -> Frame:
+def _frame(moments: Sequence[Moment]) -> TimelineFrame:
     last = moments[-1]
-    return Frame(
+    return TimelineFrame(
         step=last.step,
         round=last.round,
         title=_title(moments),

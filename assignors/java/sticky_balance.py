@@ -4,7 +4,7 @@ Java visits the partitions again and again, in order, until a whole visit moves 
 member that lacks some of its topics' partitions sees one at a member with two more than itself. A visited partition
 moves back to its claimant of an older generation if that one has two less than the owner, even if it no longer
 subscribes, else to its subscriber with the fewest partitions if some subscriber has two less. Instead of moving to and
-fro, an earlier move is taken back (`Movements`).
+fro, an earlier move is taken back (`PartitionMovements`).
 
 Nothing changes between two moves. So instead of asking about every partition, this looks for the next one that moves
 in blocks of one class, and keeps one witness of imbalance until it is no longer one.
@@ -21,9 +21,9 @@ show: it compares with whoever comes last in its map among the holders of a part
 has set aside, depending on whom it happens to ask first. So this asks in Java's order, one partition and one member
 at a time.
 
-`Movements`: no move is made both ways. Java records for every partition that moved from where to where it did. When
-it wants to move a partition of a topic from a to b and another one of that topic went from b to a before, that one
-goes back instead: the first in the iteration order of a HashSet of partitions.
+`PartitionMovements`: no move is made both ways. Java records for every partition that moved from where to where it
+did. When it wants to move a partition of a topic from a to b and another one of that topic went from b to a before,
+that one goes back instead: the first in the iteration order of a HashSet of partitions.
 
 Source: performReassignments and isBalanced of AbstractStickyAssignor.GeneralAssignmentBuilder,
 AbstractStickyAssignor.PartitionMovements.
@@ -100,7 +100,7 @@ class Balancing:
         self.question, self.subscribers, self.racks = question, subscribers, racks
         self.held, self.counts, self.fixed = held, counts, fixed
         self.previous = _previous_owners(question)
-        self.movements = Movements(self._spread_of)
+        self.movements = PartitionMovements(self._spread_of)
         self._topic_hashes = string_hashes([topic.name for topic in question.group.spec.topics])
         self.loads = np.where(fixed, SET_ASIDE, counts)
         shared = subscribers.in_order[subscribers.potential[subscribers.in_order] > 1]
@@ -366,7 +366,7 @@ class BalancingWithStrays(Balancing):
         return shown
 
 
-class Movements:
+class PartitionMovements:
     """Every partition's way from its first owner to its present one."""
 
     def __init__(self, spread_of: Callable[[int], int]) -> None:

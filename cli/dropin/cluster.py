@@ -18,7 +18,7 @@ from cli.sources.live import LiveSource, listed_group
 from groups.model import Group, GroupListing, GroupType, Node, Offsets, Problem
 from groups.offsets.model import Place
 from wire.client.answers import Failure
-from wire.client.client import Client
+from wire.client.client import KafkaClient
 from wire.errors import ErrorCode
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
@@ -48,7 +48,7 @@ def open_cluster(options: Options) -> Iterator[LiveSource]:
         source.close()
 
 
-def client_of(source: LiveSource, instead: str) -> Client:
+def client_of(source: LiveSource, instead: str) -> KafkaClient:
     """The wire client of a cluster; `instead` names what can do the same without it.
 
     :raises CommandError: librdkafka alone can log in there, and it cannot do what is needed
@@ -117,7 +117,7 @@ def describe_consumer_groups(source: LiveSource, names: Iterable[str]) -> dict[s
     return found
 
 
-def describe_each(client: Client, names: Collection[str]) -> dict[str, Described]:
+def describe_each(client: KafkaClient, names: Collection[str]) -> dict[str, Described]:
     """Each group, or why it is not described: code 69 where no group of consumers has that id."""
     answers = client.describe(CONSUMER_GROUP_DESCRIBE, names)
     consumers = {name: (GroupType.CONSUMER, group) for name, group in answers.found.items()}
@@ -155,7 +155,7 @@ def _of_consumers(group: Any) -> Described:
     return Failure(message=f"java.lang.IllegalArgumentException: {said}")
 
 
-def _coordinators(client: Client, groups: Collection[str]) -> dict[str, Node]:
+def _coordinators(client: KafkaClient, groups: Collection[str]) -> dict[str, Node]:
     """The coordinator of each group."""
     nodes = {
         broker.address: Node(id=broker.node_id, host=broker.address.host, port=broker.address.port)

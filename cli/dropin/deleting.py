@@ -10,7 +10,7 @@ from cli.dropin.errors import BadValue
 from cli.dropin.kafka_errors import error_message, exception_text, status_of
 from cli.dropin.parse import Options
 from cli.dropin.printing import print_error, row, width_of
-from cli.dropin.topics import Topics, split_topics
+from cli.dropin.topics import ClusterTopics, split_topics
 from cli.render.cells import MISSING
 from cli.sources.live import LiveSource
 from groups.offsets.model import Place
@@ -66,7 +66,7 @@ def delete_offsets(options: Options, source: LiveSource) -> int:
         raise BadValue("Found multiple arguments for option group, but you asked for only one")
     (group,) = options.groups
     client = client_of(source, "kafka-consumer-groups.sh")
-    topics = Topics(client)
+    topics = ClusterTopics(client)
     named, whole = split_topics(options.topics)
     places = list(dict.fromkeys([*named, *topics.places(whole)]))
     answers = client.delete_offsets({group: places})

@@ -24,8 +24,8 @@ from cli.dropin.errors import ToolFailure, ToolUsageError
 from cli.dropin.kafka_errors import error_message, exception_text, status_of
 from cli.dropin.parse import Options
 from cli.dropin.printing import java_length, print_error, row, width_of
-from cli.dropin.scenarios import Logs, new_offsets, scenario_of
-from cli.dropin.topics import Topics
+from cli.dropin.scenarios import PartitionLogs, new_offsets, scenario_of
+from cli.dropin.topics import ClusterTopics
 from cli.errors import ExitStatus
 from cli.sources.live import LiveSource
 from groups.model import GroupState
@@ -71,8 +71,8 @@ class _Reset:
         """The exit status, as far as it is known."""
         self.client = client_of(source, "kohort offsets reset")
         self._options, self._source = options, source
-        self._topics = Topics(self.client)
-        self._logs = Logs(self.client)
+        self._topics = ClusterTopics(self.client)
+        self._logs = PartitionLogs(self.client)
 
     def group(self, name: str, described: Described) -> Mapping[Place, int]:
         """Set one group, where that is asked for; its new offsets by topic and partition."""

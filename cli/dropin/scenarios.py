@@ -28,7 +28,7 @@ from groups.offsets.scenarios import (
     parse_duration_ns,
     reset,
 )
-from wire.client.client import Client
+from wire.client.client import KafkaClient
 from wire.client.offsets import EARLIEST, LATEST
 
 Offsets = Mapping[Place, int]
@@ -64,10 +64,10 @@ def scenario_of(options: Options, planned: Callable[[], Mapping[str, Offsets]]) 
 
 
 @dataclass(frozen=True, slots=True)
-class Logs:
+class PartitionLogs:
     """The logs of one cluster."""
 
-    client: Client
+    client: KafkaClient
 
     def positions(self, scenario: Scenario, places: Sequence[Place]) -> Positions:
         """Where the logs begin and end, and where they were at the scenario's moment; all of it, or ToolFailure."""

@@ -10,8 +10,8 @@ from cli.dropin.kafka_errors import error_message, status_of
 from cli.dropin.parse import java_number
 from groups.offsets.model import Place
 from wire.client.answers import Failure
-from wire.client.client import Client
-from wire.client.metadata import Topic
+from wire.client.client import KafkaClient
+from wire.client.metadata import TopicMetadata
 from wire.errors import ErrorCode
 
 
@@ -51,11 +51,11 @@ def _number(argument: str, text: str) -> int:
 
 
 @dataclass(slots=True)
-class Topics:
+class ClusterTopics:
     """Topics of the cluster; each is asked for once."""
 
-    client: Client
-    found: dict[str, Topic] = field(default_factory=dict)
+    client: KafkaClient
+    found: dict[str, TopicMetadata] = field(default_factory=dict)
     failed: dict[str, Failure] = field(default_factory=dict)
     _leaders: dict[Place, int] = field(default_factory=dict)
     """Of every partition of the topics found; negative without one."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from migration.access import Access, Entry, Kind
-from wire.client.client import Client
+from migration.access import Access, AccessEntry, ResourceKind
+from wire.client.client import KafkaClient
 from wire.client.errors import KafkaError, WireError
 from wire.client.settings import AclResource
 from wire.errors import ErrorCode
 
-_KINDS = {AclResource.TOPIC: Kind.TOPIC, AclResource.GROUP: Kind.GROUP}
+_KINDS = {AclResource.TOPIC: ResourceKind.TOPIC, AclResource.GROUP: ResourceKind.GROUP}
 _EVERY_HOST = "*"
 _ALLOW = 3
 _LITERAL, _PREFIXED = 3, 4
@@ -27,9 +27,9 @@ _OPERATIONS = {
 """Names by the numbers of AclOperation."""
 
 
-def read_access(client: Client) -> Access:
+def read_access(client: KafkaClient) -> Access:
     """All entries of topics and groups; why they cannot be read where that is so."""
-    entries: list[Entry] = []
+    entries: list[AccessEntry] = []
     for asked, kind in _KINDS.items():
         try:
             resources = client.describe_acls(asked)
@@ -54,8 +54,8 @@ def _is_certain(resource: Any, acl: Any) -> bool:
     return acl.permission_type != _ALLOW or (acl.host == _EVERY_HOST and is_known)
 
 
-def _entry(kind: Kind, resource: Any, acl: Any) -> Entry:
-    return Entry(
+def _entry(kind: ResourceKind, resource: Any, acl: Any) -> AccessEntry:
+    return AccessEntry(
         kind=kind,
         name=resource.resource_name,
         is_prefix=resource.pattern_type == _PREFIXED,

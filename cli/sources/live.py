@@ -17,7 +17,7 @@ from cli.sources.permissions import READING, Needs, cause_of, worded
 from cli.sources.source import Notices, Read, RecordTimes
 from groups.listing import Cause, GroupListing, GroupType, Problem, state_of, type_of
 from wire.client.answers import Answers, Failure
-from wire.client.client import Client
+from wire.client.client import KafkaClient
 from wire.client.errors import UnsupportedMechanism
 from wire.client.security import ConnectionSettings, SecurityProtocol
 from wire.errors import ErrorCode
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from cli.sources.admin import AdminReader
     from groups.model import Cluster, Group, Node, Offsets, Topic
     from migration.access import Access
-    from wire.client.metadata import ClusterMetadata
-    from wire.client.metadata import Topic as WireTopic
+    from wire.client.metadata import ClusterMetadata, TopicMetadata
 
     Position: TypeAlias = Callable[[Any], tuple[Offsets, dict[tuple[str, int], Failure]]]
     """What an answer has of a group's offsets, and the partitions that could not be read."""
@@ -60,9 +59,9 @@ class LiveSource:
         self.name = ",".join(settings.bootstrap_servers)
         self.settings, self.timeout_ms = settings, settings.api_timeout_ms
         self.notices = Notices()
-        self.client: Client | None = None
+        self.client: KafkaClient | None = None
         try:
-            self.client = Client.connect(settings)
+            self.client = KafkaClient.connect(settings)
         except UnsupportedMechanism as error:
             self._log_in_without_wire(error)
             self.notices.add(
@@ -121,7 +120,7 @@ class LiveSource:
         )
         return self._with_settings(self.client, bare, [str(broker.node_id) for broker in metadata.brokers])
 
-    def _with_settings(self, client: Client, cluster: Cluster, brokers: Sequence[str]) -> Cluster:
+    def _with_settings(self, client: KafkaClient, cluster: Cluster, brokers: Sequence[str]) -> Cluster:
         from groups.brokers import with_settings
         from wire.client.settings import ResourceType
 
@@ -323,7 +322,7 @@ def _in_lines(problems: Sequence[Problem]) -> tuple[Problem, ...]:
 
 
 def _sizes(
-    client: Client, kinds: Mapping[str, GroupType]
+    client: KafkaClient, kinds: Mapping[str, GroupType]
 ) -> tuple[dict[str, tuple[str | None, int | None]], list[Problem]]:
     """Assignor and number of members by group."""
     sizes: dict[str, tuple[str | None, int | None]] = {}
@@ -343,7 +342,7 @@ def _sizes(
 
 
 def _described_by_kind(
-    client: Client, groups: Iterable[str], kinds: Mapping[str, GroupType]
+    client: KafkaClient, groups: Iterable[str], kinds: Mapping[str, GroupType]
 ) -> Iterator[tuple[GroupType, Answers[str, Any]]]:
     """Groups by type, each through its request. What no broker listed is asked for as a classic one, to learn why."""
     found: dict[GroupType, list[str]] = {}
@@ -375,7 +374,7 @@ def problem_of(
     return Problem(subject=subject, message=message, cause=cause_of(failure.name), group=group, topics=topics)
 
 
-def _nodes(client: Client) -> dict[str, Node]:
+def _nodes(client: KafkaClient) -> dict[str, Node]:
     """Brokers by `host:port`."""
     from groups.model import Node
 
@@ -388,7 +387,7 @@ def _nodes(client: Client) -> dict[str, Node]:
     }
 
 
-def _topic(told: WireTopic, racks: Mapping[int, str | None]) -> Topic:
+def _topic(told: TopicMetadata, racks: Mapping[int, str | None]) -> Topic:
     """Without end offsets. Racks are unknown unless some broker has one."""
     from groups.model import Topic
 
@@ -421,7 +420,7 @@ def _offsets(
     return offsets, tuple(problems)
 
 
-def _record_times(client: Client, wanted: Mapping[tuple[str, int], Collection[int]]) -> RecordTimes:
+def _record_times(client: KafkaClient, wanted: Mapping[tuple[str, int], Collection[int]]) -> RecordTimes:
     """The times of the first records at or behind the offsets; what could not be told is a problem."""
     answers = client.first_records(wanted)
     failed = [(place, failure) for place, failure in answers.failed.items()]

@@ -59,7 +59,7 @@ class Unavailable:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundRecord:
     """A record."""
 
     offset: int
@@ -75,7 +75,7 @@ Accept: TypeAlias = Callable[[bytes, bytes | None], bool]
 
 def read_newest(
     config: Settings, keys: Mapping[bytes, str], timeout_s: float, accept: Accept = lambda _key, _value: True
-) -> Mapping[bytes, Found | Unavailable]:
+) -> Mapping[bytes, FoundRecord | Unavailable]:
     """The newest record of each key, or why it could not be read; never raises for what a cluster answers.
 
     `keys` are given with the groups they belong to. `config` may hold secrets. Takes at most `timeout_s` seconds and a
@@ -113,7 +113,7 @@ _READING: Settings = {
 
 def _read(
     consumer: Consumer, keys: Mapping[bytes, str], accept: Accept, deadline: float
-) -> Mapping[bytes, Found | Unavailable]:
+) -> Mapping[bytes, FoundRecord | Unavailable]:
     topic = consumer.list_topics(OFFSETS_TOPIC, timeout=_left(deadline)).topics[OFFSETS_TOPIC]
     if topic.error is not None or not topic.partitions:
         reason = "it is not there" if topic.error is None else topic.error.str()
@@ -122,7 +122,7 @@ def _read(
     places = {group: partition_for(group, len(topic.partitions)) for group in set(keys.values())}
     for key, group in keys.items():
         by_partition[places[group]].add(key)
-    told: dict[bytes, Found | Unavailable] = {}
+    told: dict[bytes, FoundRecord | Unavailable] = {}
     for partition, held in sorted(by_partition.items()):
         told |= _of_partition(consumer, partition, held, accept, deadline)
     return told
@@ -130,12 +130,12 @@ def _read(
 
 def _of_partition(
     consumer: Consumer, partition: int, keys: set[bytes], accept: Accept, deadline: float
-) -> dict[bytes, Found | Unavailable]:
+) -> dict[bytes, FoundRecord | Unavailable]:
     """Windows from the end backwards until every key has been met, or everything has been read. Empties `keys`."""
     from confluent_kafka import KafkaException, TopicPartition
 
     place = TopicPartition(OFFSETS_TOPIC, partition)
-    told: dict[bytes, Found | Unavailable] = {}
+    told: dict[bytes, FoundRecord | Unavailable] = {}
     untold = Unavailable(f"{OFFSETS_TOPIC}-{partition} holds no record of it")
     try:
         if _left(deadline) <= 0:
@@ -169,11 +169,13 @@ class _Scan:
         self.progress = progress
         self.read_bytes = 0
 
-    def newest(self, begin: int, end: int, keys: Collection[bytes], accept: Accept) -> dict[bytes, Found]:
+    def newest(
+        self, begin: int, end: int, keys: Collection[bytes], accept: Accept
+    ) -> dict[bytes, FoundRecord]:
         """The newest accepted message with each of the keys in a range of offsets, compacted or not."""
         from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-        found = dict[bytes, Found]()
+        found = dict[bytes, FoundRecord]()
         self.consumer.assign([TopicPartition(OFFSETS_TOPIC, self.partition, begin)])
         while True:
             if _left(self.deadline) <= 0:
@@ -195,7 +197,7 @@ class _Scan:
                     return found
                 self.read_bytes += len(key) + len(value or b"")
                 if key in keys and accept(key, value):
-                    found[key] = Found(offset, key, value)
+                    found[key] = FoundRecord(offset, key, value)
                 if offset == end - 1:
                     return found
             if self.read_bytes > MOST_BYTES:
@@ -253,7 +255,7 @@ def with_leader(group: Group, told: LeaderRecord | Unavailable) -> Group:
     return replace(group, leader=told.leader, generation=generation, members=members)
 
 
-def _decoded(found: Found) -> LeaderRecord | Unavailable:
+def _decoded(found: FoundRecord) -> LeaderRecord | Unavailable:
     try:
         record = decode_record(found.key, found.value)
     except (DecodeError, UnknownKeyType) as error:
@@ -287,7 +289,7 @@ def read_commit_times(config: Settings, groups: Sequence[Group], timeout_s: floa
     found = read_newest(
         config, keys, timeout_s, lambda key, value: value is not None and value[OFFSET] == offsets[key]
     )
-    told = {key: _time(each) if isinstance(each, Found) else each for key, each in found.items()}
+    told = {key: _time(each) if isinstance(each, FoundRecord) else each for key, each in found.items()}
     untold: dict[Unavailable, list[str]] = {}
     for key, each in told.items():
         if isinstance(each, Unavailable):
@@ -309,7 +311,7 @@ def _key(group: str, topic: str, partition: int) -> bytes:
     return encode_record(OffsetRecord(group=group, topic=topic, partition=partition, value=None))[0]
 
 
-def _time(found: Found) -> int | Unavailable:
+def _time(found: FoundRecord) -> int | Unavailable:
     try:
         record = decode_record(found.key, found.value)
     except (DecodeError, UnknownKeyType) as error:

@@ -47,7 +47,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class CoordinatorResult:
     """Records to append, in order, and answers to send after they were appended.
 
     `answers` name the calls by their tickets: of this call, unless it has to wait, and of earlier ones that

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from coordinator.engine.calls import Result
+from coordinator.engine.calls import CoordinatorResult
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.config import Config, ConsumerSettings, GroupOverrides, consumer_settings
 from coordinator.engine.consumer.group import ConsumerGroup
@@ -38,7 +38,7 @@ class State:
 
 
 @dataclass(slots=True, kw_only=True)
-class Context:
+class EngineContext:
     """One per engine. `records` and `answers` fill up during a call and are taken at its end."""
 
     state: State
@@ -96,9 +96,11 @@ class Context:
         """What counts for a consumer group now: its own settings over the broker's."""
         return consumer_settings(self.state.group_configs.get(group), self.config)
 
-    def take(self) -> Result:
+    def take(self) -> CoordinatorResult:
         """What the call led to."""
-        result = Result(records=tuple(self.records), written=tuple(self.written), answers=tuple(self.answers))
+        result = CoordinatorResult(
+            records=tuple(self.records), written=tuple(self.written), answers=tuple(self.answers)
+        )
         self.records, self.written, self.answers = [], [], []
         return result
 

@@ -16,7 +16,7 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import ConsumerMember, normal_partitions
 from coordinator.engine.consumer.target_assignment import shown_assignor
-from coordinator.engine.context import Context
+from coordinator.engine.context import EngineContext
 from coordinator.engine.records import ClassicMemberValue, TopicPartitions
 from coordinator.errors import RequestRefused
 from groups.described import named_partitions
@@ -73,13 +73,13 @@ class ConsumerGroupDescribe(_Describe):
     """ConsumerGroupDescribe v0–v1."""
 
 
-def describe_classic(ctx: Context, call: Call, request: DescribeGroups) -> None:
+def describe_classic(ctx: EngineContext, call: Call, request: DescribeGroups) -> None:
     """Classic groups in the order asked for. Any other is Dead, which is an error only from version 6 on."""
     groups = tuple(_describe_classic(ctx, each, request.version) for each in request.groups)
     ctx.answer(call.ticket, DescribeGroupsAnswer(groups=groups))
 
 
-def _describe_classic(ctx: Context, name: str, version: int) -> Described:
+def _describe_classic(ctx: EngineContext, name: str, version: int) -> Described:
     group = ctx.state.groups.get(name)
     if not isinstance(group, ClassicGroup):
         dead = Group(id=name, type=GroupType.CLASSIC, state=GroupState.DEAD)
@@ -96,13 +96,13 @@ def _describe_classic(ctx: Context, name: str, version: int) -> Described:
     return Described(id=name, group=shown, members=group.member_values(protocol, assignments))
 
 
-def describe_consumer(ctx: Context, call: Call, request: ConsumerGroupDescribe) -> None:
+def describe_consumer(ctx: EngineContext, call: Call, request: ConsumerGroupDescribe) -> None:
     """Answer with every group asked for, in that order; one that cannot be shown has an error of its own."""
     groups = tuple(_describe_consumer(ctx, group) for group in request.groups)
     ctx.answer(call.ticket, DescribeGroupsAnswer(groups=groups))
 
 
-def _describe_consumer(ctx: Context, name: str) -> Described:
+def _describe_consumer(ctx: EngineContext, name: str) -> Described:
     if not name:
         return Described(id=name, error=ErrorCode.INVALID_GROUP_ID)
     try:

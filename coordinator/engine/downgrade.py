@@ -17,7 +17,7 @@ from coordinator.engine.classic.group import CONSUMER_PROTOCOL, ClassicGroup, Cl
 from coordinator.engine.consumer.client_assignors import NO_PAYLOAD, Payload
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import ConsumerMember
-from coordinator.engine.context import Context
+from coordinator.engine.context import EngineContext
 from coordinator.engine.records import ClassicGroupRecord, Record, TopicPartitions
 from coordinator.engine.topics import TopicImage
 from wire.messages.embedded_protocol import EmbeddedAssignment, write_assignment
@@ -33,14 +33,14 @@ class Replacement:
     """They put it there, and whatever else its request changes."""
 
 
-def may_leave(ctx: Context, group: ConsumerGroup, leaving: Sequence[ConsumerMember]) -> bool:
+def may_leave(ctx: EngineContext, group: ConsumerGroup, leaving: Sequence[ConsumerMember]) -> bool:
     """Whether the group becomes a classic one when these members go."""
     gone = {member.id for member in leaving}
     left = [member for member in group.members.values() if member.id not in gone]
     return bool(left) and _classic(left) and _allowed(ctx, len(left))
 
 
-def may_replace(ctx: Context, group: ConsumerGroup, old: ConsumerMember) -> bool:
+def may_replace(ctx: EngineContext, group: ConsumerGroup, old: ConsumerMember) -> bool:
     """Whether the group becomes a classic one when a classic member takes this one's place."""
     others = [member for member in group.members.values() if member.id != old.id]
     return old.classic is None and _classic(others) and _allowed(ctx, len(group.members))
@@ -50,12 +50,12 @@ def _classic(members: Sequence[ConsumerMember]) -> bool:
     return all(member.classic is not None for member in members)
 
 
-def _allowed(ctx: Context, size: int) -> bool:
+def _allowed(ctx: EngineContext, size: int) -> bool:
     return ctx.config.group_consumer_migration_policy.downgrades and size <= ctx.config.group_max_size
 
 
 def convert(
-    ctx: Context,
+    ctx: EngineContext,
     group: ConsumerGroup,
     *,
     leaving: Sequence[ConsumerMember] = (),
@@ -77,7 +77,7 @@ def convert(
     _enter(ctx, draft, must_rebalance)
 
 
-def _remove(ctx: Context, group: ConsumerGroup, replacement: Replacement) -> None:
+def _remove(ctx: EngineContext, group: ConsumerGroup, replacement: Replacement) -> None:
     """The broker writes down what becomes of a group that it deletes at once."""
     for key in group.timer_keys():
         ctx.timers.cancel(key)
@@ -87,7 +87,7 @@ def _remove(ctx: Context, group: ConsumerGroup, replacement: Replacement) -> Non
 
 
 def _assignment(
-    ctx: Context,
+    ctx: EngineContext,
     group: ConsumerGroup,
     draft: ClassicGroup,
     member: ClassicMember,
@@ -99,7 +99,7 @@ def _assignment(
     return encode_assignment(ctx.topics, group.targets.get(holder, {}), subscription, word)
 
 
-def _enter(ctx: Context, draft: ClassicGroup, must_rebalance: bool) -> None:
+def _enter(ctx: EngineContext, draft: ClassicGroup, must_rebalance: bool) -> None:
     group = ctx.state.groups[draft.id]
     if not isinstance(group, ClassicGroup):
         raise AssertionError(f"{draft.id} was to become a classic group")

@@ -17,13 +17,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from coordinator.engine import describe_groups, groups, session_expiry
-from coordinator.engine.calls import Call, Result
+from coordinator.engine.calls import Call, CoordinatorResult
 from coordinator.engine.classic import heartbeat, join_group, leave_group, sync_group
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.config import Config, GroupOverrides
 from coordinator.engine.consumer import client_assignment
 from coordinator.engine.consumer import heartbeat as consumer_heartbeat
-from coordinator.engine.context import Context, State
+from coordinator.engine.context import EngineContext, State
 from coordinator.engine.offsets import commit, fetch, removal
 from coordinator.engine.records import ClassicGroupRecord, OffsetRecord, Record
 from coordinator.engine.replay import (
@@ -38,7 +38,7 @@ from coordinator.engine.topics import TopicImage
 from coordinator.errors import CannotBeWritten, RequestRefused
 from wire.errors import ErrorCode
 
-HANDLERS: dict[type, Callable[[Context, Call, Any], None]] = {
+HANDLERS: dict[type, Callable[[EngineContext, Call, Any], None]] = {
     join_group.JoinGroup: join_group.handle,
     sync_group.SyncGroup: sync_group.handle,
     heartbeat.Heartbeat: heartbeat.handle,
@@ -72,7 +72,7 @@ class Engine:
         names can be longer than it has room for. The call that leads to one is answered UNKNOWN_SERVER_ERROR, as by a
         broker.
         """
-        self._ctx = Context(
+        self._ctx = EngineContext(
             state=State(),
             timers=Timers(),
             config=config or Config(),
@@ -94,7 +94,7 @@ class Engine:
     def topics(self) -> TopicImage:
         return self._ctx.topics
 
-    def handle(self, call: Call) -> Result:
+    def handle(self, call: Call) -> CoordinatorResult:
         """Answer a call or let it wait. A refusal is an answer; nothing is raised, whatever the request says."""
         ctx = self._ctx
         ctx.now_ms = call.now_ms
@@ -143,7 +143,7 @@ class Engine:
         """
         end_transaction(self._ctx.state, producer_id, committed=committed)
 
-    def loaded(self, now_ms: int) -> Result:
+    def loaded(self, now_ms: int) -> CoordinatorResult:
         """After recovery, also of nothing: the timers that a restart forgot begin to run."""
         self._ctx.now_ms = now_ms
         for group in list(self._ctx.state.groups.values()):
@@ -154,7 +154,7 @@ class Engine:
         removal.schedule(self._ctx)
         return self._ctx.take()
 
-    def update_topics(self, image: TopicImage, now_ms: int) -> Result:
+    def update_topics(self, image: TopicImage, now_ms: int) -> CoordinatorResult:
         """Tell of topics that were created, changed or deleted: the image of all there are now."""
         self._ctx.now_ms = now_ms
         topics_changed(self._ctx, image)
@@ -188,7 +188,7 @@ class Engine:
         """When to call `expire` next, in ms; None: not before another call. May change with every call."""
         return self._ctx.timers.next_deadline()
 
-    def expire(self, now_ms: int) -> Result:
+    def expire(self, now_ms: int) -> CoordinatorResult:
         """Do what is due by now; nothing when it is too early."""
         self._ctx.now_ms = now_ms
         while (key := self._ctx.timers.pop_due(now_ms)) is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coordinator.engine.calls import Call, Request
-from coordinator.engine.context import Context
+from coordinator.engine.context import EngineContext
 from coordinator.engine.offsets.removal import delete_all
 from coordinator.errors import RequestRefused
 from groups.listing import GroupListing
@@ -29,7 +29,7 @@ class ListGroups(Request[ListGroupsAnswer]):
         return ListGroupsAnswer(error=error.code)
 
 
-def list_groups(ctx: Context, call: Call, request: ListGroups) -> None:
+def list_groups(ctx: EngineContext, call: Call, request: ListGroups) -> None:
     """All groups that pass the filters, which ignore letter case; a name that means nothing lets nothing pass."""
     states = {each.strip().lower() for each in request.states}
     types = {each.lower() for each in request.types}
@@ -56,13 +56,13 @@ class DeleteGroups(Request[DeleteGroupsAnswer]):
         return DeleteGroupsAnswer(groups=tuple((each, error.code) for each in self.groups))
 
 
-def delete_groups(ctx: Context, call: Call, request: DeleteGroups) -> None:
+def delete_groups(ctx: EngineContext, call: Call, request: DeleteGroups) -> None:
     """Delete Empty groups and their offsets; a name given twice is answered once."""
     names = tuple(dict.fromkeys(request.groups))
     ctx.answer(call.ticket, DeleteGroupsAnswer(groups=tuple((each, _delete(ctx, each)) for each in names)))
 
 
-def _delete(ctx: Context, name: str) -> ErrorCode:
+def _delete(ctx: EngineContext, name: str) -> ErrorCode:
     group = ctx.state.groups.get(name)
     if group is None:
         return ErrorCode.GROUP_ID_NOT_FOUND

@@ -9,13 +9,13 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer import client_assignment, regex_refresh
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.update import remove
-from coordinator.engine.context import Context
+from coordinator.engine.context import EngineContext
 from coordinator.engine.records import MemberState
 from coordinator.engine.timers import TimerKey, TimerKind
 from groups.listing import GroupState
 
 
-def initial_delay_ended(ctx: Context, group: ClassicGroup, key: TimerKey) -> None:
+def initial_delay_ended(ctx: EngineContext, group: ClassicGroup, key: TimerKey) -> None:
     """Prolong the delay when somebody came during it and the rebalance timeout leaves room; else go on."""
     if group.state is not GroupState.PREPARING_REBALANCE:
         return
@@ -29,12 +29,12 @@ def initial_delay_ended(ctx: Context, group: ClassicGroup, key: TimerKey) -> Non
     ctx.timers.set(key, ctx.now_ms + group.initial_delay_ms)
 
 
-def join_timed_out(ctx: Context, group: ClassicGroup, _key: TimerKey) -> None:
+def join_timed_out(ctx: EngineContext, group: ClassicGroup, _key: TimerKey) -> None:
     if group.state is GroupState.PREPARING_REBALANCE:
         rebalance.complete(ctx, group)
 
 
-def sync_timed_out(ctx: Context, group: ClassicGroup, _key: TimerKey) -> None:
+def sync_timed_out(ctx: EngineContext, group: ClassicGroup, _key: TimerKey) -> None:
     """Members that have not synced are out, whether or not the group has become Stable without them."""
     settled = group.state in (GroupState.COMPLETING_REBALANCE, GroupState.STABLE)
     if not settled or not group.pending_sync:
@@ -44,7 +44,7 @@ def sync_timed_out(ctx: Context, group: ClassicGroup, _key: TimerKey) -> None:
     rebalance.prepare(ctx, group)
 
 
-def session_timed_out(ctx: Context, group: ClassicGroup, key: TimerKey) -> None:
+def session_timed_out(ctx: EngineContext, group: ClassicGroup, key: TimerKey) -> None:
     """A member is out, unless it waits for an answer (and is not new)."""
     member = group.members.get(key.member)
     if member is None:
@@ -60,14 +60,14 @@ def session_timed_out(ctx: Context, group: ClassicGroup, key: TimerKey) -> None:
         rebalance.prepare_or_complete(ctx, group)
 
 
-def pending_member_timed_out(ctx: Context, group: ClassicGroup, key: TimerKey) -> None:
+def pending_member_timed_out(ctx: EngineContext, group: ClassicGroup, key: TimerKey) -> None:
     """A member id expires with which nobody joined."""
     group.pending.discard(key.member)
     if group.state is GroupState.PREPARING_REBALANCE and group.all_joined():
         rebalance.complete(ctx, group)
 
 
-def classic_group_loaded(ctx: Context, group: ClassicGroup) -> None:
+def classic_group_loaded(ctx: EngineContext, group: ClassicGroup) -> None:
     """After recovery: every member has its session timeout to be heard of; too large a group rebalances."""
     group.learn_subscriptions()
     for member in group.members.values():
@@ -76,7 +76,7 @@ def classic_group_loaded(ctx: Context, group: ClassicGroup) -> None:
         rebalance.prepare(ctx, group)
 
 
-CLASSIC_TIMERS: dict[TimerKind, Callable[[Context, ClassicGroup, TimerKey], None]] = {
+CLASSIC_TIMERS: dict[TimerKind, Callable[[EngineContext, ClassicGroup, TimerKey], None]] = {
     TimerKind.INITIAL_DELAY: initial_delay_ended,
     TimerKind.JOIN: join_timed_out,
     TimerKind.SYNC: sync_timed_out,
@@ -85,25 +85,25 @@ CLASSIC_TIMERS: dict[TimerKind, Callable[[Context, ClassicGroup, TimerKey], None
 }
 
 
-def member_timed_out(ctx: Context, group: ConsumerGroup, key: TimerKey) -> None:
+def member_timed_out(ctx: EngineContext, group: ConsumerGroup, key: TimerKey) -> None:
     """A session ended, or a classic member has not joined or synced within its rebalance timeout."""
     member = group.members.get(key.member)
     if member is not None:
         remove(ctx, group, (member,))
 
 
-def rebalance_timed_out(ctx: Context, group: ConsumerGroup, key: TimerKey) -> None:
+def rebalance_timed_out(ctx: EngineContext, group: ConsumerGroup, key: TimerKey) -> None:
     """A member has not given up in time what it was told to."""
     member = group.members.get(key.member)
     if member is not None and member.current.state is MemberState.UNREVOKED_PARTITIONS:
         remove(ctx, group, (member,))
 
 
-def resolve_regexes(ctx: Context, group: ConsumerGroup, _key: TimerKey) -> None:
+def resolve_regexes(ctx: EngineContext, group: ConsumerGroup, _key: TimerKey) -> None:
     regex_refresh.resolve(ctx, group)
 
 
-def consumer_group_loaded(ctx: Context, group: ConsumerGroup) -> None:
+def consumer_group_loaded(ctx: EngineContext, group: ConsumerGroup) -> None:
     """After recovery: every member has a session to be heard of, and those that revoke their rebalance timeout."""
     session_timeout_ms = ctx.consumer_settings(group.id).session_timeout_ms
     for member in group.members.values():
@@ -113,7 +113,7 @@ def consumer_group_loaded(ctx: Context, group: ConsumerGroup) -> None:
             ctx.timers.set(revocation, ctx.now_ms + member.metadata.rebalance_timeout_ms)
 
 
-CONSUMER_TIMERS: dict[TimerKind, Callable[[Context, ConsumerGroup, TimerKey], None]] = {
+CONSUMER_TIMERS: dict[TimerKind, Callable[[EngineContext, ConsumerGroup, TimerKey], None]] = {
     TimerKind.SESSION: member_timed_out,
     TimerKind.REBALANCE: rebalance_timed_out,
     TimerKind.JOIN: member_timed_out,

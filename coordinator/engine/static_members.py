@@ -15,7 +15,7 @@ from coordinator.engine.classic.group import ClassicGroup, ClassicMember
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import AWAY, ConsumerMember
-from coordinator.engine.context import Context
+from coordinator.engine.context import EngineContext
 from coordinator.engine.records import (
     ClassicGroupRecord,
     ConsumerMemberRecord,
@@ -83,7 +83,7 @@ def replace_in_consumer_group(
 
 
 def replace_in_classic_group(
-    ctx: Context, call: Call, group: ClassicGroup, new: ClassicMember, version: int
+    ctx: EngineContext, call: Call, group: ClassicGroup, new: ClassicMember, version: int
 ) -> None:
     """Give the instance a new member id, fence the old one, and rebalance only if the group's protocol would change.
 
@@ -109,7 +109,7 @@ def replace_in_classic_group(
         rebalance.prepare(ctx, group)
 
 
-def _fence(ctx: Context, group: ClassicGroup, old: str) -> None:
+def _fence(ctx: EngineContext, group: ClassicGroup, old: str) -> None:
     fenced = ErrorCode.FENCED_INSTANCE_ID
     rebalance.answer_join(ctx, group, old, JoinGroupAnswer(error=fenced, member=old))
     rebalance.answer_sync(ctx, group, old, SyncGroupAnswer(error=fenced))
@@ -117,7 +117,7 @@ def _fence(ctx: Context, group: ClassicGroup, old: str) -> None:
 
 
 def _replace_silently(
-    ctx: Context, group: ClassicGroup, member: ClassicMember, version: int, old_leader: str | None
+    ctx: EngineContext, group: ClassicGroup, member: ClassicMember, version: int, old_leader: str | None
 ) -> JoinGroupAnswer:
     """Write the new id down, and hand out the present generation.
 

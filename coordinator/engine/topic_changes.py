@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.context import Context
+from coordinator.engine.context import EngineContext
 from coordinator.engine.offsets.removal import exists
 from coordinator.engine.records import ConsumerGroupRecord, ConsumerGroupValue, OffsetRecord
 from coordinator.engine.topics import TopicImage, metadata_hash
 
 
-def topics_changed(ctx: Context, image: TopicImage) -> None:
+def topics_changed(ctx: EngineContext, image: TopicImage) -> None:
     """Let the coordinator work with another image of the topics from now on, and delete the offsets of deleted ones."""
     old = ctx.topics
     ctx.topics = image
@@ -38,7 +38,7 @@ def topics_changed(ctx: Context, image: TopicImage) -> None:
     _delete_offsets_of_deleted_topics(ctx, old, image)
 
 
-def _delete_offsets_of_deleted_topics(ctx: Context, old: TopicImage, new: TopicImage) -> None:
+def _delete_offsets_of_deleted_topics(ctx: EngineContext, old: TopicImage, new: TopicImage) -> None:
     """Delete the offsets of topics that are gone. One that was made again under its name is another topic."""
     gone = {name: topic.id for name, topic in old.topics.items() if topic.id not in new.by_id}
     if not gone:
@@ -52,7 +52,7 @@ def _delete_offsets_of_deleted_topics(ctx: Context, old: TopicImage, new: TopicI
 
 
 def next_epoch(
-    ctx: Context, group: ConsumerGroup, names: Collection[str], *, moves: bool
+    ctx: EngineContext, group: ConsumerGroup, names: Collection[str], *, moves: bool
 ) -> ConsumerGroupRecord | None:
     """The record that moves the group epoch on, with the hash of the subscribed topics.
 

@@ -23,7 +23,7 @@ from coordinator.engine.consumer.member import (
     normal_topics,
     subscribed_names,
 )
-from coordinator.engine.context import Context
+from coordinator.engine.context import EngineContext
 from coordinator.engine.records import (
     ClassicMemberMetadata,
     ConsumerGroupRecord,
@@ -51,7 +51,7 @@ from wire.messages.embedded_protocol import (
 from wire.messages.reader import DecodeError
 
 
-def convert(ctx: Context, group: ClassicGroup) -> tuple[tuple[Record, ...], ConsumerGroup]:
+def convert(ctx: EngineContext, group: ClassicGroup) -> tuple[tuple[Record, ...], ConsumerGroup]:
     """The records that turn the group into a consumer group, and what they make of it: a draft.
 
     The broker walks through the draft to write the records: after them its map has another order than the draft.
@@ -71,7 +71,9 @@ def convert(ctx: Context, group: ClassicGroup) -> tuple[tuple[Record, ...], Cons
     return (*group.tombstones(), *_records(ctx, group, made.in_order())), made
 
 
-def _records(ctx: Context, group: ClassicGroup, members: Sequence[ConsumerMember]) -> list[ConsumerRecord]:
+def _records(
+    ctx: EngineContext, group: ClassicGroup, members: Sequence[ConsumerMember]
+) -> list[ConsumerRecord]:
     fingerprint = metadata_hash(subscribed_names(members, {}), ctx.topics)
     epoch = ConsumerGroupValue(epoch=group.generation, metadata_hash=fingerprint)
     return [
@@ -83,7 +85,7 @@ def _records(ctx: Context, group: ClassicGroup, members: Sequence[ConsumerMember
     ]
 
 
-def take_over(ctx: Context, group: ClassicGroup) -> None:
+def take_over(ctx: EngineContext, group: ClassicGroup) -> None:
     """The classic group is done with: parked requests are sent back, its members' sessions go on."""
     for member in group.in_order():
         again = JoinGroupAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS, member=member.id)
@@ -96,7 +98,7 @@ def take_over(ctx: Context, group: ClassicGroup) -> None:
         rebalance.keep_alive(ctx, group, member)
 
 
-def _validate(ctx: Context, group: ClassicGroup) -> None:
+def _validate(ctx: EngineContext, group: ClassicGroup) -> None:
     if not ctx.config.group_consumer_migration_policy.upgrades:
         raise _refused(group, "online upgrade is disabled.")
     if not group.uses_consumer_protocol():
@@ -105,7 +107,7 @@ def _validate(ctx: Context, group: ClassicGroup) -> None:
         raise _refused(group, "the group size exceeds the consumer group maximum size.")
 
 
-def _handed_out(ctx: Context, group: ClassicGroup, member: ClassicMember) -> EmbeddedAssignment:
+def _handed_out(ctx: EngineContext, group: ClassicGroup, member: ClassicMember) -> EmbeddedAssignment:
     """What the leader gave to a member. Raises GROUP_ID_NOT_FOUND when it cannot be kept.
 
     User data would be lost, but for client-side assignors that make more of it.

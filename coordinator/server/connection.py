@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 from typing import Any
 
-from coordinator.server.node import Caller, Exchange, Node, PeerFault
+from coordinator.server.node import Caller, CoordinatorNode, Exchange, PeerFault
 from coordinator.server.served import SERVED, ServedApi
 from wire.messages.definition import API_VERSIONS_KEY, HEAD
 from wire.messages.framing import LENGTH_BYTES, MAX_FRAME_BYTES, frame
@@ -77,12 +77,12 @@ def understand(content: bytes) -> Incoming:
     )
 
 
-class Connection:
+class ClientConnection:
     """A client, and the conversation with it."""
 
     def __init__(
         self,
-        node: Node,
+        node: CoordinatorNode,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         turns: asyncio.Semaphore,

@@ -16,8 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Self
 
 from coordinator.errors import CoordinatorError
-from coordinator.server.connection import LONG_AT_ONCE, Connection
-from coordinator.server.node import Node
+from coordinator.server.connection import LONG_AT_ONCE, ClientConnection
+from coordinator.server.node import CoordinatorNode
 from wire.client.address import Address
 
 SWITCH_INTERVAL_S = 0.0005
@@ -42,7 +42,7 @@ class StorageLost(CoordinatorError):
         )
 
 
-def serve(node: Node, host: str, port: int, listening: Callable[[Address], None]) -> None:
+def serve(node: CoordinatorNode, host: str, port: int, listening: Callable[[Address], None]) -> None:
     """Serve clients at `host`:`port` until SIGTERM or SIGINT; `listening` is told where, once it works.
 
     :raises CannotListen: :raises StorageLost:
@@ -52,7 +52,7 @@ def serve(node: Node, host: str, port: int, listening: Callable[[Address], None]
     asyncio.run(_serve(node, host, port, listening))
 
 
-async def _serve(node: Node, host: str, port: int, listening: Callable[[Address], None]) -> None:
+async def _serve(node: CoordinatorNode, host: str, port: int, listening: Callable[[Address], None]) -> None:
     told_to_end = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -72,7 +72,7 @@ async def _serve(node: Node, host: str, port: int, listening: Callable[[Address]
         raise StorageLost(node.failure)
 
 
-async def _open(node: Node, host: str, port: int) -> Listener:
+async def _open(node: CoordinatorNode, host: str, port: int) -> Listener:
     try:
         return await Listener.open(node, host, port)
     except OSError as error:
@@ -129,10 +129,10 @@ _log = logging.getLogger(__name__)
 class Listener:
     """Listens until it is closed."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: CoordinatorNode) -> None:
         self._node = node
         self._server: asyncio.Server | None = None
-        self._connections: dict[asyncio.Task[None], Connection] = {}
+        self._connections: dict[asyncio.Task[None], ClientConnection] = {}
         self._most = most_connections()
         self._turns = asyncio.Semaphore(LONG_AT_ONCE)
         # Threads of its own: those of the event loop see to it that records reach the disk.
@@ -140,7 +140,7 @@ class Listener:
         self._sweeper: asyncio.TimerHandle | None = None
 
     @classmethod
-    async def open(cls, node: Node, host: str, port: int) -> Self:
+    async def open(cls, node: CoordinatorNode, host: str, port: int) -> Self:
         """Listen on `host`:`port`, 0 for any free port; `node.port` says which. :raises OSError:"""
         listener = cls(node)
         listener._server = await asyncio.start_server(listener._accept, host, port, backlog=BACKLOG)
@@ -171,7 +171,7 @@ class Listener:
             writer.transport.abort()
             return
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        self._connections[task] = Connection(self._node, reader, writer, self._turns, self._aside)
+        self._connections[task] = ClientConnection(self._node, reader, writer, self._turns, self._aside)
         try:
             await self._connections[task].converse()
         except asyncio.CancelledError:

@@ -19,7 +19,7 @@ from itertools import count
 from typing import Any
 from uuid import uuid4
 
-from coordinator.engine.calls import A, Call, Request, Result
+from coordinator.engine.calls import A, Call, CoordinatorResult, Request
 from coordinator.engine.config import Config
 from coordinator.engine.engine import Engine
 from coordinator.engine.topics import TopicImage
@@ -47,7 +47,7 @@ class Caller:
     host: str
 
 
-class Node:
+class CoordinatorNode:
     """See the module. `host` and `port` are what clients are told to connect to."""
 
     def __init__(self, settings: NodeSettings, config: Config, data: DataDirectory | None = None) -> None:
@@ -166,7 +166,7 @@ class Node:
             self.group_settings[group] = dict(values)
         return recovered
 
-    def _deliver(self, result: Result, then: Callable[[], object] | None = None) -> None:
+    def _deliver(self, result: CoordinatorResult, then: Callable[[], object] | None = None) -> None:
         """Keep the records, then answer whom the engine answers; `then` is called after that."""
         release = partial(self._answer, result, then)
         if self._journal is None:
@@ -175,7 +175,7 @@ class Node:
             self._journal.take(result.written, self.now_ms(), release)
         self._set_alarm()
 
-    def _answer(self, result: Result, then: Callable[[], object] | None) -> None:
+    def _answer(self, result: CoordinatorResult, then: Callable[[], object] | None) -> None:
         for ticket, answer in result.answers:
             _, future = self._waiting.get(ticket, (None, None))
             if future is not None and not future.done():
@@ -218,7 +218,7 @@ class PeerFault(Exception):
 class Exchange:
     """A request, as the version it came in has it, and who sent it to whom."""
 
-    node: Node
+    node: CoordinatorNode
     request: Any
     version: int
     caller: Caller

@@ -70,7 +70,7 @@ class Compacted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class SegmentSpan:
     """A segment, and the offset at which the log goes on behind it."""
 
     path: Path
@@ -107,11 +107,11 @@ def dirty_ratio(directory: Path, *, first_dirty: int, active: int) -> float:
     return dirty / (clean + dirty) if dirty else 0.0
 
 
-def closed_segments(directory: Path, active: int) -> list[Span]:
+def closed_segments(directory: Path, active: int) -> list[SegmentSpan]:
     """The segments before the active one, which has the base offset `active`. :raises DamagedLog: :raises OSError:"""
     paths = [path for path in list_segments(directory) if base_offset_of(path) < active]
     ends = [*map(base_offset_of, paths), active][1:]
-    return [Span(path=path, end=end) for path, end in zip(paths, ends, strict=True)]
+    return [SegmentSpan(path=path, end=end) for path, end in zip(paths, ends, strict=True)]
 
 
 def compact(
@@ -156,14 +156,14 @@ def compact(
     )
 
 
-def _cleanable_end(spans: Sequence[Span], open_from: int | None, active: int) -> int:
+def _cleanable_end(spans: Sequence[SegmentSpan], open_from: int | None, active: int) -> int:
     """The base offset of the first segment that may not be compacted: the one where a transaction is open."""
     if open_from is None:
         return active
     return next(base_offset_of(span.path) for span in spans if span.end > open_from)
 
 
-def _neighbours(spans: Sequence[Span], segment_bytes: int) -> list[_Neighbours]:
+def _neighbours(spans: Sequence[SegmentSpan], segment_bytes: int) -> list[_Neighbours]:
     """Neighbours that become one segment, as none of them grows."""
     runs: list[_Neighbours] = []
     size = 0

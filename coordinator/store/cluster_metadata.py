@@ -61,7 +61,7 @@ class ClusterTopic:
 
 
 @dataclass(slots=True, kw_only=True)
-class ClusterMetadata:
+class MetadataImage:
     """What a copy of the log says. `is_whole`: it tells of all topics that there were at the moment."""
 
     topics: dict[UUID, ClusterTopic] = field(default_factory=dict)
@@ -75,13 +75,13 @@ class ClusterMetadata:
     notices: list[Notice] = field(default_factory=list)
 
 
-def read_cluster_metadata(directory: Path, *, as_of_ms: int | None = None) -> ClusterMetadata:
+def read_cluster_metadata(directory: Path, *, as_of_ms: int | None = None) -> MetadataImage:
     """Read a partition's directory, as of a moment.
 
     :raises DamagedLog: if the log cannot be read
     :raises OSError: likewise
     """
-    metadata = ClusterMetadata()
+    metadata = MetadataImage()
     replay = _Replay(metadata, as_of_ms)
     start = _read_snapshot(directory, replay)
     first_offset: int | None = None
@@ -147,7 +147,7 @@ def _covered_until(segment: Segment) -> int:
 class _Replay:
     """Makes records true. `as_of_ms`: later ones are passed by."""
 
-    def __init__(self, metadata: ClusterMetadata, as_of_ms: int | None) -> None:
+    def __init__(self, metadata: MetadataImage, as_of_ms: int | None) -> None:
         self.metadata = metadata
         self.as_of_ms = as_of_ms
         self.unreadable = 0
@@ -214,43 +214,43 @@ def _reader(number: int, version: int) -> Reader:
     return message_reader(message, version, DICTIONARIES)
 
 
-def _topic(metadata: ClusterMetadata, fields: Fields) -> None:
+def _topic(metadata: MetadataImage, fields: Fields) -> None:
     metadata.topics[fields["topicId"]] = ClusterTopic(name=fields["name"])
 
 
-def _remove_topic(metadata: ClusterMetadata, fields: Fields) -> None:
+def _remove_topic(metadata: MetadataImage, fields: Fields) -> None:
     topic = metadata.topics.pop(fields["topicId"], None)
     if topic is not None:
         metadata.removed[fields["topicId"]] = topic.name
 
 
-def _partition(metadata: ClusterMetadata, fields: Fields) -> None:
+def _partition(metadata: MetadataImage, fields: Fields) -> None:
     topic = metadata.topics.get(fields["topicId"])
     if topic is not None:
         topic.replicas[fields["partitionId"]] = tuple(fields["replicas"])
 
 
-def _partition_change(metadata: ClusterMetadata, fields: Fields) -> None:
+def _partition_change(metadata: MetadataImage, fields: Fields) -> None:
     if fields["replicas"]:
         _partition(metadata, fields)
 
 
-def _register_broker(metadata: ClusterMetadata, fields: Fields) -> None:
+def _register_broker(metadata: MetadataImage, fields: Fields) -> None:
     metadata.racks[fields["brokerId"]] = fields["rack"]
 
 
-def _unregister_broker(metadata: ClusterMetadata, fields: Fields) -> None:
+def _unregister_broker(metadata: MetadataImage, fields: Fields) -> None:
     metadata.racks.pop(fields["brokerId"], None)
 
 
-def _feature_level(metadata: ClusterMetadata, fields: Fields) -> None:
+def _feature_level(metadata: MetadataImage, fields: Fields) -> None:
     if fields["featureLevel"]:
         metadata.features[fields["name"]] = fields["featureLevel"]
     else:
         metadata.features.pop(fields["name"], None)
 
 
-_STEPS: Mapping[int, Callable[[ClusterMetadata, Fields], None]] = {
+_STEPS: Mapping[int, Callable[[MetadataImage, Fields], None]] = {
     REGISTER_BROKER: _register_broker,
     UNREGISTER_BROKER: _unregister_broker,
     TOPIC: _topic,

@@ -40,7 +40,7 @@ _TYPE_BYTES = 2
 _PREFIXES = {number: number.to_bytes(_TYPE_BYTES) for number in (LEGACY_OFFSET_COMMIT, OFFSET_COMMIT)}
 
 
-class Kind(Enum):
+class RecordFate(Enum):
     """What became of a record."""
 
     PLAIN = "plain"
@@ -51,11 +51,11 @@ class Kind(Enum):
     """An offset that does not count, and the last thing that was written of its group."""
 
 
-class Event(NamedTuple):
+class RemainingRecord(NamedTuple):
     """A record that is left. `position` is its place in the log; only a pending one has a producer id."""
 
     position: int
-    kind: Kind
+    kind: RecordFate
     key: bytes
     value: bytes | None
     producer_id: int = NO_PRODUCER_ID
@@ -77,7 +77,7 @@ class Digest:
         self.malformed: list[tuple[int, str]] = []
         """Places of records that are none, and why."""
         self._as_of_ms = as_of_ms
-        self._others: list[Event] = []
+        self._others: list[RemainingRecord] = []
         # By key without its type: 0 and 1 mean the same.
         self._values: dict[bytes, _Written] = {}
         self._tombstones: dict[bytes, int] = {}
@@ -107,7 +107,7 @@ class Digest:
             if key is None or types[lane] == NO_TYPE:
                 self.malformed.append((position, "the record has no key that tells its type"))
             else:
-                self._others.append(Event(position, Kind.PLAIN, key, columns.value(lane)))
+                self._others.append(RemainingRecord(position, RecordFate.PLAIN, key, columns.value(lane)))
 
     def _add_tombstones(self, columns: Columns, lanes: Ints) -> None:
         self._tombstones.update(zip(_keys(columns, lanes), columns.offsets[lanes].tolist(), strict=True))
@@ -138,38 +138,42 @@ class Digest:
         elif kind is ControlType.ABORT:
             self._rolled_back.update(self._transactions.end(producer_id))
 
-    def events(self) -> list[Event]:
+    def events(self) -> list[RemainingRecord]:
         """What is left, in the order of the log."""
         events = [*self._others, *self._pending()]
         lost = list(self._rolled_back.items())
         for key, written in self._values.items():
             if written[0] > self._tombstones.get(key, NOWHERE):
-                events.append(_event(key, written, Kind.PLAIN))
+                events.append(_event(key, written, RecordFate.PLAIN))
             else:
                 lost.append((key, written))
         for key, position in self._tombstones.items():
             if _place(self._values.get(key)) < position:
-                events.append(Event(position, Kind.PLAIN, _PREFIXES[OFFSET_COMMIT] + key, None))
+                events.append(
+                    RemainingRecord(position, RecordFate.PLAIN, _PREFIXES[OFFSET_COMMIT] + key, None)
+                )
         events += _last_of_groups(lost)
         return sorted(events, key=itemgetter(0))
 
-    def _pending(self) -> Iterator[Event]:
+    def _pending(self) -> Iterator[RemainingRecord]:
         for producer_id, key, written in self._transactions.open():
             if written[0] > self._tombstones.get(key, NOWHERE):
-                yield _event(key, written, Kind.PENDING, producer_id)
+                yield _event(key, written, RecordFate.PENDING, producer_id)
             else:
-                yield _event(key, written, Kind.LOST)
+                yield _event(key, written, RecordFate.LOST)
 
 
-def _last_of_groups(lost: Iterable[tuple[bytes, _Written]]) -> Iterator[Event]:
+def _last_of_groups(lost: Iterable[tuple[bytes, _Written]]) -> Iterator[RemainingRecord]:
     """Of every group the last value that was lost."""
     last = {_group(key): (key, written) for key, written in sorted(lost, key=lambda each: each[1][0])}
-    return (_event(key, written, Kind.LOST) for key, written in last.values())
+    return (_event(key, written, RecordFate.LOST) for key, written in last.values())
 
 
-def _event(key: bytes, written: _Written, kind: Kind, producer_id: int = NO_PRODUCER_ID) -> Event:
+def _event(
+    key: bytes, written: _Written, kind: RecordFate, producer_id: int = NO_PRODUCER_ID
+) -> RemainingRecord:
     position, key_type, value = written
-    return Event(position, kind, _PREFIXES[key_type] + key, value, producer_id)
+    return RemainingRecord(position, kind, _PREFIXES[key_type] + key, value, producer_id)
 
 
 def _place(written: _Written | None) -> int:

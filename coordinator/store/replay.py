@@ -16,7 +16,7 @@ from uuid import UUID
 
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import OffsetRecord, PartitionMetadataRecord, StoredOffset
-from coordinator.store.digest import Digest, Event, Kind
+from coordinator.store.digest import Digest, RecordFate, RemainingRecord
 from coordinator.store.other_groups import OtherGroups, topic_names_in
 from coordinator.store.records import OtherRecord, decode_record
 from coordinator.store.topic_names import KnownTopic
@@ -62,7 +62,7 @@ class Replay:
                 self.unknown_keys[error.key_type] += 1
         return sorted(malformed)
 
-    def _event(self, event: Event) -> None:
+    def _event(self, event: RemainingRecord) -> None:
         if key_type(event.key, 0) in (LEGACY_OFFSET_COMMIT, OFFSET_COMMIT):
             self._offset(event)
             return
@@ -76,7 +76,7 @@ class Replay:
         if record.group in self.engine.state.groups:
             self.others.discard(record.group)
 
-    def _offset(self, event: Event) -> None:
+    def _offset(self, event: RemainingRecord) -> None:
         group, topic, partition = read_offset_key(event.key, 0, len(event.key))
         topic = self._texts.setdefault(topic, topic)
         record = OffsetRecord(
@@ -85,11 +85,11 @@ class Replay:
             partition=partition,
             value=None if event.value is None else self._committed(topic, event.key, event.value),
         )
-        if event.kind is Kind.PLAIN:
+        if event.kind is RecordFate.PLAIN:
             self.engine.replay(record)
             return
         self.engine.replay(record, event.producer_id)
-        if event.kind is Kind.LOST:
+        if event.kind is RecordFate.LOST:
             self.engine.end_transaction(NO_PRODUCER_ID, committed=False)
 
     def _committed(self, topic: str, key: bytes, value: bytes) -> StoredOffset:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
-from coordinator.store.cluster_metadata import ClusterMetadata, read_cluster_metadata
+from coordinator.store.cluster_metadata import MetadataImage, read_cluster_metadata
 from coordinator.store.copies import Notice, failure, find_copies, rank
 from coordinator.store.partition_files import (
     CLUSTER_METADATA,
@@ -133,7 +133,7 @@ class _Places:
 
 def _cluster_metadata(
     directories: Sequence[Path], as_of_ms: int | None, notices: list[Notice]
-) -> ClusterMetadata | None:
+) -> MetadataImage | None:
     """What the copy of the metadata log says that has come furthest; None where there is none, or none is readable."""
     copies, _ = find_copies(directories, CLUSTER_METADATA)
     for copy in rank(copies.get(0, ())).copies:
@@ -147,7 +147,7 @@ def _cluster_metadata(
     return None
 
 
-def _of_cluster(metadata: ClusterMetadata) -> Iterator[KnownTopic]:
+def _of_cluster(metadata: MetadataImage) -> Iterator[KnownTopic]:
     for topic_id, topic in metadata.topics.items():
         racks = {
             partition: tuple(rack for rack in map(metadata.racks.get, replicas) if rack)

@@ -8,7 +8,7 @@ from typing import Any
 from groups.model import Group, GroupState, GroupType, Member, MemberProtocol
 from groups.succession import front_of, leader_of, leads, precedes, succession
 from migration.gate.answers import Check, await_all, cannot_tell, count, name_all, no, yes
-from migration.gate.observation import Observation, Turnover, is_named, outcomes
+from migration.gate.observation import GateObservation, Turnover, is_named, outcomes
 from migration.model import (
     Absent,
     Condition,
@@ -28,7 +28,7 @@ from migration.model import (
 from migration.plan_file import condition_tag
 
 
-def check_condition(condition: Condition, observed: Observation) -> Check:
+def check_condition(condition: Condition, observed: GateObservation) -> Check:
     """The answer to a condition. Without a group nothing is there: no type, no member."""
     kind, tag = type(condition), condition_tag(condition)
     if kind not in _OF_GROUP:
@@ -47,7 +47,7 @@ def _type(condition: TypeIs, found: Group, tag: str) -> Check:
     return Check(check=tag, holds=holds, text=text if holds else f"{text}, not {wanted.value}")
 
 
-def _state(condition: StateIn, observed: Observation, tag: str) -> Check:
+def _state(condition: StateIn, observed: GateObservation, tag: str) -> Check:
     wanted = " or ".join(state.value for state in condition.states)
     if observed.group is None and GroupState.DEAD in condition.states and not observed.is_whole:
         text = f"the file does not hold the group {observed.plan.group}: it may be gone, or was not saved"
@@ -91,7 +91,7 @@ def _protocol(condition: ProtocolIs, group: Group, tag: str) -> Check:
     return Check(check=tag, holds=holds, text=text if holds else f"{text}, not {wanted}")
 
 
-def _member_count(condition: MemberCount, observed: Observation, tag: str) -> Check:
+def _member_count(condition: MemberCount, observed: GateObservation, tag: str) -> Check:
     least, most, found = condition.at_least, condition.at_most, len(observed.members)
     text = f"the group has {count(found, 'member')}"
     guests = [member.client.id for member in observed.members if member.client.id in observed.guests]
@@ -114,7 +114,7 @@ def _member_count(condition: MemberCount, observed: Observation, tag: str) -> Ch
     return yes(tag, text)
 
 
-def _speaking(condition: Speaking, observed: Observation, tag: str) -> Check:
+def _speaking(condition: Speaking, observed: GateObservation, tag: str) -> Check:
     wanted, members = condition.protocol, observed.members
     able = [member for member in members if member.protocol is wanted]
     others = [PlannedMember.of(member) for member in members if member.protocol not in (wanted, None)]
@@ -135,7 +135,7 @@ def _speaking(condition: Speaking, observed: Observation, tag: str) -> Check:
     return no(tag, text + more, awaited=await_all(others, why))
 
 
-def _replaced(_: Replaced, observed: Observation, tag: str) -> Check:
+def _replaced(_: Replaced, observed: GateObservation, tag: str) -> Check:
     since, spoken = observed.turnover, _spoken(observed)
     if since is None and spoken and observed.members and spoken >= {member.id for member in observed.members}:
         return yes(tag, "every member speaks the protocol that the step brings")
@@ -163,7 +163,7 @@ def _replaced(_: Replaced, observed: Observation, tag: str) -> Check:
     )
 
 
-def _spoken(observed: Observation) -> frozenset[str]:
+def _spoken(observed: GateObservation) -> frozenset[str]:
     """Members that speak the protocol to which the step moves them: they have its configuration, whenever it came.
 
     In a group that the step made classic again, all of them. Never one that was there when the plan was made: no id
@@ -184,14 +184,14 @@ def _spoken(observed: Observation) -> frozenset[str]:
     return frozenset(member.id for member in new if member.protocol in wanted)
 
 
-def _are_everybody(observed: Observation, rounds: Sequence[Sequence[str]]) -> bool:
+def _are_everybody(observed: GateObservation, rounds: Sequence[Sequence[str]]) -> bool:
     """Whether the rounds name the whole group of the plan: then nobody is left as it was, whoever joined since."""
     baseline = observed.plan.baseline
     return baseline is not None and sum(map(len, rounds)) >= len(baseline.members)
 
 
 def _of_rounds(
-    observed: Observation, since: Turnover, rounds: Sequence[Sequence[str]]
+    observed: GateObservation, since: Turnover, rounds: Sequence[Sequence[str]]
 ) -> tuple[Sequence[PlannedMember], Sequence[PlannedMember]]:
     """The members that the rounds name, old ones still there and old ones gone.
 
@@ -287,7 +287,7 @@ def _unknown(group: Group) -> str:
     return f"cannot be told: who leads is not known{why}"
 
 
-def _absent(condition: Absent, observed: Observation, tag: str) -> Check:
+def _absent(condition: Absent, observed: GateObservation, tag: str) -> Check:
     wanted, there = (
         condition.client_id,
         [PlannedMember.of(one) for one in _holders(observed.members, condition.client_id)],
@@ -299,7 +299,7 @@ def _absent(condition: Absent, observed: Observation, tag: str) -> Check:
     return yes(tag, f"{wanted} is no member")
 
 
-def _present(condition: Present, observed: Observation, tag: str) -> Check:
+def _present(condition: Present, observed: GateObservation, tag: str) -> Check:
     wanted = condition.client_id
     if _holders(observed.members, wanted):
         return yes(tag, f"{wanted} is a member")
@@ -308,11 +308,11 @@ def _present(condition: Present, observed: Observation, tag: str) -> Check:
     return no(tag, f"{wanted} is no member yet")
 
 
-def _has_unnamed(observed: Observation) -> bool:
+def _has_unnamed(observed: GateObservation) -> bool:
     return any(member.client.id is None for member in observed.members)
 
 
-def _others(_: OthersAlso, observed: Observation, tag: str) -> Check:
+def _others(_: OthersAlso, observed: GateObservation, tag: str) -> Check:
     since = observed.roster
     if since is None:
         return cannot_tell(tag, "who belongs to the group is not known", by_waiting=False)
@@ -337,16 +337,16 @@ def _size(member: Member) -> int:
     return len(member.user_data.assignment) if member.user_data else 0
 
 
-def _no_group(observed: Observation) -> str:
+def _no_group(observed: GateObservation) -> str:
     return f"there is no group {observed.plan.group}: it was deleted, or never had a member or an offset"
 
 
-def _too_few_known(observed: Observation, known: int) -> str:
+def _too_few_known(observed: GateObservation, known: int) -> str:
     where = "the plan's baseline" if observed.position <= 0 else "what the gates noted"
     return f"{count(known, 'member')} known from when the step began, fewer than it restarts: {where} is not whole"
 
 
-def _not_noted(observed: Observation) -> str:
+def _not_noted(observed: GateObservation) -> str:
     before, number = observed.position, observed.position + 1
     if before <= 0:
         return "who was in the group when the step began is not known: the plan has no baseline; plan anew"
@@ -364,7 +364,7 @@ _OF_GROUP: Mapping[type, Callable[[Any, Group, str], Check]] = {
     Precedes: _precedes,
     Leads: _leads,
 }
-_CHECKS: Mapping[type, Callable[[Any, Observation, str], Check]] = {
+_CHECKS: Mapping[type, Callable[[Any, GateObservation, str], Check]] = {
     StateIn: _state,
     MemberCount: _member_count,
     Speaking: _speaking,

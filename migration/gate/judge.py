@@ -13,12 +13,12 @@ from itertools import islice
 from groups.model import Group, GroupState, GroupType, Member, Partitions
 from migration.gate.answers import Check, Judgement, await_all, cannot_tell, count, name_all, no, yes
 from migration.gate.checks import check_condition
-from migration.gate.observation import Observation, is_named
+from migration.gate.observation import GateObservation, is_named
 from migration.gate.staleness import differences, find_stray
 from migration.model import Condition, Leads, MemberCount, PlannedMember, Precedes, Replaced, Speaking, Step
 
 
-def judge_gate(observed: Observation, *, accept_drift: bool = False) -> Judgement:
+def judge_gate(observed: GateObservation, *, accept_drift: bool = False) -> Judgement:
     """Judge a step's gate, that of a round, or (at position -1) whether the first step may begin.
 
     With `accept_drift` a group that reads other topics than it did, or has other members, is judged all the same.
@@ -39,7 +39,7 @@ def needs_leader(step: Step | None) -> bool:
     return any(isinstance(one, Precedes | Leads) for one in asked)
 
 
-def _checks(observed: Observation, step: Step) -> tuple[Check, ...]:
+def _checks(observed: GateObservation, step: Step) -> tuple[Check, ...]:
     of_round = (*step.between, *implied_conditions(step, step.between))
     conditions = step.gate if observed.round is None else of_round
     if not conditions:
@@ -52,7 +52,7 @@ def _checks(observed: Observation, step: Step) -> tuple[Check, ...]:
     return (*checks, *implied_checks(observed, step, conditions), check_at_rest(observed))
 
 
-def _is_there(observed: Observation) -> Check:
+def _is_there(observed: GateObservation) -> Check:
     if observed.group is not None:
         return yes("plan", "the group is as it was when the plan was made")
     return no("plan", f"there is no group {observed.plan.group}")
@@ -64,13 +64,15 @@ def implied_conditions(step: Step, conditions: Sequence[Condition]) -> tuple[Con
     return (Replaced(),) if of_step and not any(isinstance(one, Replaced) for one in conditions) else ()
 
 
-def implied_checks(observed: Observation, step: Step, conditions: Sequence[Condition]) -> tuple[Check, ...]:
+def implied_checks(
+    observed: GateObservation, step: Step, conditions: Sequence[Condition]
+) -> tuple[Check, ...]:
     """Restarted members have come back, and as they should."""
     found = (_all_are_back(observed, conditions), _come_back_as_they_should(observed, step))
     return tuple(check for check in found if check is not None)
 
 
-def _all_are_back(observed: Observation, conditions: Sequence[Condition]) -> Check | None:
+def _all_are_back(observed: GateObservation, conditions: Sequence[Condition]) -> Check | None:
     """None where the plan counts the members itself, or does not restart them."""
     counted = any(isinstance(one, MemberCount) for one in conditions)
     restarted = any(isinstance(one, Replaced) for one in conditions)
@@ -86,7 +88,7 @@ def _all_are_back(observed: Observation, conditions: Sequence[Condition]) -> Che
     )
 
 
-def _come_back_as_they_should(observed: Observation, step: Step) -> Check | None:
+def _come_back_as_they_should(observed: GateObservation, step: Step) -> Check | None:
     """None where the step does not end in a protocol, or nobody noted who was there.
 
     Where it is not to be spoken by all, those who the rounds so far name; others may come back as they were.
@@ -117,7 +119,7 @@ NAME = "rest"
 SHOWN = 5
 
 
-def check_at_rest(observed: Observation) -> Check:
+def check_at_rest(observed: GateObservation) -> Check:
     """Whether no rebalance is under way, no member is on its way, and every partition has an owner."""
     group = observed.group
     if group is None:
@@ -162,7 +164,7 @@ def _taken(partitions: Partitions) -> dict[str, tuple[int, ...]]:
     return {topic: tuple(sorted(numbers)) for topic, numbers in partitions.items() if numbers}
 
 
-def _unowned(observed: Observation) -> Iterator[str]:
+def _unowned(observed: GateObservation) -> Iterator[str]:
     """Partitions that had an owner when the plan was made, and have none.
 
     Nothing where it had holes then already: a custom assignor, or a topic that the leader may not see.

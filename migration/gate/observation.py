@@ -18,7 +18,7 @@ AT_REST = frozenset({GroupState.STABLE, GroupState.EMPTY, GroupState.DEAD})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Observation:
+class GateObservation:
     """The group at a moment, beside a plan's step.
 
     Without a group: there is none of that id.

@@ -14,13 +14,13 @@ from dataclasses import replace
 from groups.model import GroupState, GroupType, Member, MemberProtocol
 from migration.gate.answers import PlanMismatch, Strayed, name_all
 from migration.gate.checks import check_condition
-from migration.gate.observation import Observation, StepOutcome, outcomes
+from migration.gate.observation import GateObservation, StepOutcome, outcomes
 from migration.model import Baseline, OthersAlso, PlannedMember, Speaking
 
 GONE = "gone"
 
 
-def differences(observed: Observation) -> tuple[PlanMismatch, ...]:
+def differences(observed: GateObservation) -> tuple[PlanMismatch, ...]:
     """Between the group that the plan was made for and the one that is there; nothing for a plan without baseline."""
     baseline = observed.plan.baseline
     if baseline is None:
@@ -34,18 +34,18 @@ def differences(observed: Observation) -> tuple[PlanMismatch, ...]:
     return tuple(found)
 
 
-def is_mixed(observed: Observation) -> bool:
+def is_mixed(observed: GateObservation) -> bool:
     """Whether members of both protocols share the group."""
     return {member.protocol for member in observed.members} >= set(MemberProtocol)
 
 
-def _cluster(observed: Observation, baseline: Baseline) -> Iterator[PlanMismatch]:
+def _cluster(observed: GateObservation, baseline: Baseline) -> Iterator[PlanMismatch]:
     now = observed.cluster.id
     if None not in (baseline.cluster, now) and baseline.cluster != now:
         yield PlanMismatch(what="cluster id", plan=str(baseline.cluster), now=str(now))
 
 
-def _kind(observed: Observation) -> Iterator[PlanMismatch]:
+def _kind(observed: GateObservation) -> Iterator[PlanMismatch]:
     """A type or an assignor that no step leads to."""
     group, ways = observed.group, outcomes(observed.plan)
     if observed.position < 0:
@@ -67,7 +67,7 @@ def _kind(observed: Observation) -> Iterator[PlanMismatch]:
         yield PlanMismatch(what="assignor", plan=_either(str(name) for name in names), now=group.protocol)
 
 
-def _partitions(observed: Observation, baseline: Baseline) -> Iterator[PlanMismatch]:
+def _partitions(observed: GateObservation, baseline: Baseline) -> Iterator[PlanMismatch]:
     for topic, then in sorted(baseline.partitions.items()):
         now = observed.partitions.get(topic, then)
         if now != then:
@@ -76,7 +76,7 @@ def _partitions(observed: Observation, baseline: Baseline) -> Iterator[PlanMisma
             )
 
 
-def _topics(observed: Observation, baseline: Baseline) -> Iterator[PlanMismatch]:
+def _topics(observed: GateObservation, baseline: Baseline) -> Iterator[PlanMismatch]:
     """Topics that the members want; only where all of them tell, and none by a regex that the broker matches."""
     members = [member for member in observed.members if member.client.id not in observed.guests]
     if not members or not observed.is_at_rest or not baseline.topics or not all(map(_tells_topics, members)):
@@ -98,7 +98,7 @@ def _topics_of(member: Member) -> set[str]:
     return {*wanted, *(topic for topic, numbers in (member.owned or {}).items() if numbers)}
 
 
-def _members(observed: Observation) -> Iterator[PlanMismatch]:
+def _members(observed: GateObservation) -> Iterator[PlanMismatch]:
     """Before the first step, members that came or went; restarted ones are the same."""
     since = observed.since_plan
     if since is None:
@@ -117,7 +117,7 @@ def _either(names: Iterator[str]) -> str:
     return " or ".join(dict.fromkeys(names))
 
 
-def find_stray(observed: Observation) -> Strayed | None:
+def find_stray(observed: GateObservation) -> Strayed | None:
     """The first way in which the group has strayed: those of the plan, then those of every plan."""
     if observed.group is None or observed.position < 0:
         return None
@@ -125,7 +125,7 @@ def find_stray(observed: Observation) -> Strayed | None:
     return found[0] if found else None
 
 
-def _of_plan(observed: Observation) -> Iterator[Strayed]:
+def _of_plan(observed: GateObservation) -> Iterator[Strayed]:
     ids = [step.id for step in observed.plan.steps]
     whole = replace(observed, round=None)
     for stray in observed.step.strays if observed.step else ():
@@ -133,7 +133,7 @@ def _of_plan(observed: Observation) -> Iterator[Strayed]:
             yield Strayed(message=stray.message, back_to=ids.index(stray.back_to))
 
 
-def _fallen_back(observed: Observation) -> Iterator[Strayed]:
+def _fallen_back(observed: GateObservation) -> Iterator[Strayed]:
     """The type or the assignor is that of an earlier step, not that of this step's begin or end.
 
     Where the gate has been open, later steps may have begun.
@@ -161,7 +161,7 @@ def _agree(now: StepOutcome, way: StepOutcome) -> bool:
     return None in (way.protocol, now.protocol) or now.protocol == way.protocol
 
 
-def _old_member_back(observed: Observation) -> Iterator[Strayed]:
+def _old_member_back(observed: GateObservation) -> Iterator[Strayed]:
     """A step that was complete had all members speak one protocol, and one speaks another now."""
     last = observed.position + 1 if observed.was_open else observed.position
     for place in range(last - 1, -1, -1):
@@ -186,7 +186,7 @@ def _old_member_back(observed: Observation) -> Iterator[Strayed]:
         return
 
 
-def _unplanned(observed: Observation) -> Iterator[Strayed]:
+def _unplanned(observed: GateObservation) -> Iterator[Strayed]:
     """Members of a protocol, or in a number, that the plan does not know."""
     kinds = {way.type for way in outcomes(observed.plan)}
     if (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import StructField, StructType
 
-from groups.dry_run import DryRun, Request, dry_run_all
+from groups.dry_run import DryRun, DryRunRequest, dry_run_all
 from groups.group_spec import current_of, wanted_topics
 from groups.model import Cluster, Group, GroupType, Topic
 from groups.what_if import WhatIf
@@ -191,7 +191,7 @@ def _tried(case: Case, topics: Mapping[str, Topic]) -> tuple[DryRun | None, str 
     """The dry run of the destination's assignor, and why there is none, or where it would fail."""
     assignor, side = destinations_assignor(case)
     runs, problems = dry_run_all(
-        [case.group], topics, Request(assignor=assignor, side=side, leader=library_of_all(case))
+        [case.group], topics, DryRunRequest(assignor=assignor, side=side, leader=library_of_all(case))
     )
     return (runs[0] if runs else None), (problems[0].message if problems else None)
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assignors.java.sticky_balance import Movements
+from assignors.java.sticky_balance import PartitionMovements
 from assignors.java.sticky_general import balance_score
 from assignors.model import level_fill
 
@@ -24,7 +24,7 @@ def test_level_fill_serves_the_least_loaded_first_in_line(loads: list[int], amou
 
 
 def test_a_move_the_other_way_takes_an_earlier_one_back() -> None:
-    movements = Movements(lambda partition: partition)
+    movements = PartitionMovements(lambda partition: partition)
     movements.record(7, 0, 1, 2)
     movements.record(5, 0, 1, 2)
     assert movements.instead_of(9, 0, 2, 1) == 5
@@ -34,7 +34,7 @@ def test_a_move_the_other_way_takes_an_earlier_one_back() -> None:
 
 
 def test_a_partition_that_moves_on_is_remembered_from_where_it_started() -> None:
-    movements = Movements(lambda partition: partition)
+    movements = PartitionMovements(lambda partition: partition)
     movements.record(7, 0, 1, 2)
     movements.record(7, 0, 2, 3)
     assert movements.instead_of(9, 0, 3, 1) == 7

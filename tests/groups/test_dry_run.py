@@ -9,7 +9,7 @@ import pytest
 from assignors.assignor import Leader, Side
 from assignors.rebalance import Procedure
 from assignors.registry import known
-from groups.dry_run import Request, compare, dry_run, dry_run_all
+from groups.dry_run import DryRunRequest, compare, dry_run, dry_run_all
 from groups.model import Client, Group, GroupType, Subscription, Topic
 from groups.what_if import WhatIf
 from tests.groups.facts import classic, member, topics
@@ -19,7 +19,7 @@ EVERY = [(side, name) for side in Side for name in known(side)]
 
 def test_eager_takes_everything_from_everybody() -> None:
     group = classic([member("a", {"t": [0, 1, 2]}), member("b", {"t": [3, 4, 5]})])
-    run = dry_run(group, topics(t=6), Request(what_if=WhatIf(add=1)))
+    run = dry_run(group, topics(t=6), DryRunRequest(what_if=WhatIf(add=1)))
     (only,) = run.rebalances
     assert (only.revoked, only.without_owner) == (6, 6)
     assert {m: owned.get("t", ()) for m, owned in only.assignment.items()} == {
@@ -33,7 +33,7 @@ def test_eager_takes_everything_from_everybody() -> None:
 
 def test_cooperative_withholds_and_then_hands_over() -> None:
     group = classic([member("a", {"t": [0, 1, 2]}), member("b", {"t": [3, 4, 5]})], "cooperative-sticky")
-    run = dry_run(group, topics(t=6), Request(what_if=WhatIf(add=1)))
+    run = dry_run(group, topics(t=6), DryRunRequest(what_if=WhatIf(add=1)))
     first, second = run.rebalances
     assert (first.moved, first.revoked, first.without_owner) == (0, 2, 2)
     assert (second.moved, second.revoked, second.without_owner) == (2, 0, 0)
@@ -47,7 +47,7 @@ def test_an_eager_assignor_in_the_list_keeps_members_eager() -> None:
         [member("a", {"t": [0, 1]}, protocols=mixed), member("b", {"t": [2, 3]}, protocols=mixed)],
         "cooperative-sticky",
     )
-    run = dry_run(group, topics(t=4), Request())
+    run = dry_run(group, topics(t=4), DryRunRequest())
     assert run.procedure is Procedure.EAGER
     assert [rebalance.without_owner for rebalance in run.rebalances] == [4]
 
@@ -58,14 +58,14 @@ def test_the_consumer_protocol_moves_from_the_target() -> None:
         replace(member("b", {"t": [3]}), target={"t": (2, 3)}),
     ]
     group = replace(classic(members, "uniform"), type=GroupType.CONSUMER)
-    run = dry_run(group, topics(t=4), Request())
+    run = dry_run(group, topics(t=4), DryRunRequest())
     assert (run.side, run.leader, run.moved) == (Side.BROKER, None, 0)
 
 
 def test_a_regex_takes_what_the_broker_would_match() -> None:
     wanted = Subscription(regex="t.*")
     group = replace(classic([member("a", subscription=wanted)], "uniform"), type=GroupType.CONSUMER)
-    run = dry_run(group, topics(t=1, t2=1, xt=1), Request())
+    run = dry_run(group, topics(t=1, t2=1, xt=1), DryRunRequest())
     assert run.rebalances[-1].assignment == {"a": {"t": (0,), "t2": (0,)}}
 
 
@@ -91,7 +91,7 @@ def test_a_regex_takes_what_the_broker_would_match() -> None:
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_oddities_are_named_and_nothing_breaks(group: Group, odd: str, side: Side, name: str) -> None:
-    runs, problems = dry_run_all([group], topics(t=3), Request(assignor=name, side=side))
+    runs, problems = dry_run_all([group], topics(t=3), DryRunRequest(assignor=name, side=side))
     said = [f"{item.subject} {item.message}" for run in runs for item in run.oddities]
     assert odd in said or any(odd in problem.message for problem in problems)
     assert len(runs) + len(problems) == 1
@@ -102,7 +102,7 @@ def test_the_leader_is_inferred_and_said() -> None:
     one = classic([member("a", client=librdkafka), member("b", client=librdkafka)])
     two = classic([member("a", client=librdkafka), member("b", client=Client(library="java"))])
     unknown = classic([member("a")])
-    leaders = [dry_run(group, topics(t=2), Request()).leader for group in (one, two, unknown)]
+    leaders = [dry_run(group, topics(t=2), DryRunRequest()).leader for group in (one, two, unknown)]
     assert [(leader and leader.library, leader and leader.known_by) for leader in leaders] == [
         (Leader.LIBRDKAFKA, "recorded in the source"),
         (Leader.JAVA, "assumed: the members run java and librdkafka"),
@@ -112,15 +112,15 @@ def test_the_leader_is_inferred_and_said() -> None:
 
 def test_an_assignor_of_one_side_is_found_there_whoever_leads() -> None:
     group = classic([member("a"), member("b")])
-    assert dry_run(group, topics(t=2), Request(assignor="uniform")).side is Side.BROKER
+    assert dry_run(group, topics(t=2), DryRunRequest(assignor="uniform")).side is Side.BROKER
     with pytest.raises(LookupError, match="sticky"):
-        dry_run(group, topics(t=2), Request(assignor="sticky", leader=Leader.LIBRDKAFKA))
+        dry_run(group, topics(t=2), DryRunRequest(assignor="sticky", leader=Leader.LIBRDKAFKA))
 
 
 def test_groups_that_no_assignor_serves_are_refused_by_name() -> None:
     share = replace(classic([member("a")]), type=GroupType.SHARE)
     connect = replace(classic([member("a")]), protocol_type="connect")
-    _, problems = dry_run_all([share, connect], topics(t=1), Request())
+    _, problems = dry_run_all([share, connect], topics(t=1), DryRunRequest())
     assert [problem.message for problem in problems] == [
         "a share group is not assigned by a consumer assignor",
         "its protocol type is 'connect': only consumers have these assignors",
@@ -132,7 +132,7 @@ def test_comparing_asks_every_assignor_the_same() -> None:
 
     group = classic([member("a", {"t": [0, 1, 2]}), member("b", {"t": [3]})])
     assignors = [find(name, side) for side, name in EVERY]
-    runs, problems = compare(group, topics(t=4), Request(), assignors)
+    runs, problems = compare(group, topics(t=4), DryRunRequest(), assignors)
     assert [(run.side, run.assignor) for run in runs] == EVERY
     assert not problems
     assert all(run.minimum_moved == 1 and run.after.spread == 0 for run in runs)
@@ -140,7 +140,7 @@ def test_comparing_asks_every_assignor_the_same() -> None:
 
 def test_an_unknown_subscription_is_taken_to_be_what_is_owned_and_said() -> None:
     group = classic([replace(member("a", {"t": [0]}), subscription=None)])
-    run = dry_run(group, {"t": Topic(name="t", partitions=2)}, Request())
+    run = dry_run(group, {"t": Topic(name="t", partitions=2)}, DryRunRequest())
     assert [item.why for item in run.undetermined] == [
         "its subscription is not known; taken to be what it owns"
     ]
@@ -149,7 +149,7 @@ def test_an_unknown_subscription_is_taken_to_be_what_is_owned_and_said() -> None
 def test_a_failure_after_the_first_rebalance_leaves_what_came_before() -> None:
     # Partitions that no longer exist count as owned: what is left over the second time finds nobody with room.
     group = classic([member("a", {"t": [2, 3]}), member("b")], "cooperative-sticky")
-    (run,), (problem,) = dry_run_all([group], topics(t=2), Request())
+    (run,), (problem,) = dry_run_all([group], topics(t=2), DryRunRequest())
     assert len(run.rebalances) == 1
     assert (run.rests, run.failure) == (False, "No more unfilled consumers to be assigned.")
     assert problem.message == f"in rebalance 2 the real assignor would fail: {run.failure}"

@@ -17,7 +17,7 @@ from tests.kafka.commits import commit_request, send_commits
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.ports import HOST, free_ports
 from tests.kafka.wait import wait_until
-from wire.client.client import Client
+from wire.client.client import KafkaClient
 from wire.client.security import ConnectionSettings
 
 HEAP_MB = 256
@@ -59,7 +59,9 @@ class Trio:
     def coordinators(self, groups: Sequence[str]) -> dict[str, int]:
         """The node that coordinates each group; all of them must have one."""
         nodes = {broker.bootstrap: node for node, broker in self.brokers.items()}
-        with Client.connect(ConnectionSettings(bootstrap_servers=(self.brokers[1].bootstrap,))) as client:
+        with KafkaClient.connect(
+            ConnectionSettings(bootstrap_servers=(self.brokers[1].bootstrap,))
+        ) as client:
             answers = client.find_coordinators(groups)
         assert not answers.failed, answers.failed
         return {group: nodes[str(place)] for group, place in answers.found.items()}

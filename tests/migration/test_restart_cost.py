@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from assignors.assignor import Side
-from groups.dry_run import DryRun, Request, dry_run
+from groups.dry_run import DryRun, DryRunRequest, dry_run
 from groups.model import Cluster, Group, GroupState, GroupType, MemberProtocol
 from migration.clients import parse_clients
 from migration.model import Destination
@@ -28,7 +28,7 @@ def case(group: Group, destination: Destination) -> Case:
 
 def tried(case: Case) -> DryRun:
     assignor, side = destinations_assignor(case)
-    return dry_run(case.group, case.topics or {}, Request(assignor=assignor, side=side))
+    return dry_run(case.group, case.topics or {}, DryRunRequest(assignor=assignor, side=side))
 
 
 def now_and_then(group: Group, destination: Destination) -> tuple[float | None, float | None]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from groups.model import Client, Cluster, Group, GroupState, Subscription, UserData
-from migration.access import Access, Entry, Kind
+from migration.access import Access, AccessEntry, ResourceKind
 from migration.model import Destination, Level
 from migration.rules.case import without_members
 from tests.migration.cases import (
@@ -233,14 +233,16 @@ READER = replace(
 )
 
 
-def _entry(kind: Kind, name: str, operation: str, *, allows: bool = True, is_prefix: bool = False) -> Entry:
-    return Entry(
+def _entry(
+    kind: ResourceKind, name: str, operation: str, *, allows: bool = True, is_prefix: bool = False
+) -> AccessEntry:
+    return AccessEntry(
         kind=kind, name=name, is_prefix=is_prefix, principal="User:a", operation=operation, allows=allows
     )
 
 
-MAY_READ = _entry(Kind.GROUP, "payments", "READ")
-TOPIC = Kind.TOPIC
+MAY_READ = _entry(ResourceKind.GROUP, "payments", "READ")
+TOPIC = ResourceKind.TOPIC
 
 ACCESS_TABLE = {
     "not-asked": (None, Level.INFO, "not known here"),
@@ -259,7 +261,7 @@ ACCESS_TABLE = {
         ),
         None, "",
     ),
-    "everything": (Access(entries=(_entry(Kind.GROUP, "*", "ALL"), _entry(TOPIC, "*", "READ"))), None, ""),
+    "everything": (Access(entries=(_entry(ResourceKind.GROUP, "*", "ALL"), _entry(TOPIC, "*", "READ"))), None, ""),
     "a-denial-beats-it": (
         Access(entries=(MAY_READ, _entry(TOPIC, "*", "READ"), _entry(TOPIC, "orders", "DESCRIBE", allows=False))),
         Level.WARNING, "DESCRIBE orders:",
@@ -268,7 +270,7 @@ ACCESS_TABLE = {
         Access(entries=(MAY_READ, _entry(TOPIC, "ord", "ALL"))), Level.WARNING, "DESCRIBE orders, refunds:",
     ),
     "of-another-group": (
-        Access(entries=(_entry(Kind.GROUP, "payments2", "READ"),)), Level.WARNING, "lets anybody READ",
+        Access(entries=(_entry(ResourceKind.GROUP, "payments2", "READ"),)), Level.WARNING, "lets anybody READ",
     ),
 }  # fmt: skip
 

@@ -34,7 +34,7 @@ from wire.client.metadata import (
     offline_coordinators,
 )
 from wire.client.security import ConnectionSettings
-from wire.client.steps import Deadline, Expired, Steps, Wait, run, run_all
+from wire.client.steps import Deadline, Expired, SocketWait, Steps, run, run_all
 from wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class ListedGroups:
     failed: dict[str, Failure]
 
 
-class Client:
+class KafkaClient:
     """A connection to a cluster. Use it in a ``with`` block.
 
     Connections by address are kept open; coordinators are looked up once, and again when they moved. Every question
@@ -392,7 +392,7 @@ class Client:
         own_turn = deadline.sooner(turn * _STAGGER_MS)
         while len(failed) < turn and own_turn.remaining_ms():
             try:
-                yield Wait(None, 0, own_turn.sooner(_POLL_MS))
+                yield SocketWait(None, 0, own_turn.sooner(_POLL_MS))
             except Expired:
                 continue
         connection = self.connection(place)

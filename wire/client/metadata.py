@@ -33,7 +33,7 @@ class Broker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Topic:
+class TopicMetadata:
     """One topic; its `partitions` are those of the answer, by index. `topic_id` is None below Kafka 2.8."""
 
     name: str
@@ -47,7 +47,7 @@ class ClusterMetadata:
 
     cluster_id: str | None
     brokers: tuple[Broker, ...]
-    topics: dict[str, Topic]
+    topics: dict[str, TopicMetadata]
     failed: dict[str, Failure]
 
 
@@ -86,9 +86,9 @@ def fetch_metadata(
     )
 
 
-def _topic(topic: Any) -> Topic:
+def _topic(topic: Any) -> TopicMetadata:
     partitions = sorted(topic.partitions, key=attrgetter("partition_index"))
-    return Topic(name=topic.name, topic_id=topic.topic_id, partitions=tuple(partitions))
+    return TopicMetadata(name=topic.name, topic_id=topic.topic_id, partitions=tuple(partitions))
 
 
 def offline_coordinators(metadata: ClusterMetadata) -> dict[str, Failure]:

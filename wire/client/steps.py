@@ -1,6 +1,6 @@
 """Several conversations with brokers at once, without threads: generators that wait for their sockets.
 
-A conversation is a generator that yields `Wait` when it needs its socket and returns its result. `run_all`
+A conversation is a generator that yields `SocketWait` when it needs its socket and returns its result. `run_all`
 resumes each one when its socket is ready: brokers answer side by side, and a silent one holds up nobody.
 """
 
@@ -37,7 +37,7 @@ class Deadline:
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class SocketWait:
     """Resume me when `sock` is ready for `events`, or throw `Expired` at the deadline; None: a pause."""
 
     sock: socket.socket | None
@@ -51,7 +51,7 @@ class Expired(Exception):
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
-Steps = Generator[Wait, None, T]
+Steps = Generator[SocketWait, None, T]
 
 
 def run(steps: Steps[T]) -> T:
@@ -70,7 +70,7 @@ def run_all(
     When `enough` accepts an outcome the others are closed; they are then missing from the result.
     """
     outcomes: dict[K, T | WireError] = {}
-    waiting: dict[K, Wait] = {}
+    waiting: dict[K, SocketWait] = {}
     with selectors.DefaultSelector() as selector:
         for key, steps in conversations.items():
             _advance(key, steps, outcomes, waiting, expired=False)
@@ -97,7 +97,7 @@ def _advance(
     key: K,
     steps: Steps[T],
     outcomes: dict[K, T | WireError],
-    waiting: dict[K, Wait],
+    waiting: dict[K, SocketWait],
     *,
     expired: bool,
 ) -> None:

@@ -14,7 +14,7 @@ from wire.client.errors import (
     Unreachable,
     WireError,
 )
-from wire.client.steps import READ, WRITE, Deadline, Expired, Steps, Wait
+from wire.client.steps import READ, WRITE, Deadline, Expired, SocketWait, Steps
 from wire.messages.framing import MAX_FRAME_BYTES, BadFrame, FrameReader
 
 _RECEIVE_BYTES = 256 * 1024
@@ -54,7 +54,7 @@ class Transport:
     def wait(self, events: int, deadline: Deadline, activity: str) -> Steps[None]:
         """Pause until the socket is ready. :raises RequestTimedOut: at the deadline"""
         try:
-            yield Wait(self._socket, events, deadline)
+            yield SocketWait(self._socket, events, deadline)
         except Expired:
             raise RequestTimedOut(str(self.address), activity) from None
 
@@ -154,7 +154,7 @@ def _connect_one(address: Address, family: int, sockaddr: Any, deadline: Deadlin
         code = sock.connect_ex(sockaddr)
         if code in (errno.EINPROGRESS, errno.EWOULDBLOCK):
             try:
-                yield Wait(sock, WRITE, deadline)
+                yield SocketWait(sock, WRITE, deadline)
             except Expired:
                 raise RequestTimedOut(str(address), "connecting") from None
             code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)

@@ -36,7 +36,7 @@ class MalformedText(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class TextSpan:
     """Where a value stands: line and column are 1-based, begin and end are indices into the text."""
 
     line: int
@@ -46,10 +46,10 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scalar:
+class ScalarNode:
     """A word; None for null. The text may be a secret: repr hides it."""
 
-    span: Span
+    span: TextSpan
     text: str | None
     plain: bool
 
@@ -61,30 +61,30 @@ class Scalar:
 class Items:
     """A list. The span of one in block style ends with its last item."""
 
-    span: Span
+    span: TextSpan
     nodes: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class MappingEntry:
     """A key and its value."""
 
-    key: Scalar
+    key: ScalarNode
     name: str
     value: Node
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fields:
+class MappingNode:
     """A mapping. The span of one in block style ends with its last value."""
 
-    span: Span
-    entries: dict[str, Entry]
+    span: TextSpan
+    entries: dict[str, MappingEntry]
     flow: bool
     """Whether it stands in braces."""
 
 
-Node: TypeAlias = Scalar | Items | Fields
+Node: TypeAlias = ScalarNode | Items | MappingNode
 Plain: TypeAlias = "str | list[Plain] | dict[str, Plain] | None"
 
 
@@ -110,7 +110,7 @@ def parse_nodes(text: str) -> Node | None:
 
 def plain(node: Node | None) -> Plain:
     """The values alone."""
-    if isinstance(node, Fields):
+    if isinstance(node, MappingNode):
         return {name: plain(entry.value) for name, entry in node.entries.items()}
     if isinstance(node, Items):
         return [plain(each) for each in node.nodes]
@@ -135,7 +135,7 @@ class _Events:
         extra = self._next()
         if not isinstance(extra, yaml.StreamEndEvent):
             raise _malformed(extra, "a second YAML document; one is wanted")
-        is_empty = isinstance(tree, Scalar) and tree.text is None
+        is_empty = isinstance(tree, ScalarNode) and tree.text is None
         return None if is_empty else tree
 
     def _next(self) -> Any:
@@ -152,7 +152,7 @@ class _Events:
         if isinstance(event, yaml.ScalarEvent):
             is_plain = not event.style or event.style == ":"
             text = None if is_plain and event.value in _NULLS else event.value
-            return Scalar(span=_span(event, _end(event)), text=text, plain=is_plain)
+            return ScalarNode(span=_span(event, _end(event)), text=text, plain=is_plain)
         if depth >= MAX_DEPTH:
             raise _malformed(event, f"nested more than {MAX_DEPTH} levels deep")
         return (
@@ -168,12 +168,12 @@ class _Events:
         end = nodes[-1].span.end if nodes and not start.flow_style else _end(event)
         return Items(span=_span(start, end), nodes=tuple(nodes))
 
-    def _fields(self, start: Any, depth: int) -> Fields:
-        entries: dict[str, Entry] = {}
+    def _fields(self, start: Any, depth: int) -> MappingNode:
+        entries: dict[str, MappingEntry] = {}
         end = _end(start)
         while not isinstance(event := self._next(), yaml.MappingEndEvent):
             key = self._node(event, MAX_DEPTH) if isinstance(event, yaml.ScalarEvent) else None
-            if not isinstance(key, Scalar):
+            if not isinstance(key, ScalarNode):
                 raise _malformed(event, "a key that is not a plain word")
             name = event.value
             if name in entries:
@@ -181,11 +181,11 @@ class _Events:
                 raise _malformed(
                     event, f"the key {clipped(name)!r} stands here twice; line {first} has it first"
                 )
-            entries[name] = Entry(key=key, name=name, value=self._node(self._next(), depth + 1))
+            entries[name] = MappingEntry(key=key, name=name, value=self._node(self._next(), depth + 1))
             end = entries[name].value.span.end
         if start.flow_style:
             end = _end(event)
-        return Fields(span=_span(start, end), entries=entries, flow=bool(start.flow_style))
+        return MappingNode(span=_span(start, end), entries=entries, flow=bool(start.flow_style))
 
 
 def clipped(text: str, length: int = MAX_SHOWN) -> str:
@@ -193,9 +193,9 @@ def clipped(text: str, length: int = MAX_SHOWN) -> str:
     return text if len(text) <= length else f"{text[:length]}…"
 
 
-def _span(event: Any, end: int) -> Span:
+def _span(event: Any, end: int) -> TextSpan:
     mark = event.start_mark
-    return Span(line=mark.line + 1, column=mark.column + 1, begin=mark.index, end=end)
+    return TextSpan(line=mark.line + 1, column=mark.column + 1, begin=mark.index, end=end)
 
 
 def _end(event: Any) -> int:

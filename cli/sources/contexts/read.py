@@ -19,13 +19,13 @@ from cli.sources.contexts.model import (
 )
 from cli.sources.contexts.nodes import (
     MAX_SHOWN,
-    Entry,
-    Fields,
     Items,
     MalformedText,
+    MappingEntry,
+    MappingNode,
     Node,
-    Scalar,
-    Span,
+    ScalarNode,
+    TextSpan,
     clipped,
     parse_nodes,
 )
@@ -88,7 +88,7 @@ class _Reader:
             path=self.path, current=self._current(top.entries.get("current"), found), by_name=found
         )
 
-    def _current(self, entry: Entry | None, found: dict[str, Context]) -> str | None:
+    def _current(self, entry: MappingEntry | None, found: dict[str, Context]) -> str | None:
         if entry is None or _is_null(entry.value):
             return None
         name = self._text(entry)
@@ -97,7 +97,7 @@ class _Reader:
             raise self._error(entry.value.span, f"current: there is no context {clipped(name)!r}. {hint}")
         return name
 
-    def _context(self, entry: Entry) -> Context:
+    def _context(self, entry: MappingEntry) -> Context:
         if not is_name(entry.name):
             raise self._error(entry.key.span, f"{clipped(entry.name)!r} cannot name a context: {NAME_RULE}.")
         entries = self._fields(entry.value, f"the context {entry.name}").entries
@@ -115,7 +115,7 @@ class _Reader:
         said: dict[str, Any] = {key: _READERS[key](self, each) for key, each in entries.items()}
         return Context(name=entry.name, line=entry.key.span.line, kind=kind, **said)
 
-    def _kind(self, entry: Entry, entries: dict[str, Entry]) -> SourceKind:
+    def _kind(self, entry: MappingEntry, entries: dict[str, MappingEntry]) -> SourceKind:
         said = [name for name in entries if name in _KINDS]
         kinds = {_KINDS[name] for name in said}
         if len(kinds) > 1:
@@ -129,7 +129,7 @@ class _Reader:
             raise self._error(span, f"the context {entry.name} names no source; add {wanted}.")
         return kinds.pop()
 
-    def _servers(self, entry: Entry) -> str:
+    def _servers(self, entry: MappingEntry) -> str:
         node = entry.value
         parts = (
             [self._word(each, entry.name) for each in node.nodes]
@@ -150,25 +150,25 @@ class _Reader:
             raise self._error(node.span, f"bootstrap_server: {clipped(str(error), MAX_SAID)}.") from None
         return servers
 
-    def _properties(self, entry: Entry) -> tuple[PropertyValue, ...]:
+    def _properties(self, entry: MappingEntry) -> tuple[PropertyValue, ...]:
         if _is_null(entry.value):
             return ()
         return tuple(map(self._property, self._fields(entry.value, "properties").entries.values()))
 
-    def _property(self, entry: Entry) -> PropertyValue:
+    def _property(self, entry: MappingEntry) -> PropertyValue:
         if entry.name in ("bootstrap.servers", "metadata.broker.list"):
             raise self._error(entry.key.span, f"{entry.name} is said by bootstrap_server; remove it here.")
         keeper, text = Keeper.LITERAL, ""
-        if isinstance(entry.value, Fields):
+        if isinstance(entry.value, MappingNode):
             keeper, text = self._kept(entry.name, entry.value)
-        elif isinstance(entry.value, Scalar):
+        elif isinstance(entry.value, ScalarNode):
             text = entry.value.text or ""
         else:
             raise self._error(entry.value.span, f"{entry.name}: a list is no value; join it with commas.")
         span = entry.key.span
         return PropertyValue(key=entry.name, keeper=keeper, text=text, line=span.line, column=span.column)
 
-    def _kept(self, key: str, where: Fields) -> tuple[Keeper, str]:
+    def _kept(self, key: str, where: MappingNode) -> tuple[Keeper, str]:
         self._check_keys(where.entries.values(), ("env", "file"), f"of {key}")
         if len(where.entries) != 1:
             raise self._error(where.span, f"{key}: say {{env: NAME}} or {{file: PATH}}, one of them.")
@@ -180,13 +180,13 @@ class _Reader:
             raise self._error(entry.value.span, f"{key}: env wants the name of a variable, not a value.")
         return Keeper.ENVIRONMENT, name
 
-    def _paths(self, entry: Entry) -> tuple[Path, ...]:
+    def _paths(self, entry: MappingEntry) -> tuple[Path, ...]:
         nodes = entry.value.nodes if isinstance(entry.value, Items) else (entry.value,)
         if not nodes:
             raise self._error(entry.value.span, f"{entry.name}: name at least one directory.")
         return tuple(self._located(self._word(node, entry.name)) for node in nodes)
 
-    def _path(self, entry: Entry) -> Path:
+    def _path(self, entry: MappingEntry) -> Path:
         return self._located(self._text(entry))
 
     def _located(self, text: str) -> Path:
@@ -196,7 +196,7 @@ class _Reader:
             path = path.expanduser()
         return self.path.parent.absolute() / path
 
-    def _milliseconds(self, entry: Entry) -> int:
+    def _milliseconds(self, entry: MappingEntry) -> int:
         text = self._text(entry)
         if not (text.isascii() and text.isdigit() and len(text) < 11 and 0 < int(text) <= MAX_MS):
             raise self._error(
@@ -204,7 +204,7 @@ class _Reader:
             )
         return int(text)
 
-    def _moment(self, entry: Entry) -> str:
+    def _moment(self, entry: MappingEntry) -> str:
         from cli.times import parse_moment
 
         text = self._text(entry)
@@ -214,7 +214,7 @@ class _Reader:
             raise self._error(entry.value.span, f"{entry.name}: {clipped(str(error), MAX_SAID)}.") from None
         return text
 
-    def _output(self, entry: Entry) -> OutputFormat:
+    def _output(self, entry: MappingEntry) -> OutputFormat:
         text = self._text(entry)
         try:
             return OutputFormat(text)
@@ -223,26 +223,26 @@ class _Reader:
             hint = nearest(text, names) or f"It is one of {', '.join(names)}."
             raise self._error(entry.value.span, f"output: {clipped(text)!r} is no format. {hint}") from None
 
-    def _flag(self, entry: Entry) -> bool:
+    def _flag(self, entry: MappingEntry) -> bool:
         text = self._text(entry)
         if text not in ("true", "false"):
             raise self._error(entry.value.span, f"{entry.name}: {clipped(text)!r} is neither true nor false.")
         return text == "true"
 
-    def _text(self, entry: Entry) -> str:
+    def _text(self, entry: MappingEntry) -> str:
         return self._word(entry.value, entry.name)
 
     def _word(self, node: Node, name: str) -> str:
-        if not isinstance(node, Scalar) or not node.text:
+        if not isinstance(node, ScalarNode) or not node.text:
             raise self._error(node.span, f"{name}: one value is wanted here.")
         return node.text
 
-    def _fields(self, node: Node, what: str) -> Fields:
-        if isinstance(node, Fields):
+    def _fields(self, node: Node, what: str) -> MappingNode:
+        if isinstance(node, MappingNode):
             return node
         raise self._error(node.span, f"{what} is to be a mapping: lines of NAME: VALUE.")
 
-    def _check_keys(self, entries: Iterable[Entry], known: Iterable[str], of_what: str) -> None:
+    def _check_keys(self, entries: Iterable[MappingEntry], known: Iterable[str], of_what: str) -> None:
         for entry in entries:
             if entry.name not in known:
                 hint = nearest(entry.name, known) or f"Known are {', '.join(known)}."
@@ -251,11 +251,11 @@ class _Reader:
                 name = entry.name if is_shown else "this"
                 raise self._error(entry.key.span, f"{name} is no key {of_what}. {hint}")
 
-    def _error(self, span: Span, message: str) -> ConfigFileError:
+    def _error(self, span: TextSpan, message: str) -> ConfigFileError:
         return ConfigFileError(self.path, span.line, message, column=span.column)
 
 
-_READERS: Mapping[str, Callable[[_Reader, Entry], Any]] = {
+_READERS: Mapping[str, Callable[[_Reader, MappingEntry], Any]] = {
     "bootstrap_server": _Reader._servers,
     "command_config": _Reader._path,
     "properties": _Reader._properties,
@@ -287,4 +287,4 @@ def listed_names(names: Collection[str]) -> str:
 
 
 def _is_null(node: Node) -> bool:
-    return isinstance(node, Scalar) and node.text is None
+    return isinstance(node, ScalarNode) and node.text is None

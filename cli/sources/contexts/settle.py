@@ -20,7 +20,7 @@ from cli.render.output_format import FOR_PROGRAMS, OutputFormat
 
 if TYPE_CHECKING:
     from cli.sources.contexts.model import Context, Contexts
-    from cli.sources.contexts.place import Place
+    from cli.sources.contexts.place import SourceOrigin
 
 CONTEXT_VARIABLE = "KOHORT_CONTEXT"
 SERVER_VARIABLE = "KOHORT_BOOTSTRAP_SERVER"
@@ -57,7 +57,7 @@ def settle(arguments: Mapping[str, Any], typed: Typed) -> dict[str, Any]:
     return settled
 
 
-def _spelled_out(options: SourceOptions) -> Place | None:
+def _spelled_out(options: SourceOptions) -> SourceOrigin | None:
     """The place, with the bootstrap servers themselves where only a file of properties knows them."""
     place = options.place
     if place is None or options.bootstrap_server or options.command_config is None:
@@ -140,18 +140,20 @@ def _with_environment(options: SourceOptions) -> SourceOptions:
 
 
 def _from_environment(options: SourceOptions, said: Mapping[str, str]) -> SourceOptions:
-    from cli.sources.contexts.place import Place
+    from cli.sources.contexts.place import SourceOrigin
 
     if SNAPSHOT_VARIABLE in said:
         file = Path(said[SNAPSHOT_VARIABLE])
         return replace(
-            options, snapshot=file, place=Place(where=str(file), named_by=SNAPSHOT_VARIABLE, is_typed=False)
+            options,
+            snapshot=file,
+            place=SourceOrigin(where=str(file), named_by=SNAPSHOT_VARIABLE, is_typed=False),
         )
     config = options.command_config or (Path(said[CONFIG_VARIABLE]) if CONFIG_VARIABLE in said else None)
     server = said.get(SERVER_VARIABLE)
     where = server or f"the bootstrap.servers of {config}"
     by = SERVER_VARIABLE if server else CONFIG_VARIABLE
-    place = Place(where=where, named_by=by, is_typed=False)
+    place = SourceOrigin(where=where, named_by=by, is_typed=False)
     return replace(options, bootstrap_server=server, command_config=config, place=place)
 
 
@@ -208,7 +210,7 @@ def say_literal_secrets(contexts: Contexts, context: Context) -> None:
 def _in_context(
     options: SourceOptions, found: tuple[Contexts, Context], named_by: str, *, is_typed: bool
 ) -> SourceOptions:
-    from cli.sources.contexts.place import Place
+    from cli.sources.contexts.place import SourceOrigin
 
     contexts, context = found
     say_literal_secrets(contexts, context)
@@ -221,7 +223,7 @@ def _in_context(
         log_dirs=list(context.log_dirs) or None,
         as_of=options.as_of or context.as_of,
         topics_file=options.topics_file or context.topics,
-        place=Place(
+        place=SourceOrigin(
             where=context.place, named_by=named_by, is_typed=is_typed, context=context, file=contexts.path
         ),
     )

@@ -11,7 +11,7 @@ from cli.render.document import Document, Table, columns
 from cli.sources.contexts.file import config_path, load_contexts, load_with_text, read_secret_file
 from cli.sources.contexts.inline import InlineProperties
 from cli.sources.contexts.model import NAME_RULE, Context, Contexts, is_name, is_secret
-from cli.sources.contexts.place import Place
+from cli.sources.contexts.place import SourceOrigin
 from cli.sources.contexts.read import read_contexts
 from cli.sources.contexts.settle import (
     CONTEXT_VARIABLE,
@@ -254,9 +254,9 @@ class Removal:
     refused = False
 
     @property
-    def place(self) -> Place:
+    def place(self) -> SourceOrigin:
         """What is changed: its own protection guards the context too."""
-        return Place(
+        return SourceOrigin(
             where=self.context.place,
             named_by=f"of {self.contexts.path}",
             is_typed=True,

@@ -12,7 +12,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from cli.sources.contexts.nodes import Entry, Fields, MalformedText, Plain, Scalar, Span, parse_nodes, plain
+from cli.sources.contexts.nodes import (
+    MalformedText,
+    MappingEntry,
+    MappingNode,
+    Plain,
+    ScalarNode,
+    TextSpan,
+    parse_nodes,
+    plain,
+)
 
 Fragment: TypeAlias = "str | list[Fragment] | dict[str, Fragment]"
 """What is to be written: texts, lists and mappings of them."""
@@ -44,7 +53,7 @@ class Editor:
         """:raises MalformedText: it is no tree"""
         self.text = text
         root = parse_nodes(text)
-        if root is not None and not isinstance(root, Fields):
+        if root is not None and not isinstance(root, MappingNode):
             raise CannotEdit("it is not a mapping")
         self.root = root
         self.newline = found[0] if (found := _LINE_END.search(text)) else "\n"
@@ -116,17 +125,17 @@ class Editor:
     def _tree(self) -> dict[str, Plain]:
         return _mapping(plain(self.root)) if self.root is not None else {}
 
-    def _root(self) -> Fields:
+    def _root(self) -> MappingNode:
         if self.root is None:
             raise CannotEdit("it is empty")
         return self.root
 
-    def _top(self, key: str) -> Entry | None:
+    def _top(self, key: str) -> MappingEntry | None:
         return None if self.root is None else self.root.entries.get(key)
 
-    def _contexts(self) -> Fields:
+    def _contexts(self) -> MappingNode:
         entry = self._top("contexts")
-        if entry is None or not isinstance(entry.value, Fields):
+        if entry is None or not isinstance(entry.value, MappingNode):
             raise CannotEdit("it has no contexts")
         return entry.value
 
@@ -146,7 +155,7 @@ class Editor:
     def _current(self, name: str) -> _Splice:
         entry = self._top("current")
         if entry is not None:
-            if not isinstance(entry.value, Scalar):
+            if not isinstance(entry.value, ScalarNode):
                 raise CannotEdit("current is no name")
             return _renamed(entry.value, name)
         root = self._root()
@@ -163,13 +172,13 @@ class Editor:
         if root.flow:
             if entry is None:
                 return self._in_braces(root, {"contexts": {name: context}})
-            if not isinstance(entry.value, Fields):
+            if not isinstance(entry.value, MappingNode):
                 return _replaced(entry.value.span, _in_quotes({name: context}))
-        if entry is not None and isinstance(entry.value, Fields) and entry.value.flow:
+        if entry is not None and isinstance(entry.value, MappingNode) and entry.value.flow:
             if entry.value.entries or root.flow:
                 return self._in_braces(entry.value, {name: context})
             return self._below(entry, name, context)
-        if entry is not None and isinstance(entry.value, Fields):
+        if entry is not None and isinstance(entry.value, MappingNode):
             first = next(iter(entry.value.entries.values()))
             return self._block(
                 self._line_end(entry.value.span.end), {name: context}, first.key.span.column - 1
@@ -178,7 +187,7 @@ class Editor:
             return self._below(entry, name, context)
         return self._block(self._line_end(root.span.end), {"contexts": {name: context}}, root.span.column - 1)
 
-    def _below(self, entry: Entry, name: str, context: dict[str, Fragment]) -> _Splice:
+    def _below(self, entry: MappingEntry, name: str, context: dict[str, Fragment]) -> _Splice:
         """Contexts in the place of `{}` or of nothing at all."""
         span = entry.value.span
         lines = _lines({name: context}, entry.key.span.column - 1 + len(INDENT))
@@ -197,7 +206,7 @@ class Editor:
         is_inside = position > 0 and self.text[position - 1] not in "\r\n"
         return _Splice(begin=position, end=position, text=self.newline + text if is_inside else text)
 
-    def _in_braces(self, fields: Fields, fragment: dict[str, Fragment]) -> _Splice:
+    def _in_braces(self, fields: MappingNode, fragment: dict[str, Fragment]) -> _Splice:
         end = fields.span.end - 1
         inner = _in_quotes(fragment)[1:-1]
         if not fields.entries:
@@ -205,7 +214,7 @@ class Editor:
         last = list(fields.entries.values())[-1].value.span.end
         return _Splice(begin=last, end=last, text=f", {inner}")
 
-    def _without(self, parent: Fields, entry: Entry) -> _Splice:
+    def _without(self, parent: MappingNode, entry: MappingEntry) -> _Splice:
         names = list(parent.entries)
         position = names.index(entry.name)
         if parent.flow:
@@ -272,12 +281,12 @@ def _mapping(tree: Plain) -> dict[str, Plain]:
     return dict(tree)
 
 
-def _renamed(word: Scalar, name: str) -> _Splice:
+def _renamed(word: ScalarNode, name: str) -> _Splice:
     """A name in the place of another, in quotes where that one was."""
     if word.text is None:
         return _replaced(word.span, f" {quoted(name)}")
     return _replaced(word.span, quoted(name) if word.plain else _in_quotes(name))
 
 
-def _replaced(span: Span, text: str) -> _Splice:
+def _replaced(span: TextSpan, text: str) -> _Splice:
     return _Splice(begin=span.begin, end=span.end, text=text)

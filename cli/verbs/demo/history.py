@@ -13,7 +13,7 @@ from uuid import UUID
 from assignors.assignor import Side
 from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
 from assignors.registry import find
-from coordinator.engine.calls import Call, Request, Result
+from coordinator.engine.calls import Call, CoordinatorResult, Request
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.leave_group import LeaveGroup
@@ -47,7 +47,7 @@ Positions = Callable[[str, int, int], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Client:
+class SampleClient:
     """Who sends a request, as the coordinator sees it."""
 
     id: str
@@ -57,7 +57,7 @@ class Client:
 class Actor(ABC):
     """A member of the group: a process that is there until it is taken off the stage."""
 
-    def __init__(self, stage: Stage, client: Client) -> None:
+    def __init__(self, stage: Stage, client: SampleClient) -> None:
         self.client = client
         self.owned: Owned = {}
         self._stage = stage
@@ -122,7 +122,7 @@ class Stage:
         """A random id, the same ones in every run."""
         return UUID(int=self._random.getrandbits(128), version=4)
 
-    def send(self, request: Request[Any], client: Client, fresh_id: UUID | None = None) -> int:
+    def send(self, request: Request[Any], client: SampleClient, fresh_id: UUID | None = None) -> int:
         """Play a request; `answer` has what came of it."""
         self._tickets += 1
         call = Call(
@@ -171,7 +171,7 @@ class Stage:
         if actor.owned:
             self.send(self._commit(*actor.standing, actor.owned), actor.client)
 
-    def reset(self, topic: str, client: Client) -> None:
+    def reset(self, topic: str, client: SampleClient) -> None:
         """Commit for a group without members, as an operator does."""
         numbers = tuple(range(self.topics.topics[topic].partitions))
         self.send(self._commit("", -1, {topic: numbers}), client)
@@ -199,7 +199,7 @@ class Stage:
             self._take(self._engine.expire(self.now_ms))
         self.now_ms = end_ms
 
-    def _take(self, result: Result) -> None:
+    def _take(self, result: CoordinatorResult) -> None:
         if result.records:
             self.written.append((self.now_ms, tuple(result.records)))
         self._answers.update(result.answers)
@@ -216,7 +216,7 @@ class ClassicConsumer(Actor):
     def __init__(
         self,
         stage: Stage,
-        client: Client,
+        client: SampleClient,
         topics: tuple[str, ...],
         assignor: str,
         fresh_id: UUID | None = None,
@@ -357,7 +357,7 @@ def _written(partitions: Mapping[str, list[int]]) -> bytes:
 class Consumer(Actor):
     """A consumer of the consumer protocol; what it has to give up it gives up at its next heartbeat."""
 
-    def __init__(self, stage: Stage, client: Client, topics: tuple[str, ...], member: str) -> None:
+    def __init__(self, stage: Stage, client: SampleClient, topics: tuple[str, ...], member: str) -> None:
         super().__init__(stage, client)
         self._member = member
         self._epoch = 0

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 from uuid import UUID
 
-from cli.verbs.demo.history import Actor, ClassicConsumer, Client, Consumer, Positions, Stage
+from cli.verbs.demo.history import Actor, ClassicConsumer, Consumer, Positions, SampleClient, Stage
 from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,
@@ -75,14 +75,14 @@ class Cast:
     def topics(self) -> tuple[str, ...]:
         return tuple(sorted(self.group.offsets or {}))
 
-    def client(self, place: int) -> Client:
+    def client(self, place: int) -> SampleClient:
         """The client of the sample's member in a place; behind them there are more of the same kind."""
         members = self.group.members
         if place < len(members):
-            return Client(id=members[place].client.id or "", host=members[place].client.host or "")
+            return SampleClient(id=members[place].client.id or "", host=members[place].client.host or "")
         if not members:
-            return Client(id=f"consumer-{self.group.id}-1", host="/10.0.0.200")
-        return Client(id=members[0].client.id or "", host=f"/10.0.0.{200 + place}")
+            return SampleClient(id=f"consumer-{self.group.id}-1", host="/10.0.0.200")
+        return SampleClient(id=members[0].client.id or "", host=f"/10.0.0.{200 + place}")
 
     def classic(self, stage: Stage, place: int, assignor: str, *, is_last: bool = False) -> ClassicConsumer:
         """A classic member; the `last` one in a place is that of the sample, id and all."""
@@ -242,7 +242,7 @@ def _legacy_etl(stage: Stage, cast: Cast) -> None:
 
 
 def _nightly_report(stage: Stage, cast: Cast) -> None:
-    operator = Client(id="kohort-offsets", host="/10.0.0.7")
+    operator = SampleClient(id="kohort-offsets", host="/10.0.0.7")
     stage.reset("payments", operator)  # a group without members and offsets would be deleted
     for night in range(DAYS):
         stage.live(cast.ago(DAYS - 1 - night + 0.04), DAY_MS)

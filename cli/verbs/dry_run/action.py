@@ -15,7 +15,7 @@ from cli.verbs.dry_run.options import WhatIfOptions
 from groups.dry_run import (
     BROKERS_DEFAULT,
     DryRun,
-    Request,
+    DryRunRequest,
     assumed_leader,
     compare,
     dry_run_all,
@@ -41,7 +41,12 @@ def what_if_of(options: WhatIfOptions) -> WhatIf:
 
 
 def carry_out(
-    groups: Sequence[Group], topics: Mapping[str, Topic], request: Request, *, side_by_side: bool, named: bool
+    groups: Sequence[Group],
+    topics: Mapping[str, Topic],
+    request: DryRunRequest,
+    *,
+    side_by_side: bool,
+    named: bool,
 ) -> tuple[tuple[DryRun, ...], tuple[Problem, ...]]:
     """Run what can be run. Groups that no assignor serves are problems where they were named, else only said."""
     _check(groups, request)
@@ -65,13 +70,13 @@ def carry_out(
         raise UsageError(str(error)) from None
 
 
-def _never(group: Group, request: Request) -> str | None:
+def _never(group: Group, request: DryRunRequest) -> str | None:
     """Like inapplicable, for a group that is tried under assignors of its own choice and of others."""
     return inapplicable(group, replace(request, assignor=request.assignor or "range"))
 
 
 def _compare(
-    groups: Sequence[Group], topics: Mapping[str, Topic], request: Request
+    groups: Sequence[Group], topics: Mapping[str, Topic], request: DryRunRequest
 ) -> tuple[tuple[DryRun, ...], tuple[Problem, ...]]:
     runs: list[DryRun] = []
     problems: list[Problem] = []
@@ -85,7 +90,7 @@ def _compare(
     return tuple(runs), tuple(problems)
 
 
-def _check(groups: Sequence[Group], request: Request) -> None:
+def _check(groups: Sequence[Group], request: DryRunRequest) -> None:
     """UsageError for an assignor that nobody has, or a member that no group has."""
     if request.assignor is not None:
         places = [

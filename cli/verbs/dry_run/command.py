@@ -53,11 +53,11 @@ def dry_run(
     from cli.verbs.dry_run.action import carry_out, what_if_of
     from cli.verbs.dry_run.ownership import write_ownership
     from cli.verbs.dry_run.view import dry_run_document
-    from groups.dry_run import Request
+    from groups.dry_run import DryRunRequest
     from groups.group_spec import wanted_topics
 
     what_if = what_if_of(changes)
-    request = Request(
+    request = DryRunRequest(
         assignor=assignor,
         side=Side(side.value) if side else None,
         leader=Leader(leader.value) if leader else None,

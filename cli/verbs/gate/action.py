@@ -21,7 +21,7 @@ from groups.yaml_files import TreeError, load_tree, replace_file, yaml_lines
 from migration.gate.answers import Judgement
 from migration.gate.judge import check_steady, judge_gate, needs_leader
 from migration.gate.notes import Notes, NotesError, fingerprint, notes_from_data, notes_to_data
-from migration.gate.observation import Observation
+from migration.gate.observation import GateObservation
 from migration.model import Plan, PlannedMember, Step
 from wire.client.errors import WireError
 
@@ -208,7 +208,7 @@ class GatePoller:
                 (group,) = source.with_leaders([group])
         notes = self.notes.notes
         before = notes.opened.get(question.position + 1)
-        observed = Observation(
+        observed = GateObservation(
             plan=plan,
             position=question.position,
             group=group,

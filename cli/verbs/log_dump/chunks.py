@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from cli.errors import UsageError
 from cli.selection import split_list
 from cli.times import parse_moment
-from cli.verbs.log_dump.segments import Segment, damage_of
-from cli.verbs.log_dump.texts import NULL, Ints, KeyText, Places, PlainCommits, Texts, plain_commits
+from cli.verbs.log_dump.segments import ShownSegment, damage_of
+from cli.verbs.log_dump.texts import NULL, FieldSpans, Ints, KeyText, PlainCommits, Texts, plain_commits
 from groups.model import Problem
 from wire.log.batch_header import CONTROL
 from wire.log.batches import Batches, Columns, ControlType, DamagedLog, records_of
@@ -42,7 +42,7 @@ class Marker(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
+class ReadRecord:
     """A record that is no plain commit, put into words. `raw` are key and value of one with an error."""
 
     key: KeyText
@@ -70,7 +70,7 @@ class Chunk:
     value_sizes: Ints
     sequences: Ints
     commits: Sequence[PlainCommits]
-    others: Mapping[int, Read]
+    others: Mapping[int, ReadRecord]
 
     def __len__(self) -> int:
         return len(self.offsets)
@@ -81,13 +81,15 @@ class Chunk:
         return int(self.batches.ends[self.batch_of[-1]]) if len(self) else 0
 
 
-def chunks_of(segment: Segment, wanted: Wanted, texts: Texts) -> Iterator[Chunk | Problem]:
+def chunks_of(segment: ShownSegment, wanted: Wanted, texts: Texts) -> Iterator[Chunk | Problem]:
     """The wanted records of a segment; in the place of what cannot be read, where it stands and why."""
     for part in segment.parts():
         yield from chunks_of_part(segment, part, wanted, texts)
 
 
-def chunks_of_part(segment: Segment, part: Part, wanted: Wanted, texts: Texts) -> Iterator[Chunk | Problem]:
+def chunks_of_part(
+    segment: ShownSegment, part: Part, wanted: Wanted, texts: Texts
+) -> Iterator[Chunk | Problem]:
     """The same of one part."""
     for columns in readable_columns(wanted.overlapping(part.batches)):
         if isinstance(columns, DamagedLog):
@@ -112,7 +114,7 @@ class _Reading:
         columns, batches = self._columns, self._columns.batches
         if not self._wanted.any_key:
             rows = rows[[self._wanted.key(self._key(row)) for row in rows.tolist()]]
-        places = Places(
+        places = FieldSpans(
             data=columns.data,
             key_start=columns.key_start[rows],
             key_end=columns.key_end[rows],
@@ -150,7 +152,7 @@ class _Reading:
         key = columns.key(row)
         return NO_KEY if key is None else self._texts.key(key)
 
-    def _read(self, row: int, header_keys: tuple[str, ...]) -> Read:
+    def _read(self, row: int, header_keys: tuple[str, ...]) -> ReadRecord:
         columns, key = self._columns, self._key(row)
         start, end = int(columns.value_start[row]), int(columns.value_end[row])
         payload, marker, error = NULL, None, key.error
@@ -161,7 +163,7 @@ class _Reading:
                 payload = self._texts.payload(key.type, columns.data, start, end)
         except DecodeError as problem:
             error = str(problem)
-        return Read(
+        return ReadRecord(
             key=key,
             payload=payload,
             marker=marker,

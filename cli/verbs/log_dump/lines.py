@@ -12,7 +12,7 @@ import numpy as np
 from cli.render.cells import Cell
 from cli.render.document import columns, fields
 from cli.times import format_moment
-from cli.verbs.log_dump.chunks import Chunk, Read
+from cli.verbs.log_dump.chunks import Chunk, ReadRecord
 from cli.verbs.log_dump.texts import NULL, PlainCommits, json_text, per_run
 from wire.log.batch_header import MAGIC, Batch, Batches
 from wire.log.offset_records import OFFSET_COMMIT
@@ -98,7 +98,7 @@ def _producer(producer_id: int, producer_epoch: int, transactional: bool, by_bro
     }
 
 
-def _line(chunk: Chunk, place: int, read: Read) -> str:
+def _line(chunk: Chunk, place: int, read: ReadRecord) -> str:
     front = {
         "offset": int(chunk.offsets[place]),
         "timestamp": int(chunk.timestamps[place]),
@@ -196,7 +196,7 @@ def _contents(chunk: Chunk) -> dict[int, _Content]:
     return contents
 
 
-def _content(read: Read, tombstone: bool) -> _Content:
+def _content(read: ReadRecord, tombstone: bool) -> _Content:
     value: str | None = DELETED if tombstone else read.payload
     key = None if read.key.type is None else read.key.text
     marker = read.marker

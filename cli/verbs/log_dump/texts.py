@@ -206,7 +206,7 @@ class PlainCommits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Places:
+class FieldSpans:
     """Where keys and values stand in `data`: byte of the begin and of the end, -1 for a null one."""
 
     data: bytes
@@ -216,7 +216,7 @@ class Places:
     value_end: Ints
 
 
-def plain_commits(places: Places, candidates: NDArray[np.bool_], texts: Texts) -> Iterator[PlainCommits]:
+def plain_commits(places: FieldSpans, candidates: NDArray[np.bool_], texts: Texts) -> Iterator[PlainCommits]:
     """The plain ones among the candidates."""
     octets = np.frombuffer(places.data, dtype=np.uint8)
     candidates = candidates & (places.key_end - places.key_start > _PARTITION_BYTES)
@@ -231,7 +231,7 @@ def plain_commits(places: Places, candidates: NDArray[np.bool_], texts: Texts) -
             yield _commits(places, found, begins, version, with_topic_id, texts)
 
 
-def _key_begins(places: Places, found: Ints, texts: Texts) -> list[str]:
+def _key_begins(places: FieldSpans, found: Ints, texts: Texts) -> list[str]:
     """Of each key; nothing where it is none of an offset commit."""
     data, remembered, learn = places.data, texts.remembered_begin, texts.commit_key_begin
     starts, ends = places.key_start[found].tolist(), (places.key_end[found] - _PARTITION_BYTES).tolist()
@@ -244,7 +244,7 @@ def _key_begins(places: Places, found: Ints, texts: Texts) -> list[str]:
 
 
 def _commits(
-    places: Places,
+    places: FieldSpans,
     found: Ints,
     key_begins: list[str],
     version: int,
@@ -277,7 +277,7 @@ def _commits(
     )
 
 
-def _of_shape(octets: Octets, places: Places, version: int, with_topic_id: bool) -> NDArray[np.bool_]:
+def _of_shape(octets: Octets, places: FieldSpans, version: int, with_topic_id: bool) -> NDArray[np.bool_]:
     starts, ends = places.value_start, places.value_end
     fits: NDArray[np.bool_] = ends - starts == (_BYTES_WITH_TOPIC_ID if with_topic_id else _BYTES)
     at = np.where(fits, starts, 0)

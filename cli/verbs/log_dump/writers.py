@@ -23,7 +23,7 @@ from cli.verbs.log_dump.lines import (
     record_lines,
     record_rows,
 )
-from cli.verbs.log_dump.segments import Segment, shown_path
+from cli.verbs.log_dump.segments import ShownSegment, shown_path
 from cli.verbs.log_dump.texts import Texts
 from groups.model import Problem
 from wire.log.batch_header import Batches
@@ -54,7 +54,7 @@ def dump(files: Sequence[Path], wanted: Wanted, writer: LineWriter, *, batches: 
     return tuple(problems)
 
 
-def _batches(segment: Segment, wanted: Wanted) -> Iterator[Batches | Problem]:
+def _batches(segment: ShownSegment, wanted: Wanted) -> Iterator[Batches | Problem]:
     for part in segment.parts():
         yield wanted.batches(part.batches)
         problem = segment.damage(part)
@@ -62,9 +62,9 @@ def _batches(segment: Segment, wanted: Wanted) -> Iterator[Batches | Problem]:
             yield problem
 
 
-def _read(path: Path) -> Segment | Problem:
+def _read(path: Path) -> ShownSegment | Problem:
     try:
-        return Segment.read(path)
+        return ShownSegment.read(path)
     except OSError as error:
         return Problem(subject=shown_path(path), message=f"cannot be read: {error.strerror or error}")
     except DamagedLog as error:
@@ -81,7 +81,7 @@ def _size(path: Path) -> int:
 COMMAND = "log dump"
 
 
-class Kind:
+class DumpKind:
     """What is written: the records of a log, or its batches."""
 
     def __init__(
@@ -95,14 +95,14 @@ class Kind:
         self.name, self.columns, self.lines, self.rows = name, columns, lines, rows
 
 
-RECORDS = Kind("records", RECORD_COLUMNS, record_lines, record_rows)
-BATCHES = Kind("batches", BATCH_COLUMNS, batch_lines, batch_rows)
+RECORDS = DumpKind("records", RECORD_COLUMNS, record_lines, record_rows)
+BATCHES = DumpKind("batches", BATCH_COLUMNS, batch_lines, batch_rows)
 
 
 class LineWriter:
     """NDJSON: a JSON object per line. Takes what a log holds in its order, one file after the other."""
 
-    def __init__(self, stream: TextIO, kind: Kind) -> None:
+    def __init__(self, stream: TextIO, kind: DumpKind) -> None:
         self._stream, self._kind = stream, kind
 
     def file(self, name: str) -> None:
@@ -125,7 +125,7 @@ class LineWriter:
 class JsonWriter(LineWriter):
     """One JSON document: docs/schemas/log-dump.json."""
 
-    def __init__(self, stream: TextIO, kind: Kind) -> None:
+    def __init__(self, stream: TextIO, kind: DumpKind) -> None:
         super().__init__(stream, kind)
         self._before = f'{{"kohort": {FORMAT_VERSION}, "command": "{COMMAND}", "{kind.name}": [\n'
 
@@ -142,7 +142,7 @@ class JsonWriter(LineWriter):
 class YamlWriter(LineWriter):
     """The same document as YAML."""
 
-    def __init__(self, stream: TextIO, kind: Kind) -> None:
+    def __init__(self, stream: TextIO, kind: DumpKind) -> None:
         super().__init__(stream, kind)
         self._begun = False
         self._write({"kohort": FORMAT_VERSION, "command": COMMAND})
@@ -165,7 +165,7 @@ class YamlWriter(LineWriter):
 class TableWriter(LineWriter):
     """A table per file that has any rows, in parts: columns become wider where a later part needs it."""
 
-    def __init__(self, stream: TextIO, kind: Kind) -> None:
+    def __init__(self, stream: TextIO, kind: DumpKind) -> None:
         super().__init__(stream, kind)
         self._widths: list[int] = []
         self._heading = ""
@@ -188,7 +188,7 @@ class TableWriter(LineWriter):
 class FileCsvWriter(LineWriter):
     """One table with the files in a column of their own."""
 
-    def __init__(self, stream: TextIO, kind: Kind) -> None:
+    def __init__(self, stream: TextIO, kind: DumpKind) -> None:
         super().__init__(stream, kind)
         self._writer = CsvWriter(stream)
         self._writer.heading(["FILE", *(column.name for column in kind.columns)])

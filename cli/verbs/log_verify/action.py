@@ -12,7 +12,7 @@ from cli.progress import Progress
 from cli.render.document import Block, Document, Table, columns, fields, table_of
 from cli.times import format_moment
 from cli.verbs.log_dump.chunks import Chunk, Wanted, chunks_of_part
-from cli.verbs.log_dump.segments import Segment, damage_of, partition_directories, shown_path
+from cli.verbs.log_dump.segments import ShownSegment, damage_of, partition_directories, shown_path
 from cli.verbs.log_dump.texts import Texts
 from coordinator.store.partition_files import read_leader_epochs, read_topic_id
 from groups.model import Problem
@@ -82,7 +82,7 @@ class Checker:
     ) -> int:
         """Check a segment, of which the log goes on at `next_offset`; the offset behind it."""
         try:
-            segment = Segment.read(path)
+            segment = ShownSegment.read(path)
         except DamagedLog as error:
             checked.problems.append(damage_of(error))
             return next_offset
@@ -117,7 +117,7 @@ def _small_files(directory: Path) -> Iterator[Problem]:
             yield damage_of(error)
 
 
-def _order(segment: Segment, part: Part, base_offset: int, is_last: bool) -> Iterator[Problem]:
+def _order(segment: ShownSegment, part: Part, base_offset: int, is_last: bool) -> Iterator[Problem]:
     """What the bytes of one part cannot show."""
     if len(part.batches) and part.batches[0].base_offset < base_offset:
         first = part.batches[0]

@@ -39,7 +39,7 @@ from groups.offsets.scenarios import Scenario, ToGroup, ToListed, ToMoment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundGroups:
     """Groups with their offsets, those that do not exist as `absent` ones."""
 
     groups: tuple[Group, ...]
@@ -58,7 +58,7 @@ class Found:
         return {"exists": self.exists(group), "problems": (*self.problems.get(group.id, ()), *missing)}
 
 
-def find_groups(source: Source, names: Sequence[str], *, named: bool) -> Found:
+def find_groups(source: Source, names: Sequence[str], *, named: bool) -> FoundGroups:
     """Describe groups with offsets. Of groups that were only matched, those with other offsets are left out."""
     read = source.describe(names, offsets=True)
     groups = {group.id: group for group in read.items}
@@ -72,7 +72,7 @@ def find_groups(source: Source, names: Sequence[str], *, named: bool) -> Found:
         kept = [group for group in kept if group not in elsewhere]
     problems = without_vanished(read.problems, named=named)
     own, others = _sorted_out(problems, [group.id for group in kept], gone)
-    return Found(groups=tuple(kept), absent=gone, problems=own, others=others)
+    return FoundGroups(groups=tuple(kept), absent=gone, problems=own, others=others)
 
 
 def _sorted_out(
@@ -99,7 +99,7 @@ def parse_scopes(texts: Iterable[str] | None) -> tuple[TopicScope, ...]:
 
 
 @dataclass(slots=True)
-class Topics:
+class PartitionCounts:
     """How many partitions topics have, asked once per topic."""
 
     source: Source
@@ -148,7 +148,7 @@ def plan_resets(
     """
     found = find_groups(source, names, named=named)
     scenario = request.scenario or _resolved(source, request, found)
-    topics = Topics(source)
+    topics = PartitionCounts(source)
     scoped = [(group, *_places(request, scenario, group, topics)) for group in found.groups]
     union = sorted({place for _, places, _ in scoped for place in places})
     positions = positions_of(source, union, scenario.at_ms if isinstance(scenario, ToMoment) else None)
@@ -167,7 +167,7 @@ def plan_resets(
 
 
 def _places(
-    request: ResetRequest, scenario: Scenario, group: Group, topics: Topics
+    request: ResetRequest, scenario: Scenario, group: Group, topics: PartitionCounts
 ) -> tuple[Sequence[Place], tuple[Problem, ...]]:
     if isinstance(scenario, ToListed):
         listed = scenario.offsets.get(group.id)
@@ -189,7 +189,7 @@ def _places(
     return topics.of(request.scopes)
 
 
-def _resolved(source: Source, request: ResetRequest, found: Found) -> Scenario:
+def _resolved(source: Source, request: ResetRequest, found: FoundGroups) -> Scenario:
     """The scenarios that depend on more than the groups themselves."""
     if request.file is not None:
         return ToListed(_by_group(request.file, [group.id for group in found.groups]))
@@ -230,7 +230,7 @@ def plan_clone(
     if is_active(original):
         notice(f"{origin} has members: they go on, so its offsets are those of this moment")
     found = find_groups(source, [target], named=True)
-    topics = Topics(source)
+    topics = PartitionCounts(source)
     wanted = committed_in(scopes, original.offsets or {})
     if not wanted:
         raise CommandError(f"{origin}: has committed nothing in these topics")

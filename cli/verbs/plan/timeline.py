@@ -192,7 +192,7 @@ class _Picture:
         ]
         return Lane(height=22 + GAP, texts=(Label("group", y=15, style="end strong"),), spans=boxes)
 
-    def _member(self, lane: course.Lane, most: int) -> Lane:
+    def _member(self, lane: course.MemberLane, most: int) -> Lane:
         label = Label(shortened(lane.name, LEFT - 12), y=20, title=lane.name)
         spans = []
         for kind, run in runs(lane.kinds):
@@ -210,14 +210,14 @@ class _Picture:
             )
         return Lane(height=LANE, texts=(label,), spans=spans)
 
-    def _owned(self, lane: course.Lane, kind: int, run: range, most: int) -> Iterator[Box]:
+    def _owned(self, lane: course.MemberLane, kind: int, run: range, most: int) -> Iterator[Box]:
         """Bars of how many partitions the member owns, frame by frame."""
         for frame in run:
             if lane.partitions[frame]:
                 high = 16 * lane.partitions[frame] / most
                 yield self._bar(frame, self._style(kind)[1], LANE - 4, high)
 
-    def _numbers(self, lane: course.Lane, kind: int, run: range) -> Iterator[Label]:
+    def _numbers(self, lane: course.MemberLane, kind: int, run: range) -> Iterator[Label]:
         for frame in run:
             text = str(lane.partitions[frame])
             if self.timeline.kinds[kind] != course.AWAY and LETTER * len(text) + 10 < self.column:

@@ -11,7 +11,7 @@ from cli.errors import UsageError
 from coordinator.store.disk import FsyncPolicy
 
 if TYPE_CHECKING:
-    from coordinator.server.node import Node
+    from coordinator.server.node import CoordinatorNode
     from coordinator.store.data_directory import Recovered
 
 DEFAULT_FSYNC = FsyncPolicy.ALWAYS
@@ -30,12 +30,12 @@ def listen_address(text: str) -> tuple[str, int]:
 
 def prepare_node(
     config: Sequence[str], topics: Sequence[str], data: Path | None = None, fsync: FsyncPolicy | None = None
-) -> Node:
+) -> CoordinatorNode:
     """A node with settings (`name=value`) and topics (`name` or `name:partitions`), which goes on from `data`.
 
     UsageError says what is wrong with the words. :raises StorageError: :raises DamagedLog: with the directory
     """
-    from coordinator.server.node import Node
+    from coordinator.server.node import CoordinatorNode
     from coordinator.server.settings import InvalidSetting, parse_settings, parse_topics, storage_settings
 
     if fsync is not None and data is None:
@@ -46,14 +46,14 @@ def prepare_node(
     except InvalidSetting as error:
         raise UsageError(str(error)) from None
     if data is None:
-        node = Node(settings, of_groups)
+        node = CoordinatorNode(settings, of_groups)
         _make_topics(node, wanted)
         return node
     from coordinator.store.data_directory import DataDirectory
 
     opened = DataDirectory.open(data, storage_settings(settings, of_groups, fsync or DEFAULT_FSYNC))
     try:
-        node = Node(settings, of_groups, opened)
+        node = CoordinatorNode(settings, of_groups, opened)
         _make_topics(node, wanted)
     except BaseException:
         opened.abandon()
@@ -85,7 +85,7 @@ def what_was_recovered(data: Path, recovered: Recovered, seconds: float) -> list
     return [first, *cut, *passed_by]
 
 
-def _make_topics(node: Node, wanted: Mapping[str, int]) -> None:
+def _make_topics(node: CoordinatorNode, wanted: Mapping[str, int]) -> None:
     """Make the topics that are not there. UsageError: one cannot be made, or is there with other partitions."""
     from coordinator.server.topics import TopicRefused
 

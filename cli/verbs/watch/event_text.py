@@ -8,7 +8,7 @@ from itertools import groupby
 
 from cli.counts import counted
 from cli.times import format_moment
-from cli.verbs.watch.events import Event, EventKind, Told
+from cli.verbs.watch.events import EventKind, Told, WatchEvent
 from cli.verbs.watch.state import Gap, Happening
 from groups.model import Group, GroupType
 
@@ -119,7 +119,7 @@ def epoch_words(group: Group) -> list[str]:
     return told
 
 
-def _is_quiet(event: Event) -> bool:
+def _is_quiet(event: WatchEvent) -> bool:
     """Whether it goes without saying: a commit, and what a group or a member began with."""
     return event.kind is EventKind.OFFSETS_COMMITTED or (
         event.kind in _TOLD_BY_CHANGE and event.before is None
@@ -203,7 +203,7 @@ def _partitions_told(happening: Happening, labels: Mapping[str, str]) -> str:
     return f"{what} moved from {old} to {new}{gap}{least}"
 
 
-def _them(event: Event) -> str:
+def _them(event: WatchEvent) -> str:
     return "it" if len(event.partitions) == 1 else "them"
 
 
@@ -211,7 +211,7 @@ def _owners(told: Told, labels: Mapping[str, str]) -> str:
     return _names(told, labels) if isinstance(told, tuple) else _value(told)
 
 
-def _offsets_told(alike: Sequence[Event]) -> str:
+def _offsets_told(alike: Sequence[WatchEvent]) -> str:
     first = alike[0]
     numbers = ranges_text(sorted(number for event in alike for number in event.partitions))
     what = f"{first.topic}:{numbers}"

@@ -67,7 +67,7 @@ class EventKind(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class WatchEvent:
     """Something that happened to a group."""
 
     kind: EventKind
@@ -104,17 +104,17 @@ def believed(before: Group | None, after: Group | None) -> Group | None:
     )
 
 
-def events(before: Group | None, after: Group | None) -> tuple[Event, ...]:
+def events(before: Group | None, after: Group | None) -> tuple[WatchEvent, ...]:
     """What leads from one belief to the next, in the order in which a person would tell it."""
     if before is None and after is None:
         return ()
     if after is None:
         assert before is not None  # noqa: S101  (mypy)
-        return (Event(kind=EventKind.GROUP_GONE, group=before.id),)
-    found: list[Event] = []
+        return (WatchEvent(kind=EventKind.GROUP_GONE, group=before.id),)
+    found: list[WatchEvent] = []
     if before is None:
         kind, state = after.type.value, after.state.value
-        found.append(Event(kind=EventKind.GROUP_APPEARED, group=after.id, before=kind, after=state))
+        found.append(WatchEvent(kind=EventKind.GROUP_APPEARED, group=after.id, before=kind, after=state))
         before = Group(id=after.id, type=after.type, state=after.state)
     found += _of_group(before, after)
     renamed = _replaced(before, after)
@@ -173,7 +173,7 @@ def _known(before: CommittedOffset | None, after: CommittedOffset) -> CommittedO
     return before if after.offset is None and before is not None else after
 
 
-def _of_group(before: Group, after: Group) -> Iterator[Event]:
+def _of_group(before: Group, after: Group) -> Iterator[WatchEvent]:
     yield from _changed(after, EventKind.TYPE_CHANGED, before.type.value, after.type.value)
     yield from _changed(after, EventKind.COORDINATOR_MOVED, _node(before), _node(after))
     yield from _changed(after, EventKind.ASSIGNOR_CHANGED, before.protocol, after.protocol)
@@ -181,10 +181,10 @@ def _of_group(before: Group, after: Group) -> Iterator[Event]:
 
 def _changed(
     group: Group, kind: EventKind, was: Told, now: Told, member: str | None = None
-) -> Iterator[Event]:
+) -> Iterator[WatchEvent]:
     """An event where something is not what it was."""
     if was != now:
-        yield Event(kind=kind, group=group.id, member=member, before=was, after=now)
+        yield WatchEvent(kind=kind, group=group.id, member=member, before=was, after=now)
 
 
 def _node(group: Group) -> str | None:
@@ -204,17 +204,17 @@ def _replaced(before: Group, after: Group) -> dict[str, str]:
     }
 
 
-def _of_members(before: Group, after: Group, renamed: Mapping[str, str]) -> Iterator[Event]:
+def _of_members(before: Group, after: Group, renamed: Mapping[str, str]) -> Iterator[WatchEvent]:
     old = {renamed.get(member.id, member.id): member for member in before.members}
     new = {member.id: member for member in after.members}
     for name, member in old.items():
         if name not in new:
-            yield Event(kind=EventKind.MEMBER_LEFT, group=after.id, member=name, before=member.instance)
+            yield WatchEvent(kind=EventKind.MEMBER_LEFT, group=after.id, member=name, before=member.instance)
     for was, now in renamed.items():
-        yield Event(kind=EventKind.MEMBER_REPLACED, group=after.id, member=now, before=was, after=now)
+        yield WatchEvent(kind=EventKind.MEMBER_REPLACED, group=after.id, member=now, before=was, after=now)
     for name, member in new.items():
         if name not in old:
-            yield Event(kind=EventKind.MEMBER_JOINED, group=after.id, member=name, after=member.instance)
+            yield WatchEvent(kind=EventKind.MEMBER_JOINED, group=after.id, member=name, after=member.instance)
     for name, member in new.items():
         earlier = old.get(name, _NOBODY)
         protocols = _protocol(earlier), _protocol(member)
@@ -230,7 +230,7 @@ def _protocol(member: Member) -> str | None:
     return member.protocol and member.protocol.value
 
 
-def _of_epochs(before: Group, after: Group, renamed: Mapping[str, str]) -> Iterator[Event]:
+def _of_epochs(before: Group, after: Group, renamed: Mapping[str, str]) -> Iterator[WatchEvent]:
     classic = after.type is GroupType.CLASSIC
     kind = EventKind.GENERATION_CHANGED if classic else EventKind.EPOCH_CHANGED
     yield from _changed(after, kind, _epoch(before), _epoch(after))
@@ -246,7 +246,7 @@ def _epoch(group: Group) -> int | None:
     return group.generation if group.group_epoch is None else group.group_epoch
 
 
-def _of_partitions(before: Group, after: Group, renamed: Mapping[str, str]) -> Iterator[Event]:
+def _of_partitions(before: Group, after: Group, renamed: Mapping[str, str]) -> Iterator[WatchEvent]:
     """Partitions of a topic that went the same way are one event."""
     was = {
         place: tuple(sorted(renamed.get(each, each) for each in ids))
@@ -262,7 +262,7 @@ def _of_partitions(before: Group, after: Group, renamed: Mapping[str, str]) -> I
     for kind in (EventKind.PARTITIONS_LOST, EventKind.PARTITIONS_MOVED, EventKind.PARTITIONS_ASSIGNED):
         for (topic, old, new), numbers in ways.items():
             if _way(old, new) is kind:
-                yield Event(
+                yield WatchEvent(
                     kind=kind,
                     group=after.id,
                     topic=topic,
@@ -286,7 +286,7 @@ def _epochs_passed(before: Group, after: Group) -> int | None:
     return max(new - old, 0)
 
 
-def _of_offsets(group: str, before: Offsets, after: Offsets) -> Iterator[Event]:
+def _of_offsets(group: str, before: Offsets, after: Offsets) -> Iterator[WatchEvent]:
     old, new = _flat(before), _flat(after)
     for place in sorted(old.keys() | new.keys()):
         was, now = old.get(place), new.get(place)
@@ -298,7 +298,9 @@ def _of_offsets(group: str, before: Offsets, after: Offsets) -> Iterator[Event]:
             kind = EventKind.OFFSETS_SET_BACK
         else:
             kind = EventKind.OFFSETS_COMMITTED
-        yield Event(kind=kind, group=group, topic=place[0], partitions=(place[1],), before=was, after=now)
+        yield WatchEvent(
+            kind=kind, group=group, topic=place[0], partitions=(place[1],), before=was, after=now
+        )
 
 
 def _flat(offsets: Offsets) -> dict[Place, int]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cli.sources.source import Source
-from cli.verbs.watch.events import Event, EventKind, Place, believed, events, owners_of
+from cli.verbs.watch.events import EventKind, Place, WatchEvent, believed, events, owners_of
 from groups.lag import topics_with_offsets
 from groups.model import Cause, Group, GroupState, GroupType, Problem, Topic
 from migration.inspection import labels_of
@@ -78,7 +78,7 @@ class Gap:
 class Happening:
     """An event, when it was seen, and what the course adds to it."""
 
-    event: Event
+    event: WatchEvent
     since_ms: int
     """The look before, after which it happened."""
     at_ms: int
@@ -227,7 +227,7 @@ def _happenings(before: WatchedGroup, after: WatchedGroup) -> Iterator[Happening
         )
 
 
-def _span(event: Event, before: WatchedGroup, after: WatchedGroup) -> Gap | None:
+def _span(event: WatchEvent, before: WatchedGroup, after: WatchedGroup) -> Gap | None:
     if event.kind is EventKind.STATE_CHANGED and event.after == GroupState.STABLE.value:
         return _bounds(before.unrest_since, before, after)
     if event.kind is EventKind.PARTITIONS_MOVED and before.owners_known_ms is not None:

@@ -9,7 +9,7 @@ from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import ConsumerMember
-from coordinator.engine.context import Context
+from coordinator.engine.context import EngineContext
 from coordinator.engine.records import ClassicMemberMetadata, MemberState
 from coordinator.engine.static_members import check_classic_member, static_member
 from coordinator.engine.timers import TimerKey, TimerKind
@@ -36,7 +36,7 @@ class Heartbeat(Request[HeartbeatAnswer]):
         return HeartbeatAnswer(error=error.code)
 
 
-def handle(ctx: Context, call: Call, request: Heartbeat) -> None:
+def handle(ctx: EngineContext, call: Call, request: Heartbeat) -> None:
     group = ctx.group_of_member(request.group)
     if isinstance(group, ClassicGroup):
         _beat_in_classic_group(ctx, call, request, group)
@@ -44,7 +44,7 @@ def handle(ctx: Context, call: Call, request: Heartbeat) -> None:
         _beat_in_consumer_group(ctx, call, request, group)
 
 
-def _beat_in_classic_group(ctx: Context, call: Call, request: Heartbeat, group: ClassicGroup) -> None:
+def _beat_in_classic_group(ctx: EngineContext, call: Call, request: Heartbeat, group: ClassicGroup) -> None:
     """Keep the member alive, and tell it to join again while a rebalance is prepared."""
     check_classic_member(group, request.member, request.instance)
     if request.generation != group.generation:
@@ -55,7 +55,7 @@ def _beat_in_classic_group(ctx: Context, call: Call, request: Heartbeat, group: 
     ctx.answer(call.ticket, HeartbeatAnswer(error=error))
 
 
-def _beat_in_consumer_group(ctx: Context, call: Call, request: Heartbeat, group: ConsumerGroup) -> None:
+def _beat_in_consumer_group(ctx: EngineContext, call: Call, request: Heartbeat, group: ConsumerGroup) -> None:
     """REBALANCE_IN_PROGRESS where there is something for the member to give up or to get."""
     member, classic = classic_member(group, request.member, request.instance, request.generation)
     keep_classic_member_alive(ctx, group, member, classic)
@@ -84,13 +84,13 @@ def classic_member(
 
 
 def keep_classic_member_alive(
-    ctx: Context, group: ConsumerGroup, member: ConsumerMember, classic: ClassicMemberMetadata
+    ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember, classic: ClassicMemberMetadata
 ) -> None:
     session = TimerKey(TimerKind.SESSION, group.id, member.id)
     ctx.timers.set(session, ctx.now_ms + classic.session_timeout_ms)
 
 
-def expect_join(ctx: Context, group: ConsumerGroup, member: ConsumerMember) -> None:
+def expect_join(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember) -> None:
     """The member has been told to join again: from the first time on it has its rebalance timeout."""
     key = TimerKey(TimerKind.JOIN, group.id, member.id)
     if ctx.timers.deadline(key) is None:

@@ -23,7 +23,7 @@ from coordinator.engine.config import NEW_MEMBER_JOIN_TIMEOUT_MS, MigrationPolic
 from coordinator.engine.consumer.group import ConsumerGroup, check_room
 from coordinator.engine.consumer.member import ConsumerMember, normal_topics
 from coordinator.engine.consumer.update import Update, commit, reconcile_member, retarget, subscribe
-from coordinator.engine.context import Context, require_group_id
+from coordinator.engine.context import EngineContext, require_group_id
 from coordinator.engine.records import (
     ClassicGroupRecord,
     ClassicGroupValue,
@@ -69,7 +69,7 @@ class JoinGroup(Request[JoinGroupAnswer]):
         return JoinGroupAnswer(error=error.code, member=self.member)
 
 
-def handle(ctx: Context, call: Call, request: JoinGroup) -> None:
+def handle(ctx: EngineContext, call: Call, request: JoinGroup) -> None:
     """Judge what needs no group, in the order of KafkaApis and GroupCoordinatorService; then by the group's type."""
     if request.group in ctx.state.foreign:
         raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
@@ -84,7 +84,7 @@ def handle(ctx: Context, call: Call, request: JoinGroup) -> None:
         _join_classic_group(ctx, call, request)
 
 
-def _join_classic_group(ctx: Context, call: Call, request: JoinGroup) -> None:
+def _join_classic_group(ctx: EngineContext, call: Call, request: JoinGroup) -> None:
     """Join, park or refuse. The group is a classic one, an Empty consumer group, or none yet."""
     group = _find_classic_group(ctx, request)
     if not _has_room(ctx, group, request.member):
@@ -98,7 +98,7 @@ def _join_classic_group(ctx: Context, call: Call, request: JoinGroup) -> None:
         _join_with_id(ctx, call, request, group)
 
 
-def _find_classic_group(ctx: Context, request: JoinGroup) -> ClassicGroup:
+def _find_classic_group(ctx: EngineContext, request: JoinGroup) -> ClassicGroup:
     """The group, made where there is none. An Empty consumer group makes way, whatever the migration policy says."""
     group = ctx.state.groups.get(request.group)
     if isinstance(group, ClassicGroup):
@@ -110,7 +110,7 @@ def _find_classic_group(ctx: Context, request: JoinGroup) -> ClassicGroup:
     return _create(ctx, request.group)
 
 
-def _create(ctx: Context, name: str) -> ClassicGroup:
+def _create(ctx: EngineContext, name: str) -> ClassicGroup:
     """A group comes into being with the first JoinGroup, even if that is refused."""
     value = ClassicGroupValue(
         protocol_type="", generation=0, protocol=None, leader=None, state_since_ms=ctx.now_ms
@@ -122,7 +122,7 @@ def _create(ctx: Context, name: str) -> ClassicGroup:
     return group
 
 
-def _has_room(ctx: Context, group: ClassicGroup, member: str) -> bool:
+def _has_room(ctx: EngineContext, group: ClassicGroup, member: str) -> bool:
     """While a rebalance is prepared only those count who have joined it, so newcomers may take a known one's place."""
     most = ctx.config.group_max_size
     if group.is_empty():
@@ -132,7 +132,7 @@ def _has_room(ctx: Context, group: ClassicGroup, member: str) -> bool:
     return group.has_member(member) or len(group.members) < most
 
 
-def _join_without_id(ctx: Context, call: Call, request: JoinGroup, group: ClassicGroup) -> None:
+def _join_without_id(ctx: EngineContext, call: Call, request: JoinGroup, group: ClassicGroup) -> None:
     prefix = call.client_id if request.instance is None else request.instance
     member = f"{prefix}-{call.fresh_id}"
     if request.instance is not None and request.instance in group.static:
@@ -144,7 +144,7 @@ def _join_without_id(ctx: Context, call: Call, request: JoinGroup, group: Classi
         _add(ctx, call, request, group, member)
 
 
-def _give_id(ctx: Context, call: Call, request: JoinGroup, group: ClassicGroup, member: str) -> None:
+def _give_id(ctx: EngineContext, call: Call, request: JoinGroup, group: ClassicGroup, member: str) -> None:
     """KIP-394: a dynamic member is to come back with its id, so that lost answers leave no ghosts behind."""
     group.pending.add(member)
     key = TimerKey(TimerKind.PENDING_MEMBER, group.id, member)
@@ -152,7 +152,7 @@ def _give_id(ctx: Context, call: Call, request: JoinGroup, group: ClassicGroup, 
     ctx.answer(call.ticket, JoinGroupAnswer(error=ErrorCode.MEMBER_ID_REQUIRED, member=member))
 
 
-def _join_with_id(ctx: Context, call: Call, request: JoinGroup, group: ClassicGroup) -> None:
+def _join_with_id(ctx: EngineContext, call: Call, request: JoinGroup, group: ClassicGroup) -> None:
     if request.member in group.pending and request.instance is None:
         ctx.timers.cancel(TimerKey(TimerKind.PENDING_MEMBER, group.id, request.member))
         _add(ctx, call, request, group, request.member)
@@ -192,7 +192,7 @@ def _new_member(call: Call, request: JoinGroup, member: str) -> ClassicMember:
     )
 
 
-def _add(ctx: Context, call: Call, request: JoinGroup, group: ClassicGroup, id_: str) -> None:
+def _add(ctx: EngineContext, call: Call, request: JoinGroup, group: ClassicGroup, id_: str) -> None:
     member = _new_member(call, request, id_)
     if group.state is GroupState.PREPARING_REBALANCE and group.previous_state is GroupState.EMPTY:
         group.new_member_added = True
@@ -202,7 +202,7 @@ def _add(ctx: Context, call: Call, request: JoinGroup, group: ClassicGroup, id_:
     rebalance.prepare_or_complete(ctx, group)
 
 
-def _join_consumer_group(ctx: Context, call: Call, request: JoinGroup, group: ConsumerGroup) -> None:
+def _join_consumer_group(ctx: EngineContext, call: Call, request: JoinGroup, group: ConsumerGroup) -> None:
     """Let the member in or refuse it. A refusal names no member id."""
     try:
         ctx.answer(call.ticket, _reconciled(ctx, call, request, group))
@@ -210,7 +210,7 @@ def _join_consumer_group(ctx: Context, call: Call, request: JoinGroup, group: Co
         ctx.answer(call.ticket, JoinGroupAnswer(error=error.code))
 
 
-def _reconciled(ctx: Context, call: Call, request: JoinGroup, group: ConsumerGroup) -> JoinGroupAnswer:
+def _reconciled(ctx: EngineContext, call: Call, request: JoinGroup, group: ConsumerGroup) -> JoinGroupAnswer:
     if ctx.config.group_consumer_migration_policy is MigrationPolicy.DISABLED:
         raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     member_id = request.member or format_uuid(call.fresh_id)

@@ -11,7 +11,7 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import ConsumerMember
 from coordinator.engine.consumer.update import remove
-from coordinator.engine.context import Context, require_group_id
+from coordinator.engine.context import EngineContext, require_group_id
 from coordinator.engine.static_members import check_classic_member, static_member
 from coordinator.errors import RequestRefused
 from groups.listing import GroupState
@@ -39,7 +39,7 @@ class LeaveGroup(Request[LeaveGroupAnswer]):
         return LeaveGroupAnswer(error=error.code)
 
 
-def handle(ctx: Context, call: Call, request: LeaveGroup) -> None:
+def handle(ctx: EngineContext, call: Call, request: LeaveGroup) -> None:
     require_group_id(request.group)
     group = ctx.state.groups.get(request.group)
     if isinstance(group, ClassicGroup):
@@ -51,7 +51,7 @@ def handle(ctx: Context, call: Call, request: LeaveGroup) -> None:
         ctx.answer(call.ticket, _answer(request, unknown))
 
 
-def _leave_classic_group(ctx: Context, call: Call, request: LeaveGroup, group: ClassicGroup) -> None:
+def _leave_classic_group(ctx: EngineContext, call: Call, request: LeaveGroup, group: ClassicGroup) -> None:
     """Remove the members one after the other, then rebalance once."""
     codes = [_remove(ctx, group, *each) for each in request.members]
     ctx.answer(call.ticket, _answer(request, codes))
@@ -70,7 +70,7 @@ def _answer(request: LeaveGroup, codes: Sequence[ErrorCode]) -> LeaveGroupAnswer
     return LeaveGroupAnswer(error=error, members=members)
 
 
-def _remove(ctx: Context, group: ClassicGroup, member_id: str, instance: str | None) -> ErrorCode:
+def _remove(ctx: EngineContext, group: ClassicGroup, member_id: str, instance: str | None) -> ErrorCode:
     """An administrator names a static member by its instance id alone."""
     try:
         member = _leaving_id(group, member_id, instance)
@@ -91,7 +91,7 @@ def _leaving_id(group: ClassicGroup, member: str, instance: str | None) -> str:
     return member
 
 
-def _leave_consumer_group(ctx: Context, call: Call, request: LeaveGroup, group: ConsumerGroup) -> None:
+def _leave_consumer_group(ctx: EngineContext, call: Call, request: LeaveGroup, group: ConsumerGroup) -> None:
     """Remove all that can be removed at once: members of either protocol."""
     leaving: dict[str, ConsumerMember] = {}
     codes = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coordinator.engine.classic.group import ClassicGroup, ClassicMember
-from coordinator.engine.context import Context
+from coordinator.engine.context import EngineContext
 from coordinator.engine.records import ClassicGroupRecord, ClassicMemberValue
 from coordinator.engine.timers import TimerKey, TimerKind
 from groups.listing import GroupState
@@ -40,14 +40,14 @@ class SyncGroupAnswer:
 
 
 def keep_alive(
-    ctx: Context, group: ClassicGroup, member: ClassicMember, timeout_ms: int | None = None
+    ctx: EngineContext, group: ClassicGroup, member: ClassicMember, timeout_ms: int | None = None
 ) -> None:
     """Start a member's session timer anew."""
     timeout = member.session_timeout_ms if timeout_ms is None else timeout_ms
     ctx.timers.set(TimerKey(TimerKind.SESSION, group.id, member.id), ctx.now_ms + timeout)
 
 
-def prepare_or_complete(ctx: Context, group: ClassicGroup) -> None:
+def prepare_or_complete(ctx: EngineContext, group: ClassicGroup) -> None:
     """Start a rebalance or, when one is being prepared, see whether it can go on."""
     if group.can_rebalance():
         prepare(ctx, group)
@@ -55,7 +55,7 @@ def prepare_or_complete(ctx: Context, group: ClassicGroup) -> None:
         complete_if_all_joined(ctx, group)
 
 
-def prepare(ctx: Context, group: ClassicGroup) -> None:
+def prepare(ctx: EngineContext, group: ClassicGroup) -> None:
     """To PreparingRebalance: parked SyncGroups are sent back, and every member must join again."""
     if group.state is GroupState.COMPLETING_REBALANCE:
         for member in group.members.values():
@@ -73,21 +73,21 @@ def prepare(ctx: Context, group: ClassicGroup) -> None:
         ctx.timers.set(TimerKey(TimerKind.JOIN, group.id), ctx.now_ms + group.rebalance_timeout_ms())
 
 
-def _delay_initially(ctx: Context, group: ClassicGroup) -> None:
+def _delay_initially(ctx: EngineContext, group: ClassicGroup) -> None:
     delay = max(0, ctx.config.group_initial_rebalance_delay_ms)
     group.initial_delay_ms = delay
     group.initial_remaining_ms = max(0, group.rebalance_timeout_ms() - delay)
     ctx.timers.set(TimerKey(TimerKind.INITIAL_DELAY, group.id), ctx.now_ms + delay)
 
 
-def complete_if_all_joined(ctx: Context, group: ClassicGroup) -> None:
+def complete_if_all_joined(ctx: EngineContext, group: ClassicGroup) -> None:
     """Go on when nobody is waited for; the initial delay always runs to its end."""
     initial = group.previous_state is GroupState.EMPTY
     if group.state is GroupState.PREPARING_REBALANCE and not initial and group.all_joined():
         complete(ctx, group)
 
 
-def complete(ctx: Context, group: ClassicGroup) -> None:
+def complete(ctx: EngineContext, group: ClassicGroup) -> None:
     """End PreparingRebalance: dynamic members that did not join are out, the others get the next generation."""
     ctx.timers.cancel(TimerKey(TimerKind.INITIAL_DELAY, group.id))
     ctx.timers.cancel(TimerKey(TimerKind.JOIN, group.id))
@@ -107,7 +107,7 @@ def complete(ctx: Context, group: ClassicGroup) -> None:
         _begin_sync(ctx, group)
 
 
-def _begin_sync(ctx: Context, group: ClassicGroup) -> None:
+def _begin_sync(ctx: EngineContext, group: ClassicGroup) -> None:
     for member in group.members.values():
         answer_join(ctx, group, member.id, joined(group, member.id))
         keep_alive(ctx, group, member)
@@ -128,14 +128,14 @@ def joined(group: ClassicGroup, member: str) -> JoinGroupAnswer:
     )
 
 
-def answer_join(ctx: Context, group: ClassicGroup, member: str, answer: JoinGroupAnswer) -> None:
+def answer_join(ctx: EngineContext, group: ClassicGroup, member: str, answer: JoinGroupAnswer) -> None:
     """Answer a parked JoinGroup, if there is one."""
     ticket = group.joining.pop(member, None)
     if ticket is not None:
         ctx.answer(ticket, answer)
 
 
-def answer_sync(ctx: Context, group: ClassicGroup, member: str, answer: SyncGroupAnswer) -> bool:
+def answer_sync(ctx: EngineContext, group: ClassicGroup, member: str, answer: SyncGroupAnswer) -> bool:
     """Answer a parked SyncGroup; False when there is none."""
     ticket = group.syncing.pop(member, None)
     if ticket is None:
@@ -144,7 +144,7 @@ def answer_sync(ctx: Context, group: ClassicGroup, member: str, answer: SyncGrou
     return True
 
 
-def answer_syncs(ctx: Context, group: ClassicGroup, error: ErrorCode = ErrorCode.NONE) -> None:
+def answer_syncs(ctx: EngineContext, group: ClassicGroup, error: ErrorCode = ErrorCode.NONE) -> None:
     """Answer every parked SyncGroup, with the member's assignment unless there is an error."""
     for member in group.members.values():
         answer = SyncGroupAnswer(error=error) if error else assigned(group, member)
@@ -158,7 +158,7 @@ def assigned(group: ClassicGroup, member: ClassicMember) -> SyncGroupAnswer:
     )
 
 
-def park_join(ctx: Context, group: ClassicGroup, member: str, ticket: int) -> None:
+def park_join(ctx: EngineContext, group: ClassicGroup, member: str, ticket: int) -> None:
     """Keep a JoinGroup until the rebalance goes on; an earlier one of the same member is sent back.
 
     Kafka never answers the earlier one. Its connection may still be open, and would wait for ever.
@@ -167,13 +167,13 @@ def park_join(ctx: Context, group: ClassicGroup, member: str, ticket: int) -> No
     group.joining[member] = ticket
 
 
-def park_sync(ctx: Context, group: ClassicGroup, member: str, ticket: int) -> None:
+def park_sync(ctx: EngineContext, group: ClassicGroup, member: str, ticket: int) -> None:
     """Keep a SyncGroup until the leader's arrives; see `park_join` for an earlier one."""
     answer_sync(ctx, group, member, SyncGroupAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS))
     group.syncing[member] = ticket
 
 
-def dismiss(ctx: Context, group: ClassicGroup, member: str) -> None:
+def dismiss(ctx: EngineContext, group: ClassicGroup, member: str) -> None:
     """Remove a member or a pending id with its timers; requests that it has parked get UNKNOWN_MEMBER_ID."""
     answer_join(ctx, group, member, JoinGroupAnswer(error=ErrorCode.UNKNOWN_MEMBER_ID))
     answer_sync(ctx, group, member, SyncGroupAnswer(error=ErrorCode.UNKNOWN_MEMBER_ID))

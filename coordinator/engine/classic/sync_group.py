@@ -10,7 +10,7 @@ from coordinator.engine.classic.group import CONSUMER_PROTOCOL, ClassicGroup
 from coordinator.engine.classic.heartbeat import classic_member, expect_join, keep_classic_member_alive
 from coordinator.engine.classic.rebalance import SyncGroupAnswer
 from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.context import Context
+from coordinator.engine.context import EngineContext
 from coordinator.engine.downgrade import encode_assignment
 from coordinator.engine.records import ClassicGroupRecord, MemberState
 from coordinator.engine.static_members import check_classic_member
@@ -37,7 +37,7 @@ class SyncGroup(Request[SyncGroupAnswer]):
         return SyncGroupAnswer(error=error.code)
 
 
-def handle(ctx: Context, call: Call, request: SyncGroup) -> None:
+def handle(ctx: EngineContext, call: Call, request: SyncGroup) -> None:
     if request.version >= 5 and (request.protocol_type is None or request.protocol is None):
         raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     group = ctx.group_of_member(request.group)
@@ -49,7 +49,7 @@ def handle(ctx: Context, call: Call, request: SyncGroup) -> None:
         _sync_consumer_group(ctx, call, request, group)
 
 
-def _sync_classic_group(ctx: Context, call: Call, request: SyncGroup, group: ClassicGroup) -> None:
+def _sync_classic_group(ctx: EngineContext, call: Call, request: SyncGroup, group: ClassicGroup) -> None:
     """Take the leader's assignments and hand them out; a follower waits for them."""
     _validate(request, group)
     if group.state is GroupState.PREPARING_REBALANCE:
@@ -79,7 +79,7 @@ def _validate(request: SyncGroup, group: ClassicGroup) -> None:
             raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
 
 
-def _sync_consumer_group(ctx: Context, call: Call, request: SyncGroup, group: ConsumerGroup) -> None:
+def _sync_consumer_group(ctx: EngineContext, call: Call, request: SyncGroup, group: ConsumerGroup) -> None:
     """Answer with the member's assignment, which may still be one that it has to get smaller from."""
     member, classic = classic_member(group, request.member, request.instance, request.generation)
     first, subscription = classic.protocols[0]

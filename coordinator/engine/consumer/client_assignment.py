@@ -18,7 +18,7 @@ from uuid import UUID
 
 from coordinator.engine.calls import Call, Request
 from coordinator.engine.consumer.client_assignors import (
-    Choice,
+    AssignorChoice,
     ClientAssignor,
     ClientMetadata,
     Computation,
@@ -27,7 +27,7 @@ from coordinator.engine.consumer.client_assignors import (
 )
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import ConsumerMember, names_of, normal_partitions
-from coordinator.engine.context import Context
+from coordinator.engine.context import EngineContext
 from coordinator.engine.records import (
     TargetEpochRecord,
     TargetEpochValue,
@@ -92,7 +92,7 @@ class InstallAssignment(Request[InstallAssignmentAnswer]):
         return InstallAssignmentAnswer(error=error.code, message=error.message)
 
 
-def should_compute(ctx: Context, group: ConsumerGroup, member: ConsumerMember) -> bool:
+def should_compute(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember) -> bool:
     """Whether the answer to this member's heartbeat asks it to compute. Its time begins with the first one."""
     choice = _choice(ctx, group)
     if choice is None or group.epoch <= group.assignment_epoch:
@@ -108,7 +108,7 @@ def should_compute(ctx: Context, group: ConsumerGroup, member: ConsumerMember) -
     return True
 
 
-def prepare(ctx: Context, call: Call, request: PrepareAssignment) -> None:
+def prepare(ctx: EngineContext, call: Call, request: PrepareAssignment) -> None:
     """Tell the chosen member what it is to assign. Raises RequestRefused."""
     group = _check(ctx, request.group, request.member, request.epoch)
     choice = _choice(ctx, group)
@@ -135,7 +135,7 @@ def prepare(ctx: Context, call: Call, request: PrepareAssignment) -> None:
     ctx.answer(call.ticket, answer)
 
 
-def install(ctx: Context, call: Call, request: InstallAssignment) -> None:
+def install(ctx: EngineContext, call: Call, request: InstallAssignment) -> None:
     """Make a computed assignment the target. Raises RequestRefused.
 
     An assignor that could not compute one says so to all members, with what it gives them in spite of it.
@@ -151,7 +151,7 @@ def install(ctx: Context, call: Call, request: InstallAssignment) -> None:
     ctx.answer(call.ticket, InstallAssignmentAnswer())
 
 
-def computing_timed_out(_ctx: Context, group: ConsumerGroup, key: TimerKey) -> None:
+def computing_timed_out(_ctx: EngineContext, group: ConsumerGroup, key: TimerKey) -> None:
     """The chosen member took too long. It stays in the group."""
     client = group.client
     if client.chosen == key.member:
@@ -159,13 +159,13 @@ def computing_timed_out(_ctx: Context, group: ConsumerGroup, key: TimerKey) -> N
         client.chosen = client.computation = None
 
 
-def _choice(ctx: Context, group: ConsumerGroup) -> Choice | None:
+def _choice(ctx: EngineContext, group: ConsumerGroup) -> AssignorChoice | None:
     if not ctx.config.group_consumer_client_assignors_enable:
         return None
     return choose(group.in_order(), group.client.assignors)
 
 
-def _next(group: ConsumerGroup, choice: Choice) -> str:
+def _next(group: ConsumerGroup, choice: AssignorChoice) -> str:
     """The first that can and has not failed; when all have, each gets another turn, the last one last."""
     client = group.client
     if set(choice.able) <= set(client.failed):
@@ -173,7 +173,7 @@ def _next(group: ConsumerGroup, choice: Choice) -> str:
     return next(member for member in choice.able if member not in client.failed)
 
 
-def _check(ctx: Context, group_id: str, member_id: str, epoch: int) -> ConsumerGroup:
+def _check(ctx: EngineContext, group_id: str, member_id: str, epoch: int) -> ConsumerGroup:
     if not group_id or not member_id or epoch < 0:
         raise RequestRefused(ErrorCode.INVALID_REQUEST)
     group = ctx.consumer_group(group_id)
@@ -187,7 +187,7 @@ def _check(ctx: Context, group_id: str, member_id: str, epoch: int) -> ConsumerG
     return group
 
 
-def _subscribed(ctx: Context, group: ConsumerGroup, member: ConsumerMember) -> tuple[UUID, ...]:
+def _subscribed(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember) -> tuple[UUID, ...]:
     topics = ctx.topics.topics
     return tuple(
         topics[name].id for name in sorted(names_of(member.metadata, group.regexes)) if name in topics
@@ -219,7 +219,7 @@ def _validate(computation: Computation, request: InstallAssignment) -> None:
         raise _invalid("there are partitions that do not exist or that nobody subscribes to.")
 
 
-def _install(ctx: Context, group: ConsumerGroup, request: InstallAssignment) -> None:
+def _install(ctx: EngineContext, group: ConsumerGroup, request: InstallAssignment) -> None:
     """Members that left meanwhile get nothing, those that came wait for the next assignment."""
     client = group.client
     for member in group.in_order():

@@ -110,7 +110,7 @@ class ClientSide:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class AssignorChoice:
     """The assignor that is used, and the members that can run it, in the order of the group."""
 
     name: str
@@ -121,7 +121,7 @@ class Choice:
 
 def choose(
     members: Sequence[ConsumerMember], assignors: Mapping[str, tuple[ClientAssignor, ...]]
-) -> Choice | None:
+) -> AssignorChoice | None:
     """The assignor for the group by the members' preferences; None: the coordinator's own are used."""
     if not any(assignors.get(member.id) for member in members):
         return None
@@ -139,7 +139,7 @@ def choose(
         and by_member[member.id].minimum_version <= min(spoken)
         and max(spoken) <= by_member[member.id].maximum_version
     )
-    return Choice(name=name, offers=by_member, able=able) if able else None
+    return AssignorChoice(name=name, offers=by_member, able=able) if able else None
 
 
 def offers_of(

@@ -33,7 +33,7 @@ from coordinator.engine.consumer.member import (
     same_assigned,
 )
 from coordinator.engine.consumer.update import Update, commit, reconcile_member, remove, retarget, subscribe
-from coordinator.engine.context import Context
+from coordinator.engine.context import EngineContext
 from coordinator.engine.records import ConsumerMemberValue, CurrentAssignmentRecord, Record, TopicPartitions
 from coordinator.engine.static_members import (
     check_instance_released,
@@ -87,7 +87,7 @@ class ConsumerGroupHeartbeat(Request[ConsumerGroupHeartbeatAnswer]):
         return ConsumerGroupHeartbeatAnswer(error=error.code, message=error.message)
 
 
-def handle(ctx: Context, call: Call, request: ConsumerGroupHeartbeat) -> None:
+def handle(ctx: EngineContext, call: Call, request: ConsumerGroupHeartbeat) -> None:
     """Answer a heartbeat. Raises RequestRefused when it is refused; then nothing changed."""
     if request.group in ctx.state.foreign:
         raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group} is not a consumer group.")
@@ -96,7 +96,9 @@ def handle(ctx: Context, call: Call, request: ConsumerGroupHeartbeat) -> None:
     ctx.answer(call.ticket, answer)
 
 
-def _heartbeat(ctx: Context, call: Call, request: ConsumerGroupHeartbeat) -> ConsumerGroupHeartbeatAnswer:
+def _heartbeat(
+    ctx: EngineContext, call: Call, request: ConsumerGroupHeartbeat
+) -> ConsumerGroupHeartbeatAnswer:
     opened = _open_group(ctx, request.group, joins=request.epoch == 0)
     group = opened.group
     check_room(group, request.member, ctx.config)
@@ -163,7 +165,9 @@ def _said(before: ConsumerMember, request: ConsumerGroupHeartbeat, call: Call) -
     return before if new == old else replace(before, metadata=new)
 
 
-def _answer(ctx: Context, request: ConsumerGroupHeartbeat, update: Update) -> ConsumerGroupHeartbeatAnswer:
+def _answer(
+    ctx: EngineContext, request: ConsumerGroupHeartbeat, update: Update
+) -> ConsumerGroupHeartbeatAnswer:
     group = ctx.consumer_group(request.group)
     settings = ctx.consumer_settings(request.group)
     session = TimerKey(TimerKind.SESSION, request.group, update.after.id)
@@ -198,13 +202,13 @@ class _Opened:
     """They come before all others."""
     replaces: ClassicGroup | None = None
 
-    def enter(self, ctx: Context) -> None:
+    def enter(self, ctx: EngineContext) -> None:
         """The request succeeds: a classic group that is replaced is done with."""
         if self.replaces is not None:
             upgrade.take_over(ctx, self.replaces)
 
 
-def _open_group(ctx: Context, group_id: str, *, joins: bool) -> _Opened:
+def _open_group(ctx: EngineContext, group_id: str, *, joins: bool) -> _Opened:
     """The group that a heartbeat speaks to; a member that joins makes one where there is none.
 
     :raises RequestRefused: GROUP_ID_NOT_FOUND, with the reason when a classic group cannot be upgraded
@@ -224,7 +228,7 @@ def _open_group(ctx: Context, group_id: str, *, joins: bool) -> _Opened:
     return _Opened(group=draft, records=records, replaces=group)
 
 
-def _leave(ctx: Context, request: ConsumerGroupHeartbeat) -> ConsumerGroupHeartbeatAnswer:
+def _leave(ctx: EngineContext, request: ConsumerGroupHeartbeat) -> ConsumerGroupHeartbeatAnswer:
     """A heartbeat with epoch -1 or -2. Raises RequestRefused."""
     group = ctx.consumer_group(request.group)
     if request.instance is None:
@@ -238,7 +242,7 @@ def _leave(ctx: Context, request: ConsumerGroupHeartbeat) -> ConsumerGroupHeartb
     return ConsumerGroupHeartbeatAnswer(member=request.member, epoch=request.epoch)
 
 
-def _go_away(ctx: Context, group: ConsumerGroup, member: ConsumerMember) -> None:
+def _go_away(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember) -> None:
     """Keep the member's place, target and partitions until its session ends; it may come back under another id."""
     current = replace(
         member.current,

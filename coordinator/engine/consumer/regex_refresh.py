@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Set
 
 from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.context import Context
+from coordinator.engine.context import EngineContext
 from coordinator.engine.records import RegexRecord, RegexValue
 from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.engine.topic_changes import next_epoch
@@ -22,7 +22,7 @@ from groups.regex.broker import judge
 SHORTEST_INTERVAL_MS = 10_000
 
 
-def refresh_is_due(ctx: Context, group: ConsumerGroup, used: Set[str], *, unresolved: bool) -> bool:
+def refresh_is_due(ctx: EngineContext, group: ConsumerGroup, used: Set[str], *, unresolved: bool) -> bool:
     """Whether a heartbeat is to have the group's regexes resolved.
 
     `used` are those that its members subscribe to after the heartbeat, `unresolved` says that one of them is new.
@@ -44,7 +44,7 @@ def refresh_is_due(ctx: Context, group: ConsumerGroup, used: Set[str], *, unreso
     )
 
 
-def resolve(ctx: Context, group: ConsumerGroup) -> None:
+def resolve(ctx: EngineContext, group: ConsumerGroup) -> None:
     """Match the group's regexes against all topics; the group epoch moves on when that changed anything."""
     regexes = sorted(group.regex_users)
     if not regexes:

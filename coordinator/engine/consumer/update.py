@@ -29,7 +29,7 @@ from coordinator.engine.consumer.target_assignment import (
     compute_target,
     in_broker_order,
 )
-from coordinator.engine.context import Context
+from coordinator.engine.context import EngineContext
 from coordinator.engine.records import (
     ConsumerMemberRecord,
     CurrentAssignmentRecord,
@@ -63,7 +63,7 @@ class RegexStatus(Enum):
 class Update:
     """A request of one member. `group` may be a draft that is not part of the state yet."""
 
-    ctx: Context
+    ctx: EngineContext
     group: ConsumerGroup
     before: ConsumerMember
     """The member as it is; a new or replacing one as it starts out."""
@@ -269,7 +269,7 @@ def _validate(regex: str) -> None:
         ) from None
 
 
-def remove(ctx: Context, group: ConsumerGroup, members: Sequence[ConsumerMember]) -> None:
+def remove(ctx: EngineContext, group: ConsumerGroup, members: Sequence[ConsumerMember]) -> None:
     """Take members out of the group, with their timers, and regexes that nobody uses any more.
 
     Where only members of the classic protocol are left the group becomes a classic one, if the policy lets it.

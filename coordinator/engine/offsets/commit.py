@@ -12,7 +12,7 @@ from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import stale_epoch
-from coordinator.engine.context import Context, Group
+from coordinator.engine.context import EngineContext, Group
 from coordinator.engine.records import OffsetRecord, StoredOffset
 from coordinator.engine.static_members import check_classic_member
 from coordinator.engine.topics import TopicImage, TopicInfo
@@ -71,7 +71,7 @@ BY_EPOCH = 9
 """The version from which on an unknown group is told from an old generation."""
 
 
-def handle(ctx: Context, call: Call, request: OffsetCommit) -> None:
+def handle(ctx: EngineContext, call: Call, request: OffsetCommit) -> None:
     """Commit what may be committed; a refusal of the group spoils every partition that exists."""
     found = [_find(ctx.topics, each, by_id=request.version >= BY_ID) for each in request.offsets]
     codes = [each if isinstance(each, ErrorCode) else ErrorCode.NONE for each in found]
@@ -98,7 +98,7 @@ def _find(image: TopicImage, offset: Offset, *, by_id: bool) -> TopicInfo | Erro
 
 
 def _commit(
-    ctx: Context, request: OffsetCommit, topics: dict[int, TopicInfo], codes: list[ErrorCode]
+    ctx: EngineContext, request: OffsetCommit, topics: dict[int, TopicInfo], codes: list[ErrorCode]
 ) -> list[ErrorCode]:
     """Judge everything, then write. RequestRefused: nothing may be committed.
 
@@ -180,7 +180,7 @@ def _check_consumer_group(group: ConsumerGroup, request: OffsetCommit) -> Partit
 
 
 def _record(
-    ctx: Context, request: OffsetCommit, offset: Offset, topic: TopicInfo, check: PartitionCheck | None
+    ctx: EngineContext, request: OffsetCommit, offset: Offset, topic: TopicInfo, check: PartitionCheck | None
 ) -> OffsetRecord:
     if check is not None:
         check(topic.name, topic.id, offset.partition)
@@ -196,7 +196,7 @@ def _record(
     return OffsetRecord(group=request.group, topic=topic.name, partition=offset.partition, value=value)
 
 
-def _keep_alive(ctx: Context, request: OffsetCommit, group: Group | None) -> None:
+def _keep_alive(ctx: EngineContext, request: OffsetCommit, group: Group | None) -> None:
     """A commit keeps a member of a classic group alive, as a heartbeat does, except while nobody may commit."""
     if isinstance(group, ClassicGroup) and group.has_member(request.member):
         rebalance.keep_alive(ctx, group, group.members[request.member])

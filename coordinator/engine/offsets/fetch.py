@@ -13,7 +13,7 @@ from uuid import UUID
 from coordinator.engine.calls import Call, Request
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import stale_epoch
-from coordinator.engine.context import Context
+from coordinator.engine.context import EngineContext
 from coordinator.engine.offsets.pending import Partition
 from coordinator.engine.records import StoredOffset
 from coordinator.engine.topics import TopicImage
@@ -74,7 +74,7 @@ BY_ID = 10
 """The version from which on topics are named by id."""
 
 
-def handle(ctx: Context, call: Call, request: OffsetFetch) -> None:
+def handle(ctx: EngineContext, call: Call, request: OffsetFetch) -> None:
     """Answer for every group that is asked for; one that refuses does not spoil the others."""
     groups = tuple(_fetch(ctx, each, request) for each in request.groups)
     ctx.answer(call.ticket, OffsetFetchAnswer(groups=groups))
@@ -97,7 +97,7 @@ class _Offsets:
         return FetchedOffset(offset=value.offset, leader_epoch=value.leader_epoch, metadata=value.metadata)
 
 
-def _fetch(ctx: Context, fetch: OffsetQuery, request: OffsetFetch) -> QueriedOffsets:
+def _fetch(ctx: EngineContext, fetch: OffsetQuery, request: OffsetFetch) -> QueriedOffsets:
     group = ctx.state.groups.get(fetch.group)
     if isinstance(group, ConsumerGroup):  # member id and epoch mean nothing to a classic group
         try:

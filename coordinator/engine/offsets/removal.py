@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from coordinator.engine.calls import Call, Request
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.context import Context, Group, State
+from coordinator.engine.context import EngineContext, Group, State
 from coordinator.engine.offsets.pending import Partition
 from coordinator.engine.records import OffsetRecord, StoredOffset
 from coordinator.engine.timers import TimerKey, TimerKind
@@ -37,7 +37,7 @@ class OffsetDelete(Request[OffsetDeleteAnswer]):
         return OffsetDeleteAnswer(error=error.code)
 
 
-def handle(ctx: Context, call: Call, request: OffsetDelete) -> None:
+def handle(ctx: EngineContext, call: Call, request: OffsetDelete) -> None:
     """Delete the offsets of topics that the group is not subscribed to."""
     if not request.group:
         raise RequestRefused(ErrorCode.INVALID_GROUP_ID)
@@ -54,7 +54,7 @@ def handle(ctx: Context, call: Call, request: OffsetDelete) -> None:
     ctx.answer(call.ticket, OffsetDeleteAnswer(partitions=tuple((*key, code) for key, code in answered)))
 
 
-def _judge(ctx: Context, group: Group, topic: str, partition: int) -> ErrorCode:
+def _judge(ctx: EngineContext, group: Group, topic: str, partition: int) -> ErrorCode:
     info = ctx.topics.topics.get(topic)
     if info is None or not 0 <= partition < info.partitions:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -66,7 +66,7 @@ def exists(state: State, group: str, key: Partition) -> bool:
     return key in state.offsets.get(group, ()) or key in state.pending.partitions(group)
 
 
-def delete_all(ctx: Context, group: str) -> None:
+def delete_all(ctx: EngineContext, group: str) -> None:
     """Delete every offset of a group, those that are pending too."""
     for topic, partition in [*ctx.state.offsets.get(group, ()), *ctx.state.pending.partitions(group)]:
         if exists(ctx.state, group, (topic, partition)):
@@ -76,12 +76,12 @@ def delete_all(ctx: Context, group: str) -> None:
 CHECK = TimerKey(TimerKind.OFFSET_EXPIRY)
 
 
-def schedule(ctx: Context) -> None:
+def schedule(ctx: EngineContext) -> None:
     """Check once more after the interval."""
     ctx.timers.set(CHECK, ctx.now_ms + ctx.config.offsets_retention_check_interval_ms)
 
 
-def expire_offsets(ctx: Context) -> None:
+def expire_offsets(ctx: EngineContext) -> None:
     """Delete expired offsets, then the Empty groups that have none left; a group only of pending members too.
 
     An open transaction keeps the partitions that it committed, and its group.
@@ -94,7 +94,7 @@ def expire_offsets(ctx: Context) -> None:
     schedule(ctx)
 
 
-def _expire_offsets(ctx: Context, group: Group) -> None:
+def _expire_offsets(ctx: EngineContext, group: Group) -> None:
     unstable = ctx.state.pending.partitions(group.id)
     for (topic, partition), value in list(ctx.state.offsets.get(group.id, {}).items()):
         kept = group.subscribed_to(topic) or (topic, partition) in unstable
@@ -102,7 +102,7 @@ def _expire_offsets(ctx: Context, group: Group) -> None:
             ctx.emit(OffsetRecord(group=group.id, topic=topic, partition=partition, value=None))
 
 
-def _is_expired(ctx: Context, group: Group, value: StoredOffset) -> bool:
+def _is_expired(ctx: EngineContext, group: Group, value: StoredOffset) -> bool:
     base = _base_ms(group, value)
     if base is None:
         return False

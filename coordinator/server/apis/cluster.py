@@ -8,7 +8,7 @@ from uuid import UUID
 
 from coordinator.engine.topics import TopicInfo
 from coordinator.server.apis.fields import NO_OPERATIONS, Each
-from coordinator.server.node import Exchange, Node
+from coordinator.server.node import CoordinatorNode, Exchange
 from coordinator.server.topics import TopicRefused, check_name
 from wire.errors import ErrorCode
 
@@ -61,7 +61,7 @@ def _refused(request: Any) -> Mapping[str, Any]:
     }
 
 
-def _topics(node: Node, request: Any, version: int) -> Iterable[Mapping[str, Any]]:
+def _topics(node: CoordinatorNode, request: Any, version: int) -> Iterable[Mapping[str, Any]]:
     # v0 has no null: an empty list is all topics.
     if request.topics is None or (version == 0 and not request.topics):
         return (_topic(node, one) for one in node.topics.image.topics.values())
@@ -71,12 +71,12 @@ def _topics(node: Node, request: Any, version: int) -> Iterable[Mapping[str, Any
     return (_of_name(node, name) for name in dict.fromkeys(asked.name or "" for asked in request.topics))
 
 
-def _of_id(node: Node, topic_id: UUID) -> Mapping[str, Any]:
+def _of_id(node: CoordinatorNode, topic_id: UUID) -> Mapping[str, Any]:
     found = node.topics.image.by_id.get(topic_id)
     return _missing(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID) if found is None else _topic(node, found)
 
 
-def _of_name(node: Node, name: str) -> Mapping[str, Any]:
+def _of_name(node: CoordinatorNode, name: str) -> Mapping[str, Any]:
     found = node.topics.image.topics.get(name)
     if found is not None:
         return _topic(node, found)
@@ -91,7 +91,7 @@ def _missing(name: str | None, topic_id: Any, error: int) -> Mapping[str, Any]:
     return {"error_code": error, "name": name, "topic_id": topic_id, "is_internal": False, "partitions": ()}
 
 
-def _topic(node: Node, topic: TopicInfo) -> Mapping[str, Any]:
+def _topic(node: CoordinatorNode, topic: TopicInfo) -> Mapping[str, Any]:
     leader = node.settings.node_id
     return {
         "error_code": ErrorCode.NONE,

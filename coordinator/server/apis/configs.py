@@ -12,7 +12,7 @@ from typing import Any
 from coordinator.engine.config import Config
 from coordinator.errors import RequestRefused
 from coordinator.server.apis.fields import MALFORMED, Each
-from coordinator.server.node import Exchange, Node
+from coordinator.server.node import CoordinatorNode, Exchange
 from coordinator.server.topics import TopicRefused, check_name
 from wire.errors import ErrorCode
 from wire.java_text import parse_number, trim
@@ -26,7 +26,7 @@ TYPES = frozenset({TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP})
 INT = 3
 
 
-class Source(IntEnum):
+class ConfigSource(IntEnum):
     """Where a value comes from, as DescribeConfigs says it."""
 
     STATIC_BROKER = 4
@@ -83,7 +83,7 @@ async def describe_configs(exchange: Exchange) -> Mapping[str, Any]:
     return {"results": Each(lambda one: _resource(exchange.node, one, request), request.resources)}
 
 
-def _resource(node: Node, asked: Any, request: Any) -> Mapping[str, Any]:
+def _resource(node: CoordinatorNode, asked: Any, request: Any) -> Mapping[str, Any]:
     error, message = _refusal(node, asked.resource_type, asked.resource_name)
     return {
         "error_code": error,
@@ -94,7 +94,7 @@ def _resource(node: Node, asked: Any, request: Any) -> Mapping[str, Any]:
     }
 
 
-def _refusal(node: Node, kind: int, name: str) -> tuple[int, str]:
+def _refusal(node: CoordinatorNode, kind: int, name: str) -> tuple[int, str]:
     """(NONE, "") where there is nothing against it."""
     if kind not in TYPES:
         return ErrorCode.INVALID_REQUEST, MALFORMED
@@ -121,7 +121,7 @@ def _no_broker(node_id: int, name: str) -> str:
     return f"Broker id must be an integer, but it is: {name}"
 
 
-def _entries(node: Node, asked: Any, request: Any) -> list[Mapping[str, Any]]:
+def _entries(node: CoordinatorNode, asked: Any, request: Any) -> list[Mapping[str, Any]]:
     """Every setting where no names are given."""
     wanted = set(asked.configuration_keys or GROUP_SETTINGS)
     return [
@@ -131,20 +131,20 @@ def _entries(node: Node, asked: Any, request: Any) -> list[Mapping[str, Any]]:
     ]
 
 
-def _entry(node: Node, group: str, setting: GroupSetting, request: Any) -> Mapping[str, Any]:
+def _entry(node: CoordinatorNode, group: str, setting: GroupSetting, request: Any) -> Mapping[str, Any]:
     text = node.group_settings.get(group, {}).get(setting.name)
     own = None if text is None else str(parse_number(trim(text)))
     inherited, default = broker_value(node.config, setting), broker_value(DEFAULTS, setting)
-    source = Source.DEFAULT if inherited == default else Source.STATIC_BROKER
-    synonyms = [] if own is None else [{"name": setting.name, "value": own, "source": Source.GROUP}]
-    if source is Source.STATIC_BROKER:
+    source = ConfigSource.DEFAULT if inherited == default else ConfigSource.STATIC_BROKER
+    synonyms = [] if own is None else [{"name": setting.name, "value": own, "source": ConfigSource.GROUP}]
+    if source is ConfigSource.STATIC_BROKER:
         synonyms.append({"name": setting.broker_name, "value": inherited, "source": source})
-    synonyms.append({"name": setting.broker_name, "value": default, "source": Source.DEFAULT})
+    synonyms.append({"name": setting.broker_name, "value": default, "source": ConfigSource.DEFAULT})
     return {
         "name": setting.name,
         "value": inherited if own is None else own,
         "read_only": False,
-        "config_source": source if own is None else Source.GROUP,
+        "config_source": source if own is None else ConfigSource.GROUP,
         "is_sensitive": False,
         "synonyms": synonyms if request.include_synonyms else (),
         "config_type": INT,
@@ -173,7 +173,7 @@ async def incremental_alter_configs(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
-def _altered(node: Node, asked: Any, dry_run: bool, times: int) -> Mapping[str, Any]:
+def _altered(node: CoordinatorNode, asked: Any, dry_run: bool, times: int) -> Mapping[str, Any]:
     error, message = ErrorCode.NONE, None
     try:
         if times > 1:
@@ -189,7 +189,7 @@ def _altered(node: Node, asked: Any, dry_run: bool, times: int) -> Mapping[str, 
     }
 
 
-def _alter(node: Node, asked: Any, dry_run: bool) -> None:
+def _alter(node: CoordinatorNode, asked: Any, dry_run: bool) -> None:
     """CoordinatorError: nothing is changed."""
     if asked.resource_type not in TYPES:
         raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Unknown resource type {asked.resource_type}")

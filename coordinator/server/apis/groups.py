@@ -7,7 +7,7 @@ from typing import Any
 
 from coordinator.engine.groups import DeleteGroups, ListGroups
 from coordinator.server.apis.fields import MALFORMED, Each
-from coordinator.server.node import Exchange, Node
+from coordinator.server.node import CoordinatorNode, Exchange
 from groups.listing import GroupListing
 from wire.errors import ErrorCode
 
@@ -28,7 +28,7 @@ async def find_coordinator(exchange: Exchange) -> Mapping[str, Any]:
     return place
 
 
-def _place(node: Node, kind: int) -> Mapping[str, Any]:
+def _place(node: CoordinatorNode, kind: int) -> Mapping[str, Any]:
     if kind == GROUP:
         return {
             "error_code": ErrorCode.NONE,

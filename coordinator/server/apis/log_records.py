@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from coordinator.server.apis.fields import Each
-from coordinator.server.node import Exchange, Node, PeerFault
+from coordinator.server.node import CoordinatorNode, Exchange, PeerFault
 from wire.errors import ErrorCode
 
 WHY = "kohort serve keeps no records"
@@ -60,7 +60,7 @@ async def fetch(exchange: Exchange) -> Mapping[str, Any]:
     return {"error_code": ErrorCode.NONE, "session_id": NO_SESSION, "responses": topics}
 
 
-def _fetched_topic(node: Node, asked: Any, version: int) -> Mapping[str, Any]:
+def _fetched_topic(node: CoordinatorNode, asked: Any, version: int) -> Mapping[str, Any]:
     if version >= BY_ID:
         topic = node.topics.image.by_id.get(asked.topic_id)
         unknown = ErrorCode.UNKNOWN_TOPIC_ID if topic is None else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

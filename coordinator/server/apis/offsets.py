@@ -15,7 +15,7 @@ from coordinator.engine.offsets.fetch import (
 )
 from coordinator.engine.offsets.removal import OffsetDelete
 from coordinator.server.apis.fields import ZERO_ID, Each, by_topic, judged_partition
-from coordinator.server.node import Exchange, Node
+from coordinator.server.node import CoordinatorNode, Exchange
 from wire.errors import ErrorCode
 
 DEFAULT_RETENTION_MS = -1
@@ -166,7 +166,7 @@ async def list_offsets(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
-def _listed_partition(node: Node, topic: str, asked: Any) -> Mapping[str, Any]:
+def _listed_partition(node: CoordinatorNode, topic: str, asked: Any) -> Mapping[str, Any]:
     """A question for a time or for the newest timestamp finds nothing in an empty log."""
     known = node.topics.image.topics.get(topic)
     exists = known is not None and 0 <= asked.partition_index < known.partitions

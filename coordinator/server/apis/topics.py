@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from uuid import UUID
 
 from coordinator.engine.topics import TopicInfo
-from coordinator.server.node import Exchange, Node
+from coordinator.server.node import CoordinatorNode, Exchange
 from coordinator.server.topics import TopicRefused, Topics, check_name
 from wire.errors import ErrorCode
 
@@ -69,7 +69,7 @@ async def create_topics(exchange: Exchange) -> Mapping[str, Any]:
     return {"topics": [*made, *(_refused(name, ErrorCode.INVALID_REQUEST, TWICE) for name in twice)]}
 
 
-def _excess(node: Node, wanted: Sequence[Any]) -> str | None:
+def _excess(node: CoordinatorNode, wanted: Sequence[Any]) -> str | None:
     """Why all topics together are too many, if they are."""
     partitions = sum(max(0, _count(node, topic)) for topic in wanted)
     if partitions > MOST_PARTITIONS:
@@ -77,7 +77,7 @@ def _excess(node: Node, wanted: Sequence[Any]) -> str | None:
     return TOO_MANY if partitions + len(wanted) > MOST_PARTITIONS else None
 
 
-def _count(node: Node, asked: Any) -> int:
+def _count(node: CoordinatorNode, asked: Any) -> int:
     """The number of partitions wanted; -1 leaves it to the server, and replicas placed by hand are counted."""
     if asked.assignments:
         return len(asked.assignments)
@@ -85,7 +85,7 @@ def _count(node: Node, asked: Any) -> int:
     return node.settings.num_partitions if wanted == UNSET else wanted
 
 
-def _create(node: Node, asked: Any, dry_run: bool) -> Mapping[str, Any]:
+def _create(node: CoordinatorNode, asked: Any, dry_run: bool) -> Mapping[str, Any]:
     try:
         check_name(asked.name)
         if asked.name not in node.topics.image.topics:
@@ -105,7 +105,7 @@ def _create(node: Node, asked: Any, dry_run: bool) -> Mapping[str, Any]:
     }
 
 
-def _check(node: Node, asked: Any) -> None:
+def _check(node: CoordinatorNode, asked: Any) -> None:
     """Judge the partitions and replicas of a new topic. :raises TopicRefused:"""
     factor, partitions = asked.replication_factor, asked.num_partitions
     if asked.assignments:
@@ -128,7 +128,7 @@ def _check(node: Node, asked: Any) -> None:
         )
 
 
-def _check_new_by_hand(node: Node, asked: Any) -> None:
+def _check_new_by_hand(node: CoordinatorNode, asked: Any) -> None:
     for given, what in (
         (asked.replication_factor, "replication factor"),
         (asked.num_partitions, "numPartitions"),
@@ -177,13 +177,13 @@ async def create_partitions(exchange: Exchange) -> Mapping[str, Any]:
     return {"results": results}
 
 
-def _partitions(node: Node, name: str) -> int:
+def _partitions(node: CoordinatorNode, name: str) -> int:
     """How many a topic has now; 0 when there is none of that name."""
     topic = node.topics.image.topics.get(name)
     return 0 if topic is None else topic.partitions
 
 
-def _grow(node: Node, asked: Any, before: int, room: int, dry_run: bool) -> Mapping[str, Any]:
+def _grow(node: CoordinatorNode, asked: Any, before: int, room: int, dry_run: bool) -> Mapping[str, Any]:
     more = asked.count - before
     try:
         if before and more > 0:
@@ -196,7 +196,7 @@ def _grow(node: Node, asked: Any, before: int, room: int, dry_run: bool) -> Mapp
     return _grown(asked.name, ErrorCode.NONE, None)
 
 
-def _check_more_by_hand(node: Node, asked: Any, more: int) -> None:
+def _check_more_by_hand(node: CoordinatorNode, asked: Any, more: int) -> None:
     if asked.assignments is None:
         return
     if len(asked.assignments) != more:

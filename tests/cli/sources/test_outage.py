@@ -16,7 +16,7 @@ from tests.kafka.ports import HOST, free_ports
 from tests.kafka.tool_host import ToolHost
 from tests.kafka.trio import Trio, trio
 from tests.kafka.wait import wait_until
-from wire.client.client import Client
+from wire.client.client import KafkaClient
 from wire.client.security import ConnectionSettings
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 
@@ -203,7 +203,7 @@ def test_a_coordinator_that_moves(scene: Scene, tools: ToolHost, tmp_path: Path)
     group, broker = scene.kept[0], scene.cluster.brokers[1]
     before = scene.cluster.coordinators([group])[group]
     after = 3 - before
-    with Client.connect(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as client:
+    with KafkaClient.connect(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as client:
         assert group in client.describe(DESCRIBE_GROUPS, [group]).found
         (partition,) = _partitions_of(scene, group)
         plan = tmp_path / "plan.json"

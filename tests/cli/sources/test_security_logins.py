@@ -16,7 +16,7 @@ from tests.kafka.ports import HOST, free_ports
 from tests.kafka.secure import SCRAM_PASSWORDS, SecureBroker
 from tests.kafka.token_endpoint import SCOPE, TokenEndpoint, token_endpoint
 from tests.kafka.wait import wait_until
-from wire.client.client import Client
+from wire.client.client import KafkaClient
 from wire.client.config.properties import load_properties
 
 pytestmark = pytest.mark.kafka
@@ -304,7 +304,7 @@ def test_a_client_that_stays_logs_in_again(rig: SecureRig, endpoint: TokenEndpoi
     endpoint.life_s = 20
     settings = load_properties(rig.file(oauth(endpoint.url)))
     settings = replace(settings, bootstrap_servers=(rig.secure.at("SASL_PLAINTEXT"),))
-    with Client.connect(settings) as client:
+    with KafkaClient.connect(settings) as client:
 
         def again() -> bool:
             assert not client.list_groups().failed

@@ -13,13 +13,13 @@ from typing import Any
 from unittest.mock import patch
 from uuid import UUID
 
-from coordinator.engine.calls import Call, Result
+from coordinator.engine.calls import Call, CoordinatorResult
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
 from coordinator.server import node as node_module
 from coordinator.server import topics as topics_module
 from coordinator.server.listener import Listener
-from coordinator.server.node import Node
+from coordinator.server.node import CoordinatorNode
 from coordinator.server.settings import parse_settings
 from tests.conformance.play import Server
 from tests.kafka.ports import HOST
@@ -38,14 +38,14 @@ class FollowingEngine(Engine):
         """Let the next call of this client make a member of this id."""
         self._ids[client_id] = fresh_id
 
-    def handle(self, call: Call) -> Result:
+    def handle(self, call: Call) -> CoordinatorResult:
         followed = replace(call, fresh_id=self._ids.pop(call.client_id, call.fresh_id))
         return self._noted(super().handle(followed))
 
-    def expire(self, now_ms: int) -> Result:
+    def expire(self, now_ms: int) -> CoordinatorResult:
         return self._noted(super().expire(now_ms))
 
-    def _noted(self, result: Result) -> Result:
+    def _noted(self, result: CoordinatorResult) -> CoordinatorResult:
         for record in result.records:
             self.written.setdefault(record.group, []).append(record)
         return result
@@ -54,7 +54,7 @@ class FollowingEngine(Engine):
 class Following:
     """A server that listens: `server`; what it knows: `engine`."""
 
-    def __init__(self, node: Node, engine: FollowingEngine) -> None:
+    def __init__(self, node: CoordinatorNode, engine: FollowingEngine) -> None:
         self._node = node
         self.engine = engine
 
@@ -80,7 +80,7 @@ async def following(settings: Mapping[str, str]) -> AsyncIterator[Following]:
         return engines[-1]
 
     with patch.object(node_module, "Engine", make):
-        node = Node(*parse_settings(settings))
+        node = CoordinatorNode(*parse_settings(settings))
     listener = await Listener.open(node, HOST, 0)
     try:
         yield Following(node, engines[-1])

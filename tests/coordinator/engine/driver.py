@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 from uuid import UUID
 
-from coordinator.engine.calls import Call, Request, Result
+from coordinator.engine.calls import Call, CoordinatorResult, Request
 from coordinator.engine.config import Config
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
@@ -69,7 +69,7 @@ class Driver:
     def run_due(self) -> None:
         self.advance(0)
 
-    def take(self, result: Result) -> None:
+    def take(self, result: CoordinatorResult) -> None:
         self.records += result.records
         for ticket, answer in result.answers:
             assert ticket not in self.answers, f"ticket {ticket} was answered twice"

@@ -7,16 +7,16 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 
 from coordinator.server.listener import Listener
-from coordinator.server.node import Node
+from coordinator.server.node import CoordinatorNode
 from coordinator.server.settings import parse_settings
 
 HOST = "127.0.0.1"
 
 
 @asynccontextmanager
-async def running(settings: Mapping[str, str] | None = None) -> AsyncIterator[Node]:
+async def running(settings: Mapping[str, str] | None = None) -> AsyncIterator[CoordinatorNode]:
     """A node that listens on a free port: `node.port`."""
-    node = Node(*parse_settings({"group.initial.rebalance.delay.ms": "0", **(settings or {})}))
+    node = CoordinatorNode(*parse_settings({"group.initial.rebalance.delay.ms": "0", **(settings or {})}))
     listener = await Listener.open(node, HOST, 0)
     try:
         yield node

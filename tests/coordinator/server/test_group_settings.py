@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coordinator.errors import RequestRefused
-from coordinator.server.node import Node
+from coordinator.server.node import CoordinatorNode
 from coordinator.server.settings import parse_settings
 from coordinator.store.data_directory import DataDirectory
 from tests.coordinator.store.directories import SMALL
@@ -16,10 +16,10 @@ from wire.log.errors import Unusable
 TIMEOUT = "consumer.session.timeout.ms"
 
 
-def node(path: Path, settings: dict[str, str]) -> tuple[Node, DataDirectory]:
+def node(path: Path, settings: dict[str, str]) -> tuple[CoordinatorNode, DataDirectory]:
     data = DataDirectory.open(path, SMALL)
     try:
-        return Node(*parse_settings(settings), data), data
+        return CoordinatorNode(*parse_settings(settings), data), data
     except BaseException:
         data.abandon()
         raise

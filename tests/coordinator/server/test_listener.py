@@ -10,7 +10,7 @@ import pytest
 from coordinator.server import listener
 from coordinator.server.connection import LONG_AT_ONCE, LONG_BYTES, as_java_shows
 from coordinator.server.listener import KEPT_FREE, most_connections
-from coordinator.server.node import Node
+from coordinator.server.node import CoordinatorNode
 from tests.conformance.messages import build, encoded, request_type, response_type
 from tests.conformance.peer import Closed, Peer
 from tests.coordinator.server.running import HOST, connected, running
@@ -90,7 +90,7 @@ def test_a_client_that_waits_for_an_answer_is_not(impatient: None, monkeypatch: 
 def test_a_client_too_many_is_refused_and_the_others_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listener, "most_connections", lambda: 3)
 
-    async def refused(node: Node) -> bool:
+    async def refused(node: CoordinatorNode) -> bool:
         peer = await Peer.connect(HOST, node.port)
         try:
             await versions(peer)

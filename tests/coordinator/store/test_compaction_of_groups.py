@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.engine.calls import Result
+from coordinator.engine.calls import CoordinatorResult
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
 from coordinator.engine.context import State
 from coordinator.engine.engine import Engine
@@ -45,7 +45,7 @@ class Coordinator(Driver):
         self._data = _open(path)
         super().__init__(images(("foo", 3), ("bar", 2)), **SETTINGS)
 
-    def take(self, result: Result) -> None:
+    def take(self, result: CoordinatorResult) -> None:
         super().take(result)
         self._data.append(result.records, self.now_ms)
 

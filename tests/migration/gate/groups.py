@@ -19,7 +19,7 @@ from groups.model import (
 from migration.clients import parse_clients
 from migration.gate.answers import Judgement
 from migration.gate.judge import judge_gate
-from migration.gate.observation import Observation
+from migration.gate.observation import GateObservation
 from migration.model import Destination, Plan, PlannedMember
 from migration.plan import case_of, make_plan
 
@@ -118,7 +118,7 @@ def ask(
 ) -> Judgement:
     """What the gate of a step says; the first step began with the plan's baseline."""
     began_with = ids(began) if began else plan.baseline.members if step <= 1 and plan.baseline else None
-    observed = Observation(
+    observed = GateObservation(
         plan=plan,
         position=step - 1,
         group=group,

@@ -10,7 +10,7 @@ from groups.model import Client, Cluster, Group, GroupState, GroupType, Member, 
 from migration.gate.answers import Check, Judgement, Strayed
 from migration.gate.checks import check_condition
 from migration.gate.judge import check_steady, judge_gate
-from migration.gate.observation import Observation
+from migration.gate.observation import GateObservation
 from migration.model import (
     Condition,
     Destination,
@@ -385,7 +385,7 @@ def test_before_the_first_step() -> None:
 
 
 def _asked(condition: Condition, group: Group) -> Check:
-    return check_condition(condition, Observation(plan=ROLL, position=0, group=group, cluster=Cluster()))
+    return check_condition(condition, GateObservation(plan=ROLL, position=0, group=group, cluster=Cluster()))
 
 
 def _check(condition: Condition, group: Group) -> bool | None:
@@ -470,5 +470,5 @@ def test_a_step_that_says_nothing_never_opens() -> None:
 def test_a_plan_without_a_baseline() -> None:
     plan = replace(BOUNCES, baseline=None)
     assert ask(plan, 1, ONCE).open is None
-    observed = Observation(plan=plan, position=0, group=classic(2, 2, 2), cluster=Cluster())
+    observed = GateObservation(plan=plan, position=0, group=classic(2, 2, 2), cluster=Cluster())
     assert judge_gate(observed).open is False

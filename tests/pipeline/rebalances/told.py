@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from coordinator.engine.calls import Result
+from coordinator.engine.calls import CoordinatorResult
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage
 from coordinator.store.records import encode_record
@@ -42,7 +42,7 @@ class Clock(Driver):
         self.times: list[int] = []
         super().__init__(topics, **settings)
 
-    def take(self, result: Result) -> None:
+    def take(self, result: CoordinatorResult) -> None:
         super().take(result)
         self.times += [self.now_ms] * (len(self.records) - len(self.times))
 

@@ -10,7 +10,7 @@ import pytest
 from tests.wire.client.peer import Script, answer, black_hole, closed_port, peer, request
 from tests.wire.client.scripted import api_versions
 from tests.wire.client.test_client import coordinator
-from wire.client.client import Client
+from wire.client.client import KafkaClient
 from wire.client.errors import (
     InvalidAddress,
     NotConnected,
@@ -33,7 +33,7 @@ PATIENCE_MS = 60_000
 def failure(servers: str, timeout_ms: int = PATIENCE_MS, **settings: Any) -> WireError:
     """The error of connecting to `servers`."""
     with pytest.raises(WireError) as caught:
-        Client.connect(
+        KafkaClient.connect(
             ConnectionSettings(
                 bootstrap_servers=tuple(servers.split(",")), api_timeout_ms=timeout_ms, **settings
             )
@@ -206,7 +206,10 @@ def test_an_answer_byte_by_byte_is_an_answer() -> None:
             time.sleep(0.001)
         connection.recv(1000)
 
-    with peer(script) as address, Client.connect(ConnectionSettings(bootstrap_servers=(address,))) as client:
+    with (
+        peer(script) as address,
+        KafkaClient.connect(ConnectionSettings(bootstrap_servers=(address,))) as client,
+    ):
         assert client.home().features.levels == {}
 
 
@@ -218,7 +221,7 @@ def test_the_first_bootstrap_server_that_answers_is_taken() -> None:
 
     with black_hole() as dark, closed_port() as closed, peer(script) as good:
         began = time.monotonic()
-        Client.connect(ConnectionSettings(bootstrap_servers=(dark, closed, good))).close()
+        KafkaClient.connect(ConnectionSettings(bootstrap_servers=(dark, closed, good))).close()
         assert time.monotonic() - began < 8
 
 
@@ -243,7 +246,7 @@ def test_an_answer_that_is_too_long(alone_too: bool) -> None:
 
     with peer(serve) as address:
         plain = _plain_answers(address, "g", "h")
-        with Client.connect(ConnectionSettings(bootstrap_servers=(address,))) as client:
+        with KafkaClient.connect(ConnectionSettings(bootstrap_servers=(address,))) as client:
             answers = client.committed_offsets(["g", "h"])
     if not alone_too:
         assert list(answers.found) == ["g", "h"]

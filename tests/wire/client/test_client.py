@@ -10,7 +10,7 @@ from cli.sources.wire_groups import committed_offsets
 from groups.model import CommittedOffset
 from tests.wire.client.peer import closed_port, peer
 from tests.wire.client.scripted import broker
-from wire.client.client import Client
+from wire.client.client import KafkaClient
 from wire.client.security import ConnectionSettings
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 from wire.messages.schemas.cluster import METADATA
@@ -53,8 +53,8 @@ def coordinator(address: Callable[[], str], *groups: str) -> Callable[[int], Any
     return respond
 
 
-def client(*servers: str, **settings: Any) -> Client:
-    return Client.connect(ConnectionSettings(bootstrap_servers=servers, **settings))
+def client(*servers: str, **settings: Any) -> KafkaClient:
+    return KafkaClient.connect(ConnectionSettings(bootstrap_servers=servers, **settings))
 
 
 ALL = {api.name: api.sent for api in (METADATA, LIST_GROUPS, FIND_COORDINATOR, DESCRIBE_GROUPS)}

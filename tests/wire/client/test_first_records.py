@@ -16,7 +16,7 @@ from tests.kafka.configs import set_config
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
 from wire.client.answers import Failure
-from wire.client.client import Client
+from wire.client.client import KafkaClient
 from wire.client.first_records import FirstRecord, FirstRecords, _Search
 from wire.client.security import ConnectionSettings
 from wire.log.batches import encode_batch
@@ -27,9 +27,9 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 
 @pytest.fixture
-def client(broker: Broker) -> Iterator[Client]:
+def client(broker: Broker) -> Iterator[KafkaClient]:
     """Give a client of the shared broker."""
-    with Client.connect(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as client:
+    with KafkaClient.connect(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as client:
         yield client
 
 
@@ -65,7 +65,9 @@ def produce(
         producer.commit_transaction(30)
 
 
-def found(client: Client, wanted: Mapping[tuple[str, int], list[int]]) -> dict[tuple[str, int], FirstRecords]:
+def found(
+    client: KafkaClient, wanted: Mapping[tuple[str, int], list[int]]
+) -> dict[tuple[str, int], FirstRecords]:
     answers = client.first_records(wanted)
     assert not answers.failed
     return dict(answers.found)
@@ -79,7 +81,7 @@ def at(offset: int, number: int | None = None) -> FirstRecord:
 
 
 @pytest.mark.kafka
-def test_the_exact_record_of_each_offset_in_every_codec(broker: Broker, client: Client) -> None:
+def test_the_exact_record_of_each_offset_in_every_codec(broker: Broker, client: KafkaClient) -> None:
     name = topic(broker, len(CODECS) + 1)
     for partition, codec in enumerate(CODECS):
         # One batch, far longer than what is asked for at first.
@@ -92,7 +94,7 @@ def test_the_exact_record_of_each_offset_in_every_codec(broker: Broker, client: 
 
 
 @pytest.mark.kafka
-def test_batches_longer_than_any_limit_beside_short_ones(broker: Broker, client: Client) -> None:
+def test_batches_longer_than_any_limit_beside_short_ones(broker: Broker, client: KafkaClient) -> None:
     name = topic(broker, 6)
     for partition in range(6):
         size = 200_000 if partition % 2 else 10
@@ -109,7 +111,7 @@ def test_batches_longer_than_any_limit_beside_short_ones(broker: Broker, client:
 
 
 @pytest.mark.kafka
-def test_marks_of_transactions_are_no_records(broker: Broker, client: Client) -> None:
+def test_marks_of_transactions_are_no_records(broker: Broker, client: KafkaClient) -> None:
     name = topic(broker)
     for _ in range(3):  # offsets 0 1 [2] 3 4 [5] 6 7 [8]
         produce(broker, name, 2, settings={"transactional.id": name})
@@ -118,7 +120,7 @@ def test_marks_of_transactions_are_no_records(broker: Broker, client: Client) ->
 
 
 @pytest.mark.kafka
-def test_a_log_that_begins_behind_the_offset(broker: Broker, client: Client) -> None:
+def test_a_log_that_begins_behind_the_offset(broker: Broker, client: KafkaClient) -> None:
     name = topic(broker)
     produce(broker, name, 10)
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
@@ -134,7 +136,7 @@ def test_a_log_that_begins_behind_the_offset(broker: Broker, client: Client) -> 
 
 
 @pytest.mark.kafka
-def test_topics_and_partitions_that_are_not_there(broker: Broker, client: Client) -> None:
+def test_topics_and_partitions_that_are_not_there(broker: Broker, client: KafkaClient) -> None:
     name = topic(broker)
     produce(broker, name, 1)
     answers = client.first_records({(name, 0): [0], (name, 1): [0], ("no-such-topic", 0): [0]})
@@ -146,7 +148,7 @@ def test_topics_and_partitions_that_are_not_there(broker: Broker, client: Client
 
 
 @pytest.mark.kafka
-def test_as_a_consumer_sees_it(broker: Broker, client: Client) -> None:
+def test_as_a_consumer_sees_it(broker: Broker, client: KafkaClient) -> None:
     """What a consumer reads first from an offset is the oracle, in batches of many sizes."""
     name = topic(broker)
     for count in (1, 40, 3, 1, 200):

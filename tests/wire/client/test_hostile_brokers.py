@@ -13,7 +13,7 @@ from tests.wire.client.peer import peer
 from tests.wire.client.scripted import ALL_APIS, broker
 from tests.wire.client.test_client import coordinator, metadata
 from tests.wire.messages.test_requests import plain
-from wire.client.client import Client
+from wire.client.client import KafkaClient
 from wire.client.errors import WireError
 from wire.client.offsets import LATEST
 from wire.client.security import ConnectionSettings
@@ -26,7 +26,7 @@ from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 
 LIMIT_MS = 100
 DESCRIBING = (DESCRIBE_GROUPS, CONSUMER_GROUP_DESCRIBE, SHARE_GROUP_DESCRIBE, STREAMS_GROUP_DESCRIBE)
-QUESTIONS: dict[str, Callable[[Client], Any]] = {
+QUESTIONS: dict[str, Callable[[KafkaClient], Any]] = {
     "features": lambda client: client.home().features,
     "metadata": lambda client: client.metadata(),
     "metadata of topics": lambda client: client.metadata(["a", ""]),
@@ -55,7 +55,7 @@ def test_nothing_but_errors_of_the_wire_escapes(seed: int) -> None:
     with peer(broker(answers, versions)) as address:
         if seed % 2:
             answers |= {"Metadata": metadata(address), "FindCoordinator": coordinator(lambda: address)}
-        with Client(ConnectionSettings(bootstrap_servers=(address,), api_timeout_ms=LIMIT_MS)) as client:
+        with KafkaClient(ConnectionSettings(bootstrap_servers=(address,), api_timeout_ms=LIMIT_MS)) as client:
             for ask in QUESTIONS.values():
                 with suppress(WireError):
                     ask(client)

@@ -9,7 +9,7 @@ from tests.kafka.broker import CLUSTER_ID, Broker
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
-from wire.client.client import Client
+from wire.client.client import KafkaClient
 from wire.client.offsets import EARLIEST, LATEST
 from wire.client.security import ConnectionSettings
 from wire.client.settings import ConfigSource, ResourceType
@@ -26,12 +26,12 @@ pytestmark = pytest.mark.kafka
 
 
 @pytest.fixture
-def client(broker: Broker) -> Iterator[Client]:
-    with Client.connect(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as connected:
+def client(broker: Broker) -> Iterator[KafkaClient]:
+    with KafkaClient.connect(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as connected:
         yield connected
 
 
-def test_the_cluster(client: Client, broker: Broker) -> None:
+def test_the_cluster(client: KafkaClient, broker: Broker) -> None:
     topic, missing = fresh_name("orders"), fresh_name("missing")
     create_topics(broker, {topic: 3})
     metadata = client.metadata([topic, missing])
@@ -50,7 +50,7 @@ def test_the_cluster(client: Client, broker: Broker) -> None:
     assert client.home().features.levels["group.version"] == 1
 
 
-def test_a_classic_group(client: Client, broker: Broker, members: Members) -> None:
+def test_a_classic_group(client: KafkaClient, broker: Broker, members: Members) -> None:
     topic, group = fresh_name("orders"), fresh_name("classic")
     create_topics(broker, {topic: 2})
     member = members.java(broker, group, [topic], group_instance_id="one")
@@ -67,7 +67,7 @@ def test_a_classic_group(client: Client, broker: Broker, members: Members) -> No
     assert client.describe(CONSUMER_GROUP_DESCRIBE, [group]).failed[group].code == 69
 
 
-def test_a_consumer_group(client: Client, broker: Broker, members: Members) -> None:
+def test_a_consumer_group(client: KafkaClient, broker: Broker, members: Members) -> None:
     topic, group = fresh_name("orders"), fresh_name("consumer")
     create_topics(broker, {topic: 2})
     members.java(broker, group, re2=f"{topic}.*", group_protocol="consumer").wait_assignment({topic: [0, 1]})
@@ -88,7 +88,7 @@ def test_a_consumer_group(client: Client, broker: Broker, members: Members) -> N
     assert refused.message == f"Group {group} is not a classic group. (GROUP_ID_NOT_FOUND)"
 
 
-def test_a_share_group(client: Client, broker: Broker, members: Members) -> None:
+def test_a_share_group(client: KafkaClient, broker: Broker, members: Members) -> None:
     topic, group = fresh_name("orders"), fresh_name("share")
     create_topics(broker, {topic: 1})
     members.share(broker, group, [topic])
@@ -110,7 +110,7 @@ def test_a_share_group(client: Client, broker: Broker, members: Members) -> None
     assert listed == ["share"]
 
 
-def test_a_streams_group(client: Client, broker: Broker, members: Members) -> None:
+def test_a_streams_group(client: KafkaClient, broker: Broker, members: Members) -> None:
     topic, group = fresh_name("orders"), fresh_name("streams")
     create_topics(broker, {topic: 2})
     members.streams(broker, group, [topic])
@@ -127,7 +127,7 @@ def test_a_streams_group(client: Client, broker: Broker, members: Members) -> No
     ]
 
 
-def test_offsets(client: Client, broker: Broker) -> None:
+def test_offsets(client: KafkaClient, broker: Broker) -> None:
     from confluent_kafka import Consumer, Producer, TopicPartition
 
     topic, group, nobody = fresh_name("orders"), fresh_name("offsets"), fresh_name("nobody")
@@ -154,7 +154,7 @@ def test_offsets(client: Client, broker: Broker) -> None:
     assert (at[topic, 0].offset, at[topic, 0].timestamp, at[topic, 1].offset) == (2, 3000, -1)
 
 
-def test_configs(client: Client, broker: Broker) -> None:
+def test_configs(client: KafkaClient, broker: Broker) -> None:
     topic, group = fresh_name("orders"), fresh_name("configured")
     create_topics(broker, {topic: 1})
     of_group = client.describe_configs(ResourceType.GROUP, [group]).found[group]
@@ -167,7 +167,7 @@ def test_configs(client: Client, broker: Broker) -> None:
     assert of_topics.failed["nowhere"].name == "UNKNOWN_TOPIC_OR_PARTITION"
 
 
-def test_coordinators(client: Client, broker: Broker) -> None:
+def test_coordinators(client: KafkaClient, broker: Broker) -> None:
     answer = client.find_coordinators(["a", "b", "a"])
     assert {group: str(place) for group, place in answer.found.items()} == {
         "a": broker.bootstrap,
@@ -175,6 +175,6 @@ def test_coordinators(client: Client, broker: Broker) -> None:
     }
 
 
-def test_no_group_and_no_partition_cost_no_question(client: Client) -> None:
+def test_no_group_and_no_partition_cost_no_question(client: KafkaClient) -> None:
     assert client.describe(DESCRIBE_GROUPS, []).found == {}
     assert client.offsets_at([], LATEST).found == {}

@@ -14,7 +14,7 @@ from wire.client.metadata import (
     OFFSETS_TOPIC,
     Broker,
     ClusterMetadata,
-    Topic,
+    TopicMetadata,
     _partition_of,
     explained,
     offline_coordinators,
@@ -37,7 +37,7 @@ def metadata(*leaders: tuple[int, tuple[int, ...]]) -> ClusterMetadata:
         SimpleNamespace(partition_index=index, leader_id=leader, replica_nodes=replicas)
         for index, (leader, replicas) in enumerate(leaders)
     )
-    topic = Topic(name=OFFSETS_TOPIC, topic_id=None, partitions=partitions)
+    topic = TopicMetadata(name=OFFSETS_TOPIC, topic_id=None, partitions=partitions)
     brokers = tuple(Broker(node_id=node, address=Address("a", 9092 + node), rack=None) for node in (1, 2))
     return ClusterMetadata(cluster_id=None, brokers=brokers, topics={OFFSETS_TOPIC: topic}, failed={})
 

@@ -13,7 +13,7 @@ from tests.kafka.broker import Broker
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
 from wire.client import offsets
-from wire.client.client import Client
+from wire.client.client import KafkaClient
 from wire.client.offsets import NewOffset
 from wire.client.security import ConnectionSettings
 from wire.messages.schemas.offsets import OFFSET_COMMIT
@@ -22,12 +22,14 @@ pytestmark = pytest.mark.kafka
 
 
 @pytest.fixture
-def client(broker: Broker) -> Iterator[Client]:
-    with Client(ConnectionSettings(bootstrap_servers=(broker.bootstrap,), api_timeout_ms=10_000)) as client:
+def client(broker: Broker) -> Iterator[KafkaClient]:
+    with KafkaClient(
+        ConnectionSettings(bootstrap_servers=(broker.bootstrap,), api_timeout_ms=10_000)
+    ) as client:
         yield client
 
 
-def committed(client: Client, group: str) -> Offsets:
+def committed(client: KafkaClient, group: str) -> Offsets:
     found, failed = committed_offsets(client.committed_offsets([group]).found[group])
     assert not failed
     return found
@@ -35,7 +37,7 @@ def committed(client: Client, group: str) -> Offsets:
 
 @pytest.mark.parametrize("version", range(OFFSET_COMMIT.sent[0], OFFSET_COMMIT.sent[1] + 1))
 def test_what_is_committed_is_fetched(
-    broker: Broker, client: Client, version: int, monkeypatch: pytest.MonkeyPatch
+    broker: Broker, client: KafkaClient, version: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     topic, group = fresh_name("orders"), fresh_name("payments")
     create_topics(broker, {topic: 2})
@@ -68,7 +70,7 @@ def test_what_is_committed_is_fetched(
     assert set(committed(client, group)[topic]) == {1}
 
 
-def test_groups_are_answered_one_by_one(broker: Broker, client: Client) -> None:
+def test_groups_are_answered_one_by_one(broker: Broker, client: KafkaClient) -> None:
     topic, missing = fresh_name("orders"), fresh_name("missing")
     create_topics(broker, {topic: 1})
     groups = [fresh_name("payments") for _ in range(3)]

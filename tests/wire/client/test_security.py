@@ -10,7 +10,7 @@ from confluent_kafka.admin import AdminClient
 from cli.sources.admin import librdkafka_config
 from tests.kafka.secure import PASSWORDS, SCRAM_PASSWORDS, SecureBroker
 from tests.wire.client.certificates import KEY_PASSWORD
-from wire.client.client import Client
+from wire.client.client import KafkaClient
 from wire.client.config.properties import load_properties
 from wire.client.errors import (
     AuthenticationFailed,
@@ -29,7 +29,7 @@ SCRAM_PASSWORD = SCRAM_PASSWORDS["bob"]
 
 def works(settings: ConnectionSettings) -> bool:
     """Whether groups can be listed, through the listener's advertised address too."""
-    with Client.connect(settings) as client:
+    with KafkaClient.connect(settings) as client:
         return not client.list_groups().failed
 
 

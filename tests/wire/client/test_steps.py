@@ -6,12 +6,12 @@ import time
 import pytest
 
 from wire.client.errors import WireError
-from wire.client.steps import READ, Deadline, Expired, Steps, Wait, run, run_all
+from wire.client.steps import READ, Deadline, Expired, SocketWait, Steps, run, run_all
 
 
 def pause(ms: int, result: str) -> Steps[str]:
     try:
-        yield Wait(None, 0, Deadline(ms))
+        yield SocketWait(None, 0, Deadline(ms))
     except Expired:
         return result
     raise AssertionError("a pause only ends by its deadline")
@@ -19,7 +19,7 @@ def pause(ms: int, result: str) -> Steps[str]:
 
 def read(sock: socket.socket, timeout_ms: int) -> Steps[str]:
     try:
-        yield Wait(sock, READ, Deadline(timeout_ms))
+        yield SocketWait(sock, READ, Deadline(timeout_ms))
     except Expired:
         raise WireError("nothing came") from None
     return sock.recv(100).decode()
@@ -49,7 +49,7 @@ def test_enough_closes_the_others() -> None:
     def endless() -> Steps[str]:
         try:
             while True:
-                yield Wait(None, 0, Deadline(10_000))
+                yield SocketWait(None, 0, Deadline(10_000))
         finally:
             closed.append("endless")
 

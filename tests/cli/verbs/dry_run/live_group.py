@@ -13,7 +13,7 @@ from confluent_kafka.cimpl import NewPartitions
 from assignors.assignor import Leader, Side
 from assignors.model import NO_GENERATION
 from cli.sources.replayed import ReplayedSource
-from groups.dry_run import Request, dry_run
+from groups.dry_run import DryRunRequest, dry_run
 from groups.group_spec import wanted_topics
 from groups.model import Group, GroupState, Member, Partitions, Topic
 from groups.what_if import ADDED, WhatIf, change_group, change_topics
@@ -86,7 +86,7 @@ class State:
 
     def dry_run(self, kind: Kind, *, side: Side | None = None, assignor: str | None = None) -> Assignment:
         """Where a rebalance would lead now."""
-        request = Request(leader=kind.library, side=side, assignor=assignor)
+        request = DryRunRequest(leader=kind.library, side=side, assignor=assignor)
         return told(dry_run(self.group, self.topics, request).rebalances[-1].assignment)
 
     def with_joiner(self, joiner: Member) -> State:

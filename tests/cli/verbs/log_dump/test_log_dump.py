@@ -15,7 +15,7 @@ import yaml
 
 from cli.verbs.log_dump.chunks import Chunk, Wanted, chunks_of
 from cli.verbs.log_dump.lines import record_lines
-from cli.verbs.log_dump.segments import Segment
+from cli.verbs.log_dump.segments import ShownSegment
 from cli.verbs.log_dump.texts import Texts, json_text
 from tests.cli.command import Answer, Kohort
 from tests.cli.coordinator_log import PARTITION, START_MS, UNKNOWN_TYPE, commit, pairs, save_log, small_log
@@ -340,7 +340,7 @@ def _lines(
 ) -> list[dict[str, Any]]:
     file = tmp_path / FIRST
     file.write_bytes(encode_batch(records, base_offset=0, timestamp=START_MS))
-    found = list(chunks_of(Segment.read(file), Wanted(), texts))
+    found = list(chunks_of(ShownSegment.read(file), Wanted(), texts))
     return [json.loads(line) for chunk in found if isinstance(chunk, Chunk) for line in record_lines(chunk)]
 
 

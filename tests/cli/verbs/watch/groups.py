@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from cli.verbs.watch.events import Event, EventKind, owners_of, subscription_told
+from cli.verbs.watch.events import EventKind, WatchEvent, owners_of, subscription_told
 from groups.model import (
     Client,
     CommittedOffset,
@@ -177,14 +177,14 @@ _OF_MEMBER = {
 }
 
 
-def applied(facts: Facts | None, happened: Iterable[Event]) -> Facts | None:
+def applied(facts: Facts | None, happened: Iterable[WatchEvent]) -> Facts | None:
     """What events make of facts; AssertionError where one says that something was otherwise than it was."""
     for event in happened:
         facts = _applied(facts, event)
     return facts
 
 
-def _applied(facts: Facts | None, event: Event) -> Facts | None:
+def _applied(facts: Facts | None, event: WatchEvent) -> Facts | None:
     if event.kind is EventKind.GROUP_APPEARED:
         assert facts is None
         blank = dict.fromkeys(("protocol", "coordinator", "epoch", "assignment_epoch"))
@@ -215,7 +215,7 @@ def _applied(facts: Facts | None, event: Event) -> Facts | None:
     return facts
 
 
-def _apply_places(facts: Facts, event: Event) -> None:
+def _apply_places(facts: Facts, event: WatchEvent) -> None:
     for number in event.partitions:
         place = (event.topic or "", number)
         if event.kind.value.startswith("partitions-"):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.verbs.watch.events import Event, EventKind, believed, events
+from cli.verbs.watch.events import EventKind, WatchEvent, believed, events
 from groups.model import Group, GroupState, GroupType, Member
 from tests.cli.verbs.watch.groups import applied, facts_of, group, groups, member
 
@@ -73,7 +73,7 @@ def kinds(before: Group | None, after: Group | None) -> list[EventKind]:
     return [event.kind for event in events(before, after)]
 
 
-def only(before: Group | None, after: Group | None, kind: EventKind) -> list[Event]:
+def only(before: Group | None, after: Group | None, kind: EventKind) -> list[WatchEvent]:
     return [event for event in events(before, after) if event.kind is kind]
 
 
