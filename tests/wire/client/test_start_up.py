@@ -9,9 +9,9 @@ from tests.wire.client.test_client import ALL, listed, metadata
 
 SCRIPT = """
 import sys
-from wire.client.client import Client
+from wire.client.client import KafkaClient
 from wire.client.security import ConnectionSettings
-with Client.connect(ConnectionSettings(bootstrap_servers=(sys.argv[1],))) as client:
+with KafkaClient.connect(ConnectionSettings(bootstrap_servers=(sys.argv[1],))) as client:
     assert client.list_groups().groups
 print(*sys.modules)
 """
