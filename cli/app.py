@@ -253,7 +253,7 @@ def expand(function: Callable[..., None]) -> Callable[..., None]:
 
 
 _CALL = inspect.Parameter("invocation", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-"""How Typer tells which options were typed."""
+"""Where Typer keeps which options were typed."""
 
 
 def _typed(invocation: typer.Context) -> Callable[[str], bool]:

@@ -51,11 +51,11 @@ def _delete(source: LiveSource, names: list[str]) -> dict[str, Failure | None]:
     if source.client is not None:
         failed = source.client.delete_groups(names).failed
     else:
-        # Java has words of its own for what a broker refuses.
-        told = source.admin.delete_groups(names).failed
+        # The tool prints the Java error of a code, not the broker's message.
+        refused = source.admin.delete_groups(names).failed
         failed = {
             name: why if why.code is None else replace(why, message=why.name or why.message)
-            for name, why in told.items()
+            for name, why in refused.items()
         }
     return {name: failed.get(name) for name in names}
 

@@ -168,9 +168,9 @@ class AdminReader:
             found={
                 group: {
                     (each.topic, each.partition): each.error and failure_of(each.error)
-                    for each in told.topic_partitions
+                    for each in result.topic_partitions
                 }
-                for group, told in found.items()
+                for group, result in found.items()
             },
             failed={group: failure_of(error.args[0]) for group, error in failed.items()},
         )

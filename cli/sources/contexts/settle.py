@@ -37,7 +37,7 @@ def settle(arguments: Mapping[str, Any], typed: Typed) -> dict[str, Any]:
     """The arguments of a command, its options dataclasses filled in.
 
     :raises UsageError: two names for the source on one level; a context or a value that does not exist; a change to
-        which nobody could consent
+        which no one could give consent
     :raises ConfigFileError: the configuration file is needed and cannot be used
     """
     from cli.consent import ConsentOptions, check_consent
