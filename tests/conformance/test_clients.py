@@ -109,7 +109,7 @@ class Stage:
         )
         return Rest(
             held={_short(member): frozenset(member.assignment()[self.topic]) for member in members},
-            ids={_short(member): member.member_id() or "" for member in members},
+            ids={_short(member): member.member_id() for member in members},
             walk=walk or self.walk,
         )
 

@@ -34,10 +34,13 @@ class Member:
         known = [event.assignment for event in self.events() if event.assignment is not None]
         return known[-1] if known else {}
 
-    def member_id(self) -> str | None:
-        """Return its id in the group; None as long as it has none, and for Streams."""
-        known = [event.member_id for event in self.events() if event.member_id]
-        return known[-1] if known else None
+    def member_id(self) -> str:
+        """Return its id in the group, once it has said it: the broker may show the member before that."""
+        self.log.wait(lambda: bool(self._ids()), f"{self.name} has a member id", PATIENCE_S)
+        return self._ids()[-1]
+
+    def _ids(self) -> list[str]:
+        return [event.member_id for event in self.events() if event.member_id]
 
     def wait_event(self, kind: str, timeout_s: float = PATIENCE_S) -> Event:
         """Return the first event of `kind`, waiting for it; TimeoutError when it does not come."""

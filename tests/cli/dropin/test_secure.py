@@ -10,7 +10,6 @@ from confluent_kafka import Consumer, TopicPartition
 
 from tests.cli.dropin.harness import Case, Scene, Stage
 from tests.cli.dropin.secure_cases import CASES
-from tests.kafka.groups import wait_group
 from tests.kafka.java_host import JavaHost
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.secure import PASSWORDS, SecureBroker
@@ -54,13 +53,13 @@ def scene(
     members = Members(java_host, kafka_jars, files)
     try:
         member = members.confluent(broker, group, [topic], enable_auto_commit="false")
-        wait_group(broker, group, members=1, state="Stable")
+        member.wait_assignment({topic: [0]})
         yield Scene(
             names={
                 "reading": group, "left": left, "hidden": hidden, "ours": ours,
                 "free": free, "seen": seen, "topic": topic, "at": secure.at("SASL_SSL"),
                 "worker": str(files / "worker.properties"), "wrong": str(files / "wrong.properties"),
-                "partial": _table_without_ends(group, topic, member.member_id() or "", member.name),
+                "partial": _table_without_ends(group, topic, member.member_id(), member.name),
             }
         )  # fmt: skip
     finally:

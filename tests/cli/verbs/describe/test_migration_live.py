@@ -230,7 +230,7 @@ def test_real_user_data_of_librdkafka_live_in_the_log_and_in_a_snapshot(
     wait_until(lambda: len(second.assignment().get(topic, [])) == 2, "each has two")
     wait_group(broker, group, members=2)
     found = describe(group)
-    assert sorted(found["upgrade_blocked_by"]) == sorted([str(first.member_id()), str(second.member_id())])
+    assert sorted(found["upgrade_blocked_by"]) == sorted([first.member_id(), second.member_id()])
     assert all(each["user_data_bytes"] > 0 for each in found["members"])
     assert found["leader"] == first.member_id()
     assert migration(kohort, group, "--log-dir", str(broker.data)) == found
