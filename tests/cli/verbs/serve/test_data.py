@@ -359,7 +359,9 @@ def test_real_consumers_do_not_notice_a_kill(tmp_path: Path, members: Members, p
         wait_until(lambda: [_held(one) for one in both] == [2, 2], "two partitions each")
         if protocol == "classic":
             # Who gave up partitions joins once more, and is called with none in that generation.
-            wait_until(lambda: {one.events()[-1].kind for one in both} == {"assigned"}, "all rebalances are over")
+            wait_until(
+                lambda: {one.events()[-1].kind for one in both} == {"assigned"}, "all rebalances are over"
+            )
         describe = _describe_live(protocol)
         wait_until(lambda: _is_stable(served.ask(describe)), "the group is stable")
         before, events = served.ask(describe), [len(one.events()) for one in both]
