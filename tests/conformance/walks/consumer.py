@@ -84,7 +84,7 @@ class ConsumerWalk(Walk):
             subscribed_topic_names=self.subscription() or ("$t",),
             server_assignor=self.often(None, None, "range", "uniform"),
             rack_id=self.often(None, "r"),
-            instance_id=self.often(client.instance, client.instance, client.instance, *self.other_instances),
+            instance_id=self._joins_as(client),
             topic_partitions=[],
         )
         return True
@@ -162,6 +162,21 @@ class ConsumerWalk(Walk):
     def _is_pointless(self, client: Client) -> bool:
         """A client that is no member is refused: once in a while will do."""
         return (self.group is None or not self.group.has_member(client.id)) and self.random.random() < 0.8
+
+    def _joins_as(self, client: Client) -> str | None:
+        """The instance id that it names: mostly its own."""
+        instance: str | None = self.often(
+            client.instance, client.instance, client.instance, *self.other_instances
+        )
+        group = self.group
+        if group is None or not group.has_member(client.id):
+            return instance
+        holder = group.static_member(instance)
+        if holder is not None and holder.id != client.id:
+            return (
+                client.instance
+            )  # else partitions of a broker's may be left without an owner: differences.yaml
+        return instance
 
     # How it is said
 

@@ -1,14 +1,15 @@
 """What both servers wrote into their logs about a group: the same records in the same order.
 
 They are compared as a broker that loads them has them. Topics by id stand in the order of its map: where they share a
-bin the order in which they were written shows. Times are left out.
+bin the order in which they were written shows. Times are left out. Offsets that are deleted together are sorted: a
+broker deletes them in the order of a hash map, Kohort in the order of their commits.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -28,18 +29,18 @@ OF_TIME = frozenset({"assignmentTimestamp", "commitTimestamp", "currentStateTime
 def by_broker(data: Path, group: str) -> list[str]:
     """Of a group, from the data directory of a broker, which may be running."""
     partitions = len(list(data.glob("__consumer_offsets-*")))
-    return [
+    return _sorted_deletions(
         _shown(record.key, record.value)
         for segment in read_log(data / f"__consumer_offsets-{partition_for(group, partitions)}")
         for batch in segment.batches
         for record in records_of(batch, segment.data)
         if record.key is not None and group in json_key(record.key)["data"].values()
-    ]
+    )
 
 
 def by_kohort(records: Iterable[Record]) -> list[str]:
     """The same of what an engine gave to be written."""
-    return [_shown(*encode_record(record)) for record in records]
+    return _sorted_deletions(_shown(*encode_record(record)) for record in records)
 
 
 def difference(theirs: Sequence[str], ours: Sequence[str]) -> str | None:
@@ -49,6 +50,16 @@ def difference(theirs: Sequence[str], ours: Sequence[str]) -> str | None:
             around = slice(max(0, i - AROUND), i + 2 * AROUND)
             return "\n".join((f"record {i} of Kafka:", *theirs[around], "of Kohort:", *ours[around]))
     return None
+
+
+def _sorted_deletions(shown: Iterable[str]) -> list[str]:
+    """The records, each run of deleted offsets sorted."""
+
+    def deletes_offset(record: str) -> bool:
+        return record.endswith(", null]") and record.startswith('[{"type": "1"')
+
+    runs = groupby(shown, deletes_offset)
+    return [record for deleted, run in runs for record in (sorted(run) if deleted else run)]
 
 
 def _shown(key: bytes, value: bytes | None) -> str:
