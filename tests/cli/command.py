@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -20,6 +21,7 @@ from unittest.mock import patch
 import typer.main
 
 from cli.app import app, main
+from tests.cli.schemas import faults
 from tests.support.forked import run
 
 TIMEOUT_S = 150.0
@@ -41,7 +43,7 @@ def command_names() -> list[str]:
     return sorted(commands())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Answer:
     """What a command said, and its exit status."""
 
@@ -49,10 +51,11 @@ class Answer:
     stdout: str
     stderr: str
 
-    @property
+    @cached_property
     def document(self) -> dict[str, Any]:
-        """The answer to `--output json`."""
+        """The answer to `--output json`; it fits the schema of its command."""
         document: dict[str, Any] = json.loads(self.stdout)
+        assert faults(document) == []
         return document
 
     @property
@@ -64,6 +67,19 @@ class Answer:
     def traceback(self) -> bool:
         """Whether a fault of the program reached the user."""
         return "Traceback" in self.stderr or "fault of Kohort" in self.stderr
+
+    def assert_refused(self, *reasons: str, status: int = 2) -> None:
+        """Check that the command has failed with this status, printed nothing on stdout and said these things."""
+        assert (self.status, self.stdout, self.traceback) == (status, "", False), self
+        for reason in reasons:
+            assert reason in self._said, self
+
+    @property
+    def _said(self) -> str:
+        """Standard error; Typer draws a box around its messages and folds them."""
+        if "│" in self.stderr:
+            return " ".join(self.stderr.replace("│", " ").split())
+        return self.stderr
 
 
 class Kohort:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,14 @@ def load(name: str) -> dict[str, Any]:
     return schema
 
 
+@cache
+def _registry() -> Registry[Any]:
+    """All schemas, which refer to each other by the names of their files."""
+    resources = [(f"{name}.json", Resource.from_contents(load(name))) for name in (*schema_names(), SHARED)]
+    registry: Registry[Any] = Registry()
+    return registry.with_resources(resources).crawl()
+
+
 def schema_names() -> list[str]:
     """The commands that have one."""
     return sorted(file.stem for file in DIRECTORY.glob("*.json") if file.stem != SHARED)
@@ -32,7 +41,5 @@ def schema_of(command: str) -> str:
 
 def faults(document: Mapping[str, Any]) -> list[str]:
     """What in a document is not as the schema of its command wants it."""
-    resources = [(f"{name}.json", Resource.from_contents(load(name))) for name in (*schema_names(), SHARED)]
-    registry: Registry[Any] = Registry().with_resources(resources)
-    validator = Draft202012Validator({"$ref": f"{schema_of(document['command'])}.json"}, registry=registry)
+    validator = Draft202012Validator({"$ref": f"{schema_of(document['command'])}.json"}, registry=_registry())
     return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(document)]

@@ -143,9 +143,7 @@ NONSENSE = {
 
 @pytest.mark.parametrize("line", NONSENSE)
 def test_nonsense_is_told_before_anybody_is_asked(kohort: Kohort, line: str) -> None:
-    answer = kohort.quick(f"offsets reset g {line} -b 127.0.0.1:1")
-    assert (answer.status, answer.stdout) == (2, "")
-    assert NONSENSE[line] in " ".join(answer.stderr.replace("│", " ").split())
+    kohort.quick(f"offsets reset g {line} -b 127.0.0.1:1").assert_refused(NONSENSE[line])
 
 
 @pytest.mark.parametrize(
@@ -161,8 +159,7 @@ def test_what_is_only_read_is_never_changed(kohort: Kohort, sample: Path, line: 
     before = {file: file.read_bytes() for file in sample.rglob("*") if file.is_file()}
     for source in ("--embedded", "--log-dir"):
         refused = kohort.quick(line, source, sample, "--execute", "--yes")
-        assert (refused.status, refused.stdout) == (2, "")
-        assert f"{sample} is only read, never changed, so --execute makes no sense there" in refused.stderr
+        refused.assert_refused(f"{sample} is only read, never changed, so --execute makes no sense there")
         assert kohort.quick(line, source, sample).stdout
     assert {file: file.read_bytes() for file in sample.rglob("*") if file.is_file()} == before
 

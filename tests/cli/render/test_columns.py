@@ -62,8 +62,7 @@ def check(kohort: Kohort, question: str, *source: str | Path) -> None:
         assert answer.status == whole.status, answer.stderr
         assert names[0].strip("#") in answer.stdout
     wrong = kohort.quick(question, *source, "--columns", "NO-SUCH-COLUMN")
-    assert (wrong.status, wrong.stdout) == (2, "")
-    assert f"there is no column 'NO-SUCH-COLUMN'; there are {names[0]}" in wrong.stderr
+    wrong.assert_refused(f"there is no column 'NO-SUCH-COLUMN'; there are {names[0]}")
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

@@ -60,7 +60,7 @@ def test_the_command_prints_what_is_in_the_folder(kohort: Kohort, shell: str) ->
 
 
 def test_a_shell_that_is_not_known(kohort: Kohort) -> None:
-    assert kohort.quick("completion", "tcsh").status == 2
+    assert kohort.quick("completion tcsh").status == 2
 
 
 def test_every_command_is_offered() -> None:
@@ -239,8 +239,8 @@ def test_warnings_of_a_config_are_no_words_either(tmp_path: Path) -> None:
     )
     (config.parent / "saved").write_text("kohort: 1\ngroups: {g: {type: classic, later: 1}}\n")
     kohort = Kohort(tmp_path)
-    assert "better keep them in files" in kohort("list", "--context", "a").stderr
-    assert "later" in kohort("list", "--context", "b").stderr
+    assert "better keep them in files" in kohort("list --context a").stderr
+    assert "later" in kohort("list --context b").stderr
     assert _ask(tmp_path, "describe --context a ") == NOTHING
     asked = _ask(tmp_path, "describe --context b ")
     assert [line.partition("\t")[0] for line in asked.stdout.splitlines()] == ["words", "g"]

@@ -44,26 +44,21 @@ def test_a_broker_keeps_its_records(kohort: Kohort, directory: Path) -> None:
     segment = directory / "orders-0" / "00000000000000000000.log"
     segment.write_bytes(encode_batch([(b"k", b"v")], base_offset=0, timestamp=0))
     answer = kohort.quick("demo --force", directory)
-    assert (answer.status, answer.stdout) == (3, "")
-    assert f"{directory}/orders-0 holds records of a broker" in answer.stderr
+    answer.assert_refused(f"{directory}/orders-0 holds records of a broker", status=3)
     assert groups(kohort, directory)["billing"] == "Stable"
     assert segment.exists()
 
 
 def test_a_directory_in_use_is_left_alone(kohort: Kohort, directory: Path) -> None:
     with closing(DataDirectory.open(directory)):
-        answer = kohort.quick("demo --force", directory)
-        assert (answer.status, answer.stdout, answer.traceback) == (3, "", False)
-        assert str(directory) in answer.stderr
+        kohort.quick("demo --force", directory).assert_refused(str(directory), status=3)
         assert groups(kohort, directory)["billing"] == "Stable"
 
 
 def test_a_directory_that_cannot_be_made(kohort: Kohort, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
-    answer = kohort.quick("demo", file / "below")
-    assert (answer.status, answer.stdout) == (3, "")
-    assert str(file / "below") in answer.stderr
+    kohort.quick("demo", file / "below").assert_refused(str(file / "below"), status=3)
 
 
 def test_the_demonstration_comes_to_its_end() -> None:

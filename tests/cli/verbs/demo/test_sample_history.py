@@ -89,7 +89,7 @@ def test_offsets_go_back_where_somebody_set_them_back(
 
 def test_the_days_before_can_be_looked_at(kohort: Kohort, sample: Path) -> None:
     """The log is read as any broker's."""
-    now = kohort.quick("describe", "checkout", "--log-dir", sample, "--output", "json").document["groups"][0]
+    now = kohort.quick("describe checkout --log-dir", sample, "--output", "json").document["groups"][0]
     before = kohort.quick(f"describe checkout --log-dir {sample} --as-of -2d --output json").document[
         "groups"
     ][0]

@@ -98,7 +98,6 @@ def transaction(broker: Broker, topic: str) -> None:
 
 
 def rows_of(answer: Answer, group: str) -> dict[Place, dict[str, Any]]:
-    assert faults(answer.document) == []
     (found,) = [each for each in answer.document["groups"] if each["group"] == group]
     return {(row["topic"], row["partition"]): row for row in found["offsets"]}
 
@@ -190,7 +189,6 @@ def offset_in_transaction(broker: Broker, group: str, topic: str, partition: int
 def test_sums_by_topic_by_group_and_over_all(scene: Scene) -> None:
     answer = scene.describe("--match", scene.both, "--totals", "--lag-time")
     assert answer.status == 0, answer.stderr
-    assert faults(answer.document) == []
     assert sums(answer.document["totals"]) == (7, 36, 0)
     assert answer.document["totals"]["groups"] == 2
     by_group = {each["group"]: each["totals"] for each in answer.document["groups"]}
@@ -330,7 +328,6 @@ def test_a_log_and_a_snapshot_say_what_they_do_not_know(kohort: Kohort, sample: 
     assert "lag time is not known: the log of a coordinator holds no records of topics" in answer.stderr
     (group,) = answer.document["groups"]
     assert all(row["lag_ms"] is None and row["last_commit_ms"] is not None for row in group["offsets"])
-    assert faults(answer.document) == []
     file = tmp_path / "group.yaml"
     file.write_text(
         "kohort: 1\ntopics: {t: {partitions: 2, end_offsets: {0: 5, 1: 5}}}\n"
@@ -349,9 +346,8 @@ def test_a_log_and_a_snapshot_say_what_they_do_not_know(kohort: Kohort, sample: 
 @pytest.mark.parametrize("option", ["--lag-time", "--last-commit", "--totals", "--only-with-lag"])
 @pytest.mark.parametrize("mode", ["--members", "--state", "--migration"])
 def test_other_tables_have_no_lag(kohort: Kohort, sample: Any, option: str, mode: str) -> None:
-    answer = kohort.quick("describe", "checkout", mode, option, "--embedded", sample)
-    assert (answer.status, answer.stdout) == (2, "")
-    assert f"are about offsets; leave {mode} out" in answer.stderr
+    answer = kohort.quick("describe checkout", mode, option, "--embedded", sample)
+    answer.assert_refused(f"are about offsets; leave {mode} out")
 
 
 offsets = st.dictionaries(

@@ -134,9 +134,7 @@ def test_list_shows_what_the_tool_shows(kohort: Kohort, fleet: Fleet, tools: Too
     # With both options the tool prints both columns.
     told = parse(tools.ask(fleet.broker, CONSUMER_GROUPS, "--list", "--type", "--state").stdout)
     wanted = {row["GROUP"]: row for row in told if row["GROUP"].startswith(fleet.prefix)}
-    answer = kohort.quick(
-        "list", "-b", fleet.broker.bootstrap, "--match", f"^{fleet.prefix}", "--output", "csv"
-    )
+    answer = kohort.quick("list -b", fleet.broker.bootstrap, "--match", f"^{fleet.prefix}", "--output", "csv")
     assert answer.status == 0, answer.stderr
     rows = {row["GROUP"]: row for row in answer.rows}
     assert list(rows) == sorted(fleet.groups.values())
@@ -186,7 +184,7 @@ def test_a_share_group_is_in_the_state_that_its_own_tool_says(
     kohort: Kohort, fleet: Fleet, tools: ToolHost
 ) -> None:
     told = parse(tools.ask(fleet.broker, SHARE_GROUPS, "--list", "--state").stdout)
-    answer = kohort.quick("list", "-b", fleet.broker.bootstrap, "--type", "share", "--output", "json")
+    answer = kohort.quick("list -b", fleet.broker.bootstrap, "--type", "share", "--output", "json")
     states = {row["group"]: row["state"] for row in answer.document["groups"]}
     assert states[fleet.groups["share"]] == "Stable"
     assert states == {row["GROUP"]: row["STATE"] for row in told}
@@ -195,7 +193,7 @@ def test_a_share_group_is_in_the_state_that_its_own_tool_says(
 def test_what_is_not_there_is_named_beside_what_is(kohort: Kohort, fleet: Fleet) -> None:
     good = [fleet.groups["java-range"], fleet.groups["java-consumer"]]
     groups = [good[0], "no-such-group", good[1], "neither-this"]
-    answer = kohort.quick("describe", "-b", fleet.broker.bootstrap, *groups, "--members", "--output", "json")
+    answer = kohort.quick("describe -b", fleet.broker.bootstrap, *groups, "--members", "--output", "json")
     assert answer.status == 3
     document = answer.document
     assert [group["group"] for group in document["groups"]] == good

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from tests.cli.command import Kohort
-from tests.cli.schemas import faults
 from tests.kafka.broker import Broker
 from tests.kafka.groups import wait_group
 from tests.kafka.member import Member
@@ -39,7 +38,6 @@ def describe(kohort: Kohort, broker: Broker) -> Callable[[str], Described]:
 def migration(kohort: Kohort, group: str, *source: str) -> Described:
     answer = kohort.quick("describe", group, "--migration", *source, "--output", "json")
     assert answer.status == 0, answer.stderr
-    assert faults(answer.document) == []
     (found,) = answer.document["groups"]
     told: Described = found["migration"]
     return told

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.command import Answer, Kohort
-from tests.cli.schemas import faults
 from tests.docs.pages import ROOT, blocks, command_lines
 from tests.pipeline.conftest import spark as spark
 
@@ -50,8 +49,7 @@ def rebalances(document: dict[str, Any], group: str) -> list[dict[str, Any]]:
 
 def test_the_document_is_the_one_agreed_on(run: tuple[Answer, Path], kohort: Kohort, log: Path) -> None:
     document = run[0].document
-    assert faults(document) == []
-    verified = kohort.quick("log", "verify", log, "--output", "json").document["partitions"]
+    verified = kohort.quick("log verify", log, "--output", "json").document["partitions"]
     counted: dict[str, int] = {}
     for partition in verified:
         for key in partition["keys"]:
@@ -124,7 +122,6 @@ def test_what_a_group_was(run: tuple[Answer, Path], kohort: Kohort, log: Path) -
         "fleet history --log-dir", log, "--out", run[1] / "tables",
         "--group", "checkout", "--as-of", moment, "--output", "json"
     )  # fmt: skip
-    assert faults(answer.document) == []
     described = kohort.quick(
         "describe checkout --log-dir", log, "--as-of", moment, "--output", "json"
     ).document
@@ -143,9 +140,7 @@ def test_a_group_that_is_not_there(run: tuple[Answer, Path], kohort: Kohort, log
 
 def test_a_directory_that_is_somebody_elses(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    answer = kohort.quick("fleet", "history", "--log-dir", sample, "--out", tmp_path)
-    assert (answer.status, answer.stdout, answer.traceback) == (3, "", False)
-    assert str(tmp_path) in answer.stderr
+    kohort.quick("fleet history --log-dir", sample, "--out", tmp_path).assert_refused(str(tmp_path), status=3)
     assert [entry.name for entry in tmp_path.iterdir()] == ["notes.txt"]
 
 
@@ -155,10 +150,9 @@ def test_what_cannot_be_read_is_told_and_ends_nothing(kohort: Kohort, sample: Pa
     whole = (sample / "__consumer_offsets-28" / "00000000000000000000.log").read_bytes()
     (partition / "00000000000000000000.log").write_bytes(whole[:-40])
     (partition / "00000000000000090000.log").write_bytes(b"no log at all")
-    answer = kohort.quick("fleet", "history", "--log-dir", partition.parent, "--output", "json")
+    answer = kohort.quick("fleet history --log-dir", partition.parent, "--output", "json")
     assert answer.status == 0
     document = answer.document
-    assert faults(document) == []
     assert 0 < document["records"] < 200
     assert {Path(row["file"]).name for row in document["quarantined"]} == {
         "00000000000000000000.log",
@@ -171,7 +165,7 @@ def test_what_cannot_be_read_is_told_and_ends_nothing(kohort: Kohort, sample: Pa
 def test_an_audit_of_snapshots_and_logs(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
     directory = tmp_path / "snapshots"
     directory.mkdir()
-    assert kohort.quick("snapshot", "--embedded", sample, "-o", directory / "a.yaml").status == 0
+    assert kohort.quick("snapshot --embedded", sample, "-o", directory / "a.yaml").status == 0
     (directory / "b.yaml").write_text("groups: [")
     report = tmp_path / "readiness.html"
     answer = kohort.quick(
@@ -179,7 +173,6 @@ def test_an_audit_of_snapshots_and_logs(kohort: Kohort, sample: Path, tmp_path: 
     )  # fmt: skip
     assert answer.status == 0
     document = answer.document
-    assert faults(document) == []
     assert [each["destination"] for each in document["destinations"]] == ["consumer"]
     assert document["audited"] == 20
     verdicts = {(row["source"], row["group"]): row["verdict"] for row in document["groups"]}

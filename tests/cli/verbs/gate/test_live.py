@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import Answer, Kohort
-from tests.cli.schemas import faults
 from tests.kafka.broker import Broker
 from tests.kafka.groups import wait_group
 from tests.kafka.member import Member
@@ -73,7 +72,6 @@ class Scene:
         asked = ["gate", str(self.plan_file), "--step", str(step), *source, *options, "--output", "json"]
         answer = self.kohort.quick(*asked)
         assert not answer.traceback, answer.stderr
-        assert faults(answer.document) == []
         assert {True: 0, False: 1, None: 3}[answer.document["open"]] == answer.status
         return answer
 
@@ -216,5 +214,4 @@ def test_a_cluster_that_does_not_answer_is_asked_again(librdkafka: Scene) -> Non
         answer = scene.kohort.quick("gate", scene.plan_file, "--step", "1", *wait)
     assert answer.status == 3
     assert answer.document["open"] is None
-    assert faults(answer.document) == []
     assert answer.stderr.count("trying again") == 1

@@ -12,7 +12,6 @@ import yaml
 
 from tests.cli.command import Answer, Kohort
 from tests.cli.coordinator_log import PARTITION, START_MS, commit, pairs, save_log, small_log
-from tests.cli.schemas import faults
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.real_log import RealLog
 from wire.log.indexes import write_indexes
@@ -42,7 +41,7 @@ def directory(tmp_path: Path) -> Path:
 
 
 def _verify(kohort: Kohort, *args: str | Path, output: str = "json") -> Answer:
-    answer = kohort.quick("log", "verify", *args, "--output", output)
+    answer = kohort.quick("log verify", *args, "--output", output)
     assert not answer.traceback, answer.stderr
     return answer
 
@@ -63,7 +62,6 @@ def _problems(kohort: Kohort, directory: Path) -> list[str]:
 def test_a_clean_log(kohort: Kohort, directory: Path) -> None:
     answer = _verify(kohort, directory)
     assert (answer.status, answer.stderr) == (0, "")
-    assert faults(answer.document) == []
     assert answer.document["partitions"] == [
         {
             "directory": str(directory / PARTITION),
@@ -113,7 +111,7 @@ def test_a_real_log_is_well(kohort: Kohort, real_log: RealLog) -> None:
         "OffsetCommit",
         "ShareGroupMetadata",
     }
-    shown = kohort.quick("log", "dump", real_log.data, "--output", "ndjson").stdout.count("\n")
+    shown = kohort.quick("log dump", real_log.data, "--output", "ndjson").stdout.count("\n")
     assert sum(each["records"] for each in partitions) == shown
 
 
@@ -276,8 +274,7 @@ def test_every_flipped_bit_in_a_checked_place_is_found(kohort: Kohort, directory
 
 def test_damage_and_a_directory_that_is_none(kohort: Kohort, directory: Path, tmp_path: Path) -> None:
     nowhere = _verify(kohort, directory, tmp_path / "nowhere")
-    assert (nowhere.status, nowhere.stdout) == (3, "")
-    assert "nowhere cannot be read: No such file or directory" in nowhere.stderr
+    nowhere.assert_refused("nowhere cannot be read: No such file or directory", status=3)
     file = directory / PARTITION / FIRST
     file.unlink()
     file.mkdir()

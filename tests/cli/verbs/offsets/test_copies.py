@@ -12,7 +12,6 @@ import pytest
 from groups.offsets.offsets_csv import MalformedOffsets, read_offsets
 from tests.cli.command import Kohort
 from tests.cli.offset_rig import OffsetRig, after
-from tests.cli.schemas import faults
 from tests.kafka.members import fresh_name
 
 kafka = pytest.mark.kafka
@@ -25,7 +24,7 @@ def topic(session_rig: OffsetRig) -> str:
 
 
 def exported(rig: OffsetRig, *args: str) -> str:
-    answer = rig.kohort.quick("offsets", "export", *args, "-b", rig.broker.bootstrap)
+    answer = rig.kohort.quick("offsets export", *args, "-b", rig.broker.bootstrap)
     assert (answer.status, answer.stderr) == (0, "")
     return answer.stdout
 
@@ -51,16 +50,16 @@ def test_a_file_goes_round(rig: OffsetRig, topic: str, tmp_path: Path, name: str
     other = rig.group({(topic, 0): 1})
     file = tmp_path / "offsets.csv"
     match = ["--match", f"^({group}|{other})$"] if name == "plain" else ["--", group, other]
-    rig.kohort.quick("offsets", "export", "-o", str(file), "-b", rig.broker.bootstrap, *match)
+    rig.kohort.quick("offsets export -o", str(file), "-b", rig.broker.bootstrap, *match)
     both = ["--group", group, "--group", other]
     told = rig.told(*both, "--from-file", str(file))
     assert told == {(group, topic, 0): 7, (group, topic, 1): 12, (group, topic, 2): 0, (other, topic, 0): 1}
-    assert after(rig.ours("offsets", "import", str(file))) == told
+    assert after(rig.ours("offsets import", str(file))) == told
 
     theirs = tmp_path / "theirs.csv"
     words = ["--reset-offsets", "--export", "--dry-run", "--to-current", "--all-topics", *both]
     theirs.write_text(rig.tool(*words).stdout)
-    assert after(rig.ours("offsets", "import", str(theirs))) == told
+    assert after(rig.ours("offsets import", str(theirs))) == told
 
 
 @kafka
@@ -69,11 +68,11 @@ def test_an_import_sets_what_the_file_says(rig: OffsetRig, topic: str, tmp_path:
     group = rig.group({(topic, 0): 7, (topic, 1): 12})
     file.write_text(exported(rig, group))
     fresh = fresh_name("restored")
-    answer = rig.ours("offsets", "import", str(file), fresh, "--execute", "--yes")
-    assert (answer.status, faults(answer.document)) == (0, [])
+    answer = rig.ours("offsets import", str(file), fresh, "--execute", "--yes")
+    assert (answer.status, answer.document["executed"]) == (0, True)
     assert rig.committed(fresh) == rig.committed(group)
     # The file names no group, so somebody has to.
-    nobody = rig.ours("offsets", "import", str(file))
+    nobody = rig.ours("offsets import", str(file))
     assert (nobody.status, nobody.stdout) == (2, "")
 
 
@@ -82,8 +81,8 @@ def test_only_the_named_groups_of_a_file(rig: OffsetRig, topic: str, tmp_path: P
     groups = [fresh_name(letter) for letter in "ab"]
     file = tmp_path / "offsets.csv"
     file.write_text("".join(f"{group},{topic},0,7\n" for group in groups))
-    assert after(rig.ours("offsets", "import", str(file), groups[1])) == {(groups[1], topic, 0): 7}
-    stranger = rig.ours("offsets", "import", str(file), "stranger")
+    assert after(rig.ours("offsets import", str(file), groups[1])) == {(groups[1], topic, 0): 7}
+    stranger = rig.ours("offsets import", str(file), "stranger")
     assert (stranger.status, stranger.stderr) == (2, "kohort: the file has no offsets for stranger\n")
 
 
@@ -103,7 +102,7 @@ def test_a_clone_copies_offsets_epochs_and_metadata(rig: OffsetRig, topic: str) 
 
     words = ["offsets", "clone", origin, target]
     shown = rig.ours(*words)
-    assert (shown.status, faults(shown.document)) == (0, [])
+    assert shown.status == 0
     assert rig.committed(target) == {(topic, 0): 1, (topic, 2): 0}
     assert f"{target} keeps what it has committed elsewhere: {topic}-2" in shown.stderr
     done = rig.ours(*words, "--execute", "--yes")
@@ -122,7 +121,7 @@ def test_a_clone_copies_offsets_epochs_and_metadata(rig: OffsetRig, topic: str) 
 @kafka
 def test_a_clone_of_a_topic_only(rig: OffsetRig, topic: str) -> None:
     origin, target = rig.group({(topic, 0): 7, (topic, 1): 12}), fresh_name("target")
-    assert after(rig.ours("offsets", "clone", origin, target, "--topic", f"{topic}:1")) == {
+    assert after(rig.ours("offsets clone", origin, target, "--topic", f"{topic}:1")) == {
         (target, topic, 1): 12
     }
 
@@ -130,9 +129,9 @@ def test_a_clone_of_a_topic_only(rig: OffsetRig, topic: str) -> None:
 @kafka
 def test_what_cannot_be_cloned(rig: OffsetRig, topic: str) -> None:
     group = rig.group({(topic, 0): 7})
-    same = rig.ours("offsets", "clone", group, group)
+    same = rig.ours("offsets clone", group, group)
     assert (same.status, same.stdout) == (2, "")
-    nobody = rig.ours("offsets", "clone", "no-such-group", group)
+    nobody = rig.ours("offsets clone no-such-group", group)
     assert (nobody.status, nobody.stderr) == (3, "kohort: no-such-group: no such group\n")
     other = rig.group({(topic, 0): 9})
     with rig.joined(group, topic):
@@ -163,10 +162,7 @@ def test_a_bad_file_is_told_by_line(kohort: Kohort, tmp_path: Path, content: byt
     file = tmp_path / "offsets.csv"
     if content is not None:
         file.write_bytes(content)
-    answer = kohort.quick("offsets import", file, "g", "-b", "127.0.0.1:1")
-    assert (answer.status, answer.stdout, answer.traceback) == (3, "", False)
-    assert said in answer.stderr
-    assert str(file) in answer.stderr
+    kohort.quick("offsets import", file, "g", "-b", "127.0.0.1:1").assert_refused(said, str(file), status=3)
 
 
 def test_a_directory_is_no_file_of_offsets(kohort: Kohort, tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from groups.offsets.model import OffsetChange, Positions
 from groups.offsets.plan import plan_reset
 from groups.offsets.scenarios import ToCurrent, ToOffset
 from tests.cli.offset_rig import FIRST_MS, STEP_MS, OffsetRig, after
-from tests.cli.schemas import faults
 from tests.cli.sources.live_source import admin_only
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.topics import create_topics
@@ -78,7 +77,6 @@ def test_a_scenario_ends_where_the_tool_ends(rig: OffsetRig, topic: str, scenari
     shown, done = rig.ours(*reset), rig.ours(*reset, "--execute", "--yes")
     assert (shown.status, done.status) == (0, 0), done.stderr
     for answer, applied in ((shown, None), (done, True)):
-        assert faults(answer.document) == []
         assert answer.document["executed"] is bool(applied)
         assert {row["applied"] for row in answer.document["groups"][0]["offsets"]} == {applied}
     assert {(group, *place): offset for place, offset in rig.committed(group).items()} == after(done)
@@ -117,7 +115,7 @@ def test_committed_offsets_outside_the_log_stay_with_to_current(rig: OffsetRig, 
 
 def test_the_table_says_what_was_brought_into_the_log(rig: OffsetRig, topic: str) -> None:
     group = rig.group({(topic, 0): 3})
-    answer = rig.ours("offsets", "reset", group, "--topic", topic, "--to-offset", "15", output="csv")
+    answer = rig.ours("offsets reset", group, "--topic", topic, "--to-offset", "15", output="csv")
     names = ("CURRENT-OFFSET", "NEW-OFFSET", "LAG", "NEW-LAG", "REMARK")
     assert [tuple(row[name] for name in names) for row in answer.rows] == [
         ("3", "15", "17", "5", ""),
@@ -125,7 +123,7 @@ def test_the_table_says_what_was_brought_into_the_log(rig: OffsetRig, topic: str
         ("", "10", "", "0", "15 is beyond the end"),
         ("", "0", "", "0", "15 is beyond the end"),
     ]  # fmt: skip
-    early = rig.ours("offsets", "reset", group, "--topic", f"{topic}:1", "--to-offset", "0", output="csv")
+    early = rig.ours("offsets reset", group, "--topic", f"{topic}:1", "--to-offset", "0", output="csv")
     assert [(row["NEW-OFFSET"], row["REMARK"]) for row in early.rows] == [("5", "0 is before the earliest")]
 
 
@@ -139,10 +137,10 @@ def test_a_moment_before_1970_means_the_beginning(rig: OffsetRig, topic: str) ->
 def test_a_group_that_does_not_exist_is_made(rig: OffsetRig, topic: str) -> None:
     group = fresh_name("new")
     words = ["--topic", f"{topic}:0", "--to-latest"]
-    shown = rig.ours("offsets", "reset", group, *words)
+    shown = rig.ours("offsets reset", group, *words)
     assert (shown.status, shown.document["groups"][0]["exists"]) == (0, False)
     assert f"{group}: no such group; committing offsets makes one" in shown.stderr
-    assert rig.ours("offsets", "reset", group, *words, "--execute", "--yes").status == 0
+    assert rig.ours("offsets reset", group, *words, "--execute", "--yes").status == 0
     assert rig.committed(group) == {(topic, 0): 20}
 
 
@@ -154,7 +152,6 @@ def test_an_active_group_is_refused_and_its_members_named(rig: OffsetRig, topic:
             answer = rig.ours(reset, *consent)
             assert answer.status == 4
             assert f"{group}: 1 active member (Stable): {member} at /127.0.0.1; stop them" in answer.stderr
-            assert faults(answer.document) == []
             (told,) = answer.document["groups"]
             assert (told["applicable"], told["members"]) == (False, [member])
             assert not answer.document["executed"]
@@ -190,7 +187,7 @@ def test_unknown_partitions_are_named_and_nothing_is_set(
 ) -> None:
     group = rig.group({(topic, 0): 3})
     words = [word.replace("TOPIC", topic) for word in scope]
-    answer = rig.ours("offsets", "reset", group, *words, "--to-latest", "--execute", "--yes")
+    answer = rig.ours("offsets reset", group, *words, "--to-latest", "--execute", "--yes")
     assert answer.status == 3
     assert said.replace("TOPIC", topic) in answer.stderr
     assert rig.committed(group) == {(topic, 0): 3}
@@ -199,14 +196,14 @@ def test_unknown_partitions_are_named_and_nothing_is_set(
 def test_to_group_takes_the_other_groups_place(rig: OffsetRig, topic: str) -> None:
     other = rig.group({(topic, 0): 9, (topic, 1): 1})
     group = rig.group({(topic, 0): 3, (topic, 2): 4})
-    answer = rig.ours("offsets", "reset", group, "--to-group", other, "--execute", "--yes")
+    answer = rig.ours("offsets reset", group, "--to-group", other, "--execute", "--yes")
     assert answer.status == 0
     assert [row["remark"] for row in answer.document["groups"][0]["offsets"]] == [
         None,
         "1 is before the earliest",
     ]
     assert rig.committed(group) == {(topic, 0): 9, (topic, 1): 5, (topic, 2): 4}
-    missing = rig.ours("offsets", "reset", group, "--to-group", fresh_name("none"))
+    missing = rig.ours("offsets reset", group, "--to-group", fresh_name("none"))
     assert (missing.status, missing.stdout) == (3, "")
 
 
@@ -225,9 +222,7 @@ def test_a_file_for_one_group_is_not_taken_for_two(rig: OffsetRig, topic: str, t
     file = tmp_path / "single.csv"
     file.write_text(f"{topic},0,8\n")
     groups = [rig.group({(topic, 0): 3}) for _ in range(2)]
-    answer = rig.ours("offsets", "reset", *groups, "--from-file", str(file))
-    assert (answer.status, answer.stdout) == (2, "")
-    assert "the file names no groups" in answer.stderr
+    rig.ours("offsets reset", *groups, "--from-file", str(file)).assert_refused("the file names no groups")
 
 
 def test_a_large_group_is_set_in_one_request(rig: OffsetRig, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,10 +255,10 @@ def test_groups_with_other_offsets(rig: OffsetRig, members: Members, topic: str)
     member = members.share(rig.broker, share, [topic])
     words = ["--topic", topic, "--to-latest"]
     wait_until(lambda: rig.ours("describe", share, "--members").status == 0, "the share group")
-    named = rig.ours("offsets", "reset", share, *words)
+    named = rig.ours("offsets reset", share, *words)
     assert named.status == 4
     assert f"{share}: it is a share group; kafka-share-groups.sh changes its offsets" in named.stderr
-    matched = rig.ours("offsets", "reset", "--match", f"^{prefix}", *words)
+    matched = rig.ours("offsets reset --match", f"^{prefix}", *words)
     assert (matched.status, [group["group"] for group in matched.document["groups"]]) == (0, [plain])
     assert f"{share} is left out: it is a share group" in matched.stderr
     member.stop()
@@ -273,7 +268,7 @@ def test_many_groups_at_once(rig: OffsetRig, topic: str) -> None:
     prefix = fresh_name("many")
     groups = [rig.group({(topic, 0): 3, (topic, 1): 6}, f"{prefix}-{number}") for number in range(7)]
     words = ["--match", f"^{prefix}-", "--execute", "--yes"]
-    done = rig.ours("offsets", "reset", "--all-topics", "--to-latest", *words)
+    done = rig.ours("offsets reset --all-topics --to-latest", *words)
     assert (done.status, done.stderr) == (0, "kohort: set 14 offsets of 7 groups\n")
     assert all(rig.committed(group) == {(topic, 0): 20, (topic, 1): 20} for group in groups)
     gone = rig.ours("delete", *words)

@@ -82,6 +82,6 @@ def test_what_cannot_be_drawn(kohort: Kohort, tmp_path: Path, selection: list[st
 def test_a_picture_that_cannot_be_written(kohort: Kohort, tmp_path: Path) -> None:
     snapshot = SNAPSHOTS / "java-two-bounces.yaml"
     file = tmp_path / "nowhere" / "course.svg"
-    answer = kohort.quick("plan", "orders-app", "--to", "cooperative", "--snapshot", snapshot, "--svg", file)
+    answer = kohort.quick("plan orders-app --to cooperative --snapshot", snapshot, "--svg", file)
     assert answer.status == 3
     assert f"{file}: cannot be written" in answer.stderr

@@ -195,17 +195,14 @@ def test_says_what_it_recovered(tmp_path: Path) -> None:
 def test_refuses_what_it_cannot_go_on_from(tmp_path: Path, kohort: Kohort) -> None:
     with serving(tmp_path, "--topic", "orders:3") as served:
         served.ask(lambda cluster: commit(cluster, "simple", {0: 5, 1: 6}))
-        second = kohort("serve", "--listen", "127.0.0.1:0", "--data", tmp_path)
-        assert (second.status, second.stdout) == (3, "")
-        assert f"{tmp_path} is in use by another process" in second.stderr
+        second = kohort("serve --listen 127.0.0.1:0 --data", tmp_path)
+        second.assert_refused(f"{tmp_path} is in use by another process", status=3)
     segment = next(path for path in tmp_path.glob("__consumer_offsets-*/*.log") if path.stat().st_size)
     whole = segment.read_bytes()
     segment.write_bytes(whole[:70] + b"x" + whole[71:] + whole)
-    damaged = kohort("serve", "--listen", "127.0.0.1:0", "--data", tmp_path)
-    assert (damaged.status, damaged.stdout) == (3, "")
-    assert f"{segment}, byte 0" in damaged.stderr
+    kohort("serve --listen 127.0.0.1:0 --data", tmp_path).assert_refused(f"{segment}, byte 0", status=3)
     segment.write_bytes(whole)
-    other = kohort("serve", "--listen", "127.0.0.1:0", "--data", tmp_path, "--topic", "orders:4")
+    other = kohort("serve --listen 127.0.0.1:0 --data", tmp_path, "--topic", "orders:4")
     assert other.status == 2
     assert "topic orders is there already and has 3 partitions, not 4" in other.stderr
 
@@ -397,7 +394,7 @@ def test_a_broker_and_kohort_keep_each_other_out(
     tmp_path: Path, start_broker: StartBroker, kohort: Kohort
 ) -> None:
     broker = start_broker({})
-    refused = kohort("serve", "--listen", "127.0.0.1:0", "--data", broker.data)
+    refused = kohort("serve --listen 127.0.0.1:0 --data", broker.data)
     assert refused.status == 3
     assert "in use by another process" in refused.stderr
     broker.stop()

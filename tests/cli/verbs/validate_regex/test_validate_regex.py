@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from tests.cli.command import Answer, Kohort
-from tests.cli.schemas import faults
 
 TOPICS = ("orders", "orders-1", "audit-eu", "topic", "topic-1", "my-topic", "__consumer_offsets")
 
@@ -24,7 +23,6 @@ def topics(tmp_path: Path) -> Path:
 def _ask(kohort: Kohort, *arguments: str | Path) -> tuple[Answer, list[dict[str, Any]]]:
     answer = kohort.quick("validate-regex", *arguments, "--output", "json")
     assert not answer.traceback, answer.stderr
-    assert faults(answer.document) == []
     patterns: list[dict[str, Any]] = answer.document["patterns"]
     return answer, patterns
 
@@ -165,10 +163,7 @@ def test_files_that_name_no_topics(
     file = tmp_path / "topics"
     if content is not None:
         file.write_bytes(content)
-    answer = kohort.quick("validate-regex a --topics", file)
-    assert (answer.status, answer.stdout) == (3, "")
-    assert f"kohort: {file}" in answer.stderr
-    assert reason in answer.stderr
+    kohort.quick("validate-regex a --topics", file).assert_refused(f"kohort: {file}", reason, status=3)
     if reason.startswith("cannot be read"):
         patterns = kohort.quick("validate-regex --file", file)
         assert (patterns.status, patterns.stdout) == (3, "")
@@ -192,8 +187,7 @@ def test_questions_that_make_no_sense(
     empty = tmp_path / "empty"
     empty.write_text("\n")
     answer = kohort.quick("validate-regex", *(argument.format(empty=empty) for argument in arguments))
-    assert (answer.status, answer.stdout) == (2, "")
-    assert reason in answer.stderr.replace("\n", " ")
+    answer.assert_refused(reason)
 
 
 def test_topics_from_standard_input(kohort: Kohort) -> None:
@@ -266,9 +260,9 @@ def test_one_bad_pattern_among_good_ones(kohort: Kohort, sample: Path) -> None:
 def test_patterns_from_a_file_and_from_stdin(kohort: Kohort, tmp_path: Path) -> None:
     file = tmp_path / "patterns"
     file.write_text("a.*\n\n^b$\n", encoding="utf-8")
-    answer = kohort.quick("validate-regex", "first", "--file", file, "--output", "csv")
+    answer = kohort.quick("validate-regex first --file", file, "--output", "csv")
     assert [row["PATTERN"] for row in answer.rows] == ["first", "a.*", "^b$"]
-    answer = kohort.quick("validate-regex", "--file", "-", "--output", "csv", stdin="ö\n(\n")
+    answer = kohort.quick("validate-regex --file - --output csv", stdin="ö\n(\n")
     assert answer.status == 1
     assert [(row["PATTERN"], row["VALID"]) for row in answer.rows] == [("ö", "true"), ("(", "false")]
 

@@ -135,7 +135,7 @@ def lines(*looks: Observation) -> list[str]:
 def test_a_torn_last_line_is_left_out_and_said(kohort: Kohort, tmp_path: Path, cut: int) -> None:
     file = tmp_path / "torn"
     file.write_text("".join(lines(LOOK, LOOK))[:-cut])
-    answer = kohort.quick("watch", "--replay", file, "--output", "json")
+    answer = kohort.quick("watch --replay", file, "--output", "json")
     assert answer.status == 0
     count = 3 if cut == 1 else 2  # without its line end alone the line is whole
     assert len(answer.stdout.splitlines()) == count
@@ -180,23 +180,19 @@ def test_what_is_wrong_with_a_file_is_said(
 ) -> None:
     file = tmp_path / "wrong"
     file.write_text("".join(told))
-    answer = kohort.quick("watch", "--replay", file)
-    assert (answer.status, answer.stdout) == (3, "")
-    assert message.format(file=file) in answer.stderr
-    assert not answer.traceback
+    kohort.quick("watch --replay", file).assert_refused(message.format(file=file), status=3)
 
 
 def test_bytes_that_are_no_text(kohort: Kohort, tmp_path: Path) -> None:
     file = tmp_path / "bytes"
     file.write_bytes("".join(lines(LOOK)).encode() + b"\xff\xfe\n")
-    answer = kohort.quick("watch", "--replay", file)
-    assert (answer.status, answer.stdout) == (3, "")
-    assert f"{file}:3: not a text in UTF-8 (byte 0 of the line)" in answer.stderr
+    answer = kohort.quick("watch --replay", file)
+    answer.assert_refused(f"{file}:3: not a text in UTF-8 (byte 0 of the line)", status=3)
 
 
 def test_a_file_that_cannot_be_read(kohort: Kohort, tmp_path: Path) -> None:
     for file in (tmp_path / "missing", tmp_path):
-        answer = kohort.quick("watch", "--replay", file)
+        answer = kohort.quick("watch --replay", file)
         assert (answer.status, answer.traceback) == (3, False)
         assert f"{file}: cannot be read: " in answer.stderr
 
@@ -212,7 +208,7 @@ def test_some_groups_of_a_recording(kohort: Kohort, tmp_path: Path) -> None:
     both = replace(LOOK, groups={**LOOK.groups, "other": None})
     file = written(tmp_path / "r", [both])
     assert [each.groups for each in read_recording(file, ["other"]).observations] == [{"other": None}]
-    answer = kohort.quick("watch", "nobody", "--replay", file)
+    answer = kohort.quick("watch nobody --replay", file)
     assert answer.status == 3
     assert "nothing was recorded of nobody; it is of g" in answer.stderr
 
@@ -235,7 +231,7 @@ def test_a_recording_is_for_its_owner_alone_and_is_not_overwritten(
 
 def test_nothing_is_recorded_of_what_cannot_be_read(kohort: Kohort, tmp_path: Path) -> None:
     file = tmp_path / "r.ndjson"
-    answer = kohort.quick("watch", "g", "--embedded", tmp_path, "--record", file)
+    answer = kohort.quick("watch g --embedded", tmp_path, "--record", file)
     assert answer.status == 3
     assert not file.exists()
 
@@ -244,7 +240,7 @@ def test_a_full_disk_is_said(kohort: Kohort, sample: Path, tmp_path: Path) -> No
     answer = kohort.quick(f"watch fraud --embedded {sample} --for 0 --record /dev/full --force")
     assert answer.status == 3
     assert "/dev/full: cannot be written: No space left on device" in answer.stderr
-    answer = kohort.quick("watch", "fraud", "--embedded", sample, "--record", tmp_path / "no" / "where")
+    answer = kohort.quick("watch fraud --embedded", sample, "--record", tmp_path / "no" / "where")
     assert answer.status == 3
     assert "cannot be written: No such file or directory" in answer.stderr
 

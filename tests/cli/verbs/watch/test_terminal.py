@@ -165,7 +165,7 @@ def test_in_a_pipe_one_answer_follows_another(
         assert listed.interrupt() == 0
         told = listed.stdout
         assert listed.stderr == ""
-    once = kohort.quick("list", "--embedded", sample, "--output", output).stdout
+    once = kohort.quick("list --embedded", sample, "--output", output).stdout
     moment = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
     if output == "json":
         for line in told.splitlines():

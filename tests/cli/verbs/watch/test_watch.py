@@ -412,20 +412,17 @@ def test_a_picture_has_a_lane_for_what_had_the_same_owners() -> None:
     ],
 )
 def test_command_lines_that_make_no_sense(kohort: Kohort, words: list[str], message: str) -> None:
-    answer = kohort.quick("watch", *words)
-    assert (answer.status, answer.stdout) == (2, "")
-    assert message in answer.stderr
+    kohort.quick("watch", *words).assert_refused(message)
 
 
 @pytest.mark.parametrize("output", ["html", "markdown"])
 def test_pages_are_not_repeated(kohort: Kohort, sample: Path, output: str) -> None:
-    answer = kohort.quick("list", "--watch", "1", "--embedded", sample, "--output", output)
-    assert (answer.status, answer.stdout) == (2, "")
-    assert "--watch prints table, json, csv or yaml" in answer.stderr
+    answer = kohort.quick("list --watch 1 --embedded", sample, "--output", output)
+    answer.assert_refused("--watch prints table, json, csv or yaml")
 
 
 def test_a_group_that_is_not_there_is_watched_until_it_is(kohort: Kohort, sample: Path) -> None:
-    answer = kohort.quick("watch", "nobody", "--embedded", sample, "--for", "0", "--output", "json")
+    answer = kohort.quick("watch nobody --embedded", sample, "--for", "0", "--output", "json")
     assert answer.status == 0
     (observation,) = [json.loads(line) for line in answer.stdout.splitlines()[1:]]
     assert (observation["groups"], observation["errors"]) == ({"nobody": None}, [])
