@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from coordinator.server import listener
-from coordinator.server.connection import LONG_AT_ONCE, LONG_BYTES, as_java_shows
-from coordinator.server.listener import KEPT_FREE, most_connections
+from coordinator.server.listener import KEPT_FREE, LONG_AT_ONCE, LONG_BYTES, as_java_shows, most_connections
 from coordinator.server.node import CoordinatorNode
 from tests.conformance.messages import build, encoded, request_type, response_type
 from tests.conformance.peer import Closed, Peer
