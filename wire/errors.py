@@ -1,9 +1,10 @@
-"""The root of the errors of `wire`, and Kafka's error codes."""
+"""The root of the errors of `wire`, Kafka's error codes, and what they say of one group, broker or partition."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class WireError(Exception):
@@ -186,3 +187,32 @@ def error_name(code: int) -> str:
         return ErrorCode(code).name
     except ValueError:
         return f"UNKNOWN_{code}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why one group, broker or partition has no answer.
+
+    `code` and `name` are Kafka's error code (30, "GROUP_AUTHORIZATION_FAILED"); both are None when no broker
+    refused but none could be asked (unreachable, timed out, too old).
+    """
+
+    message: str
+    code: int | None = None
+    name: str | None = None
+
+    @property
+    def retriable(self) -> bool:
+        """Whether the coordinator or leader moved or is still loading: asking again later may work."""
+        return self.code in RETRIABLE
+
+
+def refusal(code: int, message: str | None = None) -> Failure:
+    """The failure of an error code, with the broker's own words where it sent some."""
+    name = error_name(code)
+    return Failure(message=f"{message} ({name})" if message else name, code=code, name=name)
+
+
+def outcome(answer: Any) -> Failure | None:
+    """The failure of a part of an answer, by its error code."""
+    return refusal(answer.error_code) if answer.error_code else None

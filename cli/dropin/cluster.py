@@ -17,9 +17,8 @@ from cli.errors import CommandError
 from cli.sources.live import LiveSource, listed_group
 from groups.model import Group, GroupListing, GroupType, Node, Offsets, Problem
 from groups.offsets.model import Place
-from wire.client.answers import Failure
 from wire.client.client import KafkaClient
-from wire.errors import ErrorCode
+from wire.errors import ErrorCode, Failure
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
 
@@ -104,7 +103,7 @@ def describe_consumer_groups(source: LiveSource, names: Iterable[str]) -> dict[s
         read = source.describe(wanted, offsets=False)
         _raise_problem(read.problems)
         return {group.id: group for group in read.items}
-    from cli.sources.wire_groups import as_group
+    from groups.described import as_group
 
     each = describe_each(source.client, wanted)
     raise_failure(one for one in each.values() if isinstance(one, Failure))
@@ -171,7 +170,7 @@ def committed_offsets(source: LiveSource, groups: Sequence[str]) -> dict[str, Of
         found, problems = source.admin.committed(groups)
         _raise_problem(problems)
         return found
-    from cli.sources.wire_groups import committed_offsets as offsets_of
+    from groups.described import committed_offsets as offsets_of
 
     answers = source.client.committed_offsets(groups)
     refused = (naming_group(group, why) for group, why in answers.failed.items())

@@ -14,7 +14,8 @@ from cli.dropin.topics import ClusterTopics, split_topics
 from cli.render.cells import MISSING
 from cli.sources.live import LiveSource
 from groups.offsets.model import Place
-from wire.client.answers import Answers, Failure
+from wire.client.errors import Answers
+from wire.errors import Failure
 
 _OF_THE_GROUP = (24, 30, 68, 69)
 """INVALID_GROUP_ID, GROUP_AUTHORIZATION_FAILED, NON_EMPTY_GROUP, GROUP_ID_NOT_FOUND."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from cli.errors import ExitStatus
-from wire.client.answers import Failure
+from wire.errors import Failure
 
 _ERRORS: Mapping[int, tuple[str, str]] = {
     -1: ("UnknownServerException", "The server experienced an unexpected error when processing the request."),

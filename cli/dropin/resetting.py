@@ -32,9 +32,8 @@ from groups.model import GroupState
 from groups.offsets.model import Place
 from groups.offsets.offsets_csv import MalformedOffsets, read_offsets
 from groups.offsets.scenarios import ToListed, name_of
-from wire.client.answers import Failure
 from wire.client.offsets import NewOffset
-from wire.errors import ErrorCode
+from wire.errors import ErrorCode, Failure
 from wire.java_text import JAVA
 
 Resets = Mapping[str, Mapping[Place, int]]

@@ -9,10 +9,9 @@ from cli.dropin.errors import ToolFailure, ToolUsageError
 from cli.dropin.kafka_errors import error_message, status_of
 from cli.dropin.parse import java_number
 from groups.offsets.model import Place
-from wire.client.answers import Failure
 from wire.client.client import KafkaClient
 from wire.client.metadata import TopicMetadata
-from wire.errors import ErrorCode
+from wire.errors import ErrorCode, Failure
 
 
 def split_topics(arguments: Sequence[str]) -> tuple[list[Place], list[str]]:

@@ -43,9 +43,10 @@ from groups.model import (
     Topic,
     usual_protocol,
 )
-from wire.client.answers import Answers, Failure
+from wire.client.errors import Answers
 from wire.client.offsets import EARLIEST, LATEST, NewOffset, Outcomes
 from wire.client.security import ConnectionSettings, OAuthSettings, TlsSettings
+from wire.errors import Failure
 
 K = TypeVar("K")
 _SILENCE = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN)

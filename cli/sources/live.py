@@ -16,11 +16,10 @@ from cli.errors import CommandError
 from cli.sources.permissions import READING, Needs, cause_of, worded
 from cli.sources.source import Notices, Read, RecordTimes
 from groups.listing import Cause, GroupListing, GroupType, Problem, state_of, type_of
-from wire.client.answers import Answers, Failure
 from wire.client.client import KafkaClient
-from wire.client.errors import UnsupportedMechanism
+from wire.client.errors import Answers, UnsupportedMechanism
 from wire.client.security import ConnectionSettings, SecurityProtocol
-from wire.errors import ErrorCode
+from wire.errors import ErrorCode, Failure
 from wire.messages.definition import Api
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
@@ -165,7 +164,7 @@ class LiveSource:
         """The named groups, each through the describe request of its type."""
         if self.client is None:
             return self.admin.describe(groups)
-        from cli.sources.wire_groups import as_group
+        from groups.described import as_group
 
         listing = self.client.list_groups()
         kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}
@@ -212,7 +211,7 @@ class LiveSource:
         """By group: what it has committed, or where a share group starts to deliver, and nothing before it does."""
         if self.client is None:
             return self.admin.committed([group.id for group in groups])
-        from cli.sources.wire_groups import committed_offsets, share_offsets
+        from groups.described import committed_offsets, share_offsets
 
         share = [group.id for group in groups if group.type is GroupType.SHARE]
         others = [group.id for group in groups if group.type is not GroupType.SHARE]

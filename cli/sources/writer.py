@@ -17,8 +17,9 @@ from cli.sources.live import LiveSource
 from cli.sources.permissions import COMMITTING, DELETING_GROUPS, DELETING_OFFSETS, Needs, worded
 from cli.sources.source import Source
 from groups.offsets.model import OffsetChange, Place
-from wire.client.answers import Answers, Failure
+from wire.client.errors import Answers
 from wire.client.offsets import NewOffset
+from wire.errors import Failure
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaException

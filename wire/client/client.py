@@ -15,14 +15,16 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 from wire.client.address import Address, parse_bootstrap
-from wire.client.answers import Answers, Failure, K, failure_of
 from wire.client.connection import Connection
 from wire.client.errors import (
+    Answers,
     AuthenticationFailed,
+    K,
     RequestTimedOut,
     Unreachable,
     UnsupportedMechanism,
     WireError,
+    failure_of,
 )
 from wire.client.groups import delete_groups, describe, find_coordinators, list_groups
 from wire.client.metadata import (
@@ -35,7 +37,7 @@ from wire.client.metadata import (
 )
 from wire.client.security import ConnectionSettings
 from wire.client.steps import Deadline, Expired, SocketWait, Steps, run, run_all
-from wire.errors import ErrorCode
+from wire.errors import ErrorCode, Failure
 
 if TYPE_CHECKING:
     from wire.client.first_records import FirstRecords

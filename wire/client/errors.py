@@ -1,9 +1,21 @@
-"""What can go wrong between this client and a Kafka broker.
+"""What can go wrong between this client and a Kafka broker, and what worked, next to what did not.
 
 Every message names the broker as ``host:port`` and says what to try next. No message carries a password.
 """
 
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from wire.errors import ErrorCode, Failure, error_name
 from wire.errors import WireError as WireError
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V", covariant=True)
+
+T = TypeVar("T")
+
+_BATCH = 200
 
 
 class InvalidAddress(WireError):
@@ -72,3 +84,34 @@ class KafkaError(WireError):
         super().__init__(f"{address}: {message}", address=address)
         self.code = code
         self.name = name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers(Generic[K, V]):
+    """`found` and `failed` together hold every key that was asked for, in the order asked."""
+
+    found: Mapping[K, V]
+    failed: Mapping[K, Failure]
+
+
+def refused(address: object, request: str, code: int, message: str | None = None) -> KafkaError:
+    """The error for a request that was refused as a whole, with the broker's own words where it sent some."""
+    name = error_name(code)
+    said = f"{message} ({name})" if message else f"{request} was refused: {name}"
+    return KafkaError(str(address), code, name, said)
+
+
+def failure_of(error: WireError) -> Failure:
+    """The failure that stands for an exception."""
+    if isinstance(error, KafkaError):
+        return Failure(message=str(error), code=error.code, name=error.name)
+    if isinstance(error, UnsupportedApi):
+        code = ErrorCode.UNSUPPORTED_VERSION
+        return Failure(message=str(error), code=int(code), name=code.name)
+    return Failure(message=str(error))
+
+
+def batches(items: Sequence[T], size: int = _BATCH) -> Iterator[Sequence[T]]:
+    """`items` in their order, at most `size` at a time: one answer stays well below the largest frame."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

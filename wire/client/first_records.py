@@ -17,12 +17,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from wire.client.answers import Failure, failure_of, outcome, refused
 from wire.client.connection import Connection
-from wire.client.errors import RequestTimedOut, WireError
+from wire.client.errors import RequestTimedOut, WireError, failure_of, refused
 from wire.client.offsets import EARLIEST, READ_UNCOMMITTED, TopicPartition, by_topic, list_offsets
 from wire.client.steps import Deadline, Steps
-from wire.errors import ErrorCode
+from wire.errors import ErrorCode, Failure, outcome
 from wire.messages.schemas.log_records import FETCH
 
 SMALL, LARGE = 4 * 1024, 64 * 1024

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from wire.client.address import Address
-from wire.client.answers import Failure, batches, outcome, refusal, refused
 from wire.client.connection import Connection
+from wire.client.errors import batches, refused
 from wire.client.steps import Deadline, Steps
+from wire.errors import Failure, outcome, refusal
 from wire.messages.definition import Api
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 from wire.messages.schemas.groups import DELETE_GROUPS, FIND_COORDINATOR, LIST_GROUPS

@@ -13,10 +13,10 @@ from typing import Any
 from uuid import UUID
 
 from wire.client.address import Address
-from wire.client.answers import Failure, refusal, refused
 from wire.client.connection import Connection
+from wire.client.errors import refused
 from wire.client.steps import Deadline, Steps
-from wire.errors import ErrorCode
+from wire.errors import ErrorCode, Failure, refusal
 from wire.messages.schemas.cluster import METADATA
 
 OFFSETS_TOPIC = "__consumer_offsets"

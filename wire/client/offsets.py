@@ -11,10 +11,10 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from wire.client.answers import Failure, batches, outcome, refusal
 from wire.client.connection import Connection
-from wire.client.errors import AnswerTooLong
+from wire.client.errors import AnswerTooLong, batches
 from wire.client.steps import Deadline, Steps
+from wire.errors import Failure, outcome, refusal
 from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_DELETE, OFFSET_FETCH
 from wire.messages.schemas.share_groups import DESCRIBE_SHARE_GROUP_OFFSETS
 

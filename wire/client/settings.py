@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
-from wire.client.answers import Failure, batches, refusal, refused
 from wire.client.connection import Connection
+from wire.client.errors import batches, refused
 from wire.client.steps import Deadline, Steps
+from wire.errors import Failure, refusal
 from wire.messages.schemas.cluster import DESCRIBE_CONFIGS
 from wire.messages.schemas.security import DESCRIBE_ACLS
 

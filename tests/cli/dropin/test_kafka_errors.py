@@ -9,7 +9,7 @@ import pytest
 
 from cli.dropin.kafka_errors import _ERRORS, error_message, exception_text
 from tests.kafka.programs import program
-from wire.client.answers import Failure
+from wire.errors import Failure
 
 
 @pytest.mark.kafka

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cli.sources.wire_groups import committed_offsets
+from groups.described import committed_offsets
 from groups.model import CommittedOffset
 from tests.wire.client.peer import closed_port, peer
 from tests.wire.client.scripted import broker

@@ -15,10 +15,10 @@ from tests.kafka.broker import Broker
 from tests.kafka.configs import set_config
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
-from wire.client.answers import Failure
 from wire.client.client import KafkaClient
 from wire.client.first_records import FirstRecord, FirstRecords, _Search
 from wire.client.security import ConnectionSettings
+from wire.errors import Failure
 from wire.log.batches import encode_batch
 
 FIRST_MS = 1_767_225_600_000

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cli.sources.wire_groups import committed_offsets
+from groups.described import committed_offsets
 from tests.kafka.broker import CLUSTER_ID, Broker
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.topics import create_topics

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from assignors.java.hash_map import string_hashes
 from wire.client.address import Address
-from wire.client.answers import Failure
 from wire.client.metadata import (
     OFFSETS_TOPIC,
     Broker,
@@ -19,6 +18,7 @@ from wire.client.metadata import (
     explained,
     offline_coordinators,
 )
+from wire.errors import Failure
 
 
 @given(st.text(max_size=20), st.integers(min_value=1, max_value=50))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from cli.sources.wire_groups import committed_offsets
+from groups.described import committed_offsets
 from groups.model import Offsets
 from tests.kafka.broker import Broker
 from tests.kafka.members import fresh_name
