@@ -5,13 +5,12 @@ resumes each one when its socket is ready: brokers answer side by side, and a si
 """
 
 import selectors
-import socket
 import time
 from collections.abc import Callable, Generator, Hashable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from wire.client.errors import WireError
+from wire.client.errors import RequestTimedOut, WireError
 
 READ = selectors.EVENT_READ
 WRITE = selectors.EVENT_WRITE
@@ -36,11 +35,23 @@ class Deadline:
         return Deadline(min(timeout_ms, self.remaining_ms()))
 
 
+class Stream(Protocol):
+    """A socket that does not block, plain or encrypted: what it cannot do now raises BlockingIOError."""
+
+    def fileno(self) -> int: ...
+
+    def send(self, data: memoryview, /) -> int: ...
+
+    def recv(self, size: int, /) -> bytes: ...
+
+    def close(self) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class SocketWait:
     """Resume me when `sock` is ready for `events`, or throw `Expired` at the deadline; None: a pause."""
 
-    sock: socket.socket | None
+    sock: Stream | None
     events: int
     deadline: Deadline
 
@@ -52,6 +63,14 @@ class Expired(Exception):
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 Steps = Generator[SocketWait, None, T]
+
+
+def ready(sock: Stream, events: int, deadline: Deadline, address: object, activity: str) -> Steps[None]:
+    """Pause until the socket is ready. :raises RequestTimedOut: at the deadline, saying `activity`"""
+    try:
+        yield SocketWait(sock, events, deadline)
+    except Expired:
+        raise RequestTimedOut(str(address), activity) from None
 
 
 def run(steps: Steps[T]) -> T:

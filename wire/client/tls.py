@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from wire.client.address import Address
 from wire.client.errors import AuthenticationFailed, TlsFailed, WireError
 from wire.client.security import Secret, TlsSettings
-from wire.client.steps import READ, WRITE, Deadline, Steps
-from wire.client.transport import Transport
+from wire.client.steps import READ, WRITE, Deadline, Steps, ready
 
 _PLAINTEXT_REASONS = ("EOF occurred", "WRONG_VERSION_NUMBER", "UNEXPECTED_EOF", "RECORD_LAYER_FAILURE")
 _CLIENT_ALERTS = (
@@ -41,46 +40,31 @@ _VERIFICATION_STEPS = {
 }
 """By OpenSSL's code of the verification: not yet valid, expired, another host name, another address."""
 
-_RECEIVE_BYTES = 256 * 1024
-_HANDSHAKE = "in the TLS handshake"
 
+class TlsStream:
+    """An `ssl.SSLSocket` as a `Stream`."""
 
-class TlsTransport(Transport):
-    """A `Transport` whose socket is an `ssl.SSLSocket`."""
+    def __init__(self, address: Address, sock: ssl.SSLSocket) -> None:
+        self._address, self._socket = address, sock
+        self.fileno, self.close = sock.fileno, sock.close
 
-    _socket: ssl.SSLSocket
-
-    def handshake(self, deadline: Deadline) -> Steps[None]:
-        """Do the handshake. :raises TlsFailed: with the reason and the next step"""
-        while True:
-            try:
-                self._socket.do_handshake()
-            except ssl.SSLWantReadError:
-                yield from self.wait(READ, deadline, _HANDSHAKE)
-            except ssl.SSLWantWriteError:
-                yield from self.wait(WRITE, deadline, _HANDSHAKE)
-            except OSError as error:
-                raise _explain(self.address, error) from None
-            else:
-                return
-
-    def _send(self, data: memoryview) -> int:
+    def send(self, data: memoryview) -> int:
         try:
             return self._socket.send(data)
         except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
-            return 0
+            raise BlockingIOError from None
         except OSError as error:
-            raise self._broken(self._last_word(error)) from None
+            raise self._explained(self._last_word(error)) from None
 
-    def _receive(self) -> bytes | None:
+    def recv(self, size: int) -> bytes:
         try:
-            return self._socket.recv(_RECEIVE_BYTES)
+            return self._socket.recv(size)
         except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
-            return None
+            raise BlockingIOError from None
         except ssl.SSLEOFError:
             return b""
         except OSError as error:
-            raise self._broken(error) from None
+            raise self._explained(error) from None
 
     def _last_word(self, error: OSError) -> OSError:
         """Why the peer hung up: what it said may have come, unread, before it did."""
@@ -90,23 +74,37 @@ class TlsTransport(Transport):
             return told if isinstance(told, ssl.SSLError) and told.reason else error
         return error
 
-    def _broken(self, error: OSError) -> WireError:
+    def _explained(self, error: OSError) -> Exception:
         """With TLS 1.3 a refused client certificate shows when the handshake is over."""
-        return _certificate_refused(self.address, error) or super()._broken(error)
+        return _certificate_refused(self._address, error) or error
 
 
 def secure(
     address: Address, sock: socket.socket, context: ssl.SSLContext, deadline: Deadline
-) -> Steps[TlsTransport]:
-    """Turn a connected socket into an encrypted transport. :raises TlsFailed: with reason and next step"""
+) -> Steps[TlsStream]:
+    """Encrypt a connected socket. :raises TlsFailed: with the reason and the next step"""
     wrapped = context.wrap_socket(sock, server_hostname=address.host, do_handshake_on_connect=False)
-    transport = TlsTransport(address, wrapped)
     try:
-        yield from transport.handshake(deadline)
+        yield from _handshake(address, wrapped, deadline)
     except BaseException:
-        transport.close()
+        wrapped.close()
         raise
-    return transport
+    return TlsStream(address, wrapped)
+
+
+def _handshake(address: Address, sock: ssl.SSLSocket, deadline: Deadline) -> Steps[None]:
+    while True:
+        try:
+            sock.do_handshake()
+        except ssl.SSLWantReadError:
+            events = READ
+        except ssl.SSLWantWriteError:
+            events = WRITE
+        except OSError as error:
+            raise _explain(address, error) from None
+        else:
+            return
+        yield from ready(sock, events, deadline, address, "in the TLS handshake")
 
 
 def _explain(address: Address, error: OSError) -> WireError:
