@@ -9,13 +9,9 @@ import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
+from typing import Any
 
 import pytest
-from kio.schema.describe_groups.v4.request import DescribeGroupsRequest
-from kio.schema.describe_groups.v4.response import DescribedGroup, DescribeGroupsResponse
-from kio.schema.metadata.v7.request import MetadataRequest, MetadataRequestTopic
-from kio.schema.metadata.v7.response import MetadataResponse
-from kio.schema.types import GroupId, TopicName
 
 from assignors.assignor import Assignor, Leader, Side
 from assignors.errors import AssignorFailedError
@@ -183,11 +179,7 @@ def test_broker_lists_topics_as_a_scala_set(broker: Broker) -> None:
     rng = Random(1)
     for count in (1, 4, 5, 6, 12, 33, 40):
         asked = rng.sample(names, count)
-        request = MetadataRequest(
-            topics=tuple(MetadataRequestTopic(name=TopicName(name)) for name in asked),
-            allow_auto_topic_creation=False,
-        )
-        listed = ask(broker.port, request, MetadataResponse).topics
+        listed = ask(broker.port, "Metadata", 7, topics=[{"name": name} for name in asked]).topics
         assert [topic.name for topic in listed] == scala_set_order(asked)
 
 
@@ -207,17 +199,15 @@ def test_identical_in_a_real_group(assignor: Assignor, broker: Broker, members: 
     _compare_real(assignor, topics, _stable(broker, group, len(consumers)))
 
 
-def _stable(broker: Broker, group: str, members: int) -> DescribedGroup:
-    request = DescribeGroupsRequest(groups=(GroupId(group),), include_authorized_operations=False)
-
-    def stable() -> DescribedGroup | None:
-        (found,) = ask(broker.port, request, DescribeGroupsResponse).groups
+def _stable(broker: Broker, group: str, members: int) -> Any:
+    def stable() -> Any:
+        (found,) = ask(broker.port, "DescribeGroups", 4, groups=[group]).groups
         return found if found.group_state == "Stable" and len(found.members) == members else None
 
     return wait_until(stable, f"{group} is stable with {members} members")
 
 
-def _compare_real(assignor: Assignor, topics: tuple[TopicSpec, ...], group: DescribedGroup) -> None:
+def _compare_real(assignor: Assignor, topics: tuple[TopicSpec, ...], group: Any) -> None:
     specs, assigned = [], {}
     for member in group.members:
         sent = read_subscription(member.member_metadata)

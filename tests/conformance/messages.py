@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from datetime import timedelta
+from functools import cache
 from importlib import import_module
 from types import NoneType
 from typing import Any, get_args, get_origin
@@ -52,6 +53,7 @@ class SchemaField:
     default: Any
 
 
+@cache
 def schema_fields(entity: type) -> tuple[SchemaField, ...]:
     """The fields of a kio message class in the order of the wire.
 

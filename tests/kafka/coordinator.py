@@ -5,24 +5,20 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kio.schema.errors import ErrorCode
-from kio.schema.find_coordinator.v4.request import FindCoordinatorRequest
-from kio.schema.find_coordinator.v4.response import FindCoordinatorResponse
-from kio.static.primitive import i8
 
 from tests.kafka.broker import Broker
 from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
 
-GROUP_KEY = i8(0)
+GROUP_KEY = 0
 
 
 def wait_for_coordinator(broker: Broker) -> None:
     """Have `__consumer_offsets` made and return when groups have a coordinator: clients then join at once."""
-    request = FindCoordinatorRequest(key_type=GROUP_KEY, coordinator_keys=("any",))
 
     def found() -> bool:
-        (one,) = ask(broker.port, request, FindCoordinatorResponse).coordinators
-        return one.error_code is ErrorCode.none
+        answer = ask(broker.port, "FindCoordinator", 4, key_type=GROUP_KEY, coordinator_keys=["any"])
+        return [one.error_code for one in answer.coordinators] == [ErrorCode.none]
 
     wait_until(found, "the group coordinator is there")
 

@@ -4,18 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kio.schema.consumer_group_describe.v1 import request as consumer_request
-from kio.schema.consumer_group_describe.v1 import response as consumer_response
 from kio.schema.consumer_protocol_assignment.v0.data import ConsumerProtocolAssignment
-from kio.schema.describe_groups.v6 import request as classic_request
-from kio.schema.describe_groups.v6 import response as classic_response
-from kio.schema.list_groups.v5.request import ListGroupsRequest
-from kio.schema.list_groups.v5.response import ListGroupsResponse
-from kio.schema.share_group_describe.v1 import request as share_request
-from kio.schema.share_group_describe.v1 import response as share_response
-from kio.schema.streams_group_describe.v0 import request as streams_request
-from kio.schema.streams_group_describe.v0 import response as streams_response
-from kio.schema.types import GroupId
 from kio.serial import entity_reader
 
 from tests.kafka.broker import Broker
@@ -62,10 +51,9 @@ class GroupView:
 
 def describe(broker: Broker, group: str) -> GroupView | None:
     """Return `group`, or None if the broker does not list it."""
-    listed = ask(broker.port, ListGroupsRequest(), ListGroupsResponse).groups
-    for one in listed:
+    for one in ask(broker.port, "ListGroups", 5).groups:
         if one.group_id == group:
-            state, members = _DESCRIBERS[one.group_type](broker.port, GroupId(group))
+            state, members = _DESCRIBERS[one.group_type](broker.port, group)
             return GroupView(
                 kind=one.group_type, state=state, protocol_type=one.protocol_type, members=members
             )
@@ -96,16 +84,16 @@ def wait_group(
 _Members = tuple[MemberView, ...]
 
 
-def _classic(port: int, group: GroupId) -> tuple[str, _Members]:
-    request = classic_request.DescribeGroupsRequest(groups=(group,), include_authorized_operations=False)
-    (found,) = ask(port, request, classic_response.DescribeGroupsResponse).groups
+def _classic(port: int, group: str) -> tuple[str, _Members]:
+    (found,) = ask(port, "DescribeGroups", 6, groups=[group]).groups
+    is_consumer = found.protocol_type == "consumer"
     return found.group_state, tuple(
         MemberView(
             member_id=one.member_id,
             client_id=one.client_id,
             host=one.client_host,
             instance=one.group_instance_id,
-            assignment=_assigned(one.member_assignment) if found.protocol_type == "consumer" else {},
+            assignment=_assigned(one.member_assignment) if is_consumer else {},
         )
         for one in found.members
     )
@@ -118,53 +106,39 @@ def _assigned(assignment: bytes) -> Partitions:
     return _partitions((one.topic, one.partitions) for one in decoded.assigned_partitions)
 
 
-def _consumer(port: int, group: GroupId) -> tuple[str, _Members]:
-    request = consumer_request.ConsumerGroupDescribeRequest(
-        group_ids=(group,), include_authorized_operations=False
-    )
-    return _newer(ask(port, request, consumer_response.ConsumerGroupDescribeResponse).groups)
+def _newer(
+    api: str, version: int, given: Callable[[Any, Any], Iterable[tuple[str, Iterable[int]]]]
+) -> Callable[[int, str], tuple[str, _Members]]:
+    """What describes a group by an API of KIP-848 and after; `given` is what a member of a group was assigned."""
 
-
-def _share(port: int, group: GroupId) -> tuple[str, _Members]:
-    request = share_request.ShareGroupDescribeRequest(group_ids=(group,), include_authorized_operations=False)
-    return _newer(ask(port, request, share_response.ShareGroupDescribeResponse).groups)
-
-
-def _newer(groups: Iterable[Any]) -> tuple[str, _Members]:
-    """The one group that was asked for; members of a share group have no instance id."""
-    (found,) = groups
-    return found.group_state, tuple(
-        MemberView(
-            member_id=one.member_id,
-            client_id=one.client_id,
-            host=one.client_host,
-            instance=getattr(one, "instance_id", None),
-            assignment=_partitions((it.topic_name, it.partitions) for it in one.assignment.topic_partitions),
+    def described(port: int, group: str) -> tuple[str, _Members]:
+        (found,) = ask(port, api, version, group_ids=[group]).groups
+        return found.group_state, tuple(
+            MemberView(
+                member_id=one.member_id,
+                client_id=one.client_id,
+                host=one.client_host,
+                # Members of a share group have none.
+                instance=getattr(one, "instance_id", None),
+                assignment=_partitions(given(found, one.assignment)),
+            )
+            for one in found.members
         )
-        for one in found.members
-    )
+
+    return described
 
 
-def _streams(port: int, group: GroupId) -> tuple[str, _Members]:
-    request = streams_request.StreamsGroupDescribeRequest(
-        group_ids=(group,), include_authorized_operations=False
-    )
-    (found,) = ask(port, request, streams_response.StreamsGroupDescribeResponse).groups
-    subtopologies = (found.topology.subtopologies if found.topology else None) or ()
+def _topics(_group: Any, assignment: Any) -> Iterable[tuple[str, Iterable[int]]]:
+    return ((one.topic_name, one.partitions) for one in assignment.topic_partitions)
+
+
+def _tasks(group: Any, assignment: Any) -> Iterable[tuple[str, Iterable[int]]]:
+    subtopologies = (group.topology.subtopologies if group.topology else None) or ()
     sources = {one.subtopology_id: one.source_topics for one in subtopologies}
-    return found.group_state, tuple(
-        MemberView(
-            member_id=one.member_id,
-            client_id=one.client_id,
-            host=one.client_host,
-            instance=one.instance_id,
-            assignment=_partitions(
-                (topic, task.partitions)
-                for task in one.assignment.active_tasks
-                for topic in sources.get(task.subtopology_id, ())
-            ),
-        )
-        for one in found.members
+    return (
+        (topic, task.partitions)
+        for task in assignment.active_tasks
+        for topic in sources.get(task.subtopology_id, ())
     )
 
 
@@ -172,9 +146,9 @@ def _partitions(found: Iterable[tuple[str, Iterable[int]]]) -> Partitions:
     return {str(topic): sorted(int(one) for one in partitions) for topic, partitions in sorted(found)}
 
 
-_DESCRIBERS: Mapping[str, Callable[[int, GroupId], tuple[str, _Members]]] = {
+_DESCRIBERS: Mapping[str, Callable[[int, str], tuple[str, _Members]]] = {
     "classic": _classic,
-    "consumer": _consumer,
-    "share": _share,
-    "streams": _streams,
+    "consumer": _newer("ConsumerGroupDescribe", 1, _topics),
+    "share": _newer("ShareGroupDescribe", 1, _topics),
+    "streams": _newer("StreamsGroupDescribe", 0, _tasks),
 }

@@ -12,38 +12,29 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
-from io import BytesIO
 from queue import Queue
 from struct import Struct
+from typing import Any
 
-from kio.schema.api_versions.v3 import response as api_versions
 from kio.schema.errors import ErrorCode
-from kio.schema.find_coordinator.v2 import response as find_coordinator
-from kio.schema.heartbeat.v3 import response as heartbeat
-from kio.schema.join_group.v5 import request as join_request
-from kio.schema.join_group.v5 import response as join_response
-from kio.schema.leave_group.v1 import response as leave_group
-from kio.schema.metadata.v7 import request as metadata_request
-from kio.schema.metadata.v7 import response as metadata
 from kio.schema.request_header.v1.header import RequestHeader
-from kio.schema.sync_group.v3 import request as sync_request
-from kio.schema.sync_group.v3 import response as sync_response
-from kio.schema.types import BrokerId, TopicName
-from kio.serial import entity_reader, entity_writer
-from kio.static.primitive import i16, i32, i32Timedelta
-from kio.static.protocol import ResponsePayload
+from kio.serial import entity_reader
 
 from assignors.librdkafka.order import scala_set_order
 from assignors.model import TopicSpec
+from tests.conformance.messages import build, encode, request_type, response_type
 from tests.kafka.ports import HOST
 
 LENGTH = Struct(">i")
-NO_THROTTLE = i32Timedelta.parse(timedelta())
+API_VERSIONS = 18
 VERSIONS: Mapping[int, int] = {1: 11, 2: 5, 3: 7, 8: 7, 9: 5, 10: 2, 11: 5, 12: 3, 13: 1, 14: 3, 18: 3}
 """Newest version by API key; those that are never answered are here because librdkafka wants a broker to have them."""
+
+
+Fields = dict[str, Any]
+"""Of an answer, by kio's names; those that are not given are zero or empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +61,7 @@ class Round:
     """The rebalances of one client. Set `topics` before the leader subscribes."""
 
     topics: tuple[TopicSpec, ...] = ()
-    events: Queue[join_request.JoinGroupRequest | sync_request.SyncGroupRequest] = field(
-        default_factory=Queue
-    )
+    events: Queue[Any] = field(default_factory=Queue)
     """What the client sent. Each JoinGroup wants an `answer`, each SyncGroup a `keep`."""
     wanted: bool = False
     """Whether heartbeats are to say that the group rebalances."""
@@ -85,6 +74,15 @@ class Coordinator:
     """Serves until closed, each connection in a thread."""
 
     def __init__(self) -> None:
+        self._answers: Mapping[int, tuple[str, Callable[[Round, Any], Fields]]] = {
+            3: ("Metadata", self._metadata),
+            10: ("FindCoordinator", self._find_coordinator),
+            11: ("JoinGroup", _join),
+            12: ("Heartbeat", _heartbeat),
+            13: ("LeaveGroup", lambda *_: {}),
+            14: ("SyncGroup", _sync),
+            API_VERSIONS: ("ApiVersions", _api_versions),
+        }
         self.rounds: dict[str, Round] = {}
         # Brokers only ever join: librdkafka 2.16 may crash after one has left the cluster.
         self._node: dict[str, int] = {}
@@ -119,125 +117,85 @@ class Coordinator:
     def _answer(self, message: bytes) -> bytes | None:
         # The part of the header that is the same in both of its versions.
         header, size = entity_reader(RequestHeader)(message, 0)
-        body, key = message[size:], int(header.request_api_key)
-        correlation = LENGTH.pack(header.correlation_id)
-        round_ = self.rounds.setdefault(header.client_id or "", Round())
-        if key == 18:
-            return correlation + _encode(_api_versions())
-        payload: ResponsePayload
-        if key == 3:
-            payload = self._metadata(round_, entity_reader(metadata_request.MetadataRequest)(body, 0)[0])
-        elif key == 10:
-            payload = self._find_coordinator()
-        elif key == 11:
-            payload = _join(round_, entity_reader(join_request.JoinGroupRequest)(body, 0)[0])
-        elif key == 14:
-            payload = _sync(round_, entity_reader(sync_request.SyncGroupRequest)(body, 0)[0])
-        elif key == 12:
-            error = ErrorCode.rebalance_in_progress if round_.wanted else ErrorCode.none
-            payload = heartbeat.HeartbeatResponse(throttle_time=NO_THROTTLE, error_code=error)
-        elif key == 13:
-            payload = leave_group.LeaveGroupResponse(throttle_time=NO_THROTTLE, error_code=ErrorCode.none)
-        else:
+        key = int(header.request_api_key)
+        if key not in self._answers:
             return None
-        return correlation + _encode(payload)
+        api, answer = self._answers[key]
+        # The header of an ApiVersions request goes on, and its body does not matter.
+        body = message[size:] if key != API_VERSIONS else None
+        request = body and entity_reader(request_type(api, VERSIONS[key]))(body, 0)[0]
+        fields = answer(self.rounds.setdefault(header.client_id or "", Round()), request)
+        return LENGTH.pack(header.correlation_id) + encode(build(response_type(api, VERSIONS[key]), fields))
 
-    def _find_coordinator(self) -> ResponsePayload:
-        return find_coordinator.FindCoordinatorResponse(
-            throttle_time=NO_THROTTLE,
-            error_code=ErrorCode.none,
-            error_message=None,
-            node_id=BrokerId(0),
-            host=HOST,
-            port=i32(self.port),
-        )
+    def _find_coordinator(self, _round: Round, _request: Any) -> Fields:
+        return {"error_message": None, "node_id": 0, "host": HOST, "port": self.port}
 
-    def _metadata(self, round_: Round, request: metadata_request.MetadataRequest) -> ResponsePayload:
+    def _metadata(self, round_: Round, request: Any) -> Fields:
         asked = tuple(str(topic.name) for topic in request.topics or ())
         topics = {topic.name: topic for topic in round_.topics}
         racks = sorted({rack for topic in round_.topics for place in topic.racks or () for rack in place})
         for rack in racks:
             self._node.setdefault(rack, len(self._node) + 1)
-        return metadata.MetadataResponse(
-            throttle_time=NO_THROTTLE,
-            brokers=tuple(self._broker(number, rack) for number, rack in enumerate([None, *self._node])),
-            cluster_id="librdkafka-oracle",
-            controller_id=BrokerId(0),
-            topics=tuple(_topic(name, topics.get(name), self._node) for name in scala_set_order(asked)),
-        )
-
-    def _broker(self, number: int, rack: str | None) -> metadata.MetadataResponseBroker:
-        return metadata.MetadataResponseBroker(
-            node_id=BrokerId(number), host=HOST, port=i32(self.port), rack=rack
-        )
+        brokers = [
+            {"node_id": number, "host": HOST, "port": self.port, "rack": rack}
+            for number, rack in enumerate([None, *self._node])
+        ]
+        return {
+            "brokers": brokers,
+            "cluster_id": "librdkafka-oracle",
+            "controller_id": 0,
+            "topics": [_topic(name, topics.get(name), self._node) for name in scala_set_order(asked)],
+        }
 
 
-def _topic(name: str, topic: TopicSpec | None, node: Mapping[str, int]) -> metadata.MetadataResponseTopic:
+def _topic(name: str, topic: TopicSpec | None, node: Mapping[str, int]) -> Fields:
     if topic is None:
-        return metadata.MetadataResponseTopic(
-            error_code=ErrorCode.unknown_topic_or_partition, name=TopicName(name), partitions=()
-        )
+        return {"error_code": ErrorCode.unknown_topic_or_partition.value, "name": name}
     nodes = [[node[rack] for rack in place] for place in topic.racks or [()] * topic.partitions]
     if topic.racks is None:
         nodes = [[0]] * topic.partitions
-    return metadata.MetadataResponseTopic(
-        error_code=ErrorCode.none,
-        name=TopicName(name),
-        partitions=tuple(_partition(number, place) for number, place in enumerate(nodes)),
-    )
+    partitions = [
+        {
+            "partition_index": number,
+            "leader_id": replicas[0] if replicas else 0,
+            "leader_epoch": 0,
+            "replica_nodes": replicas,
+            "isr_nodes": replicas,
+        }
+        for number, replicas in enumerate(nodes)
+    ]
+    return {"name": name, "partitions": partitions}
 
 
-def _partition(number: int, nodes: list[int]) -> metadata.MetadataResponsePartition:
-    replicas = tuple(BrokerId(one) for one in nodes)
-    return metadata.MetadataResponsePartition(
-        error_code=ErrorCode.none,
-        partition_index=i32(number),
-        leader_id=replicas[0] if replicas else BrokerId(0),
-        leader_epoch=i32(0),
-        replica_nodes=replicas,
-        isr_nodes=replicas,
-    )
+def _heartbeat(round_: Round, _request: Any) -> Fields:
+    error = ErrorCode.rebalance_in_progress if round_.wanted else ErrorCode.none
+    return {"error_code": error.value}
 
 
-def _join(round_: Round, request: join_request.JoinGroupRequest) -> ResponsePayload:
+def _join(round_: Round, request: Any) -> Fields:
     round_.wanted = False
     round_.events.put(request)
     lead = round_.answer.get()
-    return join_response.JoinGroupResponse(
-        throttle_time=NO_THROTTLE,
-        error_code=ErrorCode.none,
-        generation_id=i32(lead.generation),
-        protocol_name=lead.protocol,
-        leader=lead.member_id,
-        member_id=lead.member_id,
-        members=tuple(
-            join_response.JoinGroupResponseMember(
-                member_id=seat.member_id, group_instance_id=seat.instance, metadata=seat.metadata
-            )
+    return {
+        "generation_id": lead.generation,
+        "protocol_name": lead.protocol,
+        "leader": lead.member_id,
+        "member_id": lead.member_id,
+        "members": [
+            {"member_id": seat.member_id, "group_instance_id": seat.instance, "metadata": seat.metadata}
             for seat in lead.seats
-        ),
-    )
+        ],
+    }
 
 
-def _sync(round_: Round, request: sync_request.SyncGroupRequest) -> ResponsePayload:
+def _sync(round_: Round, request: Any) -> Fields:
     round_.events.put(request)
-    return sync_response.SyncGroupResponse(
-        throttle_time=NO_THROTTLE, error_code=ErrorCode.none, assignment=round_.keep.get()
-    )
+    return {"assignment": round_.keep.get()}
 
 
-def _api_versions() -> ResponsePayload:
-    return api_versions.ApiVersionsResponse(
-        error_code=ErrorCode.none,
-        api_keys=tuple(
-            api_versions.ApiVersion(api_key=i16(key), min_version=i16(0), max_version=i16(newest))
-            for key, newest in VERSIONS.items()
-        ),
-        throttle_time=NO_THROTTLE,
-    )
-
-
-def _encode(payload: ResponsePayload) -> bytes:
-    buffer = BytesIO()
-    entity_writer(type(payload))(buffer, payload)
-    return buffer.getvalue()
+def _api_versions(_round: Round, _request: Any) -> Fields:
+    return {
+        "api_keys": [
+            {"api_key": key, "min_version": 0, "max_version": newest} for key, newest in VERSIONS.items()
+        ]
+    }

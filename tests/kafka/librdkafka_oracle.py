@@ -20,9 +20,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty
+from typing import Any
 
 from kio.schema.join_group.v5.request import JoinGroupRequest
-from kio.schema.sync_group.v3.request import SyncGroupRequest
 
 from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec
 from tests.kafka.assignor_user_data import write_sticky
@@ -168,7 +168,7 @@ class LibrdkafkaLeader:
         except BrokenPipeError:
             raise _GoneError from None
 
-    def _next(self) -> JoinGroupRequest | SyncGroupRequest:
+    def _next(self) -> Any:
         deadline = time.monotonic() + SILENCE_S
         while time.monotonic() < deadline:
             try:
@@ -178,9 +178,7 @@ class LibrdkafkaLeader:
                     break
         raise _GoneError
 
-    def _lead(
-        self, spec: GroupSpec, request: JoinGroupRequest, member_id: str, at: int
-    ) -> tuple[GroupSpec, Lead]:
+    def _lead(self, spec: GroupSpec, request: Any, member_id: str, at: int) -> tuple[GroupSpec, Lead]:
         self._generation += 1
         metadata = request.protocols[0].metadata
         leader = _as_member(member_id, request.group_instance_id, read_subscription(metadata))
@@ -201,7 +199,7 @@ class LibrdkafkaLeader:
         )
         return replace(spec, members=members), lead
 
-    def _read(self, spec: GroupSpec, lead: Lead, request: SyncGroupRequest) -> Led:
+    def _read(self, spec: GroupSpec, lead: Lead, request: Any) -> Led:
         assignments = {one.member_id: one.assignment for one in request.assignments}
         self._round.keep.put(assignments[lead.member_id])
         read = {member: read_assignment(data) for member, data in assignments.items()}

@@ -6,10 +6,8 @@ Members and owned partitions keep their order on the way: Java's maps are filled
 
 from __future__ import annotations
 
-import json
-import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ from uuid import UUID
 
 from assignors.model import Claim, GroupSpec, MemberSpec, TopicSpec
 from tests.kafka.java import ALL_COMPILERS
-from tests.kafka.programs import program
+from tests.kafka.programs import SILENT, Answerer
 
 Named = dict[str, dict[str, list[int]]]
 """Member id → topic → partition numbers ascending."""
@@ -39,18 +37,15 @@ class Timing:
     cpu_ms: list[float]
 
 
-class Oracle:
+class Oracle(Answerer):
     """Asks one Java process; not for use by several threads at once."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self._process = process
 
     def assign(self, side: str, assignor: str, spec: GroupSpec) -> Named:
         """What Java assigns; raises JavaThrewError where it throws. Members without partitions are in it.
 
         On the broker's side the topics of a member stand as they do in the map of its target.
         """
-        answer = self._ask({"side": side, "assignor": assignor, **as_json(spec)})
+        answer = self.answer({"side": side, "assignor": assignor, **as_json(spec)})
         return {
             member: {topic: partitions for topic, partitions in topics.items() if partitions}
             for member, topics in answer["assignment"].items()
@@ -58,7 +53,7 @@ class Oracle:
 
     def time(self, side: str, assignor: str, spec: GroupSpec, runs: int) -> Timing:
         """Run the same case `runs` times."""
-        answer = self._ask({"side": side, "assignor": assignor, "runs": runs, **as_json(spec)})
+        answer = self.answer({"side": side, "assignor": assignor, "runs": runs, **as_json(spec)})
         return Timing(wall_ms=answer["ms"], cpu_ms=answer["cpu_ms"])
 
     def order(
@@ -71,29 +66,22 @@ class Oracle:
         question: dict[str, Any] = {"type": kind, "strings": list(keys), "copied": copied}
         if capacity is not None:
             question["capacity"] = capacity
-        answer = self._ask(question)
+        answer = self.answer(question)
         return answer["order"], answer["hashes"]
 
     def operated(self, capacity: int, operations: Sequence[tuple[str, UUID]]) -> list[UUID]:
         """Iteration order of a `new HashMap<>(capacity)` by topic id after put, compute_if_absent and remove."""
         asked = [(name, str(key)) for name, key in operations]
-        return [UUID(text) for text in self._ask({"capacity": capacity, "operations": asked})["order"]]
+        return [UUID(text) for text in self.answer({"capacity": capacity, "operations": asked})["order"]]
 
     def metadata_hashes(self, topics: Sequence[TopicSpec]) -> tuple[dict[str, int], int]:
         """What a broker compares to see whether topics changed: each one's number, and that of all, signed."""
-        answer = self._ask({"hashed": [_topic(topic) for topic in topics]})
+        answer = self.answer({"hashed": [_topic(topic) for topic in topics]})
         return answer["topics"], answer["group"]
 
-    def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        pipe_in, pipe_out = self._process.stdin, self._process.stdout
-        if pipe_in is None or pipe_out is None:
-            raise RuntimeError("the oracle has no pipes")
-        pipe_in.write(json.dumps(question).encode() + b"\n")
-        pipe_in.flush()
-        line = pipe_out.readline()
-        if not line:
-            raise RuntimeError("the oracle's Java process ended")
-        answer: dict[str, Any] = json.loads(line)
+    def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Ask it; JavaThrewError where it threw."""
+        answer = super().answer(question)
         if "class" in answer:
             raise JavaThrewError(answer["class"], answer["error"])
         return answer
@@ -101,21 +89,11 @@ class Oracle:
 
 @contextmanager
 def running(jars: Path, *, heap_mb: int = 2048, options: Sequence[str] = ()) -> Iterator[Oracle]:
-    """Start the oracle; `options` are those of its JVM."""
-    usual = (
-        ALL_COMPILERS,
-        # Else a hot piece of code that throws often throws an exception without a message after a while.
-        "-XX:-OmitStackTraceInFastThrow",
-        "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
-    )
-    command = program(jars, "AssignorOracle", heap_mb=heap_mb, options=[*usual, *options])
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        try:
-            yield Oracle(process)
-        finally:
-            if process.stdin is not None:
-                process.stdin.close()
-            process.wait(timeout=10)
+    """Give the oracle; `options` are those of its JVM."""
+    # Else a hot piece of code that throws often throws an exception without a message after a while.
+    usual = (ALL_COMPILERS, "-XX:-OmitStackTraceInFastThrow", SILENT)
+    with closing(Oracle(jars, "AssignorOracle", heap_mb=heap_mb, options=[*usual, *options])) as oracle:
+        yield oracle
 
 
 def as_json(spec: GroupSpec) -> dict[str, Any]:

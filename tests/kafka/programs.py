@@ -1,15 +1,54 @@
 """The Java programs of the tests, `java/*.java`: compiled once, all of them, into the cache."""
 
 import hashlib
+import json
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from pipeline.sources.jars import filled
 from tests.kafka.jars import KafkaUnavailableError
 from tests.kafka.java import java
 
 SOURCES = sorted(Path(__file__).with_name("java").glob("*.java"))
+SILENT = "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"
+"""The option for programs whose logging nobody reads."""
+
+
+class Answerer:
+    """A program that answers each line of JSON with one, started with the first; not for several threads at once."""
+
+    def __init__(self, jars: Path, name: str, *, heap_mb: int = 512, options: Sequence[str] = ()) -> None:
+        """Start nothing yet; the arguments are those of `program`."""
+        self._jars, self._name, self._heap_mb, self._options = jars, name, heap_mb, options
+        self._process: subprocess.Popen[str] | None = None
+
+    def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Ask it. ChildProcessError: it has ended"""
+        if self._process is None:
+            command = program(self._jars, self._name, heap_mb=self._heap_mb, options=self._options)
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
+            )
+        process = self._process
+        if process.stdin is None or process.stdout is None:
+            raise ValueError("pipes were asked for")
+        process.stdin.write(json.dumps(question) + "\n")
+        process.stdin.flush()
+        line = process.stdout.readline()
+        if not line:
+            raise ChildProcessError(f"the JVM of {self._name} has ended, status {process.wait()}")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def close(self) -> None:
+        """End the program."""
+        if self._process is not None:
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe is not None:
+                    pipe.close()
+            self._process.wait()
 
 
 def program(jars: Path, name: str, *args: str, heap_mb: int = 128, options: Sequence[str] = ()) -> list[str]:

@@ -1,8 +1,9 @@
 """The rig itself: every kind of consumer joins, and Kafka's own tool shows it with its partitions."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,50 +34,44 @@ class Subject:
     topic: str
 
 
-Starter = Callable[[Subject], Member]
+NEW: Mapping[str, str] = {"group_protocol": "consumer"}
 
-CONSUMERS: dict[str, Starter] = {
-    "confluent range": lambda it: it.members.confluent(
-        it.broker, it.group, [it.topic], partition_assignment_strategy="range"
+
+def strategy(*assignors: str) -> Mapping[str, str]:
+    return {"partition_assignment_strategy": ",".join(assignors)}
+
+
+CONSUMERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "confluent range": ("topic", strategy("range")),
+    "confluent roundrobin": ("topic", strategy("roundrobin")),
+    "confluent cooperative-sticky": ("topic", strategy("cooperative-sticky")),
+    "confluent consumer protocol": ("topic", NEW),
+    "confluent regex": ("regex", {}),
+    "confluent consumer protocol regex": ("regex", NEW),
+    "java range": ("topic", strategy(f"{JAVA_ASSIGNORS}RangeAssignor")),
+    "java sticky": ("topic", strategy(f"{JAVA_ASSIGNORS}StickyAssignor")),
+    "java cooperative and range": (
+        "topic", strategy(f"{JAVA_ASSIGNORS}CooperativeStickyAssignor", f"{JAVA_ASSIGNORS}RangeAssignor"),
     ),
-    "confluent roundrobin": lambda it: it.members.confluent(
-        it.broker, it.group, [it.topic], partition_assignment_strategy="roundrobin"
-    ),
-    "confluent cooperative-sticky": lambda it: it.members.confluent(
-        it.broker, it.group, [it.topic], partition_assignment_strategy="cooperative-sticky"
-    ),
-    "confluent consumer protocol": lambda it: it.members.confluent(
-        it.broker, it.group, [it.topic], group_protocol="consumer"
-    ),
-    "confluent regex": lambda it: it.members.confluent(it.broker, it.group, [f"^{it.topic}$"]),
-    "confluent consumer protocol regex": lambda it: it.members.confluent(
-        it.broker, it.group, [f"^{it.topic}$"], group_protocol="consumer"
-    ),
-    "java range": lambda it: it.members.java(
-        it.broker, it.group, [it.topic], partition_assignment_strategy=f"{JAVA_ASSIGNORS}RangeAssignor"
-    ),
-    "java sticky": lambda it: it.members.java(
-        it.broker, it.group, [it.topic], partition_assignment_strategy=f"{JAVA_ASSIGNORS}StickyAssignor"
-    ),
-    "java cooperative and range": lambda it: it.members.java(
-        it.broker,
-        it.group,
-        [it.topic],
-        partition_assignment_strategy=(
-            f"{JAVA_ASSIGNORS}CooperativeStickyAssignor,{JAVA_ASSIGNORS}RangeAssignor"
-        ),
-    ),
-    "java pattern": lambda it: it.members.java(it.broker, it.group, pattern=f"{it.topic}(?=$)"),
-    "java consumer protocol": lambda it: it.members.java(
-        it.broker, it.group, [it.topic], group_protocol="consumer", client_rack="a"
-    ),
-    "java consumer protocol re2": lambda it: it.members.java(
-        it.broker, it.group, re2=f"^{it.topic}$", group_protocol="consumer"
-    ),
-    "java consumer protocol pattern": lambda it: it.members.java(
-        it.broker, it.group, pattern=f"{it.topic}(?=$)", group_protocol="consumer"
-    ),
-}
+    "java pattern": ("pattern", {}),
+    "java consumer protocol": ("topic", {**NEW, "client_rack": "a"}),
+    "java consumer protocol re2": ("re2", NEW),
+    "java consumer protocol pattern": ("pattern", NEW),
+}  # fmt: skip
+"""What each is subscribed by, and its settings."""
+
+
+def started(subject: Subject, kind: str) -> Member:
+    how, settings = CONSUMERS[kind]
+    name = subject.topic
+    by: dict[str, dict[str, Any]] = {
+        "topic": {"topics": [name]},
+        "regex": {"topics": [f"^{name}$"]},
+        "pattern": {"pattern": f"{name}(?=$)"},
+        "re2": {"re2": f"^{name}$"},
+    }
+    start = subject.members.confluent if kind.startswith("confluent") else subject.members.java
+    return start(subject.broker, subject.group, **by[how], **settings)
 
 
 @pytest.fixture
@@ -89,7 +84,7 @@ def subject(broker: Broker, members: Members, tools: ToolHost) -> Subject:
 
 @pytest.mark.parametrize("kind", CONSUMERS)
 def test_every_kind_of_consumer_is_shown_by_kafkas_own_tool(subject: Subject, kind: str) -> None:
-    member = CONSUMERS[kind](subject)
+    member = started(subject, kind)
     member.wait_assignment({subject.topic: [0, 1, 2]})
     view = wait_group(subject.broker, subject.group, members=1)
     assert view.kind == ("consumer" if "consumer protocol" in kind else "classic")
@@ -100,10 +95,10 @@ def test_every_kind_of_consumer_is_shown_by_kafkas_own_tool(subject: Subject, ki
     assert view.members[0].assignment == {subject.topic: [0, 1, 2]}
 
 
-def members_shown(subject: Subject) -> list[columns.Row]:
-    """Return the rows of `kafka-consumer-groups --describe --members --verbose`."""
+def members_shown(subject: Subject, tool: str = CONSUMER_GROUPS) -> list[columns.Row]:
+    """Return the rows of a tool's `--describe --members --verbose`."""
     asked = ("--describe", "--group", subject.group, "--members", "--verbose")
-    said = subject.tools.ask(subject.broker, CONSUMER_GROUPS, *asked)
+    said = subject.tools.ask(subject.broker, tool, *asked)
     assert said.returncode == 0, said
     return columns.parse(said.stdout)
 
@@ -127,9 +122,7 @@ def test_a_share_consumer_is_shown(subject: Subject) -> None:
     member.wait_event("started")
     view = wait_group(subject.broker, subject.group, members=1)
     assert (view.kind, view.members[0].client_id) == ("share", member.name)
-    asked = ("--describe", "--group", subject.group, "--members", "--verbose")
-    said = subject.tools.ask(subject.broker, SHARE_GROUPS, *asked)
-    (row,) = columns.parse(said.stdout)
+    (row,) = members_shown(subject, SHARE_GROUPS)
     assert row["CONSUMER-ID"] == view.members[0].member_id
     assert row["GROUP"] == subject.group
 
@@ -140,9 +133,7 @@ def test_a_streams_application_is_shown(subject: Subject) -> None:
     view = wait_group(subject.broker, subject.group, members=1)
     assert view.kind == "streams"
     assert view.members[0].assignment == {subject.topic: [0, 1, 2]}
-    asked = ("--describe", "--group", subject.group, "--members", "--verbose")
-    said = subject.tools.ask(subject.broker, STREAMS_GROUPS, *asked)
-    (row,) = columns.parse(said.stdout)
+    (row,) = members_shown(subject, STREAMS_GROUPS)
     assert row["MEMBER"] == view.members[0].member_id
     assert "ACTIVE: 0:[0,1,2]" in row["ASSIGNMENTS"]
 
@@ -166,22 +157,14 @@ def test_two_clients_share_a_group_and_one_leaves(subject: Subject) -> None:
     assert [event.kind for event in confluent.events()][-2:] == ["revoked", "stopped"]
 
 
-def crashing(subject: Subject) -> dict[str, Member]:
-    """Start one member of each library that can be killed."""
-    return {
-        "confluent": subject.members.confluent(
-            subject.broker, subject.group, [subject.topic], session_timeout_ms=6000
-        ),
-        "java": subject.members.java(
-            subject.broker, subject.group, [subject.topic], own_process=True, session_timeout_ms=6000
-        ),
-    }
-
-
 def test_a_killed_member_stays_in_the_group_until_its_session_ends(subject: Subject) -> None:
-    both = crashing(subject)
+    where = (subject.broker, subject.group, [subject.topic])
+    both = (
+        subject.members.confluent(*where, session_timeout_ms=6000),
+        subject.members.java(*where, own_process=True, session_timeout_ms=6000),
+    )
     wait_group(subject.broker, subject.group, members=2)
-    for member in both.values():
+    for member in both:
         member.crash()
     view = describe(subject.broker, subject.group)
     assert view is not None
@@ -217,14 +200,16 @@ def test_a_broker_of_its_own_takes_settings_stops_and_starts_again(start_broker:
     assert (own.data / "orders-0").is_dir()
 
 
-def test_a_broken_setting_shows_the_log(kafka_jars: Path, tmp_path: Path) -> None:
-    broker = Broker(kafka_jars, tmp_path, {"num.network.threads": "none"})
-    with pytest.raises(BrokerFailedError, match=r"num\.network\.threads"):
-        broker.start()
-
-
-def test_a_setting_the_broker_dies_of_shows_the_log(kafka_jars: Path, tmp_path: Path) -> None:
-    # The formatter does not look at it, the broker does.
-    broker = Broker(kafka_jars, tmp_path, {"offsets.topic.compression.codec": "99"})
-    with pytest.raises(BrokerFailedError, match="99"):
-        broker.start()
+@pytest.mark.parametrize(
+    ("setting", "value", "told"),
+    [
+        ("num.network.threads", "none", r"num\.network\.threads"),
+        # The formatter does not look at it, the broker does.
+        ("offsets.topic.compression.codec", "99", "99"),
+    ],
+)
+def test_a_broken_setting_shows_the_log(
+    kafka_jars: Path, tmp_path: Path, setting: str, value: str, told: str
+) -> None:
+    with pytest.raises(BrokerFailedError, match=told):
+        Broker(kafka_jars, tmp_path, {setting: value}).start()

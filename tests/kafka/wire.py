@@ -1,56 +1,56 @@
 """Ask a broker over one plain connection, kio doing the bytes: for what the client libraries do not show."""
 
 import socket
-from io import BytesIO
+import threading
+from collections.abc import Iterator, Sequence
 from struct import Struct
-from typing import TypeVar
+from typing import Any, BinaryIO
 
-from kio.serial import entity_reader, entity_writer
-from kio.static.primitive import i32
-from kio.static.protocol import RequestPayload, ResponsePayload
-
+from tests.conformance.messages import build, decoded, encoded, request_type, response_type
 from tests.kafka.ports import HOST
 
 TIMEOUT_S = 30.0
 LENGTH = Struct(">i")
 
 
-Answer = TypeVar("Answer", bound=ResponsePayload)
-
-
-def ask(port: int, request: RequestPayload, answer: type[Answer]) -> Answer:
-    """Send `request` on a connection of its own and return what comes back, read as `answer`.
+def ask(port: int, api: str, version: int, **fields: Any) -> Any:
+    """Send a request, made of fields by kio's names, on a connection of its own; the answer as kio reads it.
 
     Raises:
         OSError: the broker does not answer within 30 s or hangs up.
     """
-    with socket.create_connection((HOST, port), TIMEOUT_S) as connection:
-        connection.sendall(framed(request))
+    (answer,) = converse(port, [framed(api, version, **fields)], response_type(api, version), TIMEOUT_S)
+    return answer
+
+
+def converse(
+    port: int, frames: Sequence[bytes], answer: Any, timeout_s: float | None = None
+) -> Iterator[Any]:
+    """Send requests of one API one after the other on one connection; their answers in that order."""
+    with socket.create_connection((HOST, port), timeout_s) as connection:
+        # One thread writes while the other reads: neither side's buffers fill up.
+        sender = threading.Thread(target=_send, args=(connection, frames))
+        sender.start()
         with connection.makefile("rb") as stream:
-            (length,) = LENGTH.unpack(_exactly(stream.read(LENGTH.size), LENGTH.size))
-            message = _exactly(stream.read(length), length)
-    _, size = entity_reader(answer.__header_schema__)(message, 0)
-    decoded, _ = entity_reader(answer)(message, size)
-    return decoded
+            for _ in frames:
+                (length,) = LENGTH.unpack(_exactly(stream, LENGTH.size))
+                yield decoded(answer, _exactly(stream, length))
+        sender.join()
 
 
-def framed(request: RequestPayload) -> bytes:
-    """The bytes of a request with its header, and their length in front."""
-    schema = request.__header_schema__
-    header = schema(
-        request_api_key=request.__api_key__,
-        request_api_version=request.__version__,
-        correlation_id=i32(1),
-        client_id="rig",
-    )
-    buffer = BytesIO()
-    entity_writer(schema)(buffer, header)
-    entity_writer(type(request))(buffer, request)
-    message = buffer.getvalue()
+def framed(api: str, version: int, **fields: Any) -> bytes:
+    """The bytes of a request with its header, after their length."""
+    message = encoded(build(request_type(api, version), fields), 1, None, "rig")
     return LENGTH.pack(len(message)) + message
 
 
-def _exactly(read: bytes, length: int) -> bytes:
+def _send(connection: socket.socket, frames: Sequence[bytes]) -> None:
+    for frame in frames:
+        connection.sendall(frame)
+
+
+def _exactly(stream: BinaryIO, length: int) -> bytes:
+    read = stream.read(length)
     if len(read) != length:
         raise ConnectionError("the broker hung up in the middle of an answer")
     return read

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
-from kio.schema.consumer_group_heartbeat.v1.request import ConsumerGroupHeartbeatRequest, TopicPartitions
-from kio.schema.consumer_group_heartbeat.v1.response import ConsumerGroupHeartbeatResponse
 from kio.schema.errors import ErrorCode
-from kio.schema.types import GroupId, TopicName
-from kio.static.primitive import i32, i32Timedelta
 
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
 
-REBALANCE_TIMEOUT = i32Timedelta.parse(timedelta(minutes=5))
+REBALANCE_TIMEOUT_MS = timedelta(minutes=5) // timedelta(milliseconds=1)
 """Longer than a test: nobody is thrown out for giving nothing up."""
 LOADING = (ErrorCode.coordinator_load_in_progress, ErrorCode.not_coordinator)
-LEAVE = i32(-1)
-STATIC_LEAVE = i32(-2)
+LEAVE = -1
+STATIC_LEAVE = -2
 
 
 @dataclass(slots=True, kw_only=True)
@@ -39,18 +36,14 @@ class RawConsumer:
 
     def join(self) -> None:
         """The first heartbeat, as soon as the coordinator has loaded its partitions."""
-        request = ConsumerGroupHeartbeatRequest(
-            group_id=GroupId(self.group),
-            member_id=self.id,
-            member_epoch=i32(0),
-            instance_id=self.instance,
-            rebalance_timeout=REBALANCE_TIMEOUT,
-            subscribed_topic_names=tuple(map(TopicName, self.topics)),
-            topic_partitions=(),
-        )
 
-        def joined() -> ConsumerGroupHeartbeatResponse | None:
-            answer = ask(self.broker.port, request, ConsumerGroupHeartbeatResponse)
+        def joined() -> Any:
+            answer = self._ask(
+                0,
+                topic_partitions=(),
+                rebalance_timeout=REBALANCE_TIMEOUT_MS,
+                subscribed_topic_names=self.topics,
+            )
             return None if answer.error_code in LOADING else answer
 
         wait_for_coordinator(self.broker)
@@ -58,11 +51,8 @@ class RawConsumer:
 
     def heartbeat(self) -> None:
         """One that says what it owns."""
-        owned = tuple(
-            TopicPartitions(topic_id=topic, partitions=tuple(map(i32, numbers)))
-            for topic, numbers in self.owned.items()
-        )
-        self._take(self._ask(self._request(i32(self.epoch), owned)))
+        owned = [{"topic_id": topic, "partitions": numbers} for topic, numbers in self.owned.items()]
+        self._take(self._ask(self.epoch, topic_partitions=owned))
 
     def accept(self) -> None:
         """Have what the broker gives, nothing else, and say so."""
@@ -76,22 +66,12 @@ class RawConsumer:
         self.accept()
         return sum(map(len, self.owned.values())) == count
 
-    def leave(self, epoch: i32 = LEAVE) -> None:
+    def leave(self, epoch: int = LEAVE) -> None:
         """For good, or, static, for a while."""
-        self._ask(self._request(epoch, None))
+        answer = self._ask(epoch, topic_partitions=None)
+        assert answer.error_code is ErrorCode.none, answer
 
-    def _request(
-        self, epoch: i32, owned: tuple[TopicPartitions, ...] | None
-    ) -> ConsumerGroupHeartbeatRequest:
-        return ConsumerGroupHeartbeatRequest(
-            group_id=GroupId(self.group),
-            member_id=self.id,
-            member_epoch=epoch,
-            instance_id=self.instance,
-            topic_partitions=owned,
-        )
-
-    def _take(self, answer: ConsumerGroupHeartbeatResponse) -> None:
+    def _take(self, answer: Any) -> None:
         assert answer.error_code is ErrorCode.none, answer
         self.epoch = int(answer.member_epoch)
         if answer.assignment is not None:
@@ -101,7 +81,11 @@ class RawConsumer:
                 if each.topic_id is not None
             }
 
-    def _ask(self, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse:
-        answer = ask(self.broker.port, request, ConsumerGroupHeartbeatResponse)
-        assert answer.error_code is ErrorCode.none, answer
-        return answer
+    def _ask(self, epoch: int, **fields: Any) -> Any:
+        own = {
+            "group_id": self.group,
+            "member_id": self.id,
+            "instance_id": self.instance,
+            "member_epoch": epoch,
+        }
+        return ask(self.broker.port, "ConsumerGroupHeartbeat", 1, **own, **fields)

@@ -6,16 +6,9 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 from kio.schema.errors import ErrorCode
-from kio.schema.join_group.v9.request import JoinGroupRequest, JoinGroupRequestProtocol
-from kio.schema.join_group.v9.response import JoinGroupResponse
-from kio.schema.leave_group.v5.request import LeaveGroupRequest, MemberIdentity
-from kio.schema.leave_group.v5.response import LeaveGroupResponse
-from kio.schema.sync_group.v5.request import SyncGroupRequest, SyncGroupRequestAssignment
-from kio.schema.sync_group.v5.response import SyncGroupResponse
-from kio.schema.types import GroupId
-from kio.static.primitive import i32Timedelta
 
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
@@ -30,7 +23,7 @@ from wire.messages.embedded_protocol import (
     write_subscription,
 )
 
-SESSION = i32Timedelta.parse(timedelta(minutes=5))
+SESSION_MS = timedelta(minutes=5) // timedelta(milliseconds=1)
 """Longer than a test: nobody sends heartbeats."""
 
 
@@ -77,7 +70,7 @@ class RawGroup:
         """These members, by default all, join; the leader assigns, and the group is Stable."""
         self.finish(self.start_joining(self.members if joining is None else joining))
 
-    def start_joining(self, members: Iterable[str]) -> list[Future[JoinGroupResponse]]:
+    def start_joining(self, members: Iterable[str]) -> list[Future[Any]]:
         """JoinGroup of each; the broker answers when the rebalance may go on.
 
         A new member or the leader is first: in a Stable group a follower's request begins no rebalance.
@@ -95,7 +88,7 @@ class RawGroup:
         seen = describe(self.broker, self.id)
         return seen is not None and seen.state != "Stable"
 
-    def joined(self, started: Iterable[Future[JoinGroupResponse]]) -> None:
+    def joined(self, started: Iterable[Future[Any]]) -> None:
         """Wait for the answers, and know who leads."""
         answers = [each.result() for each in started]
         assert {each.error_code for each in answers} == {ErrorCode.none}, answers
@@ -103,63 +96,60 @@ class RawGroup:
         (self.generation,) = {int(each.generation_id) for each in answers}
         self.members = [each.member_id for each in answers]
 
-    def finish(self, started: Iterable[Future[JoinGroupResponse]]) -> None:
+    def finish(self, started: Iterable[Future[Any]]) -> None:
         """Wait for the answers, and let the leader assign."""
         self.joined(started)
         self.assign({each: {} for each in self.members})
 
     def assign(self, assignments: Mapping[str, Mapping[str, tuple[int, ...]]]) -> None:
         """SyncGroup of the leader."""
-        synced = ask(
-            self.broker.port,
-            SyncGroupRequest(
-                group_id=GroupId(self.id),
-                generation_id=self.generation,  # type: ignore[arg-type]
-                member_id=self.leader,
-                group_instance_id=self.static.get(self.leader),
-                protocol_type="consumer",
-                protocol_name="range",
-                assignments=tuple(
-                    SyncGroupRequestAssignment(
-                        member_id=member,
-                        assignment=write_assignment(
-                            EmbeddedAssignment(version=1, partitions=dict(given), user_data=self.user_data)
-                        ),
-                    )
-                    for member, given in assignments.items()
+        written = [
+            {
+                "member_id": member,
+                "assignment": write_assignment(
+                    EmbeddedAssignment(version=1, partitions=dict(given), user_data=self.user_data)
                 ),
-            ),
-            SyncGroupResponse,
+            }
+            for member, given in assignments.items()
+        ]
+        synced = self._ask(
+            "SyncGroup",
+            5,
+            generation_id=self.generation,
+            member_id=self.leader,
+            group_instance_id=self.static.get(self.leader),
+            protocol_type="consumer",
+            protocol_name="range",
+            assignments=written,
         )
         assert synced.error_code is ErrorCode.none, synced
 
     def leave(self, member: str) -> None:
         """LeaveGroup: the broker removes it at once."""
-        left = ask(
-            self.broker.port,
-            LeaveGroupRequest(group_id=GroupId(self.id), members=(MemberIdentity(member_id=member),)),
-            LeaveGroupResponse,
-        )
+        left = self._ask("LeaveGroup", 5, members=[{"member_id": member}])
         assert left.error_code is ErrorCode.none, left
         self.members.remove(member)
 
-    def join_static(self, instance: str) -> JoinGroupResponse:
+    def join_static(self, instance: str) -> Any:
         """A static member joins, or comes back under a new id."""
         answer = self._join("", instance)
         self.static = {each: name for each, name in self.static.items() if name != instance}
         self.static[answer.member_id] = instance
         return answer
 
-    def _join(self, member: str, instance: str | None) -> JoinGroupResponse:
+    def _join(self, member: str, instance: str | None) -> Any:
         subscription = write_subscription(EmbeddedSubscription(version=1, topics=(self.topic,)))
         metadata = subscription if self.metadata is None else self.metadata
-        request = JoinGroupRequest(
-            group_id=GroupId(self.id),
-            session_timeout=SESSION,
-            rebalance_timeout=i32Timedelta.parse(timedelta(seconds=self.rebalance_timeout_s)),
+        return self._ask(
+            "JoinGroup",
+            9,
+            session_timeout=SESSION_MS,
+            rebalance_timeout=round(self.rebalance_timeout_s * 1000),
             member_id=member,
             group_instance_id=instance,
             protocol_type="consumer",
-            protocols=(JoinGroupRequestProtocol(name="range", metadata=metadata),),
+            protocols=[{"name": "range", "metadata": metadata}],
         )
-        return ask(self.broker.port, request, JoinGroupResponse)
+
+    def _ask(self, api: str, version: int, **fields: Any) -> Any:
+        return ask(self.broker.port, api, version, group_id=self.id, **fields)

@@ -14,10 +14,6 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._resource import ResourceType
 from kio.schema.errors import ErrorCode
-from kio.schema.offset_commit.v2 import request as commit_request
-from kio.schema.offset_commit.v2.response import OffsetCommitResponse
-from kio.schema.types import GroupId, TopicName
-from kio.static.primitive import i32, i64, i64Timedelta
 
 from tests.coordinator.store.what_was_said import Document, Witness
 from tests.kafka.broker import Broker
@@ -427,16 +423,15 @@ def commit_plainly(
         OSError: the broker does not answer.
         KafkaException: it refused.
     """
-    place = commit_request.OffsetCommitRequestPartition(
-        partition_index=i32(partition), committed_offset=i64(offset), committed_metadata=METADATA
+    place = {"partition_index": partition, "committed_offset": offset, "committed_metadata": METADATA}
+    answer = ask(
+        broker.port,
+        "OffsetCommit",
+        2,
+        group_id=group,
+        retention_time=-1 if retention is None else retention // timedelta(milliseconds=1),
+        topics=[{"name": topic, "partitions": [place]}],
     )
-    request = commit_request.OffsetCommitRequest(
-        group_id=GroupId(group),
-        member_id="",
-        retention_time=i64Timedelta.parse(retention or timedelta(milliseconds=-1)),
-        topics=(commit_request.OffsetCommitRequestTopic(name=TopicName(topic), partitions=(place,)),),
-    )
-    answer = ask(broker.port, request, OffsetCommitResponse)
     refused = [one for it in answer.topics for one in it.partitions if one.error_code is not ErrorCode.none]
     if refused:
         raise KafkaException(f"{group}: {refused}")

@@ -8,10 +8,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from kio.schema.metadata.v12.request import MetadataRequest, MetadataRequestTopic
-from kio.schema.metadata.v12.response import MetadataResponse
-from kio.schema.types import TopicName
-
 from tests.coordinator.store.real_log import OFFSETS_TOPIC, SETTINGS, RealLog, copy_directory
 from tests.coordinator.store.real_log_story import ORDERS, RECORDS, TOPICS, commit
 from tests.kafka.broker import Broker
@@ -57,11 +53,8 @@ def _has_loaded(broker: Broker) -> bool:
     A broker that comes back is leader at once, as it was, and loads; then the controller takes notice, and makes it
     leader again, and it loads again. In between a list of groups is short, and no error says so.
     """
-    name = MetadataRequestTopic(topic_id=None, name=TopicName(OFFSETS_TOPIC))
-    request = MetadataRequest(
-        topics=(name,), allow_auto_topic_creation=False, include_topic_authorized_operations=False
-    )
-    (topic,) = ask(broker.port, request, MetadataResponse).topics
+    wanted = [{"topic_id": None, "name": OFFSETS_TOPIC}]
+    (topic,) = ask(broker.port, "Metadata", 12, topics=wanted).topics
     led = {(one.partition_index, one.leader_epoch) for one in topic.partitions if one.leader_id >= 0}
     loaded = {(int(number), int(epoch)) for number, epoch in LOADED.findall(broker.log.read_text())}
     return len(topic.partitions) == len(led) and led <= loaded

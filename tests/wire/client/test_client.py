@@ -1,7 +1,8 @@
 """The client against brokers it rarely meets: old ones, moved coordinators, some of several down."""
 
-from collections.abc import Callable
-from contextlib import ExitStack
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -17,6 +18,9 @@ from wire.messages.schemas.cluster import METADATA
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
 from wire.messages.schemas.groups import FIND_COORDINATOR, LIST_GROUPS
 from wire.messages.schemas.offsets import OFFSET_FETCH
+
+Answers = dict[str, Callable[[int], Any]]
+"""By the name of the API; see `scripted.Answer`."""
 
 
 def metadata(*addresses: str) -> Callable[[int], Any]:
@@ -53,20 +57,31 @@ def coordinator(address: Callable[[], str], *groups: str) -> Callable[[int], Any
     return respond
 
 
-def client(*servers: str, **settings: Any) -> KafkaClient:
-    return KafkaClient.connect(ConnectionSettings(bootstrap_servers=servers, **settings))
-
-
 ALL = {api.name: api.sent for api in (METADATA, LIST_GROUPS, FIND_COORDINATOR, DESCRIBE_GROUPS)}
+
+
+@contextmanager
+def client_of(
+    answers: Answers,
+    versions: Mapping[str, tuple[int, int]] = ALL,
+    newest: int = 4,
+    *,
+    coordinates: bool = False,
+    **settings: Any,
+) -> Iterator[KafkaClient]:
+    """A client of a broker of these answers: the only one of its cluster and, if it `coordinates`, of all groups."""
+    with peer(broker(answers, versions, newest)) as address:
+        answers.setdefault("Metadata", metadata(address))
+        if coordinates:
+            answers["FindCoordinator"] = coordinator(lambda: address, "g", "h")
+        with KafkaClient.connect(ConnectionSettings(bootstrap_servers=(address,), **settings)) as client:
+            yield client
 
 
 @pytest.mark.parametrize("api_versions", range(5))
 def test_an_older_broker_is_asked_in_its_own_version(api_versions: int) -> None:
-    answers: dict[str, Callable[[int], Any]] = {"ListGroups": listed("g")}
-    with peer(broker(answers, ALL, api_versions)) as address:
-        answers["Metadata"] = metadata(address)
-        with client(address) as asking:
-            assert [group.group_id for group in asking.list_groups().groups] == ["g"]
+    with client_of({"ListGroups": listed("g")}, newest=api_versions) as client:
+        assert [group.group_id for group in client.list_groups().groups] == ["g"]
 
 
 @pytest.mark.parametrize(
@@ -74,22 +89,18 @@ def test_an_older_broker_is_asked_in_its_own_version(api_versions: int) -> None:
     [(5, "Stable", "classic"), (4, "Stable", ""), (3, "", ""), (1, "", ""), (0, "", "")],
 )
 def test_what_an_old_broker_does_not_tell_of_a_group_is_empty(newest: int, state: str, kind: str) -> None:
-    answers = {"ListGroups": listed("g")}
-    with peer(broker(answers, ALL | {"ListGroups": (0, newest)})) as address:
-        answers["Metadata"] = metadata(address)
-        with client(address) as asking:
-            listing = asking.list_groups()
-            (group,) = listing.groups
-            assert (group.group_id, group.protocol_type) == ("g", "consumer")
-            assert (group.group_state, group.group_type) == (state, kind)
+    with client_of({"ListGroups": listed("g")}, ALL | {"ListGroups": (0, newest)}) as client:
+        (group,) = client.list_groups().groups
+    assert (group.group_id, group.protocol_type) == ("g", "consumer")
+    assert (group.group_state, group.group_type) == (state, kind)
 
 
 def test_a_broker_that_is_down_does_not_lose_the_others() -> None:
-    answers = {"ListGroups": listed("b", "a")}
+    answers: Answers = {"ListGroups": listed("b", "a")}
     with closed_port() as dead, peer(broker(answers, ALL)) as address:
         answers["Metadata"] = metadata(dead, address)
-        with client(address) as asking:
-            listing = asking.list_groups()
+        with KafkaClient.connect(ConnectionSettings(bootstrap_servers=(address,))) as client:
+            listing = client.list_groups()
     assert [group.group_id for group in listing.groups] == ["a", "b"]
     assert list(listing.failed) == [dead]
     assert "connection refused" in listing.failed[dead].message
@@ -98,30 +109,21 @@ def test_a_broker_that_is_down_does_not_lose_the_others() -> None:
 
 
 def test_a_broker_that_refuses_is_named_with_its_code() -> None:
-    answers = {"ListGroups": listed(error=29)}
-    with peer(broker(answers, ALL)) as address:
-        answers["Metadata"] = metadata(address)
-        with client(address) as asking:
-            (failure,) = asking.list_groups().failed.values()
+    with client_of({"ListGroups": listed(error=29)}) as client:
+        (failure,) = client.list_groups().failed.values()
     assert (failure.code, failure.name) == (29, "TOPIC_AUTHORIZATION_FAILED")
 
 
 def test_a_broker_that_still_loads_is_asked_again() -> None:
     replies = [listed(error=14), listed(error=14), listed("g")]
-    answers: dict[str, Callable[[int], Any]] = {"ListGroups": lambda version: replies.pop(0)(version)}  # noqa: PLW0108
-    with peer(broker(answers, ALL)) as address:
-        answers["Metadata"] = metadata(address)
-        with client(address) as asking:
-            assert [group.group_id for group in asking.list_groups().groups] == ["g"]
+    with client_of({"ListGroups": lambda version: replies.pop(0)(version)}) as client:  # noqa: PLW0108
+        assert [group.group_id for group in client.list_groups().groups] == ["g"]
     assert replies == []
 
 
 def test_asking_again_ends_at_the_deadline() -> None:
-    answers = {"ListGroups": listed(error=14)}
-    with peer(broker(answers, ALL)) as address:
-        answers["Metadata"] = metadata(address)
-        with client(address, api_timeout_ms=2000) as asking:
-            (failure,) = asking.list_groups().failed.values()
+    with client_of({"ListGroups": listed(error=14)}, api_timeout_ms=2000) as client:
+        (failure,) = client.list_groups().failed.values()
     assert failure.name == "COORDINATOR_LOAD_IN_PROGRESS"
 
 
@@ -129,124 +131,89 @@ def test_asking_again_ends_at_the_deadline() -> None:
 def test_a_coordinator_that_moved_is_looked_up_again(newest: int) -> None:
     versions = ALL | {"FindCoordinator": (0, newest)}
     places: list[str] = []
-    answers: dict[str, Callable[[int], Any]] = {
+    answers: Answers = {
         "FindCoordinator": coordinator(lambda: places.pop(0)),
         "DescribeGroups": described("", error=16),
     }
-    with ExitStack() as stack:
-        moved_to = stack.enter_context(peer(broker({"DescribeGroups": described("Stable")}, versions)))
-        address = stack.enter_context(peer(broker(answers, versions)))
-        answers["Metadata"] = metadata(address)
-        with client(address) as asking:
-            places += [address, moved_to]
-            answer = asking.describe(DESCRIBE_GROUPS, ["g"])
-            assert (answer.found["g"].group_state, answer.failed) == ("Stable", {})
-            # It stays known: nothing is left to look up.
-            assert asking.describe(DESCRIBE_GROUPS, ["g"]).found["g"].group_state == "Stable"
+    moved_to = peer(broker({"DescribeGroups": described("Stable")}, versions))
+    with moved_to as new_place, client_of(answers, versions) as client:
+        places += [str(client.home().address), new_place]
+        answer = client.describe(DESCRIBE_GROUPS, ["g"])
+        assert (answer.found["g"].group_state, answer.failed) == ("Stable", {})
+        # It stays known: nothing is left to look up.
+        assert client.describe(DESCRIBE_GROUPS, ["g"]).found["g"].group_state == "Stable"
 
 
 def test_the_broker_that_lists_a_group_is_asked_for_it() -> None:
     """Nobody answers FindCoordinator here."""
-    answers = {"ListGroups": listed("g"), "DescribeGroups": described("Stable")}
-    with peer(broker(answers, ALL)) as address:
-        answers["Metadata"] = metadata(address)
-        with client(address) as asking:
-            assert asking.known_coordinators(["g"]) == {}
-            asking.list_groups()
-            assert asking.describe(DESCRIBE_GROUPS, ["g"]).found["g"].group_state == "Stable"
-            known = asking.known_coordinators(["g", "h"])
-            assert {group: str(place) for group, place in known.items()} == {"g": address}
+    with client_of({"ListGroups": listed("g"), "DescribeGroups": described("Stable")}) as client:
+        assert client.known_coordinators(["g"]) == {}
+        client.list_groups()
+        assert client.describe(DESCRIBE_GROUPS, ["g"]).found["g"].group_state == "Stable"
+        assert client.known_coordinators(["g", "h"]) == {"g": client.home().address}
 
 
 def test_a_group_that_moved_since_it_was_listed_is_looked_up() -> None:
-    answers: dict[str, Callable[[int], Any]] = {
-        "ListGroups": listed("g"),
-        "DescribeGroups": described("", error=16),
-    }
-    with ExitStack() as stack:
-        moved_to = stack.enter_context(peer(broker({"DescribeGroups": described("Stable")}, ALL)))
-        address = stack.enter_context(peer(broker(answers, ALL)))
-        answers |= {"Metadata": metadata(address), "FindCoordinator": coordinator(lambda: moved_to)}
-        with client(address) as asking:
-            asking.list_groups()
-            assert asking.describe(DESCRIBE_GROUPS, ["g"]).found["g"].group_state == "Stable"
-            assert str(asking.known_coordinators(["g"])["g"]) == moved_to
+    with peer(broker({"DescribeGroups": described("Stable")}, ALL)) as moved_to:
+        answers: Answers = {
+            "ListGroups": listed("g"),
+            "DescribeGroups": described("", error=16),
+            "FindCoordinator": coordinator(lambda: moved_to),
+        }
+        with client_of(answers) as client:
+            client.list_groups()
+            assert client.describe(DESCRIBE_GROUPS, ["g"]).found["g"].group_state == "Stable"
+            assert str(client.known_coordinators(["g"])["g"]) == moved_to
 
 
 def test_a_dead_coordinator_fails_its_groups_only() -> None:
-    answers: dict[str, Callable[[int], Any]] = {}
-    with closed_port() as dead, peer(broker(answers, ALL)) as address:
-        answers |= {"Metadata": metadata(address), "FindCoordinator": coordinator(lambda: dead)}
-        with client(address) as asking:
-            answer = asking.describe(DESCRIBE_GROUPS, ["g"])
-            assert answer.found == {}
-            assert answer.failed["g"].message.startswith(f"{dead}: connection refused.")
+    with closed_port() as dead, client_of({"FindCoordinator": coordinator(lambda: dead)}) as client:
+        answer = client.describe(DESCRIBE_GROUPS, ["g"])
+    assert answer.found == {}
+    assert answer.failed["g"].message.startswith(f"{dead}: connection refused.")
 
 
 def test_what_was_found_is_kept_when_a_second_look_up_fails() -> None:
     """The only broker knows the coordinator of "g" once; of "h" it says it moved, and then answers no more."""
+    both = {"groups": [classic("g", "Stable"), classic("h", "Stable", 16)]}
+    answers: Answers = {"DescribeGroups": lambda _: both}
     lookups = 0
+    with client_of(answers, coordinates=True) as client:
+        known = answers["FindCoordinator"]
 
-    def coordinators(version: int) -> Any:
-        nonlocal lookups
-        lookups += 1
-        if lookups > 1:
-            raise ConnectionResetError
-        return coordinator(lambda: address, "g", "h")(version)
+        def coordinators(version: int) -> Any:
+            nonlocal lookups
+            lookups += 1
+            if lookups > 1:
+                raise ConnectionResetError
+            return known(version)
 
-    def both(_version: int) -> Any:
-        return {"groups": [classic("g", "Stable"), classic("h", "Stable", 16)]}
-
-    answers: dict[str, Callable[[int], Any]] = {"FindCoordinator": coordinators, "DescribeGroups": both}
-    with peer(broker(answers, ALL)) as address:
-        answers["Metadata"] = metadata(address)
-        with client(address) as asking:
-            answer = asking.describe(DESCRIBE_GROUPS, ["g", "h"])
+        answers["FindCoordinator"] = coordinators
+        answer = client.describe(DESCRIBE_GROUPS, ["g", "h"])
     assert lookups > 1
     assert answer.found["g"].group_state == "Stable"
     assert answer.failed["h"].name == "NOT_COORDINATOR"
 
 
 def test_a_broker_without_the_request_says_who_has_it() -> None:
-    answers: dict[str, Callable[[int], Any]] = {}
-    with peer(broker(answers, ALL)) as address:
-        answers |= {"Metadata": metadata(address), "FindCoordinator": coordinator(lambda: address)}
-        with client(address) as asking:
-            failure = asking.describe(CONSUMER_GROUP_DESCRIBE, ["g"]).failed["g"]
+    with client_of({}, coordinates=True) as client:
+        place = client.home().address
+        failure = client.describe(CONSUMER_GROUP_DESCRIBE, ["g"]).failed["g"]
     assert failure.message == (
-        f"{address}: this broker does not answer {CONSUMER_GROUP_DESCRIBE.name}; Kafka 3.7 or newer does"
+        f"{place}: this broker does not answer {CONSUMER_GROUP_DESCRIBE.name}; Kafka 3.7 or newer does"
     )
     assert failure.name == "UNSUPPORTED_VERSION"
 
 
 @pytest.mark.parametrize("version", range(2, 10))
 def test_committed_offsets_in_every_version(version: int) -> None:
-    partitions = [
-        {
-            "partition_index": 0,
-            "committed_offset": 7,
-            "committed_leader_epoch": 4,
-            "metadata": None,
-            "error_code": 0,
-        },
-        {
-            "partition_index": 1,
-            "committed_offset": -1,
-            "committed_leader_epoch": 4,
-            "metadata": "",
-            "error_code": 29,
-        },
-    ]
-    topics = [{"name": "orders", "partitions": partitions}]
-
-    def fetched(_version: int) -> Any:
-        return {"topics": topics, "groups": [{"group_id": "g", "topics": topics}]}
-
-    answers: dict[str, Callable[[int], Any]] = {"OffsetFetch": fetched}
-    with peer(broker(answers, ALL | {OFFSET_FETCH.name: (0, version)})) as address:
-        answers |= {"Metadata": metadata(address), "FindCoordinator": coordinator(lambda: address)}
-        with client(address) as asking:
-            offsets = asking.committed_offsets(["g"]).found["g"]
+    names = ("partition_index", "committed_offset", "committed_leader_epoch", "metadata", "error_code")
+    rows = ((0, 7, 4, None, 0), (1, -1, 4, "", 29))
+    topics = [{"name": "orders", "partitions": [dict(zip(names, row, strict=True)) for row in rows]}]
+    fetched = {"topics": topics, "groups": [{"group_id": "g", "topics": topics}]}
+    versions = ALL | {OFFSET_FETCH.name: (0, version)}
+    with client_of({"OffsetFetch": lambda _: fetched}, versions, coordinates=True) as client:
+        offsets = client.committed_offsets(["g"]).found["g"]
     epoch = 4 if version >= 5 else None
     found, failed = committed_offsets(offsets)
     assert found == {"orders": {0: CommittedOffset(offset=7, leader_epoch=epoch, metadata="")}}
@@ -254,9 +221,7 @@ def test_committed_offsets_in_every_version(version: int) -> None:
 
 
 def test_a_connection_closed_while_idle_is_made_again() -> None:
-    import socket
-
-    answers = {"ListGroups": listed("g")}
+    answers: Answers = {"ListGroups": listed("g")}
     serve = broker(answers, ALL)
     open_now: list[socket.socket] = []
 
@@ -266,31 +231,24 @@ def test_a_connection_closed_while_idle_is_made_again() -> None:
 
     with peer(script) as address:
         answers["Metadata"] = metadata(address)
-        with client(address) as asking:
-            assert asking.list_groups().groups
+        with KafkaClient.connect(ConnectionSettings(bootstrap_servers=(address,))) as client:
+            assert client.list_groups().groups
             open_now[-1].shutdown(socket.SHUT_RDWR)
-            assert asking.list_groups().groups
+            assert client.list_groups().groups
         assert len(open_now) == 2
 
 
 @pytest.mark.parametrize("newest", [6, 5, 4, 0])
 def test_brokers_of_every_age_describe_groups(newest: int) -> None:
-    member = {
-        "member_id": "m",
-        "client_id": "c",
-        "client_host": "h",
-        "member_metadata": b"1",
-        "member_assignment": b"",
-    }
+    names = ("member_id", "client_id", "client_host", "member_metadata", "member_assignment")
+    member = dict(zip(names, ("m", "c", "h", b"1", b""), strict=True))
     group = {**classic("g", "Stable"), "protocol_data": "range", "members": [member, member]}
-    answers: dict[str, Callable[[int], Any]] = {
+    answers: Answers = {
         "DescribeGroups": lambda _: {"groups": [group, classic("h", "", 30)]},
         "ListGroups": listed("g", "h"),
     }
-    with peer(broker(answers, ALL | {"DescribeGroups": (0, newest)})) as address:
-        answers["Metadata"] = metadata(address)
-        with client(address) as asking:
-            asking.list_groups()
-            answer = asking.describe(DESCRIBE_GROUPS, ["g", "h"])
+    with client_of(answers, ALL | {"DescribeGroups": (0, newest)}) as client:
+        client.list_groups()
+        answer = client.describe(DESCRIBE_GROUPS, ["g", "h"])
     assert (answer.found["g"].protocol_data, len(answer.found["g"].members)) == ("range", 2)
     assert answer.failed["h"].name == "GROUP_AUTHORIZATION_FAILED"

@@ -1,14 +1,11 @@
 """Kafka's own classes for record batches and segments, asked through a Java process (`Batches.java`)."""
 
 import base64
-import json
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.kafka.programs import program
+from tests.kafka.programs import SILENT, Answerer
 from tests.wire.log.random_batches import Made
 from wire.log.batches import Codec
 
@@ -17,50 +14,32 @@ class JavaRefused(Exception):
     """What Kafka's class threw."""
 
 
-class JavaBatches:
-    """One process; not for several threads at once."""
+class JavaBatches(Answerer):
+    """One process, started with the first question."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
+    def __init__(self, jars: Path) -> None:
+        """Start nothing yet."""
+        super().__init__(jars, "Batches", options=[SILENT])
 
     def write(self, batches: list[dict[str, Any]]) -> bytes:
         """Batches as Java writes them; see `as_json` and `Batches.java` for what one is."""
-        return base64.b64decode(self._ask({"write": batches})["bytes"])
+        return base64.b64decode(self.answer({"write": batches})["bytes"])
 
     def read(self, data: bytes) -> list[dict[str, Any]]:
         """All batches with their records; keys and values in base64. JavaRefused if one is not right."""
-        batches: list[dict[str, Any]] = self._ask({"read": base64.b64encode(data).decode()})["batches"]
+        batches: list[dict[str, Any]] = self.answer({"read": base64.b64encode(data).decode()})["batches"]
         return batches
 
     def recover(self, directory: Path, base_offset: int) -> int:
         """Recover the segment in `directory`, which makes its index files anew; the bytes cut off its end."""
-        return int(self._ask({"recover": str(directory), "base_offset": base_offset})["truncated"])
+        return int(self.answer({"recover": str(directory), "base_offset": base_offset})["truncated"])
 
-    def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(question) + "\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
-        assert line, "the Java process ended"
-        answer: dict[str, Any] = json.loads(line)
+    def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Ask it; JavaRefused where Kafka's class threw."""
+        answer = super().answer(question)
         if "error" in answer:
             raise JavaRefused(answer["error"])
         return answer
-
-
-@contextmanager
-def java_batches(jars: Path) -> Iterator[JavaBatches]:
-    """Start the process; it ends with the context."""
-    quiet = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=off",)
-    command = program(jars, "Batches", heap_mb=512, options=quiet)
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            yield JavaBatches(process)
-        finally:
-            assert process.stdin is not None
-            process.stdin.close()
-            process.wait(timeout=30)
 
 
 def as_json(made: Made) -> dict[str, Any]:

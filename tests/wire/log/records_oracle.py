@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tests.kafka.programs import program
+from tests.kafka.programs import SILENT, program
 
 TIMEOUT_S = 250.0
 
@@ -77,8 +77,7 @@ def write_again(jars: Path, records: Iterable[Bytes]) -> list[Bytes]:
 
 def _ask(jars: Path, questions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     lines = "".join(json.dumps(question) + "\n" for question in questions)
-    quiet = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=off",)
-    command = program(jars, "RecordsOracle", heap_mb=512, options=quiet)
+    command = program(jars, "RecordsOracle", heap_mb=512, options=[SILENT])
     done = subprocess.run(
         command, input=lines, capture_output=True, text=True, check=False, timeout=TIMEOUT_S
     )

@@ -1,15 +1,13 @@
 """Kafka's own classes and this reader and writer, on the same batches."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
 from tests.coordinator.store.tampering import with_payload
-from tests.wire.log.java_batches import JavaBatches, JavaRefused, as_json, java_batches, shown
+from tests.wire.log.java_batches import JavaBatches, JavaRefused, as_json, shown
 from tests.wire.log.random_batches import NOW_MS, Made, made_batch, made_log
 from tests.wire.log.test_columns import LIES
 from wire.log.batch_header import LOG_APPEND_TIME, TRANSACTIONAL
@@ -30,12 +28,6 @@ from wire.log.control_records import coordinator_epoch, end_of_transaction
 pytestmark = pytest.mark.kafka
 
 EMPTIED = {"kind": "emptied", "last_offset_delta": 7, "base_sequence": 3, "transactional": True}
-
-
-@pytest.fixture(scope="module")
-def java(kafka_jars: Path) -> Iterator[JavaBatches]:
-    with java_batches(kafka_jars) as process:
-        yield process
 
 
 @pytest.mark.parametrize("seed", range(20))

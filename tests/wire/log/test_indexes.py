@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from tests.coordinator.store.tampering import with_field
-from tests.wire.log.java_batches import JavaBatches, java_batches
+from tests.wire.log.java_batches import JavaBatches
 from tests.wire.log.random_batches import made_log
 from wire.log.batch_header import CONTROL
 from wire.log.batches import ControlType, encode_batch
@@ -108,12 +108,6 @@ def test_other_control_batches_end_no_transaction(tmp_path: Path) -> None:
     segment = _segment(tmp_path, 0, _data(0, 1) + unknown + short + emptied + _mark(4, 1, ControlType.ABORT))
     ((transaction,),) = aborted_transactions([segment.batches])
     assert (transaction.first_offset, transaction.last_offset) == (0, 4)
-
-
-@pytest.fixture(scope="module")
-def java(kafka_jars: Path) -> Iterator[JavaBatches]:
-    with java_batches(kafka_jars) as process:
-        yield process
 
 
 @pytest.mark.kafka

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -12,10 +11,6 @@ import pytest
 from confluent_kafka import Consumer, KafkaException
 from confluent_kafka.admin._acl import AclOperation
 from confluent_kafka.admin._resource import ResourceType
-from kio.schema.consumer_group_heartbeat.v1.request import ConsumerGroupHeartbeatRequest
-from kio.schema.consumer_group_heartbeat.v1.response import ConsumerGroupHeartbeatResponse
-from kio.schema.types import GroupId, TopicName
-from kio.static.primitive import i32, i32Timedelta
 
 from migration.client_config import ClientConfig, kept
 from tests.cli.command import Answer, Kohort
@@ -53,18 +48,18 @@ def _join(broker: Broker, group: str, topic: str) -> Refusal:
     )
 
 
-def _heartbeat(
-    broker: Broker, group: str, member: str, epoch: int, topic: str
-) -> ConsumerGroupHeartbeatResponse:
-    request = ConsumerGroupHeartbeatRequest(
-        group_id=GroupId(group),
+def _heartbeat(broker: Broker, group: str, member: str, epoch: int, topic: str) -> Any:
+    return ask(
+        broker.port,
+        "ConsumerGroupHeartbeat",
+        1,
+        group_id=group,
         member_id=member,
-        member_epoch=i32(epoch),
-        rebalance_timeout=i32Timedelta.parse(timedelta(minutes=5)),
-        subscribed_topic_names=(TopicName(topic),),
+        member_epoch=epoch,
+        rebalance_timeout=300_000,
+        subscribed_topic_names=[topic],
         topic_partitions=(),
     )
-    return ask(broker.port, request, ConsumerGroupHeartbeatResponse)
 
 
 def _plan(kohort: Kohort, broker: Broker, group: str, *options: str | Path, to: str = "consumer") -> Answer:
