@@ -15,7 +15,7 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,13 @@ class Columns:
     def value(self, index: int) -> bytes | None:
         """The value of record `index`."""
         return _slice(self.data, self.value_start[index], self.value_end[index])
+
+    def taken(self, places: Ints) -> Columns:
+        """The records at these places."""
+        return replace(self, **{name: getattr(self, name)[places] for name in _OF_RECORDS})
+
+
+_OF_RECORDS = ("offsets", "timestamps", "key_start", "key_end", "value_start", "value_end", "batch_of")
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,15 +70,15 @@ def key_types(octets: Octets, starts: Ints, ends: Ints) -> Ints:
 def read_offset_keys(octets: Octets, starts: Ints, ends: Ints) -> OffsetKeys:
     """Read keys."""
     quick = ends - starts >= _LEAST_KEY_BYTES
-    group_length = _numbers_at(octets, starts + 2, ">i2", quick)
+    group_length = numbers_at(octets, starts + 2, ">i2", quick)
     group_end = starts + 4 + group_length
     quick &= (group_length >= 0) & (group_end + 2 <= ends - 4)
-    topic_length = _numbers_at(octets, group_end, ">i2", quick)
+    topic_length = numbers_at(octets, group_end, ">i2", quick)
     topic_end = group_end + 2 + topic_length
     quick &= (topic_length >= 0) & (topic_end <= ends - 4)
-    types = _numbers_at(octets, starts, ">i2", quick)
+    types = numbers_at(octets, starts, ">i2", quick)
     quick &= (types == LEGACY_OFFSET_COMMIT) | (types == OFFSET_COMMIT)
-    partition = _numbers_at(octets, topic_end, ">i4", quick)
+    partition = numbers_at(octets, topic_end, ">i4", quick)
     return OffsetKeys(
         quick=quick,
         group_start=starts + 4 * quick,
@@ -92,11 +92,11 @@ def read_offset_keys(octets: Octets, starts: Ints, ends: Ints) -> OffsetKeys:
 def read_offset_values(octets: Octets, starts: Ints, ends: Ints) -> OffsetValues:
     """Read values."""
     quick = ends - starts >= _LEAST_VALUE_BYTES
-    version = _numbers_at(octets, starts, ">i2", quick)
+    version = numbers_at(octets, starts, ">i2", quick)
     fourth = version == 4
     quick &= fourth | (version == 3)
-    length = _numbers_at(octets, starts + 14, "u1", quick)
-    low = _numbers_at(octets, starts + 15, "u1", quick)
+    length = numbers_at(octets, starts + 14, "u1", quick)
+    low = numbers_at(octets, starts + 15, "u1", quick)
     # Version 3 has an int16 there, version 4 a varint of one more than the length; of one byte, or of two.
     long = fourth & (length >= _SHORT)
     plus_one = np.where(long, length & 0x7F | low << 7, length)
@@ -104,22 +104,22 @@ def read_offset_values(octets: Octets, starts: Ints, ends: Ints) -> OffsetValues
     metadata_start = starts + np.where(fourth & ~long, _METADATA_AT, _METADATA_AT + 1)
     metadata_end = metadata_start + np.where(fourth, plus_one - 1, length << 8 | low)
     quick &= metadata_end + 8 + fourth <= ends
-    commit_ms = _numbers_at(octets, metadata_end, ">i8", quick)
+    commit_ms = numbers_at(octets, metadata_end, ">i8", quick)
     tags_at = metadata_end + 8
-    tags = _numbers_at(octets, tags_at, "u1", quick & fourth)
+    tags = numbers_at(octets, tags_at, "u1", quick & fourth)
     tagged = quick & fourth & (tags != 0)
     named = tagged & (tags_at + _TAG_AND_ID_BYTES <= ends)
-    named &= _numbers_at(octets, tags_at, ">u2", named) == 0x0100
-    named &= _numbers_at(octets, tags_at + 2, "u1", named) == 16
-    named &= (_numbers_at(octets, tags_at + 3, ">i8", named) != 0) | (
-        _numbers_at(octets, tags_at + 11, ">i8", named) != 0
+    named &= numbers_at(octets, tags_at, ">u2", named) == 0x0100
+    named &= numbers_at(octets, tags_at + 2, "u1", named) == 16
+    named &= (numbers_at(octets, tags_at + 3, ">i8", named) != 0) | (
+        numbers_at(octets, tags_at + 11, ">i8", named) != 0
     )
     quick &= ~tagged | named
     return OffsetValues(
         quick=quick,
         version=version,
-        offset=_numbers_at(octets, starts + 2, ">i8", quick),
-        leader_epoch=_numbers_at(octets, starts + 10, ">i4", quick),
+        offset=numbers_at(octets, starts + 2, ">i8", quick),
+        leader_epoch=numbers_at(octets, starts + 10, ">i4", quick),
         metadata_start=np.where(quick, metadata_start, starts),
         metadata_end=np.where(quick, metadata_end, starts),
         commit_ms=commit_ms,
@@ -127,7 +127,7 @@ def read_offset_values(octets: Octets, starts: Ints, ends: Ints) -> OffsetValues
     )
 
 
-def _numbers_at(octets: Octets, positions: Ints, kind: str, where: NDArray[np.bool_]) -> Ints:
+def numbers_at(octets: Octets, positions: Ints, kind: str, where: NDArray[np.bool_]) -> Ints:
     """Big-endian numbers at positions; 0 where they are not asked for."""
     if where.all():
         return _numbers(octets, positions, kind)

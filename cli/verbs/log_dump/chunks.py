@@ -6,23 +6,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cli.errors import UsageError
 from cli.selection import split_list
 from cli.times import parse_moment
 from cli.verbs.log_dump.segments import ShownSegment, damage_of
-from cli.verbs.log_dump.texts import NULL, FieldSpans, Ints, KeyText, PlainCommits, Texts, plain_commits
+from cli.verbs.log_dump.texts import NULL, KeyText, PlainCommits, key_text, payload_text, plain_commits
 from groups.model import Problem
 from wire.log.batch_header import CONTROL
 from wire.log.batches import Batches, Columns, ControlType, DamagedLog, records_of
 from wire.log.control_records import MalformedControlRecord, control_type_of, coordinator_epoch
 from wire.log.salvage import Part, readable_columns
+from wire.log.varints import Ints
 from wire.messages.reader import DecodeError
 from wire.messages.schemas.record_types import RECORD_TYPES
 
@@ -53,43 +54,56 @@ class ReadRecord:
     raw: tuple[bytes | None, bytes | None] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Chunk:
-    """Records in the order of the log, as columns of equal length. A size of -1 is null, a sequence of -1 none.
-
-    What a record says is in `commits` or, by its place in the columns, in `others`.
-    """
+    """Records in the order of the log. What a record says is in `commits` or, by its place, in `others`."""
 
     file: str
-    batches: Batches
-    batch_of: Ints
-    """By place in `batches`."""
-    offsets: Ints
-    timestamps: Ints
-    key_sizes: Ints
-    value_sizes: Ints
-    sequences: Ints
-    commits: Sequence[PlainCommits]
+    records: Columns
+    commits: PlainCommits
     others: Mapping[int, ReadRecord]
 
     def __len__(self) -> int:
-        return len(self.offsets)
+        return len(self.records)
 
     @property
     def end(self) -> int:
         """The byte behind the last record's batch, in the file."""
-        return int(self.batches.ends[self.batch_of[-1]]) if len(self) else 0
+        return int(self.records.batches.ends[self.records.batch_of[-1]]) if len(self) else 0
+
+    @cached_property
+    def key_sizes(self) -> Ints:
+        """Of each record; -1 is null."""
+        return _sizes(self.records.key_start, self.records.key_end)
+
+    @cached_property
+    def value_sizes(self) -> Ints:
+        """Of each record; -1 is null."""
+        return _sizes(self.records.value_start, self.records.value_end)
+
+    @cached_property
+    def sequences(self) -> Ints:
+        """Of each record; -1 is none."""
+        headers, batch_of = self.records.batches.headers, self.records.batch_of
+        base = headers["base_sequence"][batch_of].astype(np.int64)
+        # They begin again at 0 behind 2^31 - 1.
+        own = (base + self.records.offsets - headers["base_offset"][batch_of]) & 0x7FFFFFFF
+        sequences: Ints = np.where(base < 0, -1, own)
+        return sequences
 
 
-def chunks_of(segment: ShownSegment, wanted: Wanted, texts: Texts) -> Iterator[Chunk | Problem]:
+def _sizes(starts: Ints, ends: Ints) -> Ints:
+    sizes: Ints = np.where(ends < 0, -1, ends - starts)
+    return sizes
+
+
+def chunks_of(segment: ShownSegment, wanted: Wanted) -> Iterator[Chunk | Problem]:
     """The wanted records of a segment; in the place of what cannot be read, where it stands and why."""
     for part in segment.parts():
-        yield from chunks_of_part(segment, part, wanted, texts)
+        yield from chunks_of_part(segment, part, wanted)
 
 
-def chunks_of_part(
-    segment: ShownSegment, part: Part, wanted: Wanted, texts: Texts
-) -> Iterator[Chunk | Problem]:
+def chunks_of_part(segment: ShownSegment, part: Part, wanted: Wanted) -> Iterator[Chunk | Problem]:
     """The same of one part."""
     for columns in readable_columns(wanted.overlapping(part.batches)):
         if isinstance(columns, DamagedLog):
@@ -97,80 +111,54 @@ def chunks_of_part(
             continue
         rows = wanted.rows(columns)
         for start in range(0, len(rows), ROWS):
-            reading = _Reading(columns, wanted, texts)
-            yield reading.chunk(segment.file, rows[start : start + ROWS])
+            yield _chunk(segment.file, columns.taken(rows[start : start + ROWS]), wanted)
     problem = segment.damage(part)
     if problem is not None:
         yield problem
 
 
-class _Reading:
-    """Puts the records of one chunk into words."""
+def _chunk(file: str, records: Columns, wanted: Wanted) -> Chunk:
+    """The wanted ones of some records, put into words."""
+    if not wanted.any_key:
+        chosen = [wanted.key(_key(records, place)) for place in range(len(records))]
+        records = records.taken(np.flatnonzero(chosen))
+    header_keys = _header_keys(records)
+    candidates = (records.batches.headers["attributes"][records.batch_of] & CONTROL) == 0
+    candidates[list(header_keys)] = False
+    commits = plain_commits(records, candidates)
+    left = np.ones(len(records), dtype=bool)
+    left[commits.places] = False
+    others = {
+        place: _read(records, place, header_keys.get(place, ())) for place in np.flatnonzero(left).tolist()
+    }
+    return Chunk(file=file, records=records, commits=commits, others=others)
 
-    def __init__(self, columns: Columns, wanted: Wanted, texts: Texts) -> None:
-        self._columns, self._wanted, self._texts = columns, wanted, texts
 
-    def chunk(self, file: str, rows: Ints) -> Chunk:
-        columns, batches = self._columns, self._columns.batches
-        if not self._wanted.any_key:
-            rows = rows[[self._wanted.key(self._key(row)) for row in rows.tolist()]]
-        places = FieldSpans(
-            data=columns.data,
-            key_start=columns.key_start[rows],
-            key_end=columns.key_end[rows],
-            value_start=columns.value_start[rows],
-            value_end=columns.value_end[rows],
-        )
-        batch_of, offsets = columns.batch_of[rows], columns.offsets[rows]
-        header_keys = _header_keys(columns, rows)
-        candidates = (batches.headers["attributes"][batch_of] & CONTROL) == 0
-        candidates[list(header_keys)] = False
-        commits = list(plain_commits(places, candidates, self._texts))
-        left = np.ones(len(rows), dtype=bool)
-        for some in commits:
-            left[some.places] = False
-        return Chunk(
-            file=file,
-            batches=batches,
-            batch_of=batch_of,
-            offsets=offsets,
-            timestamps=columns.timestamps[rows],
-            key_sizes=np.where(places.key_end < 0, -1, places.key_end - places.key_start),
-            value_sizes=np.where(places.value_end < 0, -1, places.value_end - places.value_start),
-            sequences=_sequences(batches, batch_of, offsets),
-            commits=commits,
-            others={
-                place: self._read(int(rows[place]), header_keys.get(place, ()))
-                for place in np.flatnonzero(left).tolist()
-            },
-        )
+def _key(records: Columns, place: int) -> KeyText:
+    if records.batches.headers["attributes"][records.batch_of[place]] & CONTROL:
+        return CONTROL_KEY
+    key = records.key(place)
+    return NO_KEY if key is None else key_text(key)
 
-    def _key(self, row: int) -> KeyText:
-        columns = self._columns
-        if columns.batches.headers["attributes"][columns.batch_of[row]] & CONTROL:
-            return CONTROL_KEY
-        key = columns.key(row)
-        return NO_KEY if key is None else self._texts.key(key)
 
-    def _read(self, row: int, header_keys: tuple[str, ...]) -> ReadRecord:
-        columns, key = self._columns, self._key(row)
-        start, end = int(columns.value_start[row]), int(columns.value_end[row])
-        payload, marker, error = NULL, None, key.error
-        try:
-            if key is CONTROL_KEY:
-                marker, error = _marker(columns.key(row), columns.value(row))
-            elif end >= 0 and error is None and key.type is not None:
-                payload = self._texts.payload(key.type, columns.data, start, end)
-        except DecodeError as problem:
-            error = str(problem)
-        return ReadRecord(
-            key=key,
-            payload=payload,
-            marker=marker,
-            header_keys=header_keys,
-            error=error,
-            raw=None if error is None else (columns.key(row), columns.value(row)),
-        )
+def _read(records: Columns, place: int, header_keys: tuple[str, ...]) -> ReadRecord:
+    shown, raw = _key(records, place), (records.key(place), records.value(place))
+    payload, marker, error = NULL, None, shown.error
+    try:
+        if shown is CONTROL_KEY:
+            marker, error = _marker(*raw)
+        elif raw[1] is not None and error is None and shown.type is not None:
+            payload = payload_text(shown.type, raw[1])
+    except DecodeError as problem:
+        error = str(problem)
+    return ReadRecord(
+        key=shown,
+        payload=payload,
+        marker=marker,
+        header_keys=header_keys,
+        error=error,
+        raw=None if error is None else raw,
+    )
 
 
 def _marker(key: bytes | None, value: bytes | None) -> tuple[Marker, str | None]:
@@ -183,26 +171,17 @@ def _marker(key: bytes | None, value: bytes | None) -> tuple[Marker, str | None]
         return Marker(ControlType.UNKNOWN.name, None), str(error)
 
 
-def _sequences(batches: Batches, places: Ints, offsets: Ints) -> Ints:
-    base = batches.headers["base_sequence"][places].astype(np.int64)
-    # They begin again at 0 behind 2^31 - 1.
-    own = (base + offsets - batches.headers["base_offset"][places]) & 0x7FFFFFFF
-    sequences: Ints = np.where(base < 0, -1, own)
-    return sequences
-
-
-def _header_keys(columns: Columns, rows: Ints) -> dict[int, tuple[str, ...]]:
+def _header_keys(records: Columns) -> dict[int, tuple[str, ...]]:
     """The keys of the headers, of records that have any, by place; no record that a broker writes here has."""
-    ends, starts = columns.value_end[rows], columns.value_start[rows]
-    counts = np.frombuffer(columns.data, dtype=np.uint8)[np.where(ends < 0, starts, ends)]
+    ends = np.where(records.value_end < 0, records.value_start, records.value_end)
+    counts = np.frombuffer(records.data, dtype=np.uint8)[ends]
     places: dict[int, dict[int, int]] = {}
     for place in np.flatnonzero(counts).tolist():
-        row = rows[place]
-        places.setdefault(int(columns.batch_of[row]), {})[int(columns.offsets[row])] = place
+        places.setdefault(int(records.batch_of[place]), {})[int(records.offsets[place])] = place
     return {
         by_offset[record.offset]: tuple(key for key, _ in record.headers)
         for index, by_offset in places.items()
-        for record in records_of(columns.batches[index], columns.batches.data)
+        for record in records_of(records.batches[index], records.batches.data)
         if record.offset in by_offset
     }
 
@@ -244,7 +223,7 @@ class Wanted:
         kept = (latest >= self.first_ms) & (latest <= self.last_ms)
         return Batches(some.data, some.file, some.positions[kept], some.headers[kept])
 
-    def rows(self, columns: Columns) -> NDArray[np.int64]:
+    def rows(self, columns: Columns) -> Ints:
         """The records of a chunk within the bounds."""
         within = (columns.offsets >= self.first_offset) & (columns.offsets <= self.last_offset)
         within &= (columns.timestamps >= self.first_ms) & (columns.timestamps <= self.last_ms)

@@ -13,7 +13,7 @@ from cli.render.cells import Cell
 from cli.render.document import columns, fields
 from cli.times import format_moment
 from cli.verbs.log_dump.chunks import Chunk, ReadRecord
-from cli.verbs.log_dump.texts import NULL, PlainCommits, json_text, per_run
+from cli.verbs.log_dump.texts import NULL, json_text, per_run
 from wire.log.batch_header import MAGIC, Batch, Batches
 from wire.log.offset_records import OFFSET_COMMIT
 from wire.messages.schemas.record_types import RECORD_TYPES
@@ -26,23 +26,20 @@ def record_lines(chunk: Chunk) -> list[str]:
 
     Put together by hand: a log has millions of them, and they differ in little.
     """
-    if len(chunk.commits) == 1 and not chunk.others:
-        return _commit_lines(chunk, chunk.commits[0])
     lines = np.full(len(chunk), "", dtype=object)
-    for commits in chunk.commits:
-        lines[commits.places] = _commit_lines(chunk, commits)
+    lines[chunk.commits.places] = _commit_lines(chunk)
     for place, read in chunk.others.items():
         lines[place] = _line(chunk, place, read)
     found: list[str] = lines.tolist()
     return found
 
 
-def _commit_lines(chunk: Chunk, commits: PlainCommits) -> list[str]:
-    at = commits.places
-    batch_of, timestamps = chunk.batch_of[at], chunk.timestamps[at]
+def _commit_lines(chunk: Chunk) -> list[str]:
+    commits, at, records = chunk.commits, chunk.commits.places, chunk.records
+    batch_of, timestamps = records.batch_of[at], records.timestamps[at]
     key_sizes, value_sizes = chunk.key_sizes[at], chunk.value_sizes[at]
     file = json_text(chunk.file)
-    fronts = per_run(lambda place: _front(file, chunk.batches[int(batch_of[place])]), batch_of)
+    fronts = per_run(lambda place: _front(file, records.batches[int(batch_of[place])]), batch_of)
     middles = per_run(
         lambda place: (
             f',"timestamp":{timestamps[place]},"key_size":{key_sizes[place]},'
@@ -51,17 +48,17 @@ def _commit_lines(chunk: Chunk, commits: PlainCommits) -> list[str]:
         timestamps, key_sizes, value_sizes,
     )  # fmt: skip
     key = ',"header_keys":[],"control":null,"key":'
-    payload = f'}}}},"payload":{commits.payload_begin}'
     return [
-        f'{front}"offset":{offset}{middle}{sequence}{key}{key_begin}{partition}{payload}{committed}{payload_end}'
-        ',"error":null,"raw":null}'
-        for front, offset, middle, sequence, key_begin, partition, committed, payload_end in zip(
+        f'{front}"offset":{offset}{middle}{sequence}{key}{key_begin}{partition}}}}},"payload":'
+        f'{payload_begin}{committed}{payload_end},"error":null,"raw":null}}'
+        for front, offset, middle, sequence, key_begin, partition, payload_begin, committed, payload_end in zip(
             fronts,
-            chunk.offsets[at].tolist(),
+            records.offsets[at].tolist(),
             middles,
             _or_null(chunk.sequences[at].tolist()),
             commits.key_begins,
             commits.partitions,
+            commits.payload_begins,
             commits.offsets,
             commits.payload_ends,
             strict=True,
@@ -71,7 +68,7 @@ def _commit_lines(chunk: Chunk, commits: PlainCommits) -> list[str]:
 
 def _or_null(numbers: list[int]) -> Sequence[int | str]:
     """The numbers, and null for -1."""
-    if min(numbers) >= 0:
+    if min(numbers, default=0) >= 0:
         return numbers
     return [NULL if number < 0 else number for number in numbers]
 
@@ -99,9 +96,10 @@ def _producer(producer_id: int, producer_epoch: int, transactional: bool, by_bro
 
 
 def _line(chunk: Chunk, place: int, read: ReadRecord) -> str:
+    batch = chunk.records.batches[int(chunk.records.batch_of[place])]
     front = {
-        "offset": int(chunk.offsets[place]),
-        "timestamp": int(chunk.timestamps[place]),
+        "offset": int(chunk.records.offsets[place]),
+        "timestamp": int(chunk.records.timestamps[place]),
         "key_size": _number(int(chunk.key_sizes[place])),
         "value_size": _number(int(chunk.value_sizes[place])),
         "sequence": _number(int(chunk.sequences[place])),
@@ -112,7 +110,7 @@ def _line(chunk: Chunk, place: int, read: ReadRecord) -> str:
         "error": read.error,
         "raw": read.raw and {"key": _base64(read.raw[0]), "payload": _base64(read.raw[1])},
     }
-    begin = _front(json_text(chunk.file), chunk.batches[int(chunk.batch_of[place])])
+    begin = _front(json_text(chunk.file), batch)
     texts = f'"key":{read.key.text},"payload":{read.payload}'
     return f"{begin}{json_text(front)[1:-1]},{texts},{json_text(back)[1:]}"
 
@@ -166,10 +164,13 @@ BATCH_COLUMNS = columns(
 
 def record_rows(chunk: Chunk) -> Iterator[Sequence[Cell]]:
     """A row per record."""
-    producers = {place: producer(chunk.batches[place]) for place in dict.fromkeys(chunk.batch_of.tolist())}
+    records = chunk.records
+    producers = {
+        place: producer(records.batches[place]) for place in dict.fromkeys(records.batch_of.tolist())
+    }
     contents = _contents(chunk)
     sizes = (chunk.key_sizes, chunk.value_sizes)
-    numbers = (chunk.offsets, chunk.timestamps, *sizes, chunk.batch_of, chunk.sequences)
+    numbers = (records.offsets, records.timestamps, *sizes, records.batch_of, chunk.sequences)
     rows = zip(*(column.tolist() for column in numbers), strict=True)
     for place, (offset, timestamp, key_size, value_size, batch, sequence) in enumerate(rows):
         kind, key, value = contents[place]
@@ -188,11 +189,10 @@ def record_rows(chunk: Chunk) -> Iterator[Sequence[Cell]]:
 
 def _contents(chunk: Chunk) -> dict[int, _Content]:
     """By the record's place."""
-    contents = {place: _content(read, chunk.value_sizes[place] < 0) for place, read in chunk.others.items()}
+    tombstones = chunk.value_sizes < 0
+    contents = {place: _content(read, bool(tombstones[place])) for place, read in chunk.others.items()}
     name = RECORD_TYPES[OFFSET_COMMIT].name
-    for commits in chunk.commits:
-        texts = zip(commits.places.tolist(), commits.key_texts(), commits.payloads(), strict=True)
-        contents.update((place, (name, key, payload)) for place, key, payload in texts)
+    contents.update((place, (name, key, payload)) for place, key, payload in chunk.commits.texts())
     return contents
 
 

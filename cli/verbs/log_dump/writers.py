@@ -24,7 +24,6 @@ from cli.verbs.log_dump.lines import (
     record_rows,
 )
 from cli.verbs.log_dump.segments import ShownSegment, shown_path
-from cli.verbs.log_dump.texts import Texts
 from groups.model import Problem
 from wire.log.batch_header import Batches
 from wire.log.errors import DamagedLog
@@ -33,7 +32,6 @@ from wire.log.errors import DamagedLog
 def dump(files: Sequence[Path], wanted: Wanted, writer: LineWriter, *, batches: bool) -> tuple[Problem, ...]:
     """Write the wanted records of segments, or their batches; the answer is what could not be read."""
     problems: list[Problem] = []
-    texts = Texts()
     sizes = [_size(path) for path in files]
     with Progress("reading", total=sum(sizes)) as progress:
         for place, path in enumerate(files):
@@ -43,7 +41,7 @@ def dump(files: Sequence[Path], wanted: Wanted, writer: LineWriter, *, batches: 
                 problems.append(segment)
                 continue
             writer.file(segment.file)
-            for found in _batches(segment, wanted) if batches else chunks_of(segment, wanted, texts):
+            for found in _batches(segment, wanted) if batches else chunks_of(segment, wanted):
                 if isinstance(found, Problem):
                     problems.append(found)
                     continue

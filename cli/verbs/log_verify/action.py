@@ -13,7 +13,6 @@ from cli.render.document import Block, Document, Table, columns, fields, table_o
 from cli.times import format_moment
 from cli.verbs.log_dump.chunks import Chunk, Wanted, chunks_of_part
 from cli.verbs.log_dump.segments import ShownSegment, damage_of, partition_directories, shown_path
-from cli.verbs.log_dump.texts import Texts
 from coordinator.store.partition_files import read_leader_epochs, read_topic_id
 from groups.model import Problem
 from wire.log.errors import DamagedLog
@@ -50,7 +49,6 @@ class Checker:
 
     def __init__(self, advance: Callable[[int], None]) -> None:
         self._advance = advance
-        self._texts = Texts()
 
     def partition(self, directory: Path) -> Checked:
         """Check a partition. :raises OSError: it cannot be read"""
@@ -97,7 +95,7 @@ class Checker:
             checked.batches += len(part.batches)
             if len(part.batches):
                 next_offset = max(next_offset, int(part.batches.last_offsets[-1]) + 1)
-            for found in chunks_of_part(segment, part, Wanted(), self._texts):
+            for found in chunks_of_part(segment, part, Wanted()):
                 if isinstance(found, Chunk):
                     _count(found, checked, unreadable)
                 else:
@@ -137,17 +135,16 @@ def _count(chunk: Chunk, checked: Checked, unreadable: list[Problem]) -> None:
         return
     checked.records += len(chunk)
     checked.control += sum(read.marker is not None for read in chunk.others.values())
-    for commits in chunk.commits:
-        checked.keys[OFFSET_COMMIT] += len(commits.places)
+    checked.keys[OFFSET_COMMIT] += len(chunk.commits)
     checked.keys.update(read.key.type for read in chunk.others.values() if read.key.type is not None)
     if checked.first_offset is None:
-        checked.first_offset = int(chunk.offsets[0])
-    checked.last_offset = int(chunk.offsets[-1])
-    first, last = int(chunk.timestamps.min()), int(chunk.timestamps.max())
+        checked.first_offset = int(chunk.records.offsets[0])
+    checked.last_offset = int(chunk.records.offsets[-1])
+    first, last = int(chunk.records.timestamps.min()), int(chunk.records.timestamps.max())
     checked.first_ms = first if checked.first_ms is None else min(first, checked.first_ms)
     checked.last_ms = last if checked.last_ms is None else max(last, checked.last_ms)
     unreadable += [
-        Problem(subject=f"{chunk.file}, offset {chunk.offsets[place]}", message=read.error)
+        Problem(subject=f"{chunk.file}, offset {chunk.records.offsets[place]}", message=read.error)
         for place, read in chunk.others.items()
         if read.error is not None and (read.key.type in RECORD_TYPES or read.key.type is None)
     ]

@@ -7,16 +7,17 @@ import io
 import json
 import random
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from cli.verbs.log_dump import texts
 from cli.verbs.log_dump.chunks import Chunk, Wanted, chunks_of
 from cli.verbs.log_dump.lines import record_lines
 from cli.verbs.log_dump.segments import ShownSegment
-from cli.verbs.log_dump.texts import Texts, json_text
 from tests.cli.command import Answer, Kohort
 from tests.cli.coordinator_log import PARTITION, START_MS, UNKNOWN_TYPE, commit, pairs, save_log, small_log
 from tests.cli.schemas import faults, load
@@ -329,12 +330,10 @@ def test_any_bytes_end_in_an_answer(kohort: Kohort, tmp_path: Path) -> None:
 # The fast ways and the plain one
 
 
-def _lines(
-    tmp_path: Path, records: Sequence[tuple[bytes, bytes | None]], texts: Texts
-) -> list[dict[str, Any]]:
+def _lines(tmp_path: Path, records: Sequence[tuple[bytes, bytes | None]]) -> list[dict[str, Any]]:
     file = tmp_path / FIRST
     file.write_bytes(encode_batch(records, base_offset=0, timestamp=START_MS))
-    found = list(chunks_of(ShownSegment.read(file), Wanted(), texts))
+    found = list(chunks_of(ShownSegment.read(file), Wanted()))
     return [json.loads(line) for chunk in found if isinstance(chunk, Chunk) for line in record_lines(chunk)]
 
 
@@ -352,7 +351,7 @@ def _plain(key: bytes, value: bytes | None) -> dict[str, Any]:
 
 def _check(tmp_path: Path, records: Sequence[tuple[bytes, bytes | None]]) -> list[dict[str, Any]]:
     """The lines of records, each of which says what the schemas say."""
-    shown = _lines(tmp_path, records, Texts())
+    shown = _lines(tmp_path, records)
     for line, (key, value) in zip(shown, records, strict=True):
         wanted = _plain(key, value)
         if wanted["key"] is None:
@@ -402,8 +401,8 @@ def test_offset_commits_read_as_by_the_schema(tmp_path: Path) -> None:
 def test_keys_are_forgotten_before_they_take_all_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cli.verbs.log_dump.texts.MOST_KEYS", 100)
-    texts = Texts()
+    begins = lru_cache(maxsize=100)(texts._key_begin.__wrapped__)
+    monkeypatch.setattr(texts, "_key_begin", begins)
     names = [f"g{number % 700}" for number in range(3000)]
     records = pairs(
         *(
@@ -411,11 +410,11 @@ def test_keys_are_forgotten_before_they_take_all_memory(
             for number, name in enumerate(names)
         )
     )
-    shown = _lines(tmp_path, [(key or b"", value) for key, value in records], texts)
+    shown = _lines(tmp_path, [(key or b"", value) for key, value in records])
     assert [line["key"]["data"]["group"] for line in shown] == names
     assert [line["key"]["data"]["partition"] for line in shown] == [number % 7 for number in range(3000)]
-    assert len(texts._keys) <= 100
-    assert len(texts._begins) <= 100
+    assert begins.cache_info().currsize == 100
+    assert {each.cache_info().maxsize for each in (texts._topic_id, texts.key_text)} == {texts.MOST_KEYS}
 
 
 def test_keys_that_are_nearly_those_of_commits_read_as_by_the_schema(tmp_path: Path) -> None:
@@ -444,12 +443,12 @@ def test_keys_that_are_nearly_those_of_commits_read_as_by_the_schema(tmp_path: P
 def test_a_name_is_written_as_json_would(tmp_path: Path) -> None:
     names = ["a", 'quote"', "back\\slash", "tab\t", "nul\0", "größe-😀", "\u2028", "x" * 30_000]
     records = pairs(*(commit(name, name[:200], 0, 1, metadata=name) for name in names))
-    for line, name in zip(_lines(tmp_path, [(k or b"", v) for k, v in records], Texts()), names, strict=True):
+    for line, name in zip(_lines(tmp_path, [(k or b"", v) for k, v in records]), names, strict=True):
         assert line["key"]["data"]["group"] == name
         assert line["payload"]["data"]["metadata"] == name
 
 
 def test_a_payload_is_refused_as_by_the_schema() -> None:
     with pytest.raises(DecodeError):
-        Texts().payload(2, b"\0\3", 0, 2)
-    assert json_text({"a": "ü"}) == '{"a":"ü"}'
+        texts.payload_text(2, b"\0\3")
+    assert texts.json_text({"a": "ü"}) == '{"a":"ü"}'
