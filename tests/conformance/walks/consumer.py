@@ -168,15 +168,11 @@ class ConsumerWalk(Walk):
         instance: str | None = self.often(
             client.instance, client.instance, client.instance, *self.other_instances
         )
-        group = self.group
-        if group is None or not group.has_member(client.id):
+        member = self.group.members.get(client.id) if self.group else None
+        holder = self.group.static_member(instance) if self.group else None
+        if member is None or holder is None or holder is member:
             return instance
-        holder = group.static_member(instance)
-        if holder is not None and holder.id != client.id:
-            return (
-                client.instance
-            )  # else partitions of a broker's may be left without an owner: differences.yaml
-        return instance
+        return member.instance  # else partitions of a broker's may be left without an owner: differences.yaml
 
     # How it is said
 
