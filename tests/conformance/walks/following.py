@@ -6,6 +6,7 @@ have the same ones, both decide alike, and can be compared to the last detail.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -33,6 +34,8 @@ class FollowingEngine(Engine):
         self._ids: dict[str, UUID] = {}
         self.written: dict[str, list[Record]] = {}
         """By group."""
+        self.heard: Counter[str] = Counter()
+        """Calls that it has handled, by client id."""
 
     def follow(self, client_id: str, fresh_id: UUID) -> None:
         """Let the next call of this client make a member of this id."""
@@ -40,6 +43,7 @@ class FollowingEngine(Engine):
 
     def handle(self, call: Call) -> CoordinatorResult:
         followed = replace(call, fresh_id=self._ids.pop(call.client_id, call.fresh_id))
+        self.heard[call.client_id] += 1
         return self._noted(super().handle(followed))
 
     def expire(self, now_ms: int) -> CoordinatorResult:
