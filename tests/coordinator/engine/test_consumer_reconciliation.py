@@ -3,107 +3,21 @@
 from __future__ import annotations
 
 from tests.coordinator.engine.consumer import (
-    Consumer,
     described_member,
     epochs,
     group_of,
     images,
     joined,
     lists,
-    settled,
     settled_pair,
-    targets,
 )
 from tests.coordinator.engine.driver import Driver
-from wire.errors import ErrorCode
 from wire.uuids import format_uuid
 
 
 def shown(driver: Driver, member: str) -> tuple[int | None, dict[str, list[int]]]:
     found = described_member(driver, member)
     return found.epoch, lists(found.owned)
-
-
-def test_a_joiner_gets_growing_sets_at_the_same_epoch(driver: Driver) -> None:
-    a, b, c = (Consumer(driver, name) for name in "abc")
-    a.join()
-    b.join()
-    settled(a, b)
-    answer = c.join()
-    assert (answer.epoch, answer.assignment) == (4, {})
-    assert c.beat().assignment is None
-    a.beat()
-    a.beat()
-    assert (c.beat().epoch, c.owned) == (4, {"foo": [2]})
-    b.beat()
-    b.beat()
-    assert (c.beat().epoch, c.owned) == (4, {"foo": [2, 5]})
-    assert c.beat().assignment is None
-
-
-def test_a_target_that_moves_on_does_not_change_a_revocation(driver: Driver) -> None:
-    a, b, c = (Consumer(driver, name) for name in "abc")
-    a.join()
-    b.join()
-    before = dict(a.owned)
-    a.beat()
-    assert shown(driver, "a") == (2, {"foo": [0, 1, 2, 3, 4, 5]})
-    c.join()
-    assert targets(driver)["a"] == {"foo": [0, 1]}
-    a.owned = before
-    assert (a.beat().assignment, a.epoch) == (None, 2)
-    assert shown(driver, "a") == (2, {"foo": [0, 1, 2, 3, 4, 5]})
-    a.owned = {"foo": [0, 1, 2]}
-    assert (a.beat().epoch, a.owned) == (2, {"foo": [0, 1]})
-    assert shown(driver, "a") == (2, {"foo": [0, 1, 2]})
-    assert a.beat().epoch == 4
-
-
-def test_reporting_too_little_is_an_acknowledgement(driver: Driver) -> None:
-    a, _ = joined(driver, "a"), joined(driver, "b")
-    answer = a.beat(owned={})
-    assert (answer.epoch, a.owned) == (3, {"foo": [0, 1, 2]})
-
-
-def test_saying_nothing_about_partitions_keeps_them(driver: Driver) -> None:
-    a, b = joined(driver, "a"), joined(driver, "b")
-    for _ in range(3):
-        assert a.beat(owned=None).epoch == 2
-    assert b.beat().assignment is None
-
-
-def test_a_revocation_has_its_rebalance_timeout_from_the_heartbeat_that_tells_of_it(driver: Driver) -> None:
-    a, b = joined(driver, "a", rebalance_timeout_ms=2_000), joined(driver, "b")
-    driver.advance(5_000)
-    held = dict(a.owned)
-    a.beat()
-    a.owned = held
-    driver.advance(1_999)
-    assert a.beat().error is ErrorCode.NONE
-    a.owned = held
-    driver.advance(1)
-    assert a.refused() == (ErrorCode.UNKNOWN_MEMBER_ID, "Member a is not a member of group g.")
-    assert epochs(driver) == ("Assigning", 4, 3)
-    assert (b.beat().epoch, b.owned) == (4, {"foo": [0, 1, 2, 3, 4, 5]})
-
-
-def test_a_member_that_is_not_heard_of_is_removed(driver: Driver) -> None:
-    a = joined(driver, "a")
-    driver.advance(44_999)
-    assert a.beat().error is ErrorCode.NONE
-    driver.advance(45_000)
-    assert a.refused()[0] is ErrorCode.UNKNOWN_MEMBER_ID
-    assert epochs(driver) == ("Empty", 3, 2)
-
-
-def test_a_known_member_rejoins_without_a_new_epoch(driver: Driver) -> None:
-    a, b = joined(driver, "a"), joined(driver, "b")
-    answer = a.join()
-    assert (answer.error, answer.epoch) == (ErrorCode.NONE, 3)
-    assert a.owned == {"foo": [0, 1, 2]}
-    b.beat()
-    assert b.owned == {"foo": [3, 4, 5]}
-    assert epochs(driver) == ("Stable", 3, 3)
 
 
 def test_a_topic_that_is_unsubscribed_is_taken_back_before_there_is_a_new_target() -> None:

@@ -8,16 +8,7 @@ import pytest
 
 from coordinator.engine.consumer.member import is_homogeneous
 from coordinator.engine.records import RegexRecord
-from groups.model import Subscription
-from tests.coordinator.engine.consumer import (
-    Consumer,
-    described_member,
-    epochs,
-    group_of,
-    images,
-    settled,
-    targets,
-)
+from tests.coordinator.engine.consumer import Consumer, epochs, group_of, images, settled
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
 
@@ -34,24 +25,6 @@ def create(driver: Driver, *topics: tuple[str, int]) -> None:
 
 def by_regex(driver: Driver, name: str, regex: str = "foo-.*") -> Consumer:
     return Consumer(driver, name, topics=None, regex=regex)
-
-
-def test_the_first_answer_is_empty_and_the_heartbeat_after_the_resolution_brings_epoch_2(
-    driver: Driver,
-) -> None:
-    a = by_regex(driver, "a")
-    answer = a.join()
-    assert (answer.epoch, answer.assignment) == (1, {})
-    assert epochs(driver) == ("Assigning", 2, 1)
-    assert a.beat().epoch == 2
-    assert a.owned == {"foo-1": [0, 1], "foo-2": [0, 1]}
-    assert epochs(driver) == ("Stable", 2, 2)
-
-
-def test_the_whole_name_has_to_match(driver: Driver) -> None:
-    a = by_regex(driver, "a", "foo")
-    a.join()
-    assert (a.beat().epoch, a.owned) == (1, {})
 
 
 def test_a_second_member_with_the_same_regex_needs_no_resolution(driver: Driver) -> None:
@@ -100,38 +73,6 @@ def test_every_regex_is_resolved_anew_after_the_refresh_interval(driver: Driver)
     driver.advance(1)
     a.beat()
     assert group_of(driver).regexes["foo-.*"].resolved_ms == first + 600_001
-
-
-def test_names_and_a_regex_together(driver: Driver) -> None:
-    a = Consumer(driver, "a", topics=("bar",), regex="foo-1")
-    assert (a.join().epoch, a.owned) == (2, {"bar": [0, 1]})
-    assert (a.beat().epoch, a.owned) == (3, {"bar": [0, 1], "foo-1": [0, 1]})
-    assert (a.beat(topics=()).epoch, a.owned) == (3, {"foo-1": [0, 1]})
-    a.beat()
-    assert epochs(driver) == ("Stable", 4, 4)
-
-
-def test_the_empty_string_is_no_regex(driver: Driver) -> None:
-    a = Consumer(driver, "a", topics=("bar",), regex="")
-    assert a.join().epoch == 2
-    assert described_member(driver, "a").subscription == Subscription(topics=("bar",))
-    b = by_regex(driver, "b")
-    b.join()
-    settled(a, b)
-    b.beat(regex="", topics=("bar",))
-    assert "foo-.*" not in group_of(driver).regexes
-    settled(a, b)
-    assert targets(driver) == {"a": {"bar": [0]}, "b": {"bar": [1]}}
-
-
-def test_a_bad_regex_leaves_the_member_untouched(driver: Driver) -> None:
-    a = by_regex(driver, "a")
-    a.join()
-    a.beat()
-    before = driver.engine.state.groups["g"], len(driver.records), described_member(driver, "a")
-    assert a.refused(regex="[")[0] is ErrorCode.INVALID_REGULAR_EXPRESSION
-    assert (driver.engine.state.groups["g"], len(driver.records), described_member(driver, "a")) == before
-    assert a.beat().epoch == 2
 
 
 def test_a_changed_regex_is_given_up_at_once_and_resolved_later(driver: Driver) -> None:

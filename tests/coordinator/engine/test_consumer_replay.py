@@ -24,7 +24,16 @@ from coordinator.engine.records import (
     TargetMemberRecord,
 )
 from coordinator.engine.topics import TopicInfo
-from tests.coordinator.engine.consumer import Consumer, epochs, group_of, images, joined, seed, settled
+from tests.coordinator.engine.consumer import (
+    Consumer,
+    described,
+    epochs,
+    group_of,
+    images,
+    joined,
+    seed,
+    settled,
+)
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
 
@@ -41,6 +50,16 @@ def left_by_an_older_broker(driver: Driver) -> None:
     driver.records.append(PartitionMetadataRecord(group="g", value=(FOO,)))
     driver.restart()
     assert group_of(driver).has_partition_metadata
+
+
+def test_a_restart_brings_back_members_targets_and_partitions(driver: Driver) -> None:
+    a, b = joined(driver, "a"), joined(driver, "b")
+    before = described(driver)
+    driver.restart()
+    assert described(driver) == before
+    assert group_of(driver).owner(driver.engine.topics.topics["foo"].id, 2) == "a"
+    settled(a, b)
+    assert (a.owned, b.owned) == ({"foo": [0, 1]}, {"foo": [2]})
 
 
 @pytest.mark.parametrize(

@@ -5,29 +5,9 @@ from __future__ import annotations
 import pytest
 
 from coordinator.errors import RequestRefused
-from tests.coordinator.engine.consumer import (
-    Consumer,
-    described_group,
-    described_member,
-    epochs,
-    joined,
-    settled,
-    targets,
-)
+from tests.coordinator.engine.consumer import Consumer, described_group, epochs, targets
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
-
-
-def test_the_majority_of_those_with_a_wish_choose_the_assignor(driver: Driver) -> None:
-    a, b, c = (Consumer(driver, name) for name in "abc")
-    a.join()
-    assert described_group(driver).protocol == "uniform"
-    a.beat(assignor="range")
-    assert described_group(driver).protocol == "range"
-    b.join(assignor="uniform")
-    assert described_group(driver).protocol == "uniform"
-    c.join(assignor="range")
-    assert described_group(driver).protocol == "range"
 
 
 def test_the_first_configured_assignor_is_taken_without_a_wish() -> None:
@@ -42,21 +22,6 @@ def test_the_first_configured_assignor_is_taken_without_a_wish() -> None:
         ErrorCode.UNSUPPORTED_ASSIGNOR,
         "ServerAssignor uniform is not supported. Supported assignors: range.",
     )
-
-
-def test_another_wish_starts_no_computation(driver: Driver) -> None:
-    a = joined(driver, "a")
-    a.beat(assignor="range")
-    assert epochs(driver) == ("Stable", 2, 2)
-
-
-def test_another_rack_or_client_id_is_shown_and_changes_nothing_else(driver: Driver) -> None:
-    a = joined(driver, "a")
-    a.client_id = "other"
-    a.beat(rack="r1")
-    shown = described_member(driver, "a")
-    assert (shown.rack, shown.client.id, shown.epoch) == ("r1", "other", 2)
-    assert epochs(driver) == ("Stable", 2, 2)
 
 
 def test_settings_of_a_group_count_from_its_next_heartbeat(driver: Driver) -> None:
@@ -104,33 +69,9 @@ def test_settings_are_checked_without_being_set(driver: Driver) -> None:
     assert Consumer(driver, "a").join().heartbeat_interval_ms == 5_000
 
 
-def test_within_the_assignment_interval_a_joiner_is_answered_with_the_assignment_epoch() -> None:
-    driver = Driver(group_consumer_assignment_interval_ms="1000")
-    a, b = Consumer(driver, "a"), Consumer(driver, "b")
-    assert (a.join().epoch, a.owned) == (2, {"foo": [0, 1, 2, 3, 4, 5]})
-    driver.advance(999)
-    answer = b.join()
-    assert (answer.epoch, answer.assignment) == (2, {})
-    assert epochs(driver) == ("Assigning", 3, 2)
-    a.beat()
-    assert epochs(driver) == ("Assigning", 3, 2)
-    driver.advance(1)
-    assert b.beat().epoch == 3
-    assert epochs(driver) == ("Reconciling", 3, 3)
-
-
 def test_without_an_interval_nobody_waits_for_a_clock_that_was_ahead(driver: Driver) -> None:
     a, b = Consumer(driver, "a"), Consumer(driver, "b")
     driver.now_ms += 60_000
     a.join()
     driver.now_ms -= 60_000
     assert b.join().epoch == 3
-
-
-def test_the_assignment_interval_of_a_group_wins(driver: Driver) -> None:
-    driver.engine.set_group_config("g", {"consumer.assignment.interval.ms": "2000"})
-    a, b = joined(driver, "a"), joined(driver, "b")
-    assert epochs(driver) == ("Assigning", 3, 2)
-    driver.advance(2_000)
-    settled(a, b)
-    assert epochs(driver) == ("Stable", 3, 3)
