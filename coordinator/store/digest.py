@@ -27,8 +27,7 @@ from coordinator.store.transactions import Transactions
 from wire.log.batch_header import CONTROL, NO_PRODUCER_ID
 from wire.log.batches import Columns, ControlType
 from wire.log.control_records import MalformedControlRecord, control_type_of
-from wire.log.offset_columns import NO_TYPE, key_types
-from wire.log.offset_records import LEGACY_OFFSET_COMMIT, OFFSET_COMMIT
+from wire.log.offset_columns import LEGACY_OFFSET_COMMIT, NO_TYPE, OFFSET_COMMIT, key_types
 from wire.log.varints import Ints
 
 Flags: TypeAlias = NDArray[np.bool_]

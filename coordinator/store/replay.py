@@ -11,27 +11,33 @@ Source: GroupCoordinatorShard.replay.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 from uuid import UUID
 
+import numpy as np
+
 from coordinator.engine.engine import Engine
-from coordinator.engine.records import OffsetRecord, PartitionMetadataRecord, StoredOffset
+from coordinator.engine.records import OffsetRecord, PartitionMetadataRecord, Record, StoredOffset
 from coordinator.store.digest import Digest, RecordFate, RemainingRecord
 from coordinator.store.other_groups import OtherGroups, topic_names_in
 from coordinator.store.records import OtherRecord, decode_record
 from coordinator.store.topic_names import KnownTopic
+from wire.java_text import JAVA
 from wire.log.batch_header import NO_PRODUCER_ID
-from wire.log.offset_records import (
-    LEGACY_OFFSET_COMMIT,
+from wire.log.offset_columns import (
+    NO_TOPIC_ID,
     OFFSET_COMMIT,
-    key_type,
-    read_offset_key,
-    read_offset_value,
+    key_types,
+    read_offset_keys,
+    read_offset_values,
 )
+from wire.log.varints import Ints
 from wire.messages.reader import DecodeError
 from wire.messages.record_codec import UnknownKeyType
 
-NEVER = -1
+_EVENTS_AT_ONCE = 1 << 14
+"""Whose offsets are read together."""
 
 Malformed: TypeAlias = tuple[int, str]
 """The place in the log of a record that is none, and why."""
@@ -47,28 +53,30 @@ class Replay:
         """How many records there were of types that Kafka 4.3 does not know; a broker passes them by, too."""
         self.heard: dict[UUID, KnownTopic] = {}
         """Topics by id, as the records name them."""
-        self._texts: dict[str, str] = {}
+        self._texts: dict[bytes, str] = {}
         self._ids: dict[bytes, UUID] = {}
 
     def partition(self, digest: Digest) -> list[Malformed]:
         """Make what is left of a partition true; the records that are none, in the order of the log."""
         malformed = list(digest.malformed)
-        for event in digest.events():
-            try:
-                self._event(event)
-            except DecodeError as error:
-                malformed.append((event.position, str(error)))
-            except UnknownKeyType as error:
-                self.unknown_keys[error.key_type] += 1
+        events = digest.events()
+        for start in range(0, len(events), _EVENTS_AT_ONCE):
+            some = events[start : start + _EVENTS_AT_ONCE]
+            for event, offset in zip(some, self._plain_offsets(some), strict=True):
+                try:
+                    self._event(event, decode_record(event.key, event.value) if offset is None else offset)
+                except DecodeError as error:
+                    malformed.append((event.position, str(error)))
+                except UnknownKeyType as error:
+                    self.unknown_keys[error.key_type] += 1
         return sorted(malformed)
 
-    def _event(self, event: RemainingRecord) -> None:
-        if key_type(event.key, 0) in (LEGACY_OFFSET_COMMIT, OFFSET_COMMIT):
-            self._offset(event)
-            return
-        record = decode_record(event.key, event.value)
+    def _event(self, event: RemainingRecord, record: Record | OtherRecord) -> None:
         if isinstance(record, OtherRecord):
             self._other(record)
+            return
+        if isinstance(record, OffsetRecord):
+            self._offset(event, record)
             return
         if isinstance(record, PartitionMetadataRecord):
             self._hear(record)
@@ -76,15 +84,10 @@ class Replay:
         if record.group in self.engine.state.groups:
             self.others.discard(record.group)
 
-    def _offset(self, event: RemainingRecord) -> None:
-        group, topic, partition = read_offset_key(event.key, 0, len(event.key))
-        topic = self._texts.setdefault(topic, topic)
-        record = OffsetRecord(
-            group=self._texts.setdefault(group, group),
-            topic=topic,
-            partition=partition,
-            value=None if event.value is None else self._committed(topic, event.key, event.value),
-        )
+    def _offset(self, event: RemainingRecord, record: OffsetRecord) -> None:
+        topic_id = None if record.value is None else record.value.topic_id
+        if topic_id is not None and topic_id not in self.heard:
+            self.heard[topic_id] = KnownTopic(name=record.topic, id=topic_id)
         if event.kind is RecordFate.PLAIN:
             self.engine.replay(record)
             return
@@ -92,24 +95,53 @@ class Replay:
         if event.kind is RecordFate.LOST:
             self.engine.end_transaction(NO_PRODUCER_ID, committed=False)
 
-    def _committed(self, topic: str, key: bytes, value: bytes) -> StoredOffset:
-        _, offset, leader_epoch, metadata, commit_ms, expire_ms, topic_id = read_offset_value(
-            value, 0, len(value), key_type(key, 0)
+    def _plain_offsets(self, events: Sequence[RemainingRecord]) -> Iterator[OffsetRecord | None]:
+        """Of each event the offset that it is; None of every other record, and of offsets in a rare shape."""
+        keys, *key_bounds = _joined([event.key for event in events])
+        values, *value_bounds = _joined([event.value or b"" for event in events])
+        key_octets, value_octets = np.frombuffer(keys, np.uint8), np.frombuffer(values, np.uint8)
+        key = read_offset_keys(key_octets, *key_bounds)
+        value = read_offset_values(value_octets, *value_bounds)
+        quick = key.quick & (key_types(key_octets, *key_bounds) == OFFSET_COMMIT)
+        columns = (key.group_start, key.group_end, key.topic_start, key.topic_end, key.partition)
+        fields = (value.metadata_start, value.metadata_end, value.id_start)
+        numbers = (value.offset, value.leader_epoch, value.commit_ms)
+        rows = zip(
+            *(each.tolist() for each in (quick, value.quick, *columns, *fields, *numbers)), strict=True
         )
-        return StoredOffset(
-            offset=offset,
-            leader_epoch=leader_epoch,
-            metadata=self._texts.setdefault(metadata, metadata),
-            commit_ms=commit_ms,
-            expire_ms=None if expire_ms == NEVER else expire_ms,
-            topic_id=None if topic_id is None else self._topic_id(topic_id, topic),
-        )
+        for event, (is_key, is_value, *row) in zip(events, rows, strict=True):
+            if not is_key or not (is_value or event.value is None):
+                yield None
+                continue
+            group_start, group_end, topic_start, topic_end, partition, start, end, id_start, *of_commit = row
+            stored = None
+            if event.value is not None:
+                offset, leader_epoch, commit_ms = of_commit
+                stored = StoredOffset(
+                    offset=offset,
+                    leader_epoch=leader_epoch,
+                    metadata=self._text(values[start:end]),
+                    commit_ms=commit_ms,
+                    topic_id=None if id_start == NO_TOPIC_ID else self._id(values[id_start : id_start + 16]),
+                )
+            yield OffsetRecord(
+                group=self._text(keys[group_start:group_end]),
+                topic=self._text(keys[topic_start:topic_end]),
+                partition=partition,
+                value=stored,
+            )
 
-    def _topic_id(self, topic_id: bytes, topic: str) -> UUID:
-        known = self._ids.get(topic_id)
+    def _text(self, octets: bytes) -> str:
+        """The same object for the same text: there are few, and each comes again and again."""
+        text = self._texts.get(octets)
+        if text is None:
+            text = self._texts[octets] = str(octets, "utf-8", JAVA)
+        return text
+
+    def _id(self, octets: bytes) -> UUID:
+        known = self._ids.get(octets)
         if known is None:
-            known = self._ids[topic_id] = UUID(bytes=topic_id)
-            self.heard.setdefault(known, KnownTopic(name=topic, id=known))
+            known = self._ids[octets] = UUID(bytes=octets)
         return known
 
     def _other(self, record: OtherRecord) -> None:
@@ -122,3 +154,9 @@ class Replay:
     def _hear(self, record: PartitionMetadataRecord) -> None:
         for topic in record.value or ():
             self.heard[topic.id] = KnownTopic(name=topic.name, id=topic.id, partitions=topic.partitions)
+
+
+def _joined(parts: Sequence[bytes]) -> tuple[bytes, Ints, Ints]:
+    """The parts one behind the other, and where each begins and ends."""
+    ends: Ints = np.cumsum([len(part) for part in parts], dtype=np.int64)
+    return b"".join(parts), np.concatenate(([0], ends[:-1])), ends

@@ -2,7 +2,7 @@
 
 Theory of operation. A group commits the same partitions again and again: equal keys are found first, by hashing in
 Arrow, and only one of each is taken apart. Values have their numbers at places that two lengths tell; texts are
-slices of the values' bytes. What is not in a shape that brokers write goes through `offset_records` one by one.
+slices of the values' bytes. What is not in a shape that brokers write is read one by one.
 """
 
 from __future__ import annotations
@@ -19,8 +19,15 @@ from numpy.typing import NDArray
 
 from pipeline.decode.arrow import bounds_of, slices
 from wire.java_text import JAVA
-from wire.log.offset_columns import NO_TOPIC_ID, OffsetValues, read_offset_keys, read_offset_values
-from wire.log.offset_records import OffsetValue, read_offset_key, read_offset_value
+from wire.log.offset_columns import (
+    NO_TOPIC_ID,
+    OffsetValue,
+    OffsetValues,
+    read_offset_key,
+    read_offset_keys,
+    read_offset_value,
+    read_offset_values,
+)
 from wire.log.varints import Ints
 from wire.messages.reader import DecodeError
 from wire.uuids import format_uuid
@@ -97,7 +104,7 @@ def _read_keys(keys: pa.Array) -> tuple[pa.Array, pa.Array, Ints, dict[int, str]
     rows = []
     for index, key in enumerate(keys.to_pylist()):
         try:
-            rows.append(read_offset_key(key, 0, len(key)))
+            rows.append(read_offset_key(key))
         except DecodeError as error:
             bad[index] = str(error)
             rows.append(("", "", 0))
@@ -130,7 +137,7 @@ class _Values:
     ) -> OffsetValue | None:
         value = values[lane].as_py()
         try:
-            fields = read_offset_value(value, 0, len(value), int(types[lane]))
+            fields = read_offset_value(value, int(types[lane]))
         except DecodeError as error:
             malformed.setdefault(lane, str(error))
             return None

@@ -35,8 +35,7 @@ from pipeline.tables.schemas import (
 )
 from wire.log.batch_header import NO_PRODUCER_ID
 from wire.log.control_records import ControlType, MalformedControlRecord, control_type_of
-from wire.log.offset_columns import NO_TYPE, key_types
-from wire.log.offset_records import LEGACY_OFFSET_COMMIT, OFFSET_COMMIT
+from wire.log.offset_columns import LEGACY_OFFSET_COMMIT, NO_TYPE, OFFSET_COMMIT, key_types
 from wire.log.varints import Ints
 from wire.messages.reader import DecodeError
 from wire.messages.record_codec import UnknownKeyType

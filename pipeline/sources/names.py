@@ -29,8 +29,7 @@ from pipeline.decode.raw import RawRecords
 from pipeline.decode.records import topic_names
 from pipeline.sources.filesystem import child, is_local, opened
 from pipeline.tables.schemas import STRING, table
-from wire.log.offset_columns import NO_TOPIC_ID, key_types, read_offset_values
-from wire.log.offset_records import OFFSET_COMMIT, read_offset_key
+from wire.log.offset_columns import NO_TOPIC_ID, OFFSET_COMMIT, key_types, read_offset_key, read_offset_values
 from wire.messages.reader import DecodeError
 from wire.uuids import format_uuid
 
@@ -96,7 +95,7 @@ def _in_offsets(raw: RawRecords, types: np.ndarray, heard: Mapping[UUID, str]) -
         if known not in heard:
             key = raw.keys[lane].as_py()
             try:
-                yield known, read_offset_key(key, 0, len(key))[1]
+                yield known, read_offset_key(key)[1]
             except DecodeError:
                 continue
 

@@ -1,7 +1,7 @@
-"""Keys and values of committed offsets, many at a time: `offset_records` for numpy.
+"""Keys and values of committed offsets, most of a log, many at a time.
 
-Only the shapes that brokers write are read here; `quick` says which they are. Every other lane is to be given to
-`read_offset_key` or `read_offset_value`, so that the answer is always theirs. Texts are given as their bounds.
+Only the shapes that brokers write are read so; `quick` says which they are. Every other lane is to be given to
+`read_offset_key` or `read_offset_value`, which read one by its schema. Texts are given as their bounds.
 
 `octets` is a buffer, in which lane i is ``octets[starts[i]:ends[i]]``; all results are of the lanes' number.
 """
@@ -9,12 +9,26 @@ Only the shapes that brokers write are read here; `quick` says which they are. E
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wire.log.offset_records import LEGACY_OFFSET_COMMIT, OFFSET_COMMIT
 from wire.log.varints import Ints, Octets
+from wire.messages.layout import NO_UUID
+from wire.messages.reader import DecodeError
+from wire.messages.record_codec import decode_key, decode_value
+
+LEGACY_OFFSET_COMMIT = 0
+OFFSET_COMMIT = 1
+
+OffsetKey: TypeAlias = tuple[str, str, int]
+"""Group, topic, partition."""
+OffsetValue: TypeAlias = tuple[int, int, int, str, int, int, bytes | None]
+"""Version, offset, leader epoch, metadata, time of the commit in ms, expiry in ms, id of the topic as 16 bytes.
+
+Leader epoch and expiry are -1, the topic id None, where there is none.
+"""
 
 NO_TYPE = -(1 << 15) - 1
 """Of a key that is null or too short to tell one."""
@@ -57,6 +71,33 @@ class OffsetValues:
     metadata_end: Ints
     commit_ms: Ints
     id_start: Ints
+
+
+def read_offset_key(key: bytes) -> OffsetKey:
+    """Group, topic and partition of a key.
+
+    :raises UnknownKeyType: a record type of no schema
+    :raises DecodeError: it is no key of type 0 or 1
+    """
+    number, fields = decode_key(key)
+    if number > OFFSET_COMMIT:
+        raise DecodeError(f"a key of type {number} is not that of an offset")
+    return fields["group"], fields["topic"], fields["partition"]
+
+
+def read_offset_value(value: bytes, key_type: int = OFFSET_COMMIT) -> OffsetValue:
+    """What a value under a key of type `key_type` says. :raises DecodeError: it is no such value"""
+    version, fields = decode_value(key_type, value)
+    topic_id = fields.get("topicId", NO_UUID)
+    return (
+        version,
+        fields["offset"],
+        fields.get("leaderEpoch", -1),
+        fields["metadata"],
+        fields["commitTimestamp"],
+        fields.get("expireTimestamp", -1),
+        None if topic_id == NO_UUID else topic_id.bytes,
+    )
 
 
 def key_types(octets: Octets, starts: Ints, ends: Ints) -> Ints:

@@ -15,7 +15,7 @@ from cli.times import format_moment
 from cli.verbs.log_dump.chunks import Chunk, ReadRecord
 from cli.verbs.log_dump.texts import NULL, json_text, per_run
 from wire.log.batch_header import MAGIC, Batch, Batches
-from wire.log.offset_records import OFFSET_COMMIT
+from wire.log.offset_columns import OFFSET_COMMIT
 from wire.messages.schemas.record_types import RECORD_TYPES
 
 TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime")

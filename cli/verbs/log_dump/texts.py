@@ -19,8 +19,15 @@ from numpy.typing import NDArray
 
 from wire.java_text import JAVA
 from wire.log.columns import Columns
-from wire.log.offset_columns import NO_TOPIC_ID, key_types, numbers_at, read_offset_keys, read_offset_values
-from wire.log.offset_records import OFFSET_COMMIT, key_type, read_offset_key
+from wire.log.offset_columns import (
+    NO_TOPIC_ID,
+    OFFSET_COMMIT,
+    key_types,
+    numbers_at,
+    read_offset_key,
+    read_offset_keys,
+    read_offset_values,
+)
 from wire.log.varints import Ints
 from wire.messages.reader import DecodeError
 from wire.messages.record_codec import UnknownKeyType, json_key, json_value
@@ -57,7 +64,7 @@ def key_text(key: bytes) -> KeyText:
     except UnknownKeyType as error:
         return KeyText(_bare(error.key_type), type=error.key_type, error=str(error))
     except DecodeError as error:
-        number = key_type(key, 0) if len(key) > 1 else None
+        number = int.from_bytes(key[:2], signed=True) if len(key) > 1 else None
         return KeyText(NULL if number is None else _bare(number), type=number, error=str(error))
     data: dict[str, Any] = shown["data"]
     number = int(shown["type"])
@@ -76,7 +83,7 @@ def _bare(number: int) -> str:
 @lru_cache(maxsize=MOST_KEYS)
 def _key_begin(front: bytes) -> str:
     """The JSON of an offset commit's key up to its partition, for the key without the partition's four bytes."""
-    group, topic, _ = read_offset_key(front + bytes(4), 0, len(front) + 4)
+    group, topic, _ = read_offset_key(front + bytes(4))
     names = f'"group":{json_text(group)},"topic":{json_text(topic)}'
     return f'{{"type":"{OFFSET_COMMIT}","data":{{{names},"partition":'
 

@@ -17,7 +17,7 @@ from coordinator.store.partition_files import read_leader_epochs, read_topic_id
 from groups.model import Problem
 from wire.log.errors import DamagedLog
 from wire.log.index_check import check_indexes
-from wire.log.offset_records import OFFSET_COMMIT
+from wire.log.offset_columns import OFFSET_COMMIT
 from wire.log.salvage import Part
 from wire.log.segments import base_offset_of, list_segments
 from wire.messages.schemas.record_types import RECORD_TYPES

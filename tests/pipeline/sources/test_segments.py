@@ -23,7 +23,7 @@ from tests.coordinator.store.logs import Written
 from tests.coordinator.store.real_log import RealLog
 from tests.pipeline.decoded import decoded, events, quarantine
 from wire.log.batches import Codec, records_of
-from wire.log.offset_records import read_offset_key, read_offset_value
+from wire.log.offset_columns import read_offset_key, read_offset_value
 from wire.log.segments import read_segment
 from wire.messages.record_codec import json_key, json_value
 from wire.uuids import format_uuid
@@ -88,7 +88,7 @@ def _check(row: Row, key: bytes, value: bytes | None) -> None:
     assert row["key_version"] == int(shown["type"])
     assert row["group"] == (shown["data"].get("group") or shown["data"].get("groupId"))
     if row["kind"] == "offset":
-        assert read_offset_key(key, 0, len(key)) == (row["group"], row["topic"], row["topic_partition"])
+        assert read_offset_key(key) == (row["group"], row["topic"], row["topic_partition"])
         if value is not None:
             _check_offset(row, key, value)
         return
@@ -110,7 +110,7 @@ def _check(row: Row, key: bytes, value: bytes | None) -> None:
 
 def _check_offset(row: Row, key: bytes, value: bytes) -> None:
     version, offset, epoch, metadata, commit_ms, expire_ms, topic_id = read_offset_value(
-        value, 0, len(value), row["key_version"]
+        value, row["key_version"]
     )
     assert (row["value_version"], row["committed"], row["metadata"]) == (version, offset, metadata)
     assert row["leader_epoch"] == (None if epoch < 0 else epoch)

@@ -9,8 +9,15 @@ import numpy as np
 import pytest
 
 from wire.java_text import JAVA
-from wire.log.offset_columns import NO_TOPIC_ID, NO_TYPE, key_types, read_offset_keys, read_offset_values
-from wire.log.offset_records import read_offset_key, read_offset_value
+from wire.log.offset_columns import (
+    NO_TOPIC_ID,
+    NO_TYPE,
+    key_types,
+    read_offset_key,
+    read_offset_keys,
+    read_offset_value,
+    read_offset_values,
+)
 from wire.log.varints import Ints, Octets
 from wire.messages.reader import UNKNOWN_TAGS, DecodeError
 from wire.messages.record_codec import UnknownKeyType, encode_key, encode_value
@@ -80,9 +87,7 @@ def test_values_are_what_the_plain_decoder_says() -> None:
     for lane, part in enumerate(parts):
         if not found.quick[lane]:
             continue
-        version, offset, epoch, metadata, commit_ms, expire_ms, topic_id = read_offset_value(
-            part, 0, len(part)
-        )
+        version, offset, epoch, metadata, commit_ms, expire_ms, topic_id = read_offset_value(part)
         id_start = int(found.id_start[lane])
         named = None if id_start == NO_TOPIC_ID else octets[id_start : id_start + 16].tobytes()
         assert (
@@ -127,14 +132,14 @@ def test_keys_are_what_the_plain_decoder_says() -> None:
     assert found.quick[: len(keys)].all()
     for lane, part in enumerate(parts):
         if found.quick[lane]:
-            assert read_offset_key(part, 0, len(part)) == (
+            assert read_offset_key(part) == (
                 text(octets, found.group_start[lane], found.group_end[lane]),
                 text(octets, found.topic_start[lane], found.topic_end[lane]),
                 found.partition[lane],
             )
         else:
             with pytest.raises((DecodeError, UnknownKeyType)):
-                read_offset_key(part, 0, len(part))
+                read_offset_key(part)
 
 
 def test_bounds_ascend_in_every_lane() -> None:
@@ -152,6 +157,31 @@ def test_bounds_ascend_in_every_lane() -> None:
     assert (keys.group_end <= keys.topic_start).all()
     assert (keys.topic_start <= keys.topic_end).all()
     assert (keys.topic_end <= ends).all()
+
+
+def test_a_key_of_another_type_is_refused() -> None:
+    with pytest.raises(DecodeError, match=r"^a key of type 2 is not that of an offset$"):
+        read_offset_key(encode_key(2, {"group": "g"}))
+    with pytest.raises(UnknownKeyType):
+        read_offset_key(b"\0\x63\0\1g\0\1t\0\0\0\0")
+
+
+@pytest.mark.parametrize("version", range(5))
+def test_a_value_that_is_cut_off_is_refused_or_left_to_its_schema(version: int) -> None:
+    fields = {
+        "offset": 5,
+        "leaderEpoch": 2,
+        "metadata": "metadata",
+        "commitTimestamp": 9,
+        "topicId": UUID(int=1),
+    }
+    value = encode_value(1, version, fields | {"expireTimestamp": 1})
+    octets = np.frombuffer(value + bytes(40), dtype=np.uint8)
+    ends = np.arange(len(value))
+    assert not read_offset_values(octets, np.zeros_like(ends), ends).quick.any()
+    for end in range(len(value)):
+        with pytest.raises(DecodeError):
+            read_offset_value(value[:end])
 
 
 def test_types_of_keys() -> None:
