@@ -10,7 +10,7 @@ from cli.dropin.kafka_errors import error_message, status_of
 from cli.dropin.parse import java_number
 from groups.offsets.model import Place
 from wire.client.client import KafkaClient
-from wire.client.metadata import TopicMetadata
+from wire.client.cluster import TopicMetadata
 from wire.errors import ErrorCode, Failure
 
 

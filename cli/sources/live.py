@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cli.sources.admin import AdminReader
     from groups.model import Cluster, Group, Node, Offsets, Topic
     from migration.access import Access
-    from wire.client.metadata import ClusterMetadata, TopicMetadata
+    from wire.client.cluster import ClusterMetadata, TopicMetadata
 
     Position: TypeAlias = Callable[[Any], tuple[Offsets, dict[tuple[str, int], Failure]]]
     """What an answer has of a group's offsets, and the partitions that could not be read."""

@@ -12,9 +12,23 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from wire.client.address import Address, parse_bootstrap
+from wire.client.cluster import (
+    OFFSETS_TOPIC,
+    ClusterMetadata,
+    TopicPartition,
+    delete_groups,
+    describe,
+    explained,
+    fetch_metadata,
+    find_coordinators,
+    leaders_of,
+    list_groups,
+    no_leader,
+    offline_coordinators,
+)
 from wire.client.connection import Connection
 from wire.client.errors import (
     Answers,
@@ -25,15 +39,6 @@ from wire.client.errors import (
     UnsupportedMechanism,
     WireError,
     failure_of,
-)
-from wire.client.groups import delete_groups, describe, find_coordinators, list_groups
-from wire.client.metadata import (
-    OFFSETS_TOPIC,
-    ClusterMetadata,
-    explained,
-    fetch_metadata,
-    named_brokers,
-    offline_coordinators,
 )
 from wire.client.security import ConnectionSettings
 from wire.client.steps import Deadline, Expired, SocketWait, Steps, run, run_all
@@ -47,7 +52,6 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-TopicPartition: TypeAlias = tuple[str, int]
 Locate = Callable[[list[K], bool], dict[K, Address | Failure]]
 """Where every key is served; True asks for a fresh look-up."""
 
@@ -303,8 +307,8 @@ class KafkaClient:
             if fresh or metadata is None:
                 topics = sorted({topic for topic, _ in pending})
                 metadata = self.ask_any(partial(fetch_metadata, topics), deadline)
-            leaders = _leaders(metadata)
-            return {place: leaders.get(place) or _no_leader(metadata, *place) for place in pending}
+            leaders = leaders_of(metadata)
+            return {place: leaders.get(place) or no_leader(metadata, *place) for place in pending}
 
         # A partition without a leader may stay so for hours: it is asked for only a few times.
         return self._ask_and_repeat(partitions, locate, ask, deadline, attempts=_ATTEMPTS_AT_A_LEADER)
@@ -477,27 +481,3 @@ class KafkaClient:
 
 def _retriable(outcome: object) -> bool:
     return isinstance(outcome, Failure) and outcome.retriable
-
-
-def _leaders(metadata: ClusterMetadata) -> dict[TopicPartition, Address]:
-    addresses = {broker.node_id: broker.address for broker in metadata.brokers}
-    return {
-        (topic.name, partition.partition_index): addresses[partition.leader_id]
-        for topic in metadata.topics.values()
-        for partition in topic.partitions
-        if partition.leader_id in addresses
-    }
-
-
-def _no_leader(metadata: ClusterMetadata, topic: str, index: int) -> Failure:
-    if topic in metadata.failed:
-        return metadata.failed[topic]
-    if topic in metadata.topics and index < len(metadata.topics[topic].partitions):
-        alive = {broker.node_id for broker in metadata.brokers}
-        gone = named_brokers(metadata.topics[topic].partitions[index], alive)
-        message = f"the partition has no leader. Bring {gone} back."
-        return Failure(
-            message=message, code=ErrorCode.LEADER_NOT_AVAILABLE, name=ErrorCode.LEADER_NOT_AVAILABLE.name
-        )
-    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    return Failure(message=f"{topic} has no partition {index}", code=unknown, name=unknown.name)

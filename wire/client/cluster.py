@@ -1,7 +1,11 @@
-"""Metadata: brokers, controller, and topics with their partitions; and which groups nobody coordinates.
+"""What a cluster consists of: its brokers, its topics with their partitions, and its groups; and asking brokers for it.
 
 A broker that has left the cluster is in no list of brokers, so it is not asked for its groups: they are known by the
 partitions of `__consumer_offsets` without a leader.
+
+A described group is what the broker's answer has of it, by the names of Kafka's definitions; a group of another
+type than was asked for, or that does not exist, fails with GROUP_ID_NOT_FOUND. Brokers before 4.0 describe a classic
+group that does not exist as Dead.
 """
 
 from __future__ import annotations
@@ -9,18 +13,26 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import UUID
 
 from wire.client.address import Address
 from wire.client.connection import Connection
-from wire.client.errors import refused
+from wire.client.errors import batches, refused
 from wire.client.steps import Deadline, Steps
-from wire.errors import ErrorCode, Failure, refusal
+from wire.errors import ErrorCode, Failure, outcome, refusal
+from wire.messages.definition import Api
+from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 from wire.messages.schemas.cluster import METADATA
+from wire.messages.schemas.groups import DELETE_GROUPS, FIND_COORDINATOR, LIST_GROUPS
+
+TopicPartition: TypeAlias = tuple[str, int]
 
 OFFSETS_TOPIC = "__consumer_offsets"
 _FIRST_WITH_NULL_TOPICS = 1
+_GROUP = 0
+_FIRST_FINDING_SEVERAL = 4
+_FOUND_PER_REQUEST = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +103,91 @@ def _topic(topic: Any) -> TopicMetadata:
     return TopicMetadata(name=topic.name, topic_id=topic.topic_id, partitions=tuple(partitions))
 
 
+def leaders_of(metadata: ClusterMetadata) -> dict[TopicPartition, Address]:
+    """Of all partitions that have one."""
+    addresses = {broker.node_id: broker.address for broker in metadata.brokers}
+    return {
+        (topic.name, partition.partition_index): addresses[partition.leader_id]
+        for topic in metadata.topics.values()
+        for partition in topic.partitions
+        if partition.leader_id in addresses
+    }
+
+
+def no_leader(metadata: ClusterMetadata, topic: str, index: int) -> Failure:
+    """Why a partition has none."""
+    if topic in metadata.failed:
+        return metadata.failed[topic]
+    if topic in metadata.topics and index < len(metadata.topics[topic].partitions):
+        alive = {broker.node_id for broker in metadata.brokers}
+        gone = _who_would_lead(metadata.topics[topic].partitions[index].replica_nodes, alive)
+        message = f"the partition has no leader. Bring {gone} back."
+        return Failure(
+            message=message, code=ErrorCode.LEADER_NOT_AVAILABLE, name=ErrorCode.LEADER_NOT_AVAILABLE.name
+        )
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return Failure(message=f"{topic} has no partition {index}", code=unknown, name=unknown.name)
+
+
+def find_coordinators(
+    groups: Sequence[str], connection: Connection, deadline: Deadline
+) -> Steps[dict[str, Address | Failure]]:
+    """Ask one broker for the coordinators of `groups` (of any type); brokers before 3.0 one by one."""
+    yield from connection.open(deadline)
+    if connection.version(FIND_COORDINATOR) < _FIRST_FINDING_SEVERAL:
+        requests = [{"key_type": _GROUP, "key": group} for group in groups]
+        responses = yield from connection.ask(FIND_COORDINATOR, requests, deadline)
+        return {group: _place(response) for group, response in zip(groups, responses, strict=True)}
+    several = [{"key_type": _GROUP, "coordinator_keys": keys} for keys in batches(groups, _FOUND_PER_REQUEST)]
+    responses = yield from connection.ask(FIND_COORDINATOR, several, deadline)
+    return {entry.key: _place(entry) for response in responses for entry in response.coordinators}
+
+
+def _place(entry: Any) -> Address | Failure:
+    if entry.error_code:
+        return refusal(entry.error_code, entry.error_message)
+    return Address(entry.host, entry.port)
+
+
+def list_groups(connection: Connection, deadline: Deadline) -> Steps[tuple[Any, ...]]:
+    """Ask one broker for its groups, of every type and state.
+
+    The state of a listed group is empty below Kafka 2.6, the type below 3.8.
+    :raises KafkaError: when the broker refuses (14 while it loads its groups)
+    """
+    request: dict[str, Any] = {"states_filter": (), "types_filter": ()}
+    (response,) = yield from connection.ask(LIST_GROUPS, [request], deadline)
+    if response.error_code:
+        raise refused(connection.address, LIST_GROUPS.name, response.error_code)
+    listed: tuple[Any, ...] = response.groups
+    return listed
+
+
+def describe(
+    api: Api, connection: Connection, groups: Sequence[str], deadline: Deadline
+) -> Steps[dict[str, Any | Failure]]:
+    """Ask one coordinator for `groups` through the describe request of their type.
+
+    :raises UnsupportedApi: the broker does not know the request
+    """
+    key = "groups" if api is DESCRIBE_GROUPS else "group_ids"
+    requests = [{key: batch, "include_authorized_operations": False} for batch in batches(groups)]
+    responses = yield from connection.ask(api, requests, deadline)
+    return {
+        group.group_id: refusal(group.error_code, group.error_message) if group.error_code else group
+        for response in responses
+        for group in response.groups
+    }
+
+
+def delete_groups(
+    connection: Connection, groups: Sequence[str], deadline: Deadline
+) -> Steps[dict[str, bool | Failure]]:
+    """Ask one coordinator to delete groups of any type that have no members; True for each that is gone."""
+    (response,) = yield from connection.ask(DELETE_GROUPS, [{"groups_names": groups}], deadline)
+    return {result.group_id: outcome(result) or True for result in response.results}
+
+
 def offline_coordinators(metadata: ClusterMetadata) -> dict[str, Failure]:
     """By partitions (`__consumer_offsets-1, 4`), why their groups cannot be listed. Empty where this user may not
     see the topic: then nothing is known.
@@ -104,7 +201,7 @@ def offline_coordinators(metadata: ClusterMetadata) -> dict[str, Failure]:
     return {
         f"{OFFSETS_TOPIC}-{', '.join(map(str, partitions))}": Failure(
             message="no leader, so groups that live there are neither listed nor described. Bring "
-            f"{_named([replica for replica in replicas if replica not in alive] or list(replicas))} back.",
+            f"{_who_would_lead(replicas, alive)} back.",
             code=ErrorCode.LEADER_NOT_AVAILABLE,
             name=ErrorCode.LEADER_NOT_AVAILABLE.name,
         )
@@ -112,14 +209,9 @@ def offline_coordinators(metadata: ClusterMetadata) -> dict[str, Failure]:
     }
 
 
-def named_brokers(partition: Any, alive: Collection[int]) -> str:
-    """Who would lead a partition that nobody leads: `broker 3`, `one of the brokers 2, 3`."""
-    return _named(
-        [each for each in partition.replica_nodes if each not in alive] or list(partition.replica_nodes)
-    )
-
-
-def _named(brokers: Sequence[int]) -> str:
+def _who_would_lead(replicas: Sequence[int], alive: Collection[int]) -> str:
+    """Of a partition that nobody leads: `broker 3`, `one of the brokers 2, 3`."""
+    brokers = [replica for replica in replicas if replica not in alive] or replicas
     if len(brokers) == 1:
         return f"broker {brokers[0]}"
     return f"one of the brokers {', '.join(map(str, brokers))}"
@@ -139,7 +231,7 @@ def explained(failed: Mapping[str, Failure], metadata: ClusterMetadata) -> dict[
             found[group] = replace(
                 failure,
                 message=f"no coordinator: {OFFSETS_TOPIC}-{partition.partition_index} has no leader. Bring "
-                f"{named_brokers(partition, alive)} back ({failure.name}).",
+                f"{_who_would_lead(partition.replica_nodes, alive)} back ({failure.name}).",
             )
     return found
 
