@@ -17,7 +17,7 @@ from cli.sources.permissions import READING, Needs, cause_of, worded
 from cli.sources.source import Notices, Read, RecordTimes
 from groups.listing import Cause, GroupListing, GroupType, Problem, state_of, type_of
 from wire.client.client import KafkaClient
-from wire.client.errors import Answers, UnsupportedMechanism
+from wire.client.errors import Answers
 from wire.client.security import ConnectionSettings, SecurityProtocol
 from wire.errors import ErrorCode, Failure
 from wire.messages.definition import Api
@@ -54,19 +54,20 @@ class LiveSource:
     """A `Source` over a cluster."""
 
     def __init__(self, settings: ConnectionSettings) -> None:
-        """Connect; a WireError says why that fails. Every question takes at most the settings' `api_timeout_ms`."""
+        """Prepare; the first question connects, and a WireError says why that fails.
+
+        Every question takes at most the settings' `api_timeout_ms`.
+        :raises InvalidAddress: :raises CommandError: neither client speaks the settings' mechanism
+        """
         self.name = ",".join(settings.bootstrap_servers)
         self.settings, self.timeout_ms = settings, settings.api_timeout_ms
         self.notices = Notices()
         self.client: KafkaClient | None = None
-        try:
-            self.client = KafkaClient.connect(settings)
-        except UnsupportedMechanism as error:
-            self._log_in_without_wire(error)
-            self.notices.add(
-                "epochs, subscriptions and share, streams and connect groups are not shown: only the AdminClient "
-                f"can log in with sasl.mechanism={settings.sasl_mechanism}"
-            )
+        why_not = _why_not_by_wire(settings)
+        if why_not is None:
+            self.client = KafkaClient(settings)
+        else:
+            self._log_in_without_wire(why_not)
 
     @classmethod
     def open(
@@ -77,7 +78,7 @@ class LiveSource:
         timeout_ms: int,
         settings: ConnectionSettings | None = None,
     ) -> LiveSource:
-        """Connect; the bootstrap servers that are named win over the file's. `settings` take the place of a file."""
+        """Prepare; the bootstrap servers that are named win over the file's. `settings` take the place of a file."""
         settings = settings or ConnectionSettings()
         if command_config is not None:
             from wire.client.config.properties import load_properties
@@ -88,14 +89,18 @@ class LiveSource:
             settings = replace(settings, bootstrap_servers=servers)
         return cls(replace(settings, api_timeout_ms=min(timeout_ms, LONGEST_TIMEOUT_MS)))
 
-    def _log_in_without_wire(self, unsupported: UnsupportedMechanism) -> None:
+    def _log_in_without_wire(self, why_not: str) -> None:
         """Whether librdkafka speaks what the wire client does not depends on how it was built."""
         from confluent_kafka import KafkaException
 
         try:
             _ = self.admin
         except KafkaException:
-            raise CommandError(str(unsupported)) from None
+            raise CommandError(why_not) from None
+        self.notices.add(
+            "epochs, subscriptions and share, streams and connect groups are not shown: only the AdminClient "
+            f"can log in with sasl.mechanism={self.settings.sasl_mechanism}"
+        )
 
     @cached_property
     def admin(self) -> AdminReader:
@@ -287,6 +292,15 @@ class LiveSource:
     def close(self) -> None:
         if self.client is not None:
             self.client.close()
+
+
+def _why_not_by_wire(settings: ConnectionSettings) -> str | None:
+    """Why the wire client cannot log in; None: it can, or need not."""
+    if not settings.security_protocol.sasl:
+        return None
+    from wire.client.sasl import why_not_spoken
+
+    return why_not_spoken(settings)
 
 
 def listed_group(group: Any, protocol: str | None = None, members: int | None = None) -> GroupListing:

@@ -45,9 +45,8 @@ def list_groups(
     repeat: RepeatOptions,
 ) -> None:
     """List groups: type, state, protocol, members."""
-    from cli.opening import opened
     from cli.output import emit
-    from cli.selection import listing_filter
+    from cli.selection import listing_filter, opened
 
     wanted = listing_filter(types, states, protocols, match)
 

@@ -35,9 +35,8 @@ def snapshot(
 
     from cli.counts import counted
     from cli.errors import CommandError
-    from cli.opening import opened
     from cli.output import notice, status_of, write_out
-    from cli.selection import describe_chosen
+    from cli.selection import describe_chosen, opened
     from groups.snapshot import snapshot_text, write_snapshot
 
     if not (selection.groups or selection.match or selection.all_groups):

@@ -59,9 +59,7 @@ class Trio:
     def coordinators(self, groups: Sequence[str]) -> dict[str, int]:
         """The node that coordinates each group; all of them must have one."""
         nodes = {broker.bootstrap: node for node, broker in self.brokers.items()}
-        with KafkaClient.connect(
-            ConnectionSettings(bootstrap_servers=(self.brokers[1].bootstrap,))
-        ) as client:
+        with KafkaClient(ConnectionSettings(bootstrap_servers=(self.brokers[1].bootstrap,))) as client:
             answers = client.find_coordinators(groups)
         assert not answers.failed, answers.failed
         return {group: nodes[str(place)] for group, place in answers.found.items()}

@@ -98,20 +98,6 @@ class KafkaClient:
         self._coordinators: dict[str, Address] = {}
         self._metadata: ClusterMetadata | None = None
 
-    @classmethod
-    def connect(cls, settings: ConnectionSettings) -> Self:
-        """Connect to the first bootstrap server that answers, and authenticate.
-
-        :raises WireError: when none answers, with the reason and the next step
-        """
-        client = cls(settings)
-        try:
-            client.home()
-        except WireError:
-            client.close()
-            raise
-        return client
-
     def __enter__(self) -> Self:
         return self
 

@@ -18,6 +18,10 @@ Ask = Callable[..., Steps[Any]]
 """``ask(api, **fields)`` sends one request and returns its response."""
 
 
+DEFAULT_MECHANISM = "GSSAPI"
+"""Kafka's."""
+
+
 def authenticate(address: Address, settings: ConnectionSettings, ask: Ask, deadline: Deadline) -> Steps[None]:
     """Agree on the mechanism (KIP-43), then let it talk (KIP-152).
 
@@ -70,24 +74,34 @@ def _not_offered(settings: ConnectionSettings, offered: Sequence[str]) -> str:
 def dialogue(settings: ConnectionSettings, deadline: Deadline) -> Dialogue:
     """Start the mechanism of `settings`.
 
-    :raises UnsupportedMechanism: it is none of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 and OAUTHBEARER, or the token is
-        one that only librdkafka can get
+    :raises UnsupportedMechanism: see `why_not_spoken`
     :raises AuthenticationFailed: user name or password are missing, no token is to be had, or (SCRAM) the broker
         does not know them
     :raises Unreachable: whoever gives the token does not answer
     """
-    mechanism = settings.sasl_mechanism or "GSSAPI"
-    if mechanism == "OAUTHBEARER" and settings.oauth is not None:
+    why_not = why_not_spoken(settings)
+    if why_not is not None:
+        raise UnsupportedMechanism(why_not)
+    if settings.oauth is not None:
         return _oauthbearer(settings.oauth, deadline)
-    start = _WITH_PASSWORD.get(mechanism)
-    if start is None:
-        raise UnsupportedMechanism(_not_spoken(mechanism))
+    mechanism = settings.sasl_mechanism or DEFAULT_MECHANISM
     if not settings.sasl_username or settings.sasl_password is None:
         raise AuthenticationFailed(
             f"sasl.mechanism {mechanism} needs a user name and a password: set sasl.jaas.config, "
             "or sasl.username and sasl.password"
         )
-    return start(settings.sasl_username, settings.sasl_password.reveal(), mechanism)
+    return _WITH_PASSWORD[mechanism](settings.sasl_username, settings.sasl_password.reveal(), mechanism)
+
+
+def why_not_spoken(settings: ConnectionSettings) -> str | None:
+    """Why this client does not speak the mechanism of `settings`, and what to do; None: it does.
+
+    It speaks PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 and, unless only librdkafka can get the token, OAUTHBEARER.
+    """
+    mechanism = settings.sasl_mechanism or DEFAULT_MECHANISM
+    if mechanism in _WITH_PASSWORD or (mechanism == "OAUTHBEARER" and settings.oauth is not None):
+        return None
+    return _not_spoken(mechanism)
 
 
 def _not_spoken(mechanism: str) -> str:

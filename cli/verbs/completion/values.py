@@ -83,7 +83,7 @@ def _source(context: Context) -> Iterator[Source]:
     """The source that is typed, or what that leaves open. The process ends where it takes too long."""
     from threading import Timer
 
-    from cli.opening import source_of
+    from cli.selection import source_of
     from cli.sources.contexts.settle import settle_source
 
     alarm = Timer(limit_ms() / 1000, os._exit, (0,))

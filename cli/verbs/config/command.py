@@ -22,8 +22,8 @@ def get(
     output: OutputOptions,
 ) -> None:
     """Show what settings are in force for a group, where they come from, and the brokers' bounds."""
-    from cli.opening import opened
     from cli.output import emit
+    from cli.selection import opened
     from cli.verbs.config.action import check_names, config_document, settings_of
 
     with opened(source) as groups:
@@ -48,7 +48,7 @@ def set_(
     Shows the settings before and after; nothing is changed without --execute.
     """
     from cli.changing import carry_out
-    from cli.opening import opened
+    from cli.selection import opened
     from cli.verbs.config.action import parse_values, plan_config_change
 
     changes = parse_values(values)
@@ -71,7 +71,7 @@ def unset(
     Shows the settings before and after; nothing is changed without --execute.
     """
     from cli.changing import carry_out
-    from cli.opening import opened
+    from cli.selection import opened
     from cli.verbs.config.action import plan_config_change
 
     with opened(source) as groups:

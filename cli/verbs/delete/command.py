@@ -14,8 +14,7 @@ def delete(
     Shows the groups; nothing is deleted without --execute.
     """
     from cli.changing import carry_out
-    from cli.opening import opened_for_change
-    from cli.selection import describe_chosen
+    from cli.selection import describe_chosen, opened_for_change
     from cli.verbs.delete.action import plan_group_deletions
 
     with opened_for_change(source, execute=consent.execute) as (groups, writer):

@@ -18,8 +18,8 @@ def demo(
 ) -> None:
     """Fill an embedded data directory with a sample fleet to try the commands on."""
     from cli.errors import UsageError
-    from cli.opening import data_directory, is_log_directory
     from cli.output import notice
+    from cli.selection import data_directory, is_log_directory
     from cli.verbs.demo.action import clear, fill
 
     target = directory or data_directory()

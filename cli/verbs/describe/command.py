@@ -49,9 +49,8 @@ def describe(
 ) -> None:
     """Describe groups: offsets and lag, members, state, or where they stand on their way to another protocol."""
     from cli.errors import UsageError
-    from cli.opening import opened
     from cli.output import emit
-    from cli.selection import describe_chosen
+    from cli.selection import describe_chosen, opened
     from cli.verbs.describe.action import offsets_document
     from cli.verbs.describe.view import DescribeMode, describe_document
 

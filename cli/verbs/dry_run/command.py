@@ -47,9 +47,8 @@ def dry_run(
 ) -> None:
     """Show what a rebalance would do now: the very assignment that Kafka would compute."""
     from assignors.assignor import Leader, Side
-    from cli.opening import opened
     from cli.output import emit
-    from cli.selection import describe_chosen
+    from cli.selection import describe_chosen, opened
     from cli.verbs.dry_run.action import carry_out, what_if_of
     from cli.verbs.dry_run.ownership import write_ownership
     from cli.verbs.dry_run.view import dry_run_document

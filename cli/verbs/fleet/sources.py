@@ -160,7 +160,7 @@ def _log_dirs(options: LogOptions) -> LogPaths:
 
 
 def _settled(source: SourceOptions) -> LogPaths | LiveTopic:
-    from cli.opening import data_directory, is_log_directory
+    from cli.selection import data_directory, is_log_directory
 
     live = source.bootstrap_server is not None or source.command_config is not None
     if live and source.embedded is not None:

@@ -10,10 +10,10 @@ from types import TracebackType
 from typing import Any
 
 from cli.errors import CommandError, ExitStatus, UsageError
-from cli.opening import LastingSource, is_live
 from cli.options import SourceOptions
 from cli.output import notice
 from cli.render.cells import safe_text
+from cli.selection import LastingSource, is_live
 from cli.sources.source import Source
 from cli.verbs.plan.plan_files import read_text
 from groups.model import Cause, Group, Problem

@@ -61,8 +61,7 @@ def reset(
     brought to its nearer end, and the table says so.
     """
     from cli.changing import carry_out
-    from cli.opening import opened_for_change
-    from cli.selection import choose_groups
+    from cli.selection import choose_groups, opened_for_change
     from cli.verbs.offsets.action import parse_scopes, plan_resets
     from cli.verbs.offsets.reset_request import reset_request
 
@@ -99,7 +98,7 @@ def load(
     brought to its nearer end, and the table says so.
     """
     from cli.changing import carry_out
-    from cli.opening import opened_for_change
+    from cli.selection import opened_for_change
     from cli.verbs.offsets.action import plan_resets
     from cli.verbs.offsets.reset_request import import_request
 
@@ -132,9 +131,8 @@ def export(
     topic,partition,offset for one group that is named, group,topic,partition,offset for several; no header.
     """
     from cli.counts import counted
-    from cli.opening import opened
     from cli.output import notice, status_of, write_file, write_out
-    from cli.selection import describe_chosen
+    from cli.selection import describe_chosen, opened
     from cli.verbs.offsets.action import exported, parse_scopes
     from groups.offsets.offsets_csv import write_offsets
 
@@ -172,7 +170,7 @@ def clone(
     They are copied as they are, also where the log no longer has them. Nothing is changed without --execute.
     """
     from cli.changing import carry_out
-    from cli.opening import opened_for_change
+    from cli.selection import opened_for_change
     from cli.verbs.offsets.action import parse_scopes, plan_clone
 
     scopes = parse_scopes(topic)
@@ -193,8 +191,7 @@ def delete(
     Shows what would go; nothing is deleted without --execute.
     """
     from cli.changing import carry_out
-    from cli.opening import opened_for_change
-    from cli.selection import choose_groups
+    from cli.selection import choose_groups, opened_for_change
     from cli.verbs.offsets.action import parse_scopes, plan_deletions
 
     scopes = parse_scopes(topic)

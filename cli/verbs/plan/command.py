@@ -49,9 +49,9 @@ def plan(
 
     Of several groups (or with --match or --all-groups), a table of verdicts. Exits with 1 when a plan is blocked.
     """
-    from cli.opening import opened
     from cli.output import emit
     from cli.render.output_format import FOR_PROGRAMS
+    from cli.selection import opened
     from cli.verbs.plan.action import (
         PlanRequest,
         assignor_of,

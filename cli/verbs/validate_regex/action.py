@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cli.errors import CommandError, ExitStatus, UsageError
-from cli.opening import opened, source_is_named
 from cli.options import SourceOptions
+from cli.selection import opened, source_is_named
 from groups.regex import ClientEngine
 from groups.regex.compare import Comparison, compare, joined
 from groups.regex.topic_names import Names

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cli.errors import CommandError
-from cli.opening import LastingSource
+from cli.selection import LastingSource
 from cli.verbs.watch.recording import Header, Recording
 from cli.verbs.watch.repeat import pause_s, trying_again
 from cli.verbs.watch.state import Observation, observe

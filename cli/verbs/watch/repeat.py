@@ -10,13 +10,13 @@ from contextlib import ExitStack
 from typing import TextIO
 
 from cli.errors import CommandError, UsageError
-from cli.opening import LastingSource
 from cli.options import OutputOptions, SourceOptions
 from cli.output import arranged, notice, render, write_out
 from cli.render.cells import safe_text
 from cli.render.csv_tables import CsvWriter
 from cli.render.document import Document, Table
 from cli.render.output_format import OutputFormat
+from cli.selection import LastingSource
 from cli.sources.source import Source
 from cli.times import format_moment
 from cli.verbs.watch.layout import document_lines, shortened

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cli.errors import ExitStatus, UsageError
-from cli.opening import LastingSource
 from cli.options import SourceOptions
 from cli.output import notice
 from cli.render.output_format import StreamOutput
+from cli.selection import LastingSource
 from cli.verbs.watch.feeds import Feed, LiveFeed, ReplayFeed, TimedObservation
 from cli.verbs.watch.options import WatchOptions
 from cli.verbs.watch.recording import Recorder, header_document, observation_document, read_recording

@@ -203,7 +203,7 @@ def test_a_coordinator_that_moves(scene: Scene, tools: ToolHost, tmp_path: Path)
     group, broker = scene.kept[0], scene.cluster.brokers[1]
     before = scene.cluster.coordinators([group])[group]
     after = 3 - before
-    with KafkaClient.connect(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as client:
+    with KafkaClient(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as client:
         assert group in client.describe(DESCRIBE_GROUPS, [group]).found
         (partition,) = _partitions_of(scene, group)
         plan = tmp_path / "plan.json"

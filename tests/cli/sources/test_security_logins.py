@@ -312,7 +312,7 @@ def test_a_client_that_stays_logs_in_again(rig: SecureRig, endpoint: TokenEndpoi
     endpoint.life_s = 20
     settings = load_properties(rig.file(oauth(endpoint.url)))
     settings = replace(settings, bootstrap_servers=(rig.secure.at("SASL_PLAINTEXT"),))
-    with KafkaClient.connect(settings) as client:
+    with KafkaClient(settings) as client:
 
         def again() -> bool:
             assert not client.list_groups().failed

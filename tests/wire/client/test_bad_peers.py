@@ -32,12 +32,11 @@ PATIENCE_MS = 60_000
 
 def failure(servers: str, timeout_ms: int = PATIENCE_MS, **settings: Any) -> WireError:
     """The error of connecting to `servers`."""
-    with pytest.raises(WireError) as caught:
-        KafkaClient.connect(
-            ConnectionSettings(
-                bootstrap_servers=tuple(servers.split(",")), api_timeout_ms=timeout_ms, **settings
-            )
-        )
+    chosen = ConnectionSettings(
+        bootstrap_servers=tuple(servers.split(",")), api_timeout_ms=timeout_ms, **settings
+    )
+    with pytest.raises(WireError) as caught, KafkaClient(chosen) as client:
+        client.home()
     return caught.value
 
 
@@ -208,7 +207,7 @@ def test_an_answer_byte_by_byte_is_an_answer() -> None:
 
     with (
         peer(script) as address,
-        KafkaClient.connect(ConnectionSettings(bootstrap_servers=(address,))) as client,
+        KafkaClient(ConnectionSettings(bootstrap_servers=(address,))) as client,
     ):
         assert client.home().features.levels == {}
 
@@ -221,7 +220,8 @@ def test_the_first_bootstrap_server_that_answers_is_taken() -> None:
 
     with black_hole() as dark, closed_port() as closed, peer(script) as good:
         began = time.monotonic()
-        KafkaClient.connect(ConnectionSettings(bootstrap_servers=(dark, closed, good))).close()
+        with KafkaClient(ConnectionSettings(bootstrap_servers=(dark, closed, good))) as client:
+            client.home()
         assert time.monotonic() - began < 8
 
 
@@ -246,7 +246,7 @@ def test_an_answer_that_is_too_long(alone_too: bool) -> None:
 
     with peer(serve) as address:
         plain = _plain_answers(address, "g", "h")
-        with KafkaClient.connect(ConnectionSettings(bootstrap_servers=(address,))) as client:
+        with KafkaClient(ConnectionSettings(bootstrap_servers=(address,))) as client:
             answers = client.committed_offsets(["g", "h"])
     if not alone_too:
         assert list(answers.found) == ["g", "h"]

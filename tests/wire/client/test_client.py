@@ -74,7 +74,7 @@ def client_of(
         answers.setdefault("Metadata", metadata(address))
         if coordinates:
             answers["FindCoordinator"] = coordinator(lambda: address, "g", "h")
-        with KafkaClient.connect(ConnectionSettings(bootstrap_servers=(address,), **settings)) as client:
+        with KafkaClient(ConnectionSettings(bootstrap_servers=(address,), **settings)) as client:
             yield client
 
 
@@ -99,7 +99,7 @@ def test_a_broker_that_is_down_does_not_lose_the_others() -> None:
     answers: Answers = {"ListGroups": listed("b", "a")}
     with closed_port() as dead, peer(broker(answers, ALL)) as address:
         answers["Metadata"] = metadata(dead, address)
-        with KafkaClient.connect(ConnectionSettings(bootstrap_servers=(address,))) as client:
+        with KafkaClient(ConnectionSettings(bootstrap_servers=(address,))) as client:
             listing = client.list_groups()
     assert [group.group_id for group in listing.groups] == ["a", "b"]
     assert list(listing.failed) == [dead]
@@ -231,7 +231,7 @@ def test_a_connection_closed_while_idle_is_made_again() -> None:
 
     with peer(script) as address:
         answers["Metadata"] = metadata(address)
-        with KafkaClient.connect(ConnectionSettings(bootstrap_servers=(address,))) as client:
+        with KafkaClient(ConnectionSettings(bootstrap_servers=(address,))) as client:
             assert client.list_groups().groups
             open_now[-1].shutdown(socket.SHUT_RDWR)
             assert client.list_groups().groups

@@ -29,7 +29,7 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 @pytest.fixture
 def client(broker: Broker) -> Iterator[KafkaClient]:
     """Give a client of the shared broker."""
-    with KafkaClient.connect(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as client:
+    with KafkaClient(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as client:
         yield client
 
 

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def client(broker: Broker) -> Iterator[KafkaClient]:
-    with KafkaClient.connect(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as connected:
+    with KafkaClient(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as connected:
         yield connected
 
 

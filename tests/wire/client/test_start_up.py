@@ -11,7 +11,7 @@ SCRIPT = """
 import sys
 from wire.client.client import KafkaClient
 from wire.client.security import ConnectionSettings
-with KafkaClient.connect(ConnectionSettings(bootstrap_servers=(sys.argv[1],))) as client:
+with KafkaClient(ConnectionSettings(bootstrap_servers=(sys.argv[1],))) as client:
     assert client.list_groups().groups
 print(*sys.modules)
 """
