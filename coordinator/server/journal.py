@@ -44,7 +44,7 @@ class Journal:
     def take(self, written: Sequence[Written], now_ms: int, release: Callable[[], None]) -> None:
         """Write records; `release` is called when they are as safe as the policy wants."""
         try:
-            self._data.write(written, now_ms)
+            self._data.log.append(written, now_ms)
         except StorageFailed as error:
             self._failed(error)
             return
@@ -99,6 +99,6 @@ class Journal:
             self._syncing = None
 
     async def _sync(self) -> None:
-        unsynced = self._data.unsynced()
+        unsynced = self._data.log.unsynced()
         if unsynced is not None:
             await asyncio.to_thread(unsynced)

@@ -10,7 +10,7 @@
 
     data = DataDirectory.open(path)
     data.recover(engine)                        once, before the first append
-    data.append(result.records, now_ms)         then the answers may leave
+    data.log.append(result.written, now_ms)     then the answers may leave, when it has synchronised
     data.close()
 
 What it holds is right at every moment, whenever the process is killed. Where something cannot be written, the error
@@ -29,7 +29,7 @@ from typing import Self
 from uuid import uuid4
 
 from coordinator.engine.engine import Engine
-from coordinator.engine.records import Record, Written
+from coordinator.engine.records import Record
 from coordinator.store.cleaner import Compacted, CompactionSettings, compact, dirty_ratio
 from coordinator.store.directory_files import (
     CLEANER,
@@ -97,7 +97,7 @@ class DataDirectory:
         self._held_up: dict[int, int] = {}
         """Partitions in which an open transaction held compaction up, and the active segment at that time."""
         (path / CLEAN_SHUTDOWN).unlink(missing_ok=True)
-        self._log = OffsetsLog.open(path, settings.partitions, settings.limits, was_clean=self.was_clean)
+        self.log = OffsetsLog.open(path, settings.partitions, settings.limits, was_clean=self.was_clean)
 
     @classmethod
     def open(cls, path: Path, settings: StorageSettings | None = None) -> Self:
@@ -125,8 +125,8 @@ class DataDirectory:
 
         :raises DamagedLog: a record is none :raises Unusable: partitions are missing
         """
-        records = self._log.records
-        replay = self._log.recover(engine)
+        records = self.log.records
+        replay = self.log.recover(engine)
         state = engine.state
         return Recovered(
             groups=len(state.groups),
@@ -134,7 +134,7 @@ class DataDirectory:
             offsets=sum(map(len, state.offsets.values())),
             records=records,
             unknown_records=replay.unknown_keys.total(),
-            torn=self._log.torn,
+            torn=self.log.torn,
             was_clean=self.was_clean,
         )
 
@@ -143,18 +143,9 @@ class DataDirectory:
 
         :raises StorageFailed: :raises ValueError: Kafka's schemas cannot hold a record; nothing is written
         """
-        self.write([(record.group, encode_record(record)) for record in records], now_ms)
-        if self.settings.fsync is FsyncPolicy.ALWAYS and (unsynced := self.unsynced()) is not None:
+        self.log.append([(record.group, encode_record(record)) for record in records], now_ms)
+        if self.settings.fsync is FsyncPolicy.ALWAYS and (unsynced := self.log.unsynced()) is not None:
             unsynced()
-
-    def write(self, written: Sequence[Written], now_ms: int) -> None:
-        """As `append`, of encoded records; the caller runs what `unsynced` gives. :raises StorageFailed:"""
-        if written:
-            self._log.append(written, now_ms)
-
-    def unsynced(self) -> Callable[[], object] | None:
-        """What synchronises all that was written since the last time, if anything was. :raises StorageFailed:"""
-        return self._log.unsynced()
 
     def set_group_config(self, group: str, values: Mapping[str, str]) -> None:
         """Replace the settings of a group; none at all removes them. :raises StorageFailed: they are as before"""
@@ -202,7 +193,7 @@ class DataDirectory:
     def close(self) -> None:
         """Synchronise, say that all is in good order, and let others in. :raises StorageFailed: :raises DamagedLog:"""
         try:
-            self._log.close()
+            self.log.close()
             try:
                 write_atomically(self.path / CLEAN_SHUTDOWN, _CLEAN)
             except OSError as error:
@@ -212,12 +203,12 @@ class DataDirectory:
 
     def abandon(self) -> None:
         """Let go of it as a kill would: after an error, when nobody knows what is on the disk."""
-        self._log.abandon()
+        self.log.abandon()
         self._lock.release()
 
     def _dirty(self) -> Iterator[tuple[float, int, Path, int]]:
         """Of every partition how dirty it is, its number and directory, and the base offset of the active segment."""
-        for number, directory, active in self._log.active():
+        for number, directory, active in self.log.active():
             if number in self._uncleanable or self._held_up.get(number) == active:
                 ratio = 0.0
             else:
