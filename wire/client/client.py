@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -18,6 +17,7 @@ from wire.client.address import Address, parse_bootstrap
 from wire.client.cluster import (
     OFFSETS_TOPIC,
     ClusterMetadata,
+    ListedGroups,
     TopicPartition,
     delete_groups,
     describe,
@@ -69,17 +69,6 @@ _ATTEMPTS_AT_A_LEADER = 4
 _FIRST_PAUSE_MS = 50
 _LONGEST_PAUSE_MS = 1000
 _ATTEMPTS_AT_A_DEAD_BROKER = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedGroups:
-    """The groups of all brokers, by id in ascending order, and whose are missing.
-
-    `failed`: brokers (``host:port``) that did not answer, and partitions of `__consumer_offsets` without a leader.
-    """
-
-    groups: tuple[Any, ...]
-    failed: dict[str, Failure]
 
 
 class KafkaClient:

@@ -63,6 +63,17 @@ class ClusterMetadata:
     failed: dict[str, Failure]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedGroups:
+    """The groups of all brokers, by id in ascending order, and whose are missing.
+
+    `failed`: brokers (``host:port``) that did not answer, and partitions of `__consumer_offsets` without a leader.
+    """
+
+    groups: tuple[Any, ...]
+    failed: dict[str, Failure]
+
+
 def fetch_metadata(
     topics: Sequence[str] | None, connection: Connection, deadline: Deadline
 ) -> Steps[ClusterMetadata]:

@@ -117,6 +117,7 @@ def test_few_requests_are_sent(source: LiveSource, monkeypatch: pytest.MonkeyPat
     source.describe([*_names("classic", CLASSIC), *_names("consumer", CONSUMER)], offsets=True)
     source.topics([TOPIC], end_offsets=True)
     assert sent == {
+        "ApiVersions": 1,
         "ListGroups": 1,
         "Metadata": 2,
         "DescribeGroups": CLASSIC // 200,
