@@ -47,6 +47,12 @@ def join(driver: Driver, name: str, *assignors: ClientAssignor, timeout: int = 5
     return consumer
 
 
+def pair(driver: Driver) -> tuple[Consumer, Consumer]:
+    """The members a and b, first the one that is to compute."""
+    a, b = join(driver, "a"), join(driver, "b")
+    return (a, b) if a.beat().should_compute else (b, a)
+
+
 def prepare(consumer: Consumer, **changes: Any) -> PrepareAssignmentAnswer:
     request = PrepareAssignment(group="g", member=consumer.id, epoch=consumer.epoch)
     return consumer.driver.ask(replace(request, **changes), PrepareAssignmentAnswer)
@@ -63,6 +69,27 @@ def install(
         assignments={member: {foo(consumer.driver): numbers} for member, numbers in assignments.items()},
     )
     return consumer.driver.ask(replace(request, **changes), InstallAssignmentAnswer)
+
+
+def alone(driver: Driver, told: bytes = b"", instance: str | None = None) -> Consumer:
+    """The member a at epoch 2, and what its own assignor said to it."""
+    a = Consumer(driver, "a", instance=instance)
+    a.join(client_assignors=(MINE,))
+    prepare(a)
+    assert install(a, 2, {"a": (0, 1, 2, 3)}, metadata={"a": ClientMetadata(data=told)}).error is NONE
+    a.beat()
+    return a
+
+
+def settled_pair(driver: Driver) -> tuple[Consumer, Consumer]:
+    """Two members, each with half of the partitions, at epoch 3."""
+    chosen, other = pair(driver)
+    prepare(chosen)
+    assert install(chosen, 3, {"a": (0, 1), "b": (2, 3)}).error is NONE
+    a, b = sorted((chosen, other), key=lambda each: each.id)
+    settled(a, b)
+    assert epochs(driver) == ("Stable", 3, 3)
+    return a, b
 
 
 def test_they_are_off_unless_enabled() -> None:
@@ -185,8 +212,7 @@ def test_an_assignment_is_validated(
 
 
 def test_who_may_prepare_and_install(driver: Driver) -> None:
-    a, b = join(driver, "a"), join(driver, "b")
-    chosen, other = (a, b) if a.beat().should_compute else (b, a)
+    chosen, other = pair(driver)
     assert prepare(chosen, group="other").error is ErrorCode.GROUP_ID_NOT_FOUND
     assert prepare(chosen, member="other").error is ErrorCode.UNKNOWN_MEMBER_ID
     assert prepare(chosen, member="").error is ErrorCode.INVALID_REQUEST
@@ -201,8 +227,7 @@ def test_who_may_prepare_and_install(driver: Driver) -> None:
 
 
 def test_another_member_is_chosen_when_the_first_takes_too_long_and_it_is_not_removed(driver: Driver) -> None:
-    a, b = join(driver, "a"), join(driver, "b")
-    first, second = (a, b) if a.beat().should_compute else (b, a)
+    first, second = pair(driver)
     driver.advance(4_999)
     assert not second.beat().should_compute
     driver.advance(1)
@@ -258,10 +283,7 @@ def test_metadata_come_once_with_the_epoch_even_where_no_partition_moves(driver:
 
 
 def test_metadata_wait_for_the_epoch_that_they_belong_to(driver: Driver) -> None:
-    a = join(driver, "a")
-    prepare(a)
-    install(a, 2, {"a": (0, 1, 2, 3)}, metadata={"a": ClientMetadata(data=b"old")})
-    a.beat()
+    a = alone(driver, b"old")
     b = join(driver, "b")
     chosen = next(each for each in (a, b) if each.beat().should_compute)
     prepare(chosen)
@@ -273,34 +295,16 @@ def test_metadata_wait_for_the_epoch_that_they_belong_to(driver: Driver) -> None
 
 
 def test_what_an_assignor_said_ends_with_an_assignment_of_the_coordinator(driver: Driver) -> None:
-    a = join(driver, "a")
-    prepare(a)
-    install(a, 2, {"a": (0, 1, 2, 3)}, metadata={"a": ClientMetadata(data=b"old")})
-    a.beat()
+    a = alone(driver, b"old")
     answer = a.beat(client_assignors=(), topics=("foo", "bar"))
     assert (answer.epoch, answer.assignment is None, answer.metadata) == (3, False, None)
 
 
 def test_a_static_member_that_is_replaced_leaves_its_metadata_behind(driver: Driver) -> None:
-    a = Consumer(driver, "a", instance="i")
-    a.join(client_assignors=(MINE,))
-    prepare(a)
-    install(a, 2, {"a": (0, 1, 2, 3)}, metadata={"a": ClientMetadata(data=b"mine")})
-    a.beat()
+    a = alone(driver, b"mine", instance="i")
     a.leave(-2)
     answer = Consumer(driver, "a2", instance="i").join(client_assignors=(MINE,))
     assert (answer.epoch, answer.metadata) == (2, ClientMetadata(data=b"mine"))
-
-
-def settled_pair(driver: Driver) -> tuple[Consumer, Consumer]:
-    """Two members, each with half of the partitions, at epoch 3."""
-    a, b = join(driver, "a"), join(driver, "b")
-    chosen = next(each for each in (a, b) if each.beat().should_compute)
-    prepare(chosen)
-    assert install(chosen, 3, {"a": (0, 1), "b": (2, 3)}).error is NONE
-    settled(a, b)
-    assert epochs(driver) == ("Stable", 3, 3)
-    return a, b
 
 
 # Members of the classic protocol
@@ -388,15 +392,13 @@ def test_a_downgrade_hands_on_what_an_assignor_said(driver: Driver) -> None:
 
 
 def test_the_chosen_member_leaves(driver: Driver) -> None:
-    a, b = join(driver, "a"), join(driver, "b")
-    first, second = (a, b) if a.beat().should_compute else (b, a)
+    first, second = pair(driver)
     first.leave()
     assert second.beat().should_compute
 
 
 def test_the_chosen_member_leaves_and_comes_back_before_anybody_else_is_asked(driver: Driver) -> None:
-    a, b = join(driver, "a"), join(driver, "b")
-    first, second = (a, b) if a.beat().should_compute else (b, a)
+    first, second = pair(driver)
     prepare(first)
     first.leave()
     assert first.join(client_assignors=(MINE,)).should_compute or second.beat().should_compute
@@ -415,10 +417,7 @@ def test_the_group_moves_on_while_the_assignment_is_computed(driver: Driver) -> 
 
 
 def test_new_metadata_move_the_group_epoch(driver: Driver) -> None:
-    a = join(driver, "a")
-    prepare(a)
-    install(a, 2, {"a": (0, 1, 2, 3)})
-    a.beat()
+    a = alone(driver)
     assert a.beat(client_assignors=(MINE,)).should_compute is False
     answer = a.beat(client_assignors=(replace(MINE, metadata=ClientMetadata(version=1, data=b"new")),))
     assert answer.should_compute

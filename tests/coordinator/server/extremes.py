@@ -16,7 +16,6 @@ SHORT_TEXTS = ("", "a", "\0", "ü" * 4_000)
 BYTES = (b"", b"\xff", b"\0\x03\0\0\0\1\0\1t\xff\xff\xff\xff\x7f\xff\xff\xff", b"\xff" * 70_000)
 IDS = (None, UUID(int=1), UUID(int=2**128 - 1))
 BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64, "timedelta_i32": 32, "timedelta_i64": 48}
-UNSIGNED = {"uint16": (0, 2**16 - 1), "uint32": (0, 2**32 - 1)}
 ORDINARY = (0, 1, -1, -2, 2, 6000, 30_000)
 NOTHING_WAITED = frozenset({"max_wait"})
 """Times that the server really waits: a request without records is answered at their end."""

@@ -29,7 +29,6 @@ from wire.log.segments import list_segments, read_segment
 
 NOW_MS = 1_700_000_000_000
 DAY_MS = 86_400_000
-FOR_EVER = 10 * DAY_MS
 
 KEYS = st.sampled_from([b"a", b"b", b"c", b"\x00\x0f share", b"\x7f\xff unknown"])
 VALUES = st.one_of(st.none(), st.binary(max_size=4))

@@ -19,8 +19,6 @@ Document = Mapping[str, Any]
 
 TOOLS = {"consumer": CONSUMER_GROUPS, "share": SHARE_GROUPS, "streams": STREAMS_GROUPS}
 MODES = ("--offsets", "--members", "--state")
-UNKNOWN_OFFLINE = ("end", "lag")
-"""Of an offset, what no log of the coordinator says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
