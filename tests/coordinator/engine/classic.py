@@ -39,7 +39,6 @@ class Member:
     session_timeout_ms: int = 10_000
     rebalance_timeout_ms: int = 60_000
     group: str = GROUP
-    version: int = 9
     generation: int = -1
     protocol: str | None = None
     ticket: int = field(default=0)
@@ -53,7 +52,6 @@ class Member:
             instance=self.instance,
             protocol_type=self.protocol_type,
             protocols=self.protocols,
-            version=self.version,
         )
 
     def join(self) -> Member:
@@ -130,14 +128,13 @@ def state(driver: Driver, group: str = GROUP) -> str:
     return driver.engine.state.groups[group].state.value
 
 
-def described(driver: Driver, group: str = GROUP, version: int = 6) -> Described:
-    request = DescribeGroups(groups=(group,), version=version)
-    return driver.ask(request, DescribeGroupsAnswer).groups[0]
+def described(driver: Driver) -> Described:
+    return driver.ask(DescribeGroups(groups=(GROUP,)), DescribeGroupsAnswer).groups[0]
 
 
-def shown(driver: Driver, version: int = 6) -> tuple[str, str | None, str | None]:
+def shown(driver: Driver) -> tuple[str, str | None, str | None]:
     """State, protocol type and protocol."""
-    found = described(driver, version=version).group
+    found = described(driver).group
     assert found is not None
     return found.state.value, found.protocol_type, found.protocol
 

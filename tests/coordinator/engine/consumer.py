@@ -51,7 +51,6 @@ class Consumer:
     group: str = GROUP
     epoch: int = 0
     owned: Named = field(default_factory=dict)
-    client_id: str = "c"
 
     def join(self, **changes: Any) -> ConsumerGroupHeartbeatAnswer:
         """Epoch 0, with everything that a join has to say."""
@@ -80,7 +79,7 @@ class Consumer:
             **fields,
         }
         request = ConsumerGroupHeartbeat(**values)
-        answer = self.driver.ask(request, ConsumerGroupHeartbeatAnswer, self.client_id)
+        answer = self.driver.ask(request, ConsumerGroupHeartbeatAnswer)
         if answer.error is ErrorCode.NONE:
             self.epoch = answer.epoch
             if answer.assignment is not None:
@@ -120,25 +119,25 @@ def by_name(driver: Driver, partitions: TopicPartitions) -> Named:
     return {names[topic].name: sorted(numbers) for topic, numbers in partitions.items() if topic in names}
 
 
-def group_of(driver: Driver, group: str = GROUP) -> ConsumerGroup:
-    found = driver.engine.state.groups[group]
+def group_of(driver: Driver) -> ConsumerGroup:
+    found = driver.engine.state.groups[GROUP]
     assert isinstance(found, ConsumerGroup)
     return found
 
 
-def described(driver: Driver, group: str = GROUP) -> Described:
-    (answer,) = driver.ask(ConsumerGroupDescribe(groups=(group,)), DescribeGroupsAnswer).groups
+def described(driver: Driver) -> Described:
+    (answer,) = driver.ask(ConsumerGroupDescribe(groups=(GROUP,)), DescribeGroupsAnswer).groups
     return answer
 
 
-def described_group(driver: Driver, group: str = GROUP) -> Group:
-    found = described(driver, group).group
+def described_group(driver: Driver) -> Group:
+    found = described(driver).group
     assert found is not None
     return found
 
 
-def described_member(driver: Driver, member: str, group: str = GROUP) -> Member:
-    return next(each for each in described_group(driver, group).members if each.id == member)
+def described_member(driver: Driver, member: str) -> Member:
+    return next(each for each in described_group(driver).members if each.id == member)
 
 
 def speaks_classic(driver: Driver, member: str) -> bool:
@@ -149,14 +148,14 @@ def lists(partitions: Partitions | None) -> Named:
     return {topic: list(numbers) for topic, numbers in (partitions or {}).items()}
 
 
-def epochs(driver: Driver, group: str = GROUP) -> tuple[str, int, int]:
+def epochs(driver: Driver) -> tuple[str, int, int]:
     """State, group epoch and assignment epoch."""
-    shown = described_group(driver, group)
+    shown = described_group(driver)
     return shown.state.value, shown.group_epoch or 0, shown.assignment_epoch or 0
 
 
-def targets(driver: Driver, group: str = GROUP) -> dict[str, Named]:
-    return {each.id: lists(each.target) for each in described_group(driver, group).members}
+def targets(driver: Driver) -> dict[str, Named]:
+    return {each.id: lists(each.target) for each in described_group(driver).members}
 
 
 def images(*topics: tuple[str, int], version: int = 1) -> TopicImage:

@@ -30,14 +30,14 @@ class Driver:
         self.tickets = 0
         self.take(self.engine.loaded(self.now_ms))
 
-    def send(self, request: Request[Any], client_id: str = "c") -> int:
+    def send(self, request: Request[Any]) -> int:
         """Play a call, and everything that is due at once; the ticket, answered or not."""
         self.tickets += 1
         call = Call(
             ticket=self.tickets,
             request=request,
             now_ms=self.now_ms,
-            client_id=client_id,
+            client_id="c",
             host="/127.0.0.1",
             fresh_id=UUID(int=self.tickets),
         )
@@ -45,9 +45,9 @@ class Driver:
         self.run_due()
         return call.ticket
 
-    def ask(self, request: Request[Any], kind: type[A], client_id: str = "c") -> A:
+    def ask(self, request: Request[Any], kind: type[A]) -> A:
         """Play a call that is answered at once."""
-        return self.answer(self.send(request, client_id), kind)
+        return self.answer(self.send(request), kind)
 
     def answer(self, ticket: int, kind: type[A]) -> A:
         """The answer of a call; fails when it still waits."""
