@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from pipeline.decode.raw import raw_records
@@ -18,9 +19,6 @@ from pipeline.tables.commits import chained, commits_by_day
 from pipeline.tables.schemas import EVENTS, NO_OFFSET
 from wire.log.batches import columns_of
 from wire.log.segments import list_segments, read_segment
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 
 def decoded(spark: SparkSession, paths: Sequence[str], **options: Any) -> DataFrame:

@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import DataFrame, SparkSession
 
 from cli.sources.replayed import ReplayedSource
 from groups.model import Group, GroupType
@@ -16,9 +16,6 @@ from pipeline.as_of import as_of
 from tests.coordinator.store.real_log import RealLog
 from tests.pipeline.decoded import decoded, events
 from tests.pipeline.tables.random_commits import START_MS, RandomCommits
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 KINDS = ("consumer", "cooperative", "deleted-consumer", "connect")
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
@@ -33,9 +33,6 @@ from tests.coordinator.store.logs import Written
 from tests.coordinator.store.offset_logs import committed
 from tests.coordinator.store.real_log import RealLog
 from tests.pipeline.tables.random_commits import START_MS, RandomCommits
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 PARTITION = "__consumer_offsets-3"
 

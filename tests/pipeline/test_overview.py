@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from pipeline.overview import OVERVIEW, between, days_between, of_groups, overview, plain
 from pipeline.tables.rebalances import with_busy_s
 from pipeline.tables.schemas import COMMITS, GROUPS, REBALANCES
 from tests.pipeline.report.tables import rebalance, rows_as
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 DAY = date(2026, 3, 1)
 

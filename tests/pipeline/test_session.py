@@ -6,19 +6,16 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 
 from pipeline.jvm import check_spark, properties, spark_home
 from pipeline.session import MissingSpark, SessionSettings, session
 from tests.kafka.wait import wait_until
 from tests.pipeline.processes import Program
 from tests.support.long import LONG
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import SparkSession
 
 CONF = '{"spark.driver.memory": "512m", "spark.default.parallelism": "2"}'
 START = f"""

@@ -6,9 +6,10 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from pipeline.history import Logs, run_history
@@ -19,9 +20,6 @@ from tests.coordinator.store.real_log import RealLog
 from tests.pipeline.processes import ROOT, Program
 from tests.pipeline.standalone import Standalone, standalone
 from tests.support.long import LONG
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.kafka, LONG]
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from pyspark.sql import SparkSession
 
 from tests.support.long import LONG
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 STREAM = """
 import sys

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as f
 
 from coordinator.store.partition_files import partitions_for
@@ -13,9 +13,6 @@ from pipeline.tables.commits import with_outcome
 from pipeline.tables.schemas import ABORT, COMMIT, CONTROL
 from tests.kafka.broker import Broker
 from tests.pipeline.decoded import decoded, events, live_events
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row, SparkSession
 
 
 def both(spark: SparkSession, broker: Broker) -> tuple[DataFrame, DataFrame]:

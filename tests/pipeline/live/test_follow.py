@@ -7,9 +7,9 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 from pyspark.testing import assertDataFrameEqual
 
@@ -23,9 +23,6 @@ from tests.pipeline.decoded import events, live_events
 from tests.pipeline.live.follower import AFTER, PUBLISH
 from tests.pipeline.live.tables import comparable, not_held_back
 from tests.support.long import LONG
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.kafka, LONG]
 TIMEOUT_S = 400.0

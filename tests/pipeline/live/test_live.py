@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
+from pyspark.sql import SparkSession
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from pipeline.decode.records import Reading
@@ -24,9 +24,6 @@ from tests.kafka.wait import wait_until
 from tests.pipeline.decoded import commits, decoded, events, live_events, quarantine
 from tests.pipeline.live.tables import both, comparable, held_back, not_held_back, settled
 from tests.support.long import LONG
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.kafka, LONG]
 

@@ -6,9 +6,9 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import SparkSession
 
 from pipeline.sources.client_properties import client_options
 from pipeline.sources.cluster import ClusterUnreadable
@@ -17,9 +17,6 @@ from tests.kafka.secure import PASSWORDS, SCRAM_PASSWORDS, SecureBroker
 from tests.kafka.topics import create_topics
 from tests.pipeline.decoded import live_events
 from tests.support.long import LONG
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.kafka, LONG]
 

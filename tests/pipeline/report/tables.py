@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from pipeline.report.numbers import CAUSES, STAGES
 from pipeline.tables.schemas import COMMITS, EVENTS, GROUPS, OWNERSHIP, QUARANTINE, REBALANCES
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
 FIRST = datetime(2026, 3, 1, 22, 0, tzinfo=UTC)
 SCHEMAS = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import SparkSession
 
 from cli.verbs.fleet.report_page import history_page
 from pipeline.rebalances.causes import RebalanceCause
@@ -16,9 +16,6 @@ from pipeline.report.measure import DRAWN, numbers_of
 from pipeline.report.numbers import CAUSES, PROTOCOLS, SPANS, SPANS_S, STAGES, ReportNumbers
 from tests.pipeline.report import slow
 from tests.pipeline.report.tables import FIRST, SCHEMAS, Fleet, fleet, rebalance, rows_as
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 MADE = datetime(2026, 4, 1, tzinfo=UTC)
 DAYS = 20

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.sql import Row
+from pyspark.sql import Row, SparkSession
 
 from pipeline.report.numbers import CAUSES
 from pipeline.report.periods import MOST_MARKS as MOST
@@ -14,9 +13,6 @@ from pipeline.report.periods import timeline_of
 from pipeline.tables.rebalances import with_busy_s
 from pipeline.tables.schemas import REBALANCES
 from tests.pipeline.report.tables import FIRST, rebalance, rows_as
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 def test_overlapping_rebalances_take_the_time_once(spark: SparkSession) -> None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import SparkSession
 
 from cli.verbs.fleet.report_page import history_page
 from pipeline.audit.schemas import AUDIT
 from pipeline.report.measure import MOST_CANDIDATES, MOST_REASONS, numbers_of
 from pipeline.report.numbers import Candidate
 from tests.pipeline.report.tables import rows_as
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 MADE = datetime(2026, 4, 1, tzinfo=UTC)
 

@@ -7,10 +7,11 @@ import shutil
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import pytest
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from coordinator.engine.records import OffsetRecord, StoredOffset, TargetMemberRecord
@@ -27,9 +28,6 @@ from wire.log.offset_columns import read_offset_key, read_offset_value
 from wire.log.segments import read_segment
 from wire.messages.record_codec import json_key, json_value
 from wire.uuids import format_uuid
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row, SparkSession
 
 NOW_MS = 1_700_000_000_000
 TOPIC_ID = UUID("00000000-0000-4000-8000-00000000abcd")

@@ -9,17 +9,15 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from pyspark.sql import Row
 
 from pipeline.history import HistoryRun
 from tests.coordinator.store.real_log import segments_of
 from tests.kafka.tool_host import DUMP_LOG, ToolHost
 from tests.pipeline.story.conftest import Story
-
-if TYPE_CHECKING:
-    from pyspark.sql import Row
 
 pytestmark = pytest.mark.kafka
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
@@ -19,9 +20,6 @@ from tests.coordinator.store.logs import Written
 from tests.coordinator.store.offset_logs import committed
 from tests.pipeline.decoded import commits, decoded, events
 from tests.pipeline.tables.random_commits import START_MS, RandomCommits, commits_table
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 DAY_MS = 24 * 3600 * 1000
 

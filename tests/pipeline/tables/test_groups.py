@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pyspark.sql import SparkSession
 from pyspark.testing import assertSchemaEqual
 
 from pipeline.tables.groups import groups
 from pipeline.tables.schemas import COMMITS, EVENTS, GROUPS, OWNERSHIP, REBALANCES
 from tests.pipeline.report.tables import rebalance, rows_as
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 def _at(day: int, hour: int = 0, minute: int = 0, second: int = 0) -> datetime:

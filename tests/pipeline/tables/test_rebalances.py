@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import pyarrow as pa
 import pytest
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
@@ -24,9 +25,6 @@ from tests.pipeline.decoded import events as events_of
 from tests.pipeline.rebalances.test_classic import two
 from tests.pipeline.rebalances.told import Clock, Written, clock, course_of
 from tests.pipeline.rebalances.told import decoded as decoded_records
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 AWAY = -2
 
