@@ -110,6 +110,13 @@ def the_finding(plan: Plan, rule: str) -> Finding:
     return finding
 
 
+def check_finding(plan: Plan, rule: str, level: Level | None, said: str = "") -> None:
+    """Assert that a rule finds something of that level, with these words in its message; nothing for None."""
+    finding = found(plan, rule)
+    assert (finding and finding.level) is level
+    assert finding is None or said in finding.message
+
+
 def blockers(plan: Plan) -> list[str]:
     """The rules that block a plan, each once."""
     return _rules(plan.findings, Level.BLOCKER)

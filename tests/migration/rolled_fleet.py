@@ -27,17 +27,13 @@ from tests.kafka.members import Members, Setting, fresh_name
 from tests.kafka.settings import HEARTBEAT_MS
 from tests.kafka.topics import create_topics
 from tests.migration.cases import listing
+from tests.migration.end_to_end.fleets import JAVA
 from tests.migration.end_to_end.journal import Partition, read_journal
 
 NAMES = ("m1", "m2", "m3")
 PARTITIONS = 13
 """Not the same number for each member, with three as with two."""
 WAIT_S = 150.0
-CLASSES = {
-    "range": "org.apache.kafka.clients.consumer.RangeAssignor",
-    "sticky": "org.apache.kafka.clients.consumer.StickyAssignor",
-    "cooperative-sticky": "org.apache.kafka.clients.consumer.CooperativeStickyAssignor",
-}
 CONSUMER = Start(protocol=MemberProtocol.CONSUMER)
 COOPERATIVE = Start(assignors=("cooperative-sticky",))
 RANGE = Start(assignors=("range",))
@@ -124,7 +120,7 @@ class Fleet:
             settings["group_instance_id"] = name
         if start.protocol is MemberProtocol.CONSUMER:
             return {**settings, "group_protocol": "consumer"}
-        names = [CLASSES[each] if self.way.library == "java" else each for each in start.assignors]
+        names = [JAVA[each] if self.way.library == "java" else each for each in start.assignors]
         strategy = ",".join(names)
         return {
             **settings,

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.model import GroupType
 from migration.client_config import KEPT, ClientConfig, kafka_key, kept, library_by_keys
 from migration.model import Destination, Level
 from tests.migration.cases import (
@@ -19,12 +18,13 @@ from tests.migration.cases import (
     EMPTY,
     GROUP,
     NEW,
+    NEWER,
     blockers,
+    check_finding,
     found,
     member,
     plan,
     the_finding,
-    upgraded,
 )
 
 JAVA = "org.apache.kafka.clients.consumer."
@@ -186,9 +186,7 @@ TABLE: Mapping[str, tuple[Mapping[str, str], str, Destination, str, Level | None
 def test_what_a_file_says(
     text: Mapping[str, str], client: str, to: Destination, rule: str, level: Level | None, said: str
 ) -> None:
-    finding = found(plan(GROUP, to, client, configs=[_config(text)]), rule)
-    assert (finding and finding.level) is level
-    assert finding is None or said in finding.message
+    check_finding(plan(GROUP, to, client, configs=[_config(text)]), rule, level, said)
 
 
 def test_what_is_said_of_the_file_of_a_member_names_it() -> None:
@@ -243,15 +241,6 @@ def test_files_that_do_not_agree() -> None:
     assert "do not agree on session.timeout.ms" in finding.message
 
 
-NEWER = replace(
-    GROUP,
-    type=GroupType.CONSUMER,
-    protocol="uniform",
-    members=(upgraded("m1"), upgraded("m2")),
-    group_epoch=3,
-)
-
-
 @pytest.mark.parametrize(
     ("protocol", "library", "level"),
     [
@@ -263,8 +252,7 @@ NEWER = replace(
 def test_the_way_back_has_leftovers_too(protocol: str, library: str, level: Level | None) -> None:
     """Java refuses group.remote.assignor under the classic protocol; librdkafka passes over it."""
     config = _config({"group.protocol": protocol, "group.remote.assignor": "uniform"}, library)
-    finding = found(plan(NEWER, CLASSIC, f"{library}:99", configs=[config]), "client-config-leftover")
-    assert (finding and finding.level) is level
+    check_finding(plan(NEWER, CLASSIC, f"{library}:99", configs=[config]), "client-config-leftover", level)
 
 
 def test_a_file_tells_the_library_of_members_of_whom_nothing_is_known() -> None:
@@ -284,8 +272,9 @@ def test_a_remote_assignor_must_be_offered() -> None:
     cluster = replace(NEW, settings={"group.consumer.assignors": "uniform,range"})
     for asked, level in (("sticky", Level.BLOCKER), ("range", None)):
         configs = [_config({"group.remote.assignor": asked})]
-        finding = found(plan(GROUP, CONSUMER, cluster=cluster, configs=configs), "client-config-assignor")
-        assert (finding and finding.level) is level
+        check_finding(
+            plan(GROUP, CONSUMER, cluster=cluster, configs=configs), "client-config-assignor", level
+        )
 
 
 def test_instance_ids_of_members_that_are_not_there() -> None:

@@ -305,11 +305,7 @@ def test_sarama_sheds_its_user_data_and_is_then_replaced() -> None:
 
 
 def test_the_last_member_of_the_consumer_protocol_goes_alone() -> None:
-    group = replace(NEWER, members=tuple(replace(NEWER.members[0], id=f"m{n}") for n in range(1, 5)))
-    group = replace(
-        group, members=tuple(replace(one, client=replace(one.client, id=one.id)) for one in group.members)
-    )
-    before, last = plan(group, CLASSIC, concurrency=10).steps
+    before, last = plan(_of(4, NEWER), CLASSIC, concurrency=10).steps
     assert (before.rounds, last.rounds) == ((("m1", "m2", "m3"),), (("m4",),))
     assert {TypeIs(type=GroupType.CONSUMER), Speaking(protocol=MemberProtocol.CLASSIC, at_least=3)} <= set(
         before.gate
@@ -406,17 +402,17 @@ def test_a_group_without_members_names_none() -> None:
 def test_gates_ask_for_every_member_of_the_group() -> None:
     sizes = {
         one.at_least
-        for group in (
-            GROUP,
-            replace(GROUP, members=tuple(replace(GROUP.members[0], id=f"m{n}") for n in range(7))),
-        )
-        for step in plan(_named(group), COOPERATIVE).steps
+        for size in (2, 7)
+        for step in plan(_of(size, GROUP), COOPERATIVE).steps
         for one in step.gate
         if isinstance(one, MemberCount)
     }
     assert sizes == {2, 7}
 
 
-def _named(group: Group) -> Group:
-    members = tuple(replace(one, client=replace(one.client, id=one.id)) for one in group.members)
+def _of(size: int, group: Group) -> Group:
+    """The group with so many members like its first: m1, m2, …"""
+    first = group.members[0]
+    names = [f"m{number}" for number in range(1, size + 1)]
+    members = tuple(replace(first, id=name, client=replace(first.client, id=name)) for name in names)
     return replace(group, members=members)

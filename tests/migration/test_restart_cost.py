@@ -8,16 +8,15 @@ import pytest
 
 from assignors.assignor import Side
 from groups.dry_run import DryRun, DryRunRequest, dry_run
-from groups.model import Cluster, Group, GroupState, GroupType, MemberProtocol
+from groups.model import Group, GroupState, GroupType, MemberProtocol
 from migration.clients import parse_clients
 from migration.model import Destination
 from migration.plan import case_of, make_plan
 from migration.restart_cost import RESUME_S, destinations_assignor, restart_now_s, restart_then_s
 from migration.rules.case import Case
 from migration.rules.catalogue import nothing_to_migrate
+from tests.migration.cases import NEW
 from tests.migration.test_expectation import group_of, topics_of
-
-NEW = Cluster(id="c", kafka="4.3.1", features={"group.version": 1})
 
 
 def case(group: Group, destination: Destination) -> Case:

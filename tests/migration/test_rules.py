@@ -19,6 +19,7 @@ from tests.migration.cases import (
     EAGER,
     EMPTY,
     GROUP,
+    check_finding,
     found,
     group_of,
     listing,
@@ -74,8 +75,7 @@ def test_a_rule(group: Group, to: Destination, rule: str, level: Level | None, s
 )  # fmt: skip
 def test_the_cluster_must_speak_the_protocol(features: dict[str, int], level: Level | None) -> None:
     cluster = Cluster(features=features)
-    finding = found(plan(GROUP, CONSUMER, cluster=cluster), "group-version")
-    assert (finding and finding.level) is level
+    check_finding(plan(GROUP, CONSUMER, cluster=cluster), "group-version", level)
     assert found(plan(GROUP, COOPERATIVE, cluster=cluster), "group-version") is None
 
 
@@ -119,8 +119,7 @@ def test_an_unknown_library_is_asked_for() -> None:
     ],
 )
 def test_what_a_library_can_do(client: str, to: Destination, level: Level | None) -> None:
-    finding = found(plan(GROUP, to, client), "client-support")
-    assert (finding and finding.level) is level
+    check_finding(plan(GROUP, to, client), "client-support", level)
 
 
 def test_what_is_true_of_many_members_is_said_once() -> None:
@@ -179,16 +178,23 @@ def test_callbacks_by_library(group: Group, to: Destination, said: str) -> None:
     assert said in finding.remedy
 
 
-def test_streams_has_its_own_way() -> None:
-    made = plan(replace(GROUP, protocol="stream"), COOPERATIVE)
-    assert [finding.rule for finding in made.findings] == ["streams"]
-    assert "upgrade.from" in made.findings[0].remedy
-
-
-def test_connect_has_its_own_way() -> None:
-    made = plan(replace(GROUP, protocol_type="connect", protocol="eager"), CONSUMER)
-    assert [finding.rule for finding in made.findings] == ["protocol-type"]
-    assert "connect.protocol=sessioned" in made.findings[0].remedy
+@pytest.mark.parametrize(
+    ("group", "to", "rule", "remedy"),
+    [
+        (replace(GROUP, protocol="stream"), COOPERATIVE, "streams", "upgrade.from"),
+        (
+            replace(GROUP, protocol_type="connect", protocol="eager"),
+            CONSUMER,
+            "protocol-type",
+            "connect.protocol=sessioned",
+        ),
+    ],
+)
+def test_streams_and_connect_have_ways_of_their_own(
+    group: Group, to: Destination, rule: str, remedy: str
+) -> None:
+    (finding,) = plan(group, to).findings
+    assert (finding.rule, remedy in finding.remedy) == (rule, True)
 
 
 @pytest.mark.parametrize(
@@ -283,9 +289,7 @@ def test_the_command_for_a_principal_with_spaces() -> None:
 
 @pytest.mark.parametrize(("access", "level", "said"), ACCESS_TABLE.values(), ids=ACCESS_TABLE.keys())
 def test_access(access: Access | None, level: Level | None, said: str) -> None:
-    finding = found(plan(READER, CONSUMER, access=access), "acl")
-    assert (finding and finding.level) is level
-    assert finding is None or said in finding.message
+    check_finding(plan(READER, CONSUMER, access=access), "acl", level, said)
     assert found(plan(READER, COOPERATIVE, access=access), "acl") is None
 
 

@@ -19,6 +19,7 @@ from tests.migration.cases import (
     NEW,
     NEWER,
     blockers,
+    check_finding,
     found,
     group_of,
     plan,
@@ -86,9 +87,7 @@ def test_how_large_a_group_may_be(
     group: Group, to: Destination, name: str, most: int, level: Level | None, said: str
 ) -> None:
     cluster = replace(NEW, settings={name: str(most)})
-    finding = found(plan(group, to, cluster=cluster), "group-size")
-    assert (finding and finding.level) is level
-    assert finding is None or said in finding.message
+    check_finding(plan(group, to, cluster=cluster), "group-size", level, said)
 
 
 @pytest.mark.parametrize(
@@ -135,24 +134,7 @@ def test_settings_that_are_not_known(cluster: Cluster, said: str) -> None:
     ],
 )
 def test_what_brokers_are_set_to(settings: Mapping[str, str], rule: str, level: Level | None) -> None:
-    finding = found(plan(GROUP, CONSUMER, cluster=replace(NEW, settings=settings)), rule)
-    assert (finding and finding.level) is level
-
-
-@pytest.mark.parametrize(
-    ("kafka", "to", "level"),
-    [
-        ("4.0", CONSUMER, Level.INFO),
-        ("4.2-IV1", CONSUMER, Level.INFO),
-        ("4.3", CONSUMER, None),
-        ("4.10", CONSUMER, None),
-        (None, CONSUMER, None),
-        ("4.0", COOPERATIVE, None),
-    ],
-)
-def test_fenced_members_of_early_brokers(kafka: str | None, to: Destination, level: Level | None) -> None:
-    finding = found(plan(GROUP, to, cluster=replace(NEW, kafka=kafka)), "fenced-members")
-    assert (finding and finding.level) is level
+    check_finding(plan(GROUP, CONSUMER, cluster=replace(NEW, settings=settings)), rule, level)
 
 
 def test_brokers_without_the_protocol() -> None:
@@ -164,17 +146,26 @@ def test_brokers_without_the_protocol() -> None:
     )
 
 
+BY_REGEX = replace(upgraded("m1"), subscription=Subscription(regex="ord.*"))
+REGEXES = replace(NEWER, members=(BY_REGEX, upgraded("m2", MemberProtocol.CLASSIC)))
+
+
 @pytest.mark.parametrize(
-    ("kafka", "to", "level"),
+    ("group", "kafka", "to", "rule", "level"),
     [
-        ("4.0", CLASSIC, Level.WARNING),
-        (None, CLASSIC, Level.WARNING),
-        ("4.1", CLASSIC, None),
-        ("4.0", CONSUMER, None),
+        (GROUP, "4.0", CONSUMER, "fenced-members", Level.INFO),
+        (GROUP, "4.2-IV1", CONSUMER, "fenced-members", Level.INFO),
+        (GROUP, "4.3", CONSUMER, "fenced-members", None),
+        (GROUP, "4.10", CONSUMER, "fenced-members", None),
+        (GROUP, None, CONSUMER, "fenced-members", None),
+        (GROUP, "4.0", COOPERATIVE, "fenced-members", None),
+        (REGEXES, "4.0", CLASSIC, "regex-rollback", Level.WARNING),
+        (REGEXES, None, CLASSIC, "regex-rollback", Level.WARNING),
+        (REGEXES, "4.1", CLASSIC, "regex-rollback", None),
+        (REGEXES, "4.0", CONSUMER, "regex-rollback", None),
     ],
 )
-def test_regex_members_on_the_way_back(kafka: str | None, to: Destination, level: Level | None) -> None:
-    by_regex = replace(upgraded("m1"), subscription=Subscription(regex="ord.*"))
-    group = replace(NEWER, members=(by_regex, upgraded("m2", MemberProtocol.CLASSIC)))
-    finding = found(plan(group, to, cluster=replace(NEW, kafka=kafka)), "regex-rollback")
-    assert (finding and finding.level) is level
+def test_faults_of_early_brokers(
+    group: Group, kafka: str | None, to: Destination, rule: str, level: Level | None
+) -> None:
+    check_finding(plan(group, to, cluster=replace(NEW, kafka=kafka)), rule, level)
