@@ -5,8 +5,6 @@ and join, partitions are added, topics go, claims get stale, disputed or nonsens
 from the `random.Random` given, so a seed repeats a run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random

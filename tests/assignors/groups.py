@@ -1,8 +1,6 @@
 """Groups for the tests of the assignors: Hypothesis strategies, small ones written down briefly, and chosen topic
 ids."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random

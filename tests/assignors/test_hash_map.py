@@ -4,8 +4,6 @@ A HashMap into which keys come and from which they go, operation by operation be
 slow version of the map, and what a broker showed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from random import Random
 from typing import Any

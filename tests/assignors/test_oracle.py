@@ -3,8 +3,6 @@
 A failure names its seed: KOHORT_ORACLE_SEED=… repeats the run, KOHORT_ORACLE_CASES=… scales it (`make oracle`).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from random import Random

@@ -1,7 +1,5 @@
 """What holds for any group: complete, disjoint, only what is subscribed to, even, deterministic; at rest it stays."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace

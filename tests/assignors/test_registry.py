@@ -3,8 +3,6 @@
 A custom assignor that breaks a rule is refused, and the rule is named.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from importlib.metadata import EntryPoint, EntryPoints
 

@@ -1,7 +1,5 @@
 """Rules of the sticky assignor, one by one, and those of cooperative-sticky beyond them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

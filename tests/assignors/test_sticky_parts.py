@@ -1,7 +1,5 @@
 """Parts of the sticky assignors against plain ways to compute the same."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -3,8 +3,6 @@
 Topics that share a bin of a map, as the maps that the broker's assignors make have them.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from uuid import UUID
 

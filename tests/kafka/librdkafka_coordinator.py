@@ -8,8 +8,6 @@ The rebalance goes: JoinGroup of the leader → `Round.events`; `Round.answer` w
 Metadata, computes, sends SyncGroup → `Round.events`. Clients are told apart by their client id.
 """
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Callable, Mapping

@@ -9,8 +9,6 @@ What is known to end librdkafka 2.16 between rounds, and is avoided: a leader wi
 somebody has a rack; one with it whose own topics have partitions without racks; a broker that leaves the cluster.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -4,8 +4,6 @@
 Members and owned partitions keep their order on the way: Java's maps are filled in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass

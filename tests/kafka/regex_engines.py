@@ -1,7 +1,5 @@
 """What RE2/J and java.util.regex say of patterns: a JVM that answers as many as it is asked."""
 
-from __future__ import annotations
-
 import base64
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What RE2/J, the broker's engine, says of patterns: many in one Java process."""
 
-from __future__ import annotations
-
 import base64
 import subprocess
 from collections.abc import Sequence

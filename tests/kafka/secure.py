@@ -1,7 +1,5 @@
 """A broker as real clusters have them: TLS, mutual TLS, SASL, and an authorizer that forbids what no entry allows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A token endpoint (RFC 6749) on loopback that hands out unsecured JSON web tokens, as a test broker takes them."""
 
-from __future__ import annotations
-
 import base64
 import json
 import ssl

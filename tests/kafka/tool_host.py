@@ -1,7 +1,5 @@
 """Kafka's own command line tools, many calls in one JVM."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

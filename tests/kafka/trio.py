@@ -1,7 +1,5 @@
 """A cluster of three brokers whose partitions have one replica each: with a broker its groups and topics go."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Groups and clusters for the tests of rules and plans."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

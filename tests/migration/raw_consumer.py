@@ -1,7 +1,5 @@
 """A member of the consumer protocol made of heartbeats alone: it gives partitions up when a test says so."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any

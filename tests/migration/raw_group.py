@@ -1,7 +1,5 @@
 """A classic group made of requests alone: its members rejoin, keep silent and leave when a test says so."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field

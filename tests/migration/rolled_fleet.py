@@ -5,8 +5,6 @@ and each rebalance adds one. Moves are counted by who owns each partition whenev
 without an owner from what the members wrote down.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field

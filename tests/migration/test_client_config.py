@@ -1,7 +1,5 @@
 """Configuration files of clients: what is read of them, and what they say against a step."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Which library a member runs: told, recorded, inferred, or unknown."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

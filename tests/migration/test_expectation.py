@@ -1,7 +1,5 @@
 """What steps cost, counted by hand for small groups. A real broker's word is in test_expectation_live.py."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

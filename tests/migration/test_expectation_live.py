@@ -1,7 +1,5 @@
 """What a plan expects, held against a real broker whose members are restarted one by one."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

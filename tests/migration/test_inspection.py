@@ -1,7 +1,5 @@
 """Where groups stand, and what their members wait for: tables of the states that a broker goes through."""
 
-from __future__ import annotations
-
 import json
 import time
 from typing import Any

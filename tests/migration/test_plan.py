@@ -1,7 +1,5 @@
 """Which way a plan takes, and when it takes none."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Plans as data: nothing is lost on the way there and back, and nonsense is refused with the field that holds it."""
 
-from __future__ import annotations
-
 import copy
 import json
 import random

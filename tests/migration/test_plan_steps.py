@@ -1,7 +1,5 @@
 """What holds of every plan, and what each path says in its steps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain

@@ -1,7 +1,5 @@
 """What the restart of one member costs today, and at the destination."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What the path to an eager assignor rests on, with Java consumers on a real broker."""
 
-from __future__ import annotations
-
 import pytest
 
 from migration.paths.configuration import assignors

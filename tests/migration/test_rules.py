@@ -1,7 +1,5 @@
 """What each rule finds, and what it keeps quiet about; docs/readiness.md lists every rule, and no other."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

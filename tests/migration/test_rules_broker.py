@@ -1,7 +1,5 @@
 """What the brokers' settings allow."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

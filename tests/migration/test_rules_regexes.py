@@ -1,7 +1,5 @@
 """Subscriptions by regex: refused, dangerous, gaining or losing topics."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """User data in assignments, there or to come, and the ways past it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The picture's contents: columns, lanes, and what is left out."""
 
-from __future__ import annotations
-
 import pytest
 
 from migration.course import Course, Guest, Manner

@@ -1,7 +1,5 @@
 """What was decoded, apart: events, and what could not be read; and logs decoded without Spark."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any

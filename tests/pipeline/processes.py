@@ -1,7 +1,5 @@
 """Programs that work with Spark in a process of their own, and what they leave behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

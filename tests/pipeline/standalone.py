@@ -1,7 +1,5 @@
 """A standalone Spark cluster on loopback ports: a master and two workers that have never heard of Kohort."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

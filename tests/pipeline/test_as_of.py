@@ -1,7 +1,5 @@
 """Time travel through the table of events, beside `kohort describe --log-dir D --as-of T` of the same group."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A run of the history: what it adds, and what it leaves alone."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Mapping

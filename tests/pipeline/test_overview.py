@@ -1,7 +1,5 @@
 """What a command shows of the tables: choices of rows, sums per group, plain values."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime
 
 from pyspark.sql import DataFrame, SparkSession

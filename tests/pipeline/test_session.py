@@ -1,7 +1,5 @@
 """The session: what it runs on, what it leaves behind."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from collections.abc import Callable, Iterator

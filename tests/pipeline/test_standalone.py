@@ -1,7 +1,5 @@
 """On a cluster of processes that share nothing but the files, the tables are those of one process."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

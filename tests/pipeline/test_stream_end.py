@@ -1,7 +1,5 @@
 """A session ends although a stream called back into its process."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

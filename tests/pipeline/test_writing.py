@@ -1,7 +1,5 @@
 """Decoded rows as files: what a task writes, and what its manifest says."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from random import Random

@@ -1,7 +1,5 @@
 """A broker with an authorizer, and entries that allow something."""
 
-from __future__ import annotations
-
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._acl import AclBinding, AclOperation, AclPermissionType
 from confluent_kafka.admin._resource import ResourcePatternType, ResourceType

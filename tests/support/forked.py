@@ -7,8 +7,6 @@ and files of its own. What a command imports, and how long its start takes, is f
 it forks a process that forks the command, and sends its id and then its status.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 import json

@@ -1,7 +1,5 @@
 """Pages of HTML, read element by element."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 VOID = {"meta", "input"}

@@ -1,7 +1,5 @@
 """What is made once in a run of the tests, however many processes run them."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 from collections.abc import Callable

@@ -5,8 +5,6 @@ in one process instead of in all: its files are one unit, as each other file is.
 no process waits for another in the end.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Signals that children heed, however the tests were begun."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager

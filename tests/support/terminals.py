@@ -1,7 +1,5 @@
 """A command on a terminal: what it shows there, and answers to what it asks."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pty

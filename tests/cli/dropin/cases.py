@@ -3,8 +3,6 @@
 The scene `fleet` has a group of every kind (tests/cli/fleet.py), `quiet` the groups of tests/cli/dropin/scenes.py.
 """
 
-from __future__ import annotations
-
 from tests.cli.dropin.harness import Case
 
 UNREADABLE, WRONG = 3, 1

@@ -1,7 +1,5 @@
 """The command lines about resets and deletions that both tools are tried on; the scene is that of `change_scene.py`."""
 
-from __future__ import annotations
-
 from tests.cli.dropin.changing import Change
 
 USAGE, UNREADABLE, REFUSED = 1, 3, 4

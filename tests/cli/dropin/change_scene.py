@@ -1,7 +1,5 @@
 """Topics with records at known times, and groups that can be reset and deleted again and again."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

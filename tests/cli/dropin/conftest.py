@@ -1,7 +1,5 @@
 """Fixtures of the tests that compare both tools."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterator
 from pathlib import Path

@@ -5,8 +5,6 @@ differences that show in it. Each difference is a function that makes of the rea
 give; a difference that changes nothing does not belong to the case. docs/kafka-consumer-groups.md explains them.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """States of groups that the fleet has not, on a broker where nothing else changes while both tools look."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Command lines of users who may not do everything; the scene is that of test_secure.py."""
 
-from __future__ import annotations
-
 from tests.cli.dropin.harness import Case
 
 UNREADABLE, REFUSED = 3, 4

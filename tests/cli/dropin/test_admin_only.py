@@ -1,7 +1,5 @@
 """Where librdkafka alone can log in (Kerberos), its AdminClient answers; the tables are the same but for epochs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

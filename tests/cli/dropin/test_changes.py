@@ -1,7 +1,5 @@
 """Resets and deletions: both tools say the same and leave the same behind, but for what is listed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Both tools give the same answers, but for the differences that docs/kafka-consumer-groups.md explains."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cli.dropin.cases import CASES

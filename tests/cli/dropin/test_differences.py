@@ -1,7 +1,5 @@
 """The table of differences says all of them, and nothing else."""
 
-from __future__ import annotations
-
 import re
 from importlib import import_module
 from pathlib import Path

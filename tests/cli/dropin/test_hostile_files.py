@@ -1,7 +1,5 @@
 """Whatever a file of offsets or a value of `--topic` holds, it is read or refused, and never a fault of the program."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

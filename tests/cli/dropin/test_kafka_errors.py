@@ -1,7 +1,5 @@
 """The brokers' errors in Java's words, which Java's own classes give."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

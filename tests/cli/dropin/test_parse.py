@@ -1,7 +1,5 @@
 """The parser by itself: any arguments at all lead to options or to a message."""
 
-from __future__ import annotations
-
 import string
 
 import pytest

@@ -1,7 +1,5 @@
 """Command lines that nobody would think of: ours finds fault with the same ones as the tool, in the same words."""
 
-from __future__ import annotations
-
 import random
 import re
 

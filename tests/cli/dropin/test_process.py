@@ -1,7 +1,5 @@
 """The installed command as a process: how it starts, and what becomes of its streams."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """Both tools as a user to whom the cluster forbids something, over SASL and TLS, with one properties file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

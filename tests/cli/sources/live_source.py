@@ -1,7 +1,5 @@
 """A broker as a source of groups: over both clients, or over librdkafka's alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """Client properties for the broker with TLS, SASL and an authorizer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.cli.command import Answer, Kohort

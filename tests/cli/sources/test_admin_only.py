@@ -1,7 +1,5 @@
 """A cluster that only the AdminClient can log in to: what it knows is shown, the rest is `-`, and why is said."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is known of the brokers themselves, from any number of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from groups.brokers import release_of, with_settings

@@ -1,7 +1,5 @@
 """Topics and their ends are the same facts whoever tells them: the wire client, or the AdminClient in its place."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

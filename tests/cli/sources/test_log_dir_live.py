@@ -1,7 +1,5 @@
 """`--log-dir` on the directories of a broker that was killed: what Kafka's tools and Kohort had said of it live."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Thousands of groups of mixed types on one real broker: all are told, in one order, in little memory."""
 
-from __future__ import annotations
-
 import resource
 import subprocess
 from collections import Counter

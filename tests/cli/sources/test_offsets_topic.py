@@ -1,7 +1,5 @@
 """The leader of a live group, from the topic that nobody describes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Brokers that are gone, or that do not answer: what can be read is shown, the rest is named, and nothing hangs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Groups out of the coordinator's records: what is known is shown as it would be live, what is not is null."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A snapshot that cannot be used: file, line and field are named, with exit status 3 and nothing on stdout."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

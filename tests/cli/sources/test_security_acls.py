@@ -1,7 +1,5 @@
 """What the authorizer forbids: told with the operation that is missing, with nothing half done and the rest shown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every way into a cluster, with both clients behind the command line, and every way to be kept out of it."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A snapshot shows what the live cluster showed: every command, the same document."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

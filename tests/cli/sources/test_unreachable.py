@@ -1,7 +1,5 @@
 """A cluster that cannot be reached: named, in time, with exit status 3 and nothing on stdout."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """Groups that are gone between the list and the question about each: only one that was named is missed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A deployed consumer: a name, a configuration, and one process after another that runs it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -4,8 +4,6 @@ A line is a heading (`# java`: what follows is for clients of that library; what
 all), a setting (`key=value`), one that goes (`# remove: key`) or comes back (`# put back, if it was set: key`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 

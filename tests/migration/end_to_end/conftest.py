@@ -1,7 +1,5 @@
 """Fixtures for plans that are followed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path

@@ -4,8 +4,6 @@ Asked of the journals of all consumers and of what was produced. Two answers tha
 two at once: the stays that the listeners report (`overlaps`), and the records alone (`interleavings`).
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Fleets to deploy, in the words of their libraries."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from tests.migration.end_to_end.application import Subscription

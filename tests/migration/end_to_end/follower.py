@@ -4,8 +4,6 @@ The plan is read from the file that `kohort plan --output yaml` wrote: what each
 configuration lines, the commands. Nothing else is known here about any way from one protocol to another.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import time

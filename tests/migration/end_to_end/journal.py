@@ -7,8 +7,6 @@ listener is called, `revoked` and `lost` when nothing more is consumed and befor
 end of Java's listener, and before `unassign` in librdkafka's. A stay is never shorter here than it was.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path

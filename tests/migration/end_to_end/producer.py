@@ -1,7 +1,5 @@
 """A producer that writes steadily and knows what it wrote."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Mapping

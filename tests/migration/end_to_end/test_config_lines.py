@@ -1,7 +1,5 @@
 """A person's hand at a client's configuration."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.migration.end_to_end.config_lines import UnclearLine, apply

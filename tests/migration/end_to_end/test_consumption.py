@@ -1,7 +1,5 @@
 """The checker finds what is wrong in made-up journals, and nothing in a clean one."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.migration.end_to_end.consumption import (

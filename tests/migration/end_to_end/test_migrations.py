@@ -1,7 +1,5 @@
 """Printed plans, followed gate by gate while a producer writes: nothing is lost, nothing is consumed by two."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pytest

@@ -1,7 +1,5 @@
 """Groups that subscribe by a regex, to the consumer protocol: the topics stay the same."""
 
-from __future__ import annotations
-
 import json
 import shlex
 

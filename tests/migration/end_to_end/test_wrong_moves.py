@@ -1,7 +1,5 @@
 """Somebody does something else than the plan says: the gate stays closed, and says what is wrong."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.migration.end_to_end.conftest import Deploy, Follow

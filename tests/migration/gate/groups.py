@@ -1,7 +1,5 @@
 """Groups, plans and looks for the tests of gates."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Gates of the plans that `kohort plan` makes, on groups at every point of their way."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the tests of the audit share: the command line, whose word on one group is the audit's on all."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 from pathlib import Path
 

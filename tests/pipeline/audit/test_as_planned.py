@@ -1,7 +1,5 @@
 """What an audit says of a group is what `kohort plan`, `dry-run` and `validate-regex` say of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

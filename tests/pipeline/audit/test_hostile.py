@@ -1,7 +1,5 @@
 """Files that nobody would write by hand, and directories that are somebody else's."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

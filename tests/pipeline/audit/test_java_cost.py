@@ -1,7 +1,5 @@
 """What Java's engine is asked about: nothing that may keep it for ever, and everything that services have."""
 
-from __future__ import annotations
-
 import pytest
 from pyspark.sql import SparkSession
 

@@ -1,7 +1,5 @@
 """Groups out of logs: the same as `kohort plan --log-dir` finds, whichever way the directories are named."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Who migrates first."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pyspark.sql import SparkSession

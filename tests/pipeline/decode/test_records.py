@@ -1,7 +1,5 @@
 """Records to rows without Spark: the columns say what the plain decoders say, of any bytes; nothing is lost."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 from typing import Any

@@ -1,7 +1,5 @@
 """What files and the live topic have in common, and ways to compare."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from pyspark.sql import DataFrame, Row, SparkSession

@@ -1,7 +1,5 @@
 """Client properties files as options of Spark's Kafka source."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A stream that is killed and goes on from its checkpoint neither loses nor doubles a record."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Getting the jars of Spark's Kafka source."""
 
-from __future__ import annotations
-
 import shlex
 from importlib.metadata import version
 from pathlib import Path

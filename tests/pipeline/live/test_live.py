@@ -1,7 +1,5 @@
 """The live topic gives what its files give, as a batch and as a stream, and reading leaves nothing in it."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Reading from a broker with TLS, SASL and an authorizer; no password is heard of."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

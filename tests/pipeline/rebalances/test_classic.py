@@ -1,7 +1,5 @@
 """Generations of a classic group, where the truth is known for each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from coordinator.engine.groups import DeleteGroups

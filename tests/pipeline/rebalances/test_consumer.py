@@ -1,7 +1,5 @@
 """Epochs of a consumer group, where the truth is known for each."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

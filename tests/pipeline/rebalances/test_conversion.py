@@ -1,7 +1,5 @@
 """Groups that change their protocol, both ways."""
 
-from __future__ import annotations
-
 from coordinator.engine.records import ClassicGroupRecord, ClassicGroupValue, ClassicMemberValue
 from tests.coordinator.engine.consumer import Consumer, settled
 from tests.coordinator.engine.migrating import ClassicConsumer, assignment, subscription

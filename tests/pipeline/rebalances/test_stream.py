@@ -1,7 +1,5 @@
 """The batches in which events come to Python."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 

@@ -3,8 +3,6 @@
 Everything goes the way of a broker's log: encoded, decoded into rows of the table of events, walked through.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

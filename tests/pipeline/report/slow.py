@@ -1,7 +1,5 @@
 """The same numbers by going through the rows one by one: what the aggregates are held against."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from datetime import datetime, timedelta
 from itertools import pairwise

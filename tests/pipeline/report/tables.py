@@ -1,7 +1,5 @@
 """Tables of a fleet that nobody ran, from a fixed seed: rebalances that overlap, gaps, changes of protocol."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from random import Random

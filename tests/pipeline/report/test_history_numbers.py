@@ -1,7 +1,5 @@
 """The numbers of a history, held against a slow way to the same."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from datetime import UTC, date, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """The rebalances of a group in order, and how long it rebalanced."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """An audit in numbers."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A file in memory, and the batches that blocks of it give."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

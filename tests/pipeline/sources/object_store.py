@@ -1,7 +1,5 @@
 """As much of S3's API as reading takes, over a directory: heads, ranges and lists of one page. Nothing is signed."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Files read in blocks: the same batches and the same faults as in the file read at once, in any parts."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

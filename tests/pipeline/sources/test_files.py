@@ -1,7 +1,5 @@
 """Which files are the log: of log directories, directories of partitions, single files and several copies."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The same files from a directory and from an object store."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

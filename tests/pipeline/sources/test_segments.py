@@ -1,7 +1,5 @@
 """Segments on Spark: every record of a real log once, as the plain decoders read it, however the files are cut."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections import Counter

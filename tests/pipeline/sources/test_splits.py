@@ -1,7 +1,5 @@
 """Where segments are cut: at batches, whatever their bytes look like."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from random import Random
 

@@ -1,7 +1,5 @@
 """The history of a real broker's log says what a script caused, exactly, and counts what Kafka's own tool counts."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Logs of commits made up at random, and what they come to, the slow and obvious way."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from random import Random

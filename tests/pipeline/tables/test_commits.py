@@ -1,7 +1,5 @@
 """Commits by day, against the log gone through one commit after the other."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime
 from pathlib import Path
 from random import Random

@@ -1,7 +1,5 @@
 """What groups are like day by day, of tables whose truth is known."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The tables of rebalances and of ownership, made by Spark of real decoded records."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

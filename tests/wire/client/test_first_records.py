@@ -1,7 +1,5 @@
 """When the first record behind an offset was written: on a real broker, with what stands between records."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import pytest

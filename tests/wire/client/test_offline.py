@@ -1,7 +1,5 @@
 """Where Kafka keeps a group, and who is told to be missing."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 from hypothesis import given

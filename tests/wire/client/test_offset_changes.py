@@ -1,7 +1,5 @@
 """Committing and deleting offsets over the wire client, in every version, on a real broker."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

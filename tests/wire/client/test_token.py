@@ -1,7 +1,5 @@
 """Tokens: whatever an endpoint answers is a token or a refusal, and no secret is in a message."""
 
-from __future__ import annotations
-
 import base64
 import json
 import time

@@ -3,8 +3,6 @@
 Everything hangs on the seed of the `random.Random` given.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias

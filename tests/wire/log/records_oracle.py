@@ -3,8 +3,6 @@
 `java/RecordsOracle.java` has kafka-dump-log's own parser, Kafka's generated classes and its record helpers.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence

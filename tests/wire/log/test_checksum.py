@@ -1,7 +1,5 @@
 """CRC-32C: the extension that is loaded by itself, and the package where that cannot be."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from importlib.machinery import PathFinder

@@ -1,7 +1,5 @@
 """Index files that fit their segment pass, whoever wrote them; any bytes end in an answer."""
 
-from __future__ import annotations
-
 import random
 import struct
 from pathlib import Path

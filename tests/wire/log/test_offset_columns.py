@@ -1,7 +1,5 @@
 """The decoder of many offsets at once says what the plain one says, or leaves it to that one."""
 
-from __future__ import annotations
-
 import random
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """All whole batches of a damaged segment are found, and everything between them is named."""
 
-from __future__ import annotations
-
 import random
 import struct
 

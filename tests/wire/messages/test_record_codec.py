@@ -1,7 +1,5 @@
 """Keys and values by hand: the bytes are spelled out, so that reading and writing cannot be wrong together."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

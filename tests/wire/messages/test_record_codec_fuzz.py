@@ -3,8 +3,6 @@
 KOHORT_FUZZ_CASES says how many; a case is a key and a value, read in all ways there are.
 """
 
-from __future__ import annotations
-
 import random
 import tracemalloc
 from contextlib import suppress

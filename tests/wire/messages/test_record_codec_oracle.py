@@ -1,7 +1,5 @@
 """Our reading and writing of records beside Kafka's own, record by record, bytes by bytes."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

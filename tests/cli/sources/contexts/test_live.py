@@ -1,7 +1,5 @@
 """Contexts of a real cluster: every way to name it, secrets from where they are kept, and protection from changes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

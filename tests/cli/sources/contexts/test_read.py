@@ -1,7 +1,5 @@
 """The configuration file of contexts: what is read, and what is refused with its line and column."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from time import process_time
 

@@ -1,7 +1,5 @@
 """Which source a command takes: command line, environment, current context, default source, in this order."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from unittest.mock import patch
