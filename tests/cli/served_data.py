@@ -1,18 +1,19 @@
-"""`kohort serve --data` in a process of its own, and somebody who asks it over the wire."""
+"""`kohort serve` in a process of its own, and somebody who asks it over the wire."""
 
 from __future__ import annotations
 
 import asyncio
+import signal
 import subprocess
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from tests.conformance.cluster import Cluster
 from tests.conformance.peer import Peer
 from tests.kafka.ports import HOST
-from tests.kafka.process import end, kill
 
 T = TypeVar("T")
 
@@ -26,13 +27,13 @@ QUICK = {
 class Served:
     """One run. `stderr` is what it said, once it has ended."""
 
-    def __init__(self, data: Path, *options: str, port: int = 0, **settings: str) -> None:
-        """Start it and wait until it listens; settings have `_` for `.`."""
+    def __init__(self, data: Path | None, *options: str, port: int = 0, **settings: str) -> None:
+        """Start it and wait until it listens; settings have `_` for `.`. Without `data` nothing is kept."""
         words = {**QUICK, **{name.replace("_", "."): value for name, value in settings.items()}}
         config = [word for name, value in words.items() for word in ("--config", f"{name}={value}")]
         command = [sys.executable, "-m", "tests.conformance.serve", "--listen", f"{HOST}:{port}"]
         self._process = subprocess.Popen(
-            [*command, "--data", str(data), *config, *options],
+            [*command, *(("--data", str(data)) if data else ()), *config, *options],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         self.stderr = ""
@@ -43,21 +44,21 @@ class Served:
         self.port = int(listening.rpartition(":")[2])
 
     def kill(self) -> None:
-        """SIGKILL."""
-        kill(self._process)
-        self._read()
+        """SIGKILL, unless it has ended."""
+        self._process.kill()
+        self.wait()
 
-    def stop(self) -> int:
-        """SIGTERM; the exit status."""
-        status = end(self._process)
-        self._read()
-        return status
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Send it a signal; the exit status."""
+        self._process.send_signal(number)
+        return self.wait()
 
     def wait(self) -> int:
-        """Wait until it ends on its own; the exit status."""
-        status = self._process.wait(30)
-        self._read()
-        return status
+        """Wait until it ends on its own, with nothing more on stdout; the exit status."""
+        if self._process.stderr is not None and not self._process.stderr.closed:
+            printed, self.stderr = self._process.communicate(timeout=30)
+            assert printed == ""
+        return self._process.wait(30)
 
     def ask(self, questions: Callable[[Cluster], Coroutine[Any, Any, T]]) -> T:
         """Put questions over a connection of their own."""
@@ -71,10 +72,12 @@ class Served:
 
         return asyncio.run(asyncio.wait_for(run(), 60))
 
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        if not self._process.stderr.closed:
-            self.stderr = self._process.stderr.read()
-            self._process.stderr.close()
-            self._process.stdout.close()
+
+@contextmanager
+def serving(data: Path | None, *options: str, port: int = 0, **settings: str) -> Iterator[Served]:
+    """A run that ends with the test."""
+    served = Served(data, *options, port=port, **settings)
+    try:
+        yield served
+    finally:
+        served.kill()

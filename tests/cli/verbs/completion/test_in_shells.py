@@ -15,7 +15,6 @@ from typing import NoReturn
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from tests.cli.shells.names import BEGINNINGS, ODD_NAMES
 from tests.cli.shells.terminal import SCRIPTS, Terminal
 from tests.kafka.broker import Broker
 from tests.kafka.members import fresh_name
@@ -25,6 +24,23 @@ from tests.support.long import IS_LONG
 REQUIRE = "KOHORT_REQUIRE_SHELLS"
 LIMIT, PATIENT = "KOHORT_COMPLETION_MS", "40000"
 """What is offered does not depend on how busy the machine is."""
+
+BEGINNINGS = ("~home", "#comment", " leading and trailing ", "$(touch run)", "'\"\\ all at once $x")
+"""Names that shells take for something else, from their first character on."""
+
+ODD_NAMES = tuple(
+    f"{letter}{rest}"
+    for letter, rest in zip(
+        "abcdefghijklmnopqrstuvwxyz",
+        (
+            " words", "t's", 'y "hi"', ":eu:billing", "cost$HOME", "`touch run`", "*?[ab]", "ïnïcødé-日本", "\\slash\\",
+            ";amp&pipe|<in>out", "!bang!!", "=value", "@host", "(x)", "{a,b}", ",separated", "%cent^caret", "~x#y",
+            " it's 'quoted' \"twice\"",
+        ),
+        strict=False,
+    )
+)  # fmt: skip
+"""Others, no two of which begin with the same letter."""
 
 SNAPSHOT = """
 kohort: 1

@@ -73,10 +73,7 @@ def test_a_member_that_gives_nothing_up_and_who_waits_for_it(
     }
 
     slow.accept()
-    assert waits(describe(group)) == {
-        slow.id: [],
-        quick.id: [("heartbeat", {topic: moving}, None)],
-    }
+    assert waits(describe(group)) == {slow.id: [], quick.id: [("heartbeat", {topic: moving}, None)]}
     quick.heartbeat()
     assert waits(describe(group)) == {slow.id: [], quick.id: []}
 
@@ -208,11 +205,7 @@ def test_a_group_of_real_members_through_its_upgrade_live_and_in_the_log(
 
 
 def test_real_user_data_of_librdkafka_live_in_the_log_and_in_a_snapshot(
-    kohort: Kohort,
-    broker: Broker,
-    members: Members,
-    describe: Callable[[str], Described],
-    tmp_path: Path,
+    kohort: Kohort, broker: Broker, members: Members, describe: Callable[[str], Described], tmp_path: Path
 ) -> None:
     """A leader of librdkafka writes user data with cooperative-sticky once a member has rejoined."""
     topic, group = fresh_name("orders"), fresh_name("user-data")

@@ -12,11 +12,7 @@ import pytest
 
 from assignors.assignor import Leader
 from tests.cli.command import Kohort
-from tests.cli.verbs.dry_run.live_group import (
-    Kind,
-    LiveGroup,
-    again_if_a_member_is_late,
-)
+from tests.cli.verbs.dry_run.live_group import Kind, LiveGroup, again_if_a_member_is_late
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.members import Members

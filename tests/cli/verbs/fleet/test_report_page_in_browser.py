@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import pytest
 from cli.verbs.fleet.rebalances_svg import timeline_svg
 from cli.verbs.fleet.report_page import history_page
 from pipeline.report.numbers import GroupTimeline, ReportNumbers
-from tests.browser.chromium import Chromium, Page
+from tests.browser.chromium import Chromium, Page, chromium
 from tests.cli.verbs.fleet import numbers as fleet_numbers
 from tests.cli.verbs.fleet.numbers import HOSTILE
 
@@ -106,6 +106,13 @@ CASES = {
     "big": _big,
     "hostile": _hostile,
 }
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Chromium]:
+    """Give a headless Chromium; without one the test skips, or fails where it is required."""
+    with chromium() as running:
+        yield running
 
 
 @pytest.fixture(scope="module", params=CASES)

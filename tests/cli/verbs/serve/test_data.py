@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 
 from coordinator.store.loader import load
 from tests.cli.command import Kohort
-from tests.cli.served_data import Served
+from tests.cli.served_data import Served, serving
 from tests.conformance.cluster import Cluster
 from tests.conformance.messages import build, encoded, request_type
 from tests.conformance.peer import Closed, Peer
@@ -28,16 +27,6 @@ from wire.errors import ErrorCode
 
 POLICIES = ("always", "interval")
 GROUPS = ("classic", "consumer", "simple", "regex")
-
-
-@contextmanager
-def serving(data: Path, *options: str, port: int = 0, **settings: str) -> Iterator[Served]:
-    """A run that ends with the test."""
-    served = Served(data, *options, port=port, **settings)
-    try:
-        yield served
-    finally:
-        served.kill()
 
 
 async def commit(
@@ -213,15 +202,8 @@ def test_every_commit_that_was_answered_is_there(tmp_path: Path, fsync: str) -> 
     chance = random.Random(7)
     answered: dict[str, int] = {}
     for _ in range(3):
-        with serving(
-            tmp_path,
-            "--fsync",
-            fsync,
-            "--topic",
-            "orders:1",
-            offsets_topic_segment_bytes="20000",
-            log_cleaner_backoff_ms="5",
-        ) as served:
+        small = {"offsets_topic_segment_bytes": "20000", "log_cleaner_backoff_ms": "5"}
+        with serving(tmp_path, "--fsync", fsync, "--topic", "orders:1", **small) as served:
             asyncio.run(_commit_until_killed(served, answered, 0.3 + chance.random() * 0.5))
         found = {
             group: offsets["orders", 0].offset for group, offsets in load([tmp_path]).state.offsets.items()

@@ -1,42 +1,22 @@
 """`kohort serve`: what it says, what it refuses, how it ends."""
 
-import os
+from __future__ import annotations
+
 import signal
 import socket
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
 from tests.cli.command import Kohort
-
-
-@contextmanager
-def serving(*options: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """Run it and give the process and its port."""
-    command = [sys.executable, "-m", "tests.conformance.serve", "--listen", "127.0.0.1:0", *options]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ}
-    )
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        assert line.startswith("Listening on 127.0.0.1:")
-        yield process, int(line.rpartition(":")[2])
-    finally:
-        process.kill()
-        process.communicate()
+from tests.cli.served_data import serving
+from tests.kafka.ports import HOST
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_stops_cleanly_with_clients_connected(number: signal.Signals) -> None:
-    with serving("--topic", "orders:3") as (process, port), socket.create_connection(("127.0.0.1", port)):
-        process.send_signal(number)
-        output, errors = process.communicate(timeout=20)
-    assert (process.returncode, output) == (0, "")
-    assert errors.splitlines() == [
+    with serving(None, "--topic", "orders:3") as served, socket.create_connection((HOST, served.port)):
+        assert served.stop(number) == 0
+    assert served.stderr.splitlines() == [
         "kohort: groups, offsets and topics are kept in memory only, and end with this process",
         "kohort: stopped",
     ]
@@ -60,7 +40,7 @@ def test_refuses_what_makes_no_sense(kohort: Kohort, options: str, message: str)
 
 
 def test_says_when_the_port_is_taken(kohort: Kohort) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        answer = kohort.quick("serve --listen", f"127.0.0.1:{taken.getsockname()[1]}")
+    with socket.create_server((HOST, 0)) as taken:
+        answer = kohort.quick("serve --listen", f"{HOST}:{taken.getsockname()[1]}")
     assert answer.status == 3
     assert "cannot be listened on" in answer.stderr

@@ -10,9 +10,8 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from tests.cli.command import Kohort
-from tests.cli.served_data import Served
+from tests.cli.served_data import Served, serving
 from tests.cli.verbs.watch.running import Running, happened, in_pipe, observations
-from tests.conformance.cluster import Cluster
 from tests.kafka.ports import HOST
 
 pytestmark = pytest.mark.usefixtures("heeded_interrupts")
@@ -24,16 +23,8 @@ COMMITS = 300
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
     """A coordinator with a topic, whose directory is `data`."""
-    served = Served(tmp_path / "data")
-
-    async def create(cluster: Cluster) -> None:
-        await cluster.create({TOPIC: 1})
-
-    try:
-        served.ask(create)
+    with serving(tmp_path / "data", "--topic", f"{TOPIC}:1") as served:
         yield served
-    finally:
-        served.kill()
 
 
 def committed(running: Running) -> list[int]:

@@ -384,10 +384,7 @@ def test_a_picture_has_a_lane_for_what_had_the_same_owners() -> None:
     )
     (story,) = stories(recording)
     lanes = {lane.places: [run.value for run in lane.runs] for lane in story.lanes}
-    assert lanes == {
-        (("orders", 0), ("orders", 1)): ["a"],
-        (("orders", 2), ("orders", 3)): ["b", None, "a"],
-    }
+    assert lanes == {(("orders", 0), ("orders", 1)): ["a"], (("orders", 2), ("orders", 3)): ["b", None, "a"]}
     assert [lane.without_owner_ms for lane in story.lanes] == [0, 1000]
     drawn = "".join(picture_lines(recording))
     assert "orders:2,3, 1.0 s without an owner" in drawn
