@@ -9,6 +9,7 @@ Each event is one line of JSON on stdout with `member` and `event`:
 - `started`: the consumer has subscribed.
 - `assigned`, `revoked`, `lost`: the partitions of the listener's call; `assignment` is what is held after it.
 - `error`: something the consumer was told; `reason` is the text.
+- `answers`: `reason` is how many the group's coordinator has given, as often as `statistics.interval.ms` says.
 - `stopped`: closed cleanly, after SIGTERM or the end of stdin.
 """
 
@@ -50,7 +51,7 @@ class ConfluentMember:
         # Kept here: while it closes, librdkafka no longer answers what it holds, nor its member id.
         self.held: set[Partition] = set()
         self.member_id: str | None = None
-        self.consumer = Consumer(config, logger=None)
+        self.consumer = Consumer({**config, "stats_cb": self.count_answers}, logger=None)
         # librdkafka refuses a list that mixes eager and cooperative assignors, so one name decides.
         self.incremental = (
             config.get("group.protocol") == "consumer"
@@ -72,6 +73,11 @@ class ConfluentMember:
                 self.write_down("record", (str(message.topic()), message.partition()), message.offset())
         self.consumer.close()
         self.say("stopped")
+
+    def count_answers(self, statistics: str) -> None:
+        """Say how often the coordinator has answered."""
+        brokers = json.loads(statistics)["brokers"]
+        self.say("answers", reason=str(brokers.get("GroupCoordinator", {"rx": 0})["rx"]))
 
     def subscribe(self, topics: list[str]) -> None:
         """Subscribe to `topics` instead of what was subscribed to before."""

@@ -15,11 +15,11 @@ class Event:
 
     Attributes:
         member: the name the test gave the member.
-        kind: `started`, `assigned`, `revoked`, `lost`, `error` or `stopped`.
+        kind: `started`, `assigned`, `revoked`, `lost`, `error`, `answers` or `stopped`.
         partitions: what the listener was called with; empty for the other kinds.
         assignment: what the member holds after the call; None where the event does not say.
         member_id: its id in the group; None where not known.
-        reason: the text of an error; None for the other kinds.
+        reason: the text of an error, or the number of answers; None for the other kinds.
     """
 
     member: str

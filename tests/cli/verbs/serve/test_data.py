@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from tests.conformance.messages import build, encoded, request_type
 from tests.conformance.peer import Closed, Peer
 from tests.coordinator.store.small_disk import fill, small_disk
 from tests.kafka.broker import Broker, BrokerFailedError
+from tests.kafka.member import Member
 from tests.kafka.members import Members
 from tests.kafka.plugin import StartBroker
 from tests.kafka.ports import HOST
@@ -328,33 +328,43 @@ def test_compacts_while_it_serves(tmp_path: Path) -> None:
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_real_consumers_do_not_notice_a_kill(tmp_path: Path, members: Members, protocol: str) -> None:
     """They keep their member ids, their epoch and their partitions."""
-    settings: dict[str, Any] = {"group_protocol": "consumer"}
+    settings: dict[str, Any] = {"group_protocol": "consumer", "statistics_interval_ms": 200}
     if protocol == "classic":
-        settings = {"partition_assignment_strategy": "cooperative-sticky", "session_timeout_ms": 45_000}
-    with serving(tmp_path / "data", "--topic", "orders:4") as served:
+        settings |= {"group_protocol": "classic", "partition_assignment_strategy": "cooperative-sticky"}
+        settings |= {"session_timeout_ms": 45_000, "heartbeat_interval_ms": 500}
+    often = {f"group_consumer_{bound}heartbeat_interval_ms": "500" for bound in ("", "min_")}
+    with serving(tmp_path / "data", "--topic", "orders:4", **often) as served:
         broker = Broker(tmp_path, tmp_path)
         broker.port = served.port
         both = [members.confluent(broker, "live", ["orders"], name, **settings) for name in "ab"]
         wait_until(lambda: [_held(one) for one in both] == [2, 2], "two partitions each")
-        if protocol == "classic":
-            # Who gave up partitions joins once more, and is called with none in that generation.
-            wait_until(
-                lambda: {one.events()[-1].kind for one in both} == {"assigned"}, "all rebalances are over"
-            )
         describe = _describe_live(protocol)
         wait_until(lambda: _is_stable(served.ask(describe)), "the group is stable")
         before, events = served.ask(describe), [len(one.events()) for one in both]
         served.kill()
-        with serving(tmp_path / "data", port=served.port) as again:
+        with serving(tmp_path / "data", port=served.port, **often) as again:
             assert again.ask(describe) == before
-
-            time.sleep(8)  # longer than they need to come back and send heartbeats
+            known = [len(_answers(one)) for one in both]
+            for one, start in zip(both, known, strict=True):
+                wait_until(
+                    lambda one=one, start=start: _is_back(_answers(one)[start:]), f"{one.name} is back"
+                )
             assert again.ask(describe) == before
             lost = [event for one, seen in zip(both, events, strict=True) for event in one.events()[seen:]]
             assert [event for event in lost if event.kind in ("revoked", "lost", "assigned")] == []
 
 
-def _held(member: Any) -> int:
+def _answers(member: Member) -> list[int]:
+    """How many of the coordinator's answers it has counted, again and again."""
+    return [int(event.reason or 0) for event in member.events() if event.kind == "answers"]
+
+
+def _is_back(answers: Sequence[int]) -> bool:
+    """Whether heartbeats were answered: more than the first answer of a new connection, which lists the APIs."""
+    return bool(answers) and answers[-1] > answers[0] + 3
+
+
+def _held(member: Member) -> int:
     return sum(map(len, member.assignment().values()))
 
 
