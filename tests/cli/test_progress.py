@@ -9,10 +9,13 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TextIO
+from unittest.mock import patch
 
 import pytest
 
 from cli.progress import Progress
+
+NO_TERMINAL = io.StringIO()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,56 +49,45 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cli.progress.PERIOD_S", 0.0)
 
 
-def _work(total: int = 200) -> None:
-    with Progress("reading", total) as progress:
+def _work(stderr: TextIO | None, stdout: TextIO | None = NO_TERMINAL, total: int = 200) -> None:
+    with patch.multiple(sys, stderr=stderr, stdout=stdout), Progress("reading", total) as progress:
         for done in range(0, total + 1, 100):
             progress.at(done)
 
 
-def test_a_line_that_replaces_itself_and_goes(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", terminal.stream)
-    monkeypatch.setattr(sys, "stdout", io.StringIO())
-    _work()
+def test_a_line_that_replaces_itself_and_goes(terminal: Terminal) -> None:
+    _work(terminal.stream)
     clear = "\r\x1b[K"
     steps = "".join(f"{clear}kohort: reading: {percent} %" for percent in (0, 50, 100))
     assert terminal.shown() == steps + clear
 
 
-def test_nothing_among_data_on_a_terminal(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", terminal.stream)
-    monkeypatch.setattr(sys, "stdout", terminal.stream)
-    _work()
+def test_nothing_among_data_on_a_terminal(terminal: Terminal) -> None:
+    _work(terminal.stream, stdout=terminal.stream)
     assert terminal.shown() == ""
 
 
-def test_nothing_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_without_a_terminal() -> None:
     stderr = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", stderr)
-    monkeypatch.setattr(sys, "stdout", io.StringIO())
-    _work()
+    _work(stderr)
     assert stderr.getvalue() == ""
 
 
-def test_nothing_to_do(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", terminal.stream)
-    monkeypatch.setattr(sys, "stdout", io.StringIO())
-    _work(total=0)
+def test_nothing_to_do(terminal: Terminal) -> None:
+    _work(terminal.stream, total=0)
     assert terminal.shown() == ""
 
 
-def test_closed_streams(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_streams(terminal: Terminal) -> None:
     """As in a daemon: Python has None there, and the work goes on."""
-    for closed in (["stderr"], ["stdout"], ["stderr", "stdout"]):
-        streams = {"stderr": terminal.stream, "stdout": io.StringIO(), **dict.fromkeys(closed)}
-        for name, stream in streams.items():
-            monkeypatch.setattr(sys, name, stream)
-        _work()
-        assert ("reading" in terminal.shown()) == ("stderr" not in closed)
+    _work(None)
+    _work(None, stdout=None)
+    assert terminal.shown() == ""
+    _work(terminal.stream, stdout=None)
+    assert "reading" in terminal.shown()
 
 
 def test_it_is_said_seldom(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cli.progress.PERIOD_S", 3600.0)
-    monkeypatch.setattr(sys, "stderr", terminal.stream)
-    monkeypatch.setattr(sys, "stdout", io.StringIO())
-    _work()
+    _work(terminal.stream)
     assert terminal.shown() == ""

@@ -17,7 +17,7 @@ import yaml
 from cli.render.document import Checklist, Code, Document, Heading, Table, Text, columns
 from cli.render.output_format import OutputFormat
 from groups.model import Problem
-from tests.cli.render.rendered import rendered, rendered_blocks
+from tests.cli.render.rendered import rendered
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "render"
 
@@ -72,27 +72,3 @@ def test_programs_read_what_was_meant() -> None:
     rows = list(csv.reader(io.StringIO(rendered(DOCUMENT, OutputFormat.CSV), newline="")))
     assert [row[0] for row in rows if len(row) == 5][1:] == list(NAMES)
     assert rows[-2:] == [[], ["EMPTY", "TABLE"]]
-
-
-@pytest.mark.parametrize(
-    "output", [OutputFormat.TABLE, OutputFormat.MARKDOWN], ids=lambda output: output.value
-)
-def test_nothing_steers_the_terminal(output: OutputFormat) -> None:
-    assert all(line.isprintable() for line in rendered(DOCUMENT, output).split("\n"))
-
-
-def test_columns_of_wide_characters_stand_under_each_other() -> None:
-    from rich.cells import cell_len
-
-    heading, *rows = rendered_blocks(OutputFormat.TABLE, DOCUMENT.blocks[2]).splitlines()
-    ends = {cell_len(heading[: heading.index("NUMBER") + len("NUMBER")])}
-    for position, row in enumerate(rows):
-        number = str(position * 1000)
-        ends.add(cell_len(row[: row.index(number, max(len(row) - 45, 0)) + len(number)]))
-    assert len(ends) == 1
-
-
-def test_a_row_of_markdown_has_as_many_cells_as_headings() -> None:
-    for line in rendered_blocks(OutputFormat.MARKDOWN, DOCUMENT.blocks[2]).splitlines():
-        bare = line.replace("\\\\", "").replace("\\|", "")
-        assert bare.count("|") == 6

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields
 from datetime import UTC, date, datetime, timedelta
 from random import Random
+from typing import Any, TypeVar, cast
 
 from pipeline.report.numbers import (
     CAUSES,
@@ -20,6 +23,7 @@ from pipeline.report.numbers import (
     ReportTotals,
 )
 
+T = TypeVar("T")
 MADE = datetime(2026, 11, 22, 6, 30, tzinfo=UTC)
 FIRST = datetime(2026, 10, 20, 9, 15, tzinfo=UTC)
 HOSTILE = (
@@ -61,44 +65,42 @@ def fleet(*, days: int = 34, groups: int = 40, marks: int = 24, seed: int = 9) -
 
 def nothing() -> ReportNumbers:
     """A run over logs in which nothing was."""
-    empty = ReportTotals(
-        records=0, groups=0, rebalances=0, rebalancing_s=0.0, commits=0, resets=0, storms=0, zombies=0
-    )
-    return ReportNumbers(made=MADE, sources=(), totals=empty)
+    return ReportNumbers(made=MADE, sources=(), totals=_filled(ReportTotals, rebalancing_s=0.0))
 
 
 def one() -> ReportNumbers:
     """One group that rebalanced once, at the last moment of its log: how long is not known."""
     causes = (1, 0, 0, 0, 0, 0, 0, 0)
-    mark = Mark(
-        start=FIRST, end=FIRST, rebalances=1, causes=causes, protocol="classic", assignor="range", epoch=1, members=1,
-        joined=1, left=0, moved=0, revoked=0, rebalancing_s=None,
+    once: dict[str, Any] = {"rebalances": 1, "rebalancing_s": None}
+    mark = _filled(
+        Mark, start=FIRST, end=FIRST, causes=causes, protocol="classic", assignor="range", epoch=1, members=1, joined=1,
+        **once,
     )  # fmt: skip
+    group: dict[str, Any] = {
+        "group": "orders",
+        "type": "classic",
+        "stage": "classic",
+        "joined": 1,
+        "members_most": 1,
+    }
+    unknown = dict.fromkeys(("median_s", "p95_s", "longest_s"))
+    protocol: dict[str, Any] = {
+        "protocol": "classic",
+        "groups": 1,
+        "interruptions": (0,) * len(SPANS),
+        **unknown,
+    }
     return ReportNumbers(
         made=MADE,
         sources=("/var/kafka",),
         first=FIRST,
         last=FIRST,
-        totals=ReportTotals(
-            records=1, groups=1, rebalances=1, rebalancing_s=None, commits=0, resets=0, storms=0, zombies=0
-        ),
-        periods=(
-            Period(day=FIRST.date(), rebalances=1, causes=causes, rebalancing_s=None, stages=(1, 0, 0)),
-        ),
-        worst=(
-            GroupCost(
-                group="orders", type="classic", stage="classic", rebalances=1, rebalancing_s=None, without_owner_s=0.0,
-                joined=1, left=0, storms=0, zombies=0, members_most=1,
-            ),
-        ),
-        protocols=(
-            ProtocolCost(
-                protocol="classic", groups=1, rebalances=1, rebalancing_s=None, median_s=None, p95_s=None,
-                longest_s=None, moved=0, revoked=0, without_owner_s=0.0, interruptions=(0,) * (len(SPANS)),
-            ),
-        ),
+        totals=_filled(ReportTotals, records=1, groups=1, **once),
+        periods=(Period(day=FIRST.date(), causes=causes, stages=(1, 0, 0), **once),),
+        worst=(_filled(GroupCost, without_owner_s=0.0, **group, **once),),
+        protocols=(_filled(ProtocolCost, without_owner_s=0.0, **protocol, **once),),
         timelines=(GroupTimeline(group="orders", marks=(mark,)),),
-    )  # fmt: skip
+    )
 
 
 def timeline(group: str, *, marks: int, seed: int = 9) -> GroupTimeline:
@@ -114,7 +116,9 @@ def timeline(group: str, *, marks: int, seed: int = 9) -> GroupTimeline:
         members = random.randrange(1, 12)
         old = place < marks // 2
         found.append(
-            Mark(
+            _filled(
+                Mark,
+                lambda: random.randrange(30),
                 start=moment,
                 end=moment + took,
                 rebalances=1,
@@ -123,14 +127,17 @@ def timeline(group: str, *, marks: int, seed: int = 9) -> GroupTimeline:
                 assignor="range" if old else "uniform",
                 epoch=place + 1,
                 members=members,
-                joined=random.randrange(3),
-                left=random.randrange(3),
-                moved=random.randrange(30),
-                revoked=random.randrange(30),
                 rebalancing_s=took.total_seconds(),
             )
         )
     return GroupTimeline(group=group, marks=tuple(found))
+
+
+def _filled(kind: type[T], draw: Callable[[], int] = lambda: 0, **known: Any) -> T:
+    """One of a kind, with a drawn number in each field that is not given."""
+    return kind(
+        **{field.name: draw() for field in fields(cast(Any, kind)) if field.name not in known}, **known
+    )
 
 
 def _period(random: Random, day: int, days: int, groups: int) -> Period:
@@ -149,18 +156,14 @@ def _period(random: Random, day: int, days: int, groups: int) -> Period:
 
 def _cost(random: Random, group: str, place: int) -> GroupCost:
     stage = ("classic", "mixed", "consumer", None)[place % 4]
-    return GroupCost(
+    return _filled(
+        GroupCost,
+        lambda: random.randrange(500),
         group=group,
         type="consumer" if stage in ("mixed", "consumer") else "classic",
         stage=stage,
-        rebalances=random.randrange(1, 500),
         rebalancing_s=40_000 / (1 + place),
         without_owner_s=random.random() * 90_000,
-        joined=random.randrange(500),
-        left=random.randrange(500),
-        storms=random.randrange(4),
-        zombies=random.randrange(2),
-        members_most=random.randrange(1, 64),
     )
 
 

@@ -102,8 +102,6 @@ def test_dangerous_to_the_broker(kohort: Kohort, topics: Path, client: list[str]
     assert answer.status == 1
     assert (found["valid"], found["dangerous"], found["topics"]["broker"]) == (True, True, None)
     assert "instructions" in found["danger"]
-    deep = "(" * 1500 + "a" + ")" * 1500
-    assert _ask(kohort, f"^{deep}", *client, "--topics", topics)[1][0]["dangerous"] is True
 
 
 def test_regexes_of_one_subscription_are_joined(kohort: Kohort) -> None:
@@ -220,13 +218,6 @@ def test_many_topics_are_matched_as_few_are(kohort: Kohort, tmp_path: Path) -> N
     ("pattern", "reason", "position"),
     [
         ("orders-(eu|us", "missing closing )", 7),
-        ("orders-[a", "missing closing ]: `[a`", 7),
-        ("a**", "invalid nested repetition operator: `**`", 1),
-        ("*a", "missing argument to repetition operator: `*`", 0),
-        ("^(?!audit).*", "invalid or unsupported Perl syntax: `(?!`", 1),
-        (r"a\C", r"invalid escape sequence: `\C`", 1),
-        (r"(a)\1", r"invalid escape sequence: `\1`", 3),
-        ("a{1001}", "invalid repeat count: `{1001}`", 1),
         ("a\\", "trailing backslash at end of expression", None),
     ],
 )
