@@ -15,7 +15,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from unittest.mock import patch
 
 import typer.main
@@ -68,11 +68,22 @@ class Answer:
         """Whether a fault of the program reached the user."""
         return "Traceback" in self.stderr or "fault of Kohort" in self.stderr
 
-    def assert_refused(self, *reasons: str, status: int = 2) -> None:
-        """Check that the command has failed with this status, printed nothing on stdout and said these things."""
-        assert (self.status, self.stdout, self.traceback) == (status, "", False), self
+    def succeeded(self, *, stderr: str | None = None) -> Self:
+        """Check that the status is 0 and, where it is given, what stderr holds; the answer itself."""
+        assert self.status == 0, self
+        assert stderr in (None, self.stderr), self
+        return self
+
+    def assert_said(self, status: int, *reasons: str) -> None:
+        """Check the status, and that standard error holds these things and no traceback."""
+        assert (self.status, self.traceback) == (status, False), self
         for reason in reasons:
             assert reason in self._said, self
+
+    def assert_refused(self, *reasons: str, status: int = 2) -> None:
+        """Check the same of a command that has printed nothing on stdout."""
+        assert self.stdout == "", self
+        self.assert_said(status, *reasons)
 
     @property
     def _said(self) -> str:

@@ -69,8 +69,7 @@ def fleet(
 def sample(kohort: Kohort, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give the directory that `kohort demo` filled: a source for `--embedded`."""
     directory = tmp_path_factory.mktemp("sample")
-    answer = kohort.quick("demo", directory)
-    assert answer.status == 0, answer.stderr
+    kohort.quick("demo", directory).succeeded()
     return directory
 
 

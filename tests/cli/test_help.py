@@ -34,8 +34,7 @@ def test_the_commands_are_there() -> None:
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])
 def test_help_names_every_command(kohort: Kohort, flag: str) -> None:
-    answer = kohort.quick(flag)
-    assert (answer.status, answer.stderr) == (0, "")
+    answer = kohort.quick(flag).succeeded(stderr="")
     for command in {name.partition(" ")[0] for name in COMMANDS}:
         assert f"  {command} " in answer.stdout or f"│ {command} " in answer.stdout
 

@@ -54,8 +54,7 @@ def test_every_shell_has_its_script() -> None:
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_command_prints_what_is_in_the_folder(kohort: Kohort, shell: str) -> None:
-    answer = kohort.quick("completion", shell)
-    assert (answer.status, answer.stderr) == (0, "")
+    answer = kohort.quick("completion", shell).succeeded(stderr="")
     assert answer.stdout == SCRIPTS[shell].read_text(encoding="utf-8"), "run `make completions`"
 
 

@@ -28,8 +28,7 @@ def told(admin: AdminClient, group: str) -> Mapping[str, Any]:
 @pytest.mark.kafka
 def test_everything_that_the_broker_offers_is_shown(rig: OffsetRig) -> None:
     group = fresh_name("group")
-    answer = rig.ours("config get", group)
-    assert answer.status == 0
+    answer = rig.ours("config get", group).succeeded()
     assert {row["name"]: row["value"] for row in answer.document["settings"]} == told(rig.admin, group)
     session = next(row for row in answer.document["settings"] if row["name"] == SESSION)
     assert session == {
@@ -43,15 +42,13 @@ def test_everything_that_the_broker_offers_is_shown(rig: OffsetRig) -> None:
 def test_a_setting_is_shown_made_and_taken_away(rig: OffsetRig) -> None:
     group = fresh_name("group")
     words = ["config", "set", group, f"{SESSION}=9000", "share.isolation.level=read_committed"]
-    shown = rig.ours(*words)
-    assert shown.status == 0
+    shown = rig.ours(*words).succeeded()
     assert [(row["before"], row["after"], row["applied"]) for row in shown.document["settings"]] == [
         ("6000", "9000", None),
         ("read_uncommitted", "read_committed", None),
     ]
     assert told(rig.admin, group)[SESSION] == "6000"
-    done = rig.ours(*words, "--execute", "--yes")
-    assert done.status == 0
+    done = rig.ours(*words, "--execute", "--yes").succeeded()
     assert [row["applied"] for row in done.document["settings"]] == [True, True]
     assert told(rig.admin, group)[SESSION] == "9000"
     (now,) = rig.ours("config get", group, SESSION).document["settings"]
@@ -61,8 +58,7 @@ def test_a_setting_is_shown_made_and_taken_away(rig: OffsetRig) -> None:
     assert (again.status, again.document["executed"]) == (0, False)
     assert f"{group}: {SESSION} is already" in again.stderr
 
-    gone = rig.ours("config unset", group, SESSION, "share.isolation.level", "--execute", "--yes")
-    assert gone.status == 0
+    gone = rig.ours("config unset", group, SESSION, "share.isolation.level", "--execute", "--yes").succeeded()
     assert [row["after"] for row in gone.document["settings"]] == ["6000", "read_uncommitted"]
     assert told(rig.admin, group)[SESSION] == "6000"
 
@@ -92,8 +88,7 @@ def test_what_is_out_of_bounds_is_refused_before_it_is_sent(
 ) -> None:
     group = fresh_name("group")
     answer = rig.ours("config set", group, *values, "--execute", "--yes")
-    assert answer.status == 4
-    assert said in answer.stderr
+    answer.assert_said(4, said)
     assert not answer.document["executed"]
     assert told(rig.admin, group) == told(rig.admin, "another")
 

@@ -60,8 +60,7 @@ def test_every_setting_can_be_added(rig: Rig, tmp_path: Path) -> None:
         ["demo", "--embedded", "demo", "--timeout", "500"],
         ["null", "-b", "[::1]:9092", *SCRAM, "--secret-env", "sasl.password=PW"],
     ):
-        answer = rig("context add", *arguments)
-        assert answer.status == 0, answer.stderr
+        answer = rig("context add", *arguments).succeeded()
         assert f"`kohort context use {arguments[0]}` makes it the current one" in answer.stderr
     here = Path.cwd()
     assert yaml.safe_load(rig.file.read_text()) == {
@@ -103,8 +102,7 @@ def test_a_secret_of_standard_input_goes_into_a_file_of_its_own(rig: Rig) -> Non
 
 def test_without_a_secret_nothing_is_written(rig: Rig) -> None:
     answer = rig("context add eu -b k:1", *SCRAM, "--secret", "sasl.password")
-    assert answer.status == 2
-    assert "--secret sasl.password: nothing usable was given" in answer.stderr
+    answer.assert_said(2, "--secret sasl.password: nothing usable was given")
     assert not rig.file.parent.exists()
 
 
@@ -171,9 +169,7 @@ def test_a_name_that_is_not_there(rig: Rig) -> None:
         assert (answer.status, answer.stdout) == (2, "")
         assert answer.stderr == f"kohort: there is no context 'stagin' in {rig.file}. Did you mean staging?\n"
     assert rig.file.read_text() == TWO
-    answer = rig("context use")
-    assert answer.status == 2
-    assert "name the context, or give --none" in answer.stderr
+    rig("context use").assert_said(2, "name the context, or give --none")
 
 
 def test_without_a_file(rig: Rig) -> None:
@@ -194,8 +190,7 @@ def test_without_a_file(rig: Rig) -> None:
 
 def test_the_list(rig: Rig) -> None:
     rig.write(TWO)
-    answer = rig("context list")
-    assert (answer.status, answer.stderr) == (0, "")
+    answer = rig("context list").succeeded(stderr="")
     assert answer.stdout == (
         "USED  CONTEXT     SOURCE  WHERE         PROTECTED\n"
         "*     production  live    kafka-1:9093  yes\n"
@@ -316,8 +311,7 @@ def test_a_file_of_somebody_else(rig: Rig, tmp_path: Path) -> None:
     secret.chmod(0o600)
     os.chown(secret, 4711, 4711)
     answer = rig("context add b -b k:1 --secret-file", f"sasl.password={secret}")
-    assert answer.status == 3
-    assert "this secret belongs to another user" in answer.stderr
+    answer.assert_said(3, "this secret belongs to another user")
 
 
 UNREADABLE = {
@@ -375,16 +369,14 @@ def test_removing_shows_first(rig: Rig) -> None:
     rig("context add eu -b k:1 --secret sasl.password --use", stdin=SECRET)
     secret = rig.file.parent / "secrets" / "eu.sasl.password"
     before = rig.file.read_text()
-    answer = rig("context remove eu --output json")
-    assert answer.status == 0
+    answer = rig("context remove eu --output json").succeeded()
     assert (answer.document["secret_files"], answer.document["executed"]) == ([str(secret)], False)
     assert "nothing was changed. --execute does it" in answer.stderr
     assert (rig.file.read_text(), secret.exists()) == (before, True)
     answer = rig("context remove eu --execute")
     assert (answer.status, rig.file.read_text()) == (2, before)
     assert "here is no terminal; add --yes" in answer.stderr
-    answer = rig("context remove eu --execute --yes")
-    assert answer.status == 0
+    answer = rig("context remove eu --execute --yes").succeeded()
     assert "no context is the current one after that" in answer.stdout
     assert f"removed the context eu from {rig.file}" in answer.stderr
     assert (rig.file.read_text(), secret.exists()) == ("contexts:\n", False)

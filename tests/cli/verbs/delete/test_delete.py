@@ -55,8 +55,7 @@ def test_active_groups_stay_and_the_others_go(rig: OffsetRig, topic: str) -> Non
 def test_an_unknown_group_is_named(rig: OffsetRig, topic: str) -> None:
     group = rig.group({(topic, 0): 1})
     done = rig.ours("delete", group, "no-such-group", "--execute", "--yes")
-    assert done.status == 3
-    assert "no-such-group: no such group" in done.stderr
+    done.assert_said(3, "no-such-group: no such group")
     assert names(rig, group) == []
 
 
@@ -75,8 +74,7 @@ def test_every_type_of_group_goes_once_it_is_empty(rig: OffsetRig, members: Memb
     for member in started:
         member.stop()
     _wait_members(rig, groups.values(), present=False)
-    done = rig.ours("delete", *groups.values(), "--execute", "--yes")
-    assert done.status == 0, done.stderr
+    done = rig.ours("delete", *groups.values(), "--execute", "--yes").succeeded()
     assert "kafka-streams-groups.sh --delete takes them too" in done.stderr
     assert [name for group in groups.values() for name in names(rig, group)] == []
 
@@ -84,9 +82,7 @@ def test_every_type_of_group_goes_once_it_is_empty(rig: OffsetRig, members: Memb
 def test_a_worker_group_of_connect_is_told_by_its_members(rig: OffsetRig) -> None:
     group = fresh_name("connect")
     join_connect_group(rig.broker, group)
-    answer = rig.ours("delete", group)
-    assert answer.status == 4
-    assert "1 active member" in answer.stderr
+    rig.ours("delete", group).assert_said(4, "1 active member")
 
 
 def _wait_members(rig: OffsetRig, groups: Iterable[str], *, present: bool) -> None:
@@ -138,7 +134,6 @@ def test_offsets_of_a_subscribed_topic_stay(rig: OffsetRig, topic: str) -> None:
 def test_a_topic_of_which_nothing_is_committed(rig: OffsetRig, topic: str) -> None:
     group = rig.group({(topic, 0): 1})
     done = rig.ours("offsets delete", group, "--topic", "no-such-topic", "--execute", "--yes")
-    assert done.status == 3
-    assert f"{group}, no-such-topic: the group shows no committed offset there" in done.stderr
+    done.assert_said(3, f"{group}, no-such-topic: the group shows no committed offset there")
     unknown = rig.ours("offsets delete no-such-group --topic", topic)
     assert (unknown.status, unknown.stderr) == (3, "kohort: no-such-group: no such group\n")

@@ -34,12 +34,10 @@ def test_describe_shows_what_the_tool_shows(
     assert {group for group, *_ in wanted} == set(groups) - _without_rows(fleet, mode)
     describe = ["describe", "-b", fleet.broker.bootstrap, *groups, *mode]
 
-    csv = kohort.quick(*describe, "--output", "csv")
-    assert csv.status == 0, csv.stderr
+    csv = kohort.quick(*describe, "--output", "csv").succeeded()
     assert _as_told(csv.rows, wanted) == wanted
 
-    table = kohort.quick(*describe)
-    assert table.status == 0, table.stderr
+    table = kohort.quick(*describe).succeeded()
     assert _as_told(parse(table.stdout), wanted) == wanted
 
     document = kohort.quick(*describe, "--output", "json").document

@@ -54,8 +54,7 @@ def snapshot(tmp_path: Path) -> Path:
 
 def words(kohort: Kohort, group: str, snapshot: Path) -> str:
     """What a person reads, with its lines joined."""
-    answer = kohort.quick(f"describe {group} --migration --snapshot", snapshot)
-    assert answer.status == 0, answer.stderr
+    answer = kohort.quick(f"describe {group} --migration --snapshot", snapshot).succeeded()
     return " ".join(answer.stdout.split())
 
 
@@ -126,9 +125,7 @@ def test_without_the_option_the_document_has_no_such_part(kohort: Kohort, snapsh
 
 @pytest.mark.parametrize("other", ["--members", "--offsets", "--state"])
 def test_one_table_at_a_time(kohort: Kohort, snapshot: Path, other: str) -> None:
-    answer = kohort.quick(f"describe moving --migration {other} --snapshot", snapshot)
-    assert answer.status == 2
-    assert "give one" in answer.stderr
+    kohort.quick(f"describe moving --migration {other} --snapshot", snapshot).assert_said(2, "give one")
 
 
 def test_a_group_that_is_not_there_travels_beside_the_others(kohort: Kohort, snapshot: Path) -> None:
@@ -141,6 +138,4 @@ def test_a_group_that_is_not_there_travels_beside_the_others(kohort: Kohort, sna
 def test_a_leader_of_the_wrong_kind_in_a_file_is_refused(kohort: Kohort, tmp_path: Path) -> None:
     file = tmp_path / "bad.yaml"
     file.write_text(SNAPSHOT.replace("leader: b-1", "leader: [b-1]"))
-    answer = kohort.quick("describe payments --migration --snapshot", file)
-    assert answer.status == 3
-    assert "groups.payments.leader" in answer.stderr
+    kohort.quick("describe payments --migration --snapshot", file).assert_said(3, "groups.payments.leader")

@@ -203,8 +203,7 @@ class LiveGroup:
         self.rounds = self._rounds()
         leader = () if "--leader" in options else ("--leader", self.kind.library.value)
         asked = ["dry-run", self.id, "-b", self.broker.bootstrap, *leader, *options, "--output", "json"]
-        answer = self.kohort.quick(*asked)
-        assert answer.status == 0, answer
+        answer = self.kohort.quick(*asked).succeeded()
         assert answer.document["errors"] == []
         (run,) = answer.document["groups"]
         found: dict[str, Any] = run

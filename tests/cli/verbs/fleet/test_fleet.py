@@ -150,8 +150,7 @@ def test_what_cannot_be_read_is_told_and_ends_nothing(kohort: Kohort, sample: Pa
     whole = (sample / "__consumer_offsets-28" / "00000000000000000000.log").read_bytes()
     (partition / "00000000000000000000.log").write_bytes(whole[:-40])
     (partition / "00000000000000090000.log").write_bytes(b"no log at all")
-    answer = kohort.quick("fleet history --log-dir", partition.parent, "--output", "json")
-    assert answer.status == 0
+    answer = kohort.quick("fleet history --log-dir", partition.parent, "--output", "json").succeeded()
     document = answer.document
     assert 0 < document["records"] < 200
     assert {Path(row["file"]).name for row in document["quarantined"]} == {

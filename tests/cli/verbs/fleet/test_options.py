@@ -53,9 +53,7 @@ def test_a_directory_that_is_no_log(kohort: Kohort, sample: Path, tmp_path: Path
     kohort.quick("fleet", command, "--log-dir", inside.parent).assert_refused(f"is {inside} meant?", status=3)
     nothing = kohort.quick("fleet", command, "--log-dir", tmp_path / "nothing")
     assert (nothing.status, nothing.stderr) == (3, f"kohort: {tmp_path}/nothing is not there\n")
-    empty = kohort.quick("fleet", command)
-    assert empty.status == 3
-    assert "holds no groups; name a source" in empty.stderr
+    kohort.quick("fleet", command).assert_said(3, "holds no groups; name a source")
 
 
 def test_a_snapshot_has_no_history(kohort: Kohort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

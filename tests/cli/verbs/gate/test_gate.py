@@ -71,8 +71,7 @@ def test_the_whole_way(scene: Scene) -> None:
     assert scene.gate(1).status == 0
     assert scene.gate(2).status == 1
     scene.see(TWICE)
-    answer = scene.gate("second-bounce", quick=False)
-    assert (answer.status, answer.stderr) == (0, "")
+    answer = scene.gate("second-bounce", quick=False).succeeded(stderr="")
     assert "Open: the plan is complete." in answer.stdout
 
 
@@ -169,8 +168,7 @@ def test_notes_follow_the_group_until_the_next_step_has_begun(scene: Scene) -> N
     assert scene.gate(1).status == 0
     assert scene.gate(2).status == 1, "no member is new since the gate was asked last"
     scene.see(classic(4, 4, 4, protocol="cooperative-sticky"))
-    answer = scene.gate(1)
-    assert answer.status == 0
+    answer = scene.gate(1).succeeded()
     assert "step 2 has begun since this gate opened" in answer.stderr
     assert scene.gate(2).status == 0, "the second step had begun: what was noted before it stays"
 
@@ -205,9 +203,7 @@ def test_a_way_back_does_not_count_for_the_steps_after_it(scene: Scene) -> None:
 def test_notes_that_are_none_are_said_and_not_used(scene: Scene, text: str) -> None:
     scene.see(TWICE)
     scene.notes.write_text(text)
-    answer = scene.gate(2)
-    assert answer.status == 3
-    assert "not used" in answer.stderr
+    scene.gate(2).assert_said(3, "not used")
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -235,15 +231,13 @@ def test_a_directory_that_cannot_be_written(scene: Scene) -> None:
         answer = scene.gate(1)
     finally:
         directory.chmod(stat.S_IRWXU)
-    assert answer.status == 0
-    assert "cannot be written" in answer.stderr
+    answer.assert_said(0, "cannot be written")
 
 
 def test_notes_that_cannot_be_written(scene: Scene) -> None:
     scene.see(ONCE)
     scene.notes.mkdir()
-    answer = scene.gate(1)
-    assert answer.status == 0
+    answer = scene.gate(1).succeeded()
     assert "cannot be" in answer.stderr
 
 
@@ -312,9 +306,7 @@ def _start(scene: Scene, *options: str) -> subprocess.Popen[str]:
     ],
 )
 def test_questions_that_make_no_sense(scene: Scene, options: list[str], said: str) -> None:
-    answer = scene.kohort.quick("gate", scene.plan, *options, "--snapshot", scene.source)
-    assert answer.status == 2
-    assert said in answer.stderr
+    scene.kohort.quick("gate", scene.plan, *options, "--snapshot", scene.source).assert_said(2, said)
 
 
 @pytest.mark.parametrize(
@@ -336,9 +328,7 @@ def test_questions_that_make_no_sense(scene: Scene, options: list[str], said: st
 )  # fmt: skip
 def test_files_that_are_no_plans(scene: Scene, text: str, status: int, said: str) -> None:
     scene.plan.write_text(text)
-    answer = scene.gate(1)
-    assert answer.status == status
-    assert said in answer.stderr
+    scene.gate(1).assert_said(status, said)
 
 
 def test_files_that_cannot_be_read(scene: Scene) -> None:

@@ -51,8 +51,7 @@ def _dump(kohort: Kohort, *args: str | Path, output: str = "ndjson") -> Answer:
 
 
 def test_records_are_shown_in_order_with_all_that_is_known(kohort: Kohort, directory: Path) -> None:
-    answer = _dump(kohort, directory)
-    assert (answer.status, answer.stderr) == (0, "")
+    answer = _dump(kohort, directory).succeeded(stderr="")
     records = _records(answer)
     assert [each["offset"] for each in records] == list(range(RECORDS))
     file = str(directory / PARTITION / FIRST)

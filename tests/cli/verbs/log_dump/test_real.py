@@ -37,8 +37,7 @@ def _told(tools: ToolHost, files: Sequence[Path]) -> dict[str, list[str]]:
 
 
 def _shown(kohort: Kohort, *args: str | Path) -> list[dict[str, Any]]:
-    answer = kohort.quick("log dump", *args, "--output", "ndjson")
-    assert (answer.status, answer.stderr) == (0, "")
+    answer = kohort.quick("log dump", *args, "--output", "ndjson").succeeded(stderr="")
     return [json.loads(line) for line in answer.stdout.split("\n")[:-1]]
 
 

@@ -60,8 +60,7 @@ def _problems(kohort: Kohort, directory: Path) -> list[str]:
 
 
 def test_a_clean_log(kohort: Kohort, directory: Path) -> None:
-    answer = _verify(kohort, directory)
-    assert (answer.status, answer.stderr) == (0, "")
+    answer = _verify(kohort, directory).succeeded(stderr="")
     assert answer.document["partitions"] == [
         {
             "directory": str(directory / PARTITION),
@@ -102,8 +101,7 @@ def test_an_empty_partition_is_well(kohort: Kohort, tmp_path: Path) -> None:
 
 @pytest.mark.kafka
 def test_a_real_log_is_well(kohort: Kohort, real_log: RealLog) -> None:
-    answer = _verify(kohort, real_log.data)
-    assert (answer.status, answer.stderr) == (0, "")
+    answer = _verify(kohort, real_log.data).succeeded(stderr="")
     partitions = answer.document["partitions"]
     assert [each["directory"].rpartition("-")[2] for each in partitions] == list("01234")
     assert sum(each["control_records"] for each in partitions) > 2

@@ -24,8 +24,7 @@ def topic(session_rig: OffsetRig) -> str:
 
 
 def exported(rig: OffsetRig, *args: str) -> str:
-    answer = rig.kohort.quick("offsets export", *args, "-b", rig.broker.bootstrap)
-    assert (answer.status, answer.stderr) == (0, "")
+    answer = rig.kohort.quick("offsets export", *args, "-b", rig.broker.bootstrap).succeeded(stderr="")
     return answer.stdout
 
 
@@ -101,8 +100,7 @@ def test_a_clone_copies_offsets_epochs_and_metadata(rig: OffsetRig, topic: str) 
     consumer.close()
 
     words = ["offsets", "clone", origin, target]
-    shown = rig.ours(*words)
-    assert shown.status == 0
+    shown = rig.ours(*words).succeeded()
     assert rig.committed(target) == {(topic, 0): 1, (topic, 2): 0}
     assert f"{target} keeps what it has committed elsewhere: {topic}-2" in shown.stderr
     done = rig.ours(*words, "--execute", "--yes")

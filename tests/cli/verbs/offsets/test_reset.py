@@ -150,8 +150,7 @@ def test_an_active_group_is_refused_and_its_members_named(rig: OffsetRig, topic:
     with rig.joined(group, topic) as member:
         for consent in ([], ["--execute", "--yes"]):
             answer = rig.ours(reset, *consent)
-            assert answer.status == 4
-            assert f"{group}: 1 active member (Stable): {member} at /127.0.0.1; stop them" in answer.stderr
+            answer.assert_said(4, f"{group}: 1 active member (Stable): {member} at /127.0.0.1; stop them")
             (told,) = answer.document["groups"]
             assert (told["applicable"], told["members"]) == (False, [member])
             assert not answer.document["executed"]
@@ -188,16 +187,14 @@ def test_unknown_partitions_are_named_and_nothing_is_set(
     group = rig.group({(topic, 0): 3})
     words = [word.replace("TOPIC", topic) for word in scope]
     answer = rig.ours("offsets reset", group, *words, "--to-latest", "--execute", "--yes")
-    assert answer.status == 3
-    assert said.replace("TOPIC", topic) in answer.stderr
+    answer.assert_said(3, said.replace("TOPIC", topic))
     assert rig.committed(group) == {(topic, 0): 3}
 
 
 def test_to_group_takes_the_other_groups_place(rig: OffsetRig, topic: str) -> None:
     other = rig.group({(topic, 0): 9, (topic, 1): 1})
     group = rig.group({(topic, 0): 3, (topic, 2): 4})
-    answer = rig.ours("offsets reset", group, "--to-group", other, "--execute", "--yes")
-    assert answer.status == 0
+    answer = rig.ours("offsets reset", group, "--to-group", other, "--execute", "--yes").succeeded()
     assert [row["remark"] for row in answer.document["groups"][0]["offsets"]] == [
         None,
         "1 is before the earliest",
@@ -241,8 +238,7 @@ def test_a_large_group_is_set_in_one_request(rig: OffsetRig, monkeypatch: pytest
         return ask(self, api, messages, *more)
 
     monkeypatch.setattr(Connection, "ask", counting)
-    answer = rig.ours(*words, "--execute", "--yes")
-    assert answer.status == 0, answer.stderr
+    answer = rig.ours(*words, "--execute", "--yes").succeeded()
     assert len(after(answer)) == 1000
     assert asked["OffsetCommit"] == 1
     assert asked.total() < 15
@@ -256,8 +252,7 @@ def test_groups_with_other_offsets(rig: OffsetRig, members: Members, topic: str)
     words = ["--topic", topic, "--to-latest"]
     wait_until(lambda: rig.ours("describe", share, "--members").status == 0, "the share group")
     named = rig.ours("offsets reset", share, *words)
-    assert named.status == 4
-    assert f"{share}: it is a share group; kafka-share-groups.sh changes its offsets" in named.stderr
+    named.assert_said(4, f"{share}: it is a share group; kafka-share-groups.sh changes its offsets")
     matched = rig.ours("offsets reset --match", f"^{prefix}", *words)
     assert (matched.status, [group["group"] for group in matched.document["groups"]]) == (0, [plain])
     assert f"{share} is left out: it is a share group" in matched.stderr

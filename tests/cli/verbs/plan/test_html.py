@@ -25,8 +25,7 @@ PLANS = {
 def test_the_page_is_whole(kohort: Kohort, name: str) -> None:
     arguments: list[str | Path] = ["plan", *PLANS[name], "--snapshot", SNAPSHOTS / f"{name}.yaml", "--output"]
     runbook = kohort.quick(*arguments, "markdown").stdout
-    answer = kohort.quick(*arguments, "html")
-    assert (answer.status, answer.stderr) == (0, "")
+    answer = kohort.quick(*arguments, "html").succeeded(stderr="")
     page = answer.stdout
     assert page.count('<input type="checkbox"') == len(re.findall(r"^- \[ \]|☐", runbook, re.MULTILINE)) > 0
     assert page.count("<svg ") == 1
@@ -47,8 +46,7 @@ def without_code(runbook: str) -> str:
 def test_the_picture_is_a_file_of_its_own_too(kohort: Kohort, tmp_path: Path) -> None:
     snapshot, file = SNAPSHOTS / "java-two-bounces.yaml", tmp_path / "course.svg"
     arguments: list[str | Path] = ["plan", "orders-app", "--to", "cooperative", "--snapshot", snapshot]
-    answer = kohort.quick(*arguments, "--svg", file)
-    assert (answer.status, answer.stderr) == (0, "")
+    answer = kohort.quick(*arguments, "--svg", file).succeeded(stderr="")
     assert "--svg" not in answer.stdout  # the command that writes PLAN.yaml draws nothing
     drawing = ElementTree.parse(file).getroot()
     assert drawing.tag == f"{SVG}svg"

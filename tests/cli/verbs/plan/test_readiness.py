@@ -154,8 +154,7 @@ def test_no_secret_is_ever_printed(
     file = tmp_path / name
     pairs = dict(line.split("=", 1) for line in JAVA_FILE.splitlines() if "=" in line)
     file.write_text(JAVA_FILE if name.endswith("properties") else json.dumps(pairs))
-    answer = _plan(kohort, sample, "billing", "--client-config", file, "--output", output)
-    assert answer.status == 0
+    answer = _plan(kohort, sample, "billing", "--client-config", file, "--output", output).succeeded()
     assert SECRET not in answer.stdout + answer.stderr
 
 

@@ -192,8 +192,7 @@ def test_refuses_what_it_cannot_go_on_from(tmp_path: Path, kohort: Kohort) -> No
     kohort("serve --listen 127.0.0.1:0 --data", tmp_path).assert_refused(f"{segment}, byte 0", status=3)
     segment.write_bytes(whole)
     other = kohort("serve --listen 127.0.0.1:0 --data", tmp_path, "--topic", "orders:4")
-    assert other.status == 2
-    assert "topic orders is there already and has 3 partitions, not 4" in other.stderr
+    other.assert_said(2, "topic orders is there already and has 3 partitions, not 4")
 
 
 @pytest.mark.parametrize("fsync", POLICIES)
@@ -386,9 +385,7 @@ def test_a_broker_and_kohort_keep_each_other_out(
     tmp_path: Path, start_broker: StartBroker, kohort: Kohort
 ) -> None:
     broker = start_broker({})
-    refused = kohort("serve --listen 127.0.0.1:0 --data", broker.data)
-    assert refused.status == 3
-    assert "in use by another process" in refused.stderr
+    kohort("serve --listen 127.0.0.1:0 --data", broker.data).assert_said(3, "in use by another process")
     broker.stop()
     with serving(broker.data), pytest.raises(BrokerFailedError):
         broker.start()

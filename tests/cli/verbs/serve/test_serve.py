@@ -42,5 +42,4 @@ def test_refuses_what_makes_no_sense(kohort: Kohort, options: str, message: str)
 def test_says_when_the_port_is_taken(kohort: Kohort) -> None:
     with socket.create_server((HOST, 0)) as taken:
         answer = kohort.quick("serve --listen", f"{HOST}:{taken.getsockname()[1]}")
-    assert answer.status == 3
-    assert "cannot be listened on" in answer.stderr
+    answer.assert_said(3, "cannot be listened on")

@@ -143,8 +143,7 @@ def test_a_member_joins_and_leaves(
         course, more = course.step(seen)
         events += len(more)
     assert events == sum(each["kind"] == "event" for each in documents)
-    replay = kohort.quick("watch --replay", file, "--output", "json")
-    assert replay.status == 0
+    replay = kohort.quick("watch --replay", file, "--output", "json").succeeded()
     assert replay.stdout.splitlines()[1:] == (tmp_path / "watch.out").read_text().splitlines()[1:]
     check_replays(kohort, file, group, tmp_path)
 
@@ -166,8 +165,7 @@ def replayed_owners(documents: list[dict[str, Any]], end: int) -> dict[int, str]
 
 def check_replays(kohort: Kohort, file: Path, group: str, directory: Path) -> None:
     """The other ways to look at a recording."""
-    lines = kohort.quick("watch --replay", file)
-    assert (lines.status, lines.stderr) == (0, "")
+    lines = kohort.quick("watch --replay", file).succeeded(stderr="")
     assert sum(" joined" in line for line in lines.stdout.splitlines()) == 2
     assert all(f" {group}: " in line for line in lines.stdout.splitlines())
     picture = directory / "picture.svg"
@@ -203,8 +201,7 @@ def test_an_epoch_cannot_be_waited_for_where_it_does_not_show(
     create_topics(broker, {topic: 1})
     members.confluent(broker, group, [topic]).wait_assignment({topic: [0]})
     answer = kohort("watch", group, "-b", broker.bootstrap, "--until", "3")
-    assert answer.status == 2
-    assert "brokers do not show its generation" in answer.stderr
+    answer.assert_said(2, "brokers do not show its generation")
 
 
 def test_a_broker_goes_away_and_comes_back(

@@ -135,8 +135,7 @@ def lines(*looks: Observation) -> list[str]:
 def test_a_torn_last_line_is_left_out_and_said(kohort: Kohort, tmp_path: Path, cut: int) -> None:
     file = tmp_path / "torn"
     file.write_text("".join(lines(LOOK, LOOK))[:-cut])
-    answer = kohort.quick("watch --replay", file, "--output", "json")
-    assert answer.status == 0
+    answer = kohort.quick("watch --replay", file, "--output", "json").succeeded()
     count = 3 if cut == 1 else 2  # without its line end alone the line is whole
     assert len(answer.stdout.splitlines()) == count
     torn = f"kohort: {file}:3: the last line is torn, the recorder did not end it; left out\n"
@@ -208,9 +207,7 @@ def test_some_groups_of_a_recording(kohort: Kohort, tmp_path: Path) -> None:
     both = replace(LOOK, groups={**LOOK.groups, "other": None})
     file = written(tmp_path / "r", [both])
     assert [each.groups for each in read_recording(file, ["other"]).observations] == [{"other": None}]
-    answer = kohort.quick("watch nobody --replay", file)
-    assert answer.status == 3
-    assert "nothing was recorded of nobody; it is of g" in answer.stderr
+    kohort.quick("watch nobody --replay", file).assert_said(3, "nothing was recorded of nobody; it is of g")
 
 
 def test_a_recording_is_for_its_owner_alone_and_is_not_overwritten(
@@ -221,9 +218,7 @@ def test_a_recording_is_for_its_owner_alone_and_is_not_overwritten(
     assert kohort.quick(*words).status == 0
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     before = file.read_bytes()
-    answer = kohort.quick(*words)
-    assert answer.status == 2
-    assert f"{file} is there already" in answer.stderr
+    kohort.quick(*words).assert_said(2, f"{file} is there already")
     assert file.read_bytes() == before
     assert kohort.quick(*words, "--force").status == 0
     assert len(file.read_bytes().splitlines()) == 2
@@ -238,11 +233,9 @@ def test_nothing_is_recorded_of_what_cannot_be_read(kohort: Kohort, tmp_path: Pa
 
 def test_a_full_disk_is_said(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
     answer = kohort.quick(f"watch fraud --embedded {sample} --for 0 --record /dev/full --force")
-    assert answer.status == 3
-    assert "/dev/full: cannot be written: No space left on device" in answer.stderr
+    answer.assert_said(3, "/dev/full: cannot be written: No space left on device")
     answer = kohort.quick("watch fraud --embedded", sample, "--record", tmp_path / "no" / "where")
-    assert answer.status == 3
-    assert "cannot be written: No such file or directory" in answer.stderr
+    answer.assert_said(3, "cannot be written: No such file or directory")
 
 
 def test_user_data_of_assignors_is_not_recorded() -> None:

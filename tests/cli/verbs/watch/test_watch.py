@@ -419,7 +419,6 @@ def test_pages_are_not_repeated(kohort: Kohort, sample: Path, output: str) -> No
 
 
 def test_a_group_that_is_not_there_is_watched_until_it_is(kohort: Kohort, sample: Path) -> None:
-    answer = kohort.quick("watch nobody --embedded", sample, "--for", "0", "--output", "json")
-    assert answer.status == 0
+    answer = kohort.quick("watch nobody --embedded", sample, "--for", "0", "--output", "json").succeeded()
     (observation,) = [json.loads(line) for line in answer.stdout.splitlines()[1:]]
     assert (observation["groups"], observation["errors"]) == ({"nobody": None}, [])
