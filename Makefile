@@ -65,7 +65,7 @@ migrations: $(SETUP) ## Follow printed plans on a real broker while a producer w
 	$(LONG) --durations 30 tests/migration/end_to_end tests/groups/test_succession_broker.py
 
 dry-runs: $(SETUP) ## Dry-run live groups of every shape, in two racks too, and then make the change
-	$(LONG) tests/cli/verbs/dry_run/test_live.py tests/cli/verbs/dry_run/test_live_racks.py
+	$(LONG) tests/cli/verbs/dry_run/test_live.py
 
 pipeline: $(SETUP) ## Test the pipeline whole: a cluster, the live topic, killed streams and sessions
 	$(LONG) --numprocesses $(JOBS) --dist loadscope --durations 30 tests/pipeline tests/cli/verbs/fleet/test_follow.py

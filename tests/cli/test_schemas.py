@@ -79,14 +79,6 @@ def test_a_snapshot_of_which_little_is_known(kohort: Kohort, tmp_path: Path) -> 
 
 
 @pytest.mark.kafka
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_documents_of_a_live_cluster(kohort: Kohort, fleet: Fleet, question: str) -> None:
-    meant = {"GROUPS": f"^{fleet.prefix}-java", ".": f"^{fleet.prefix}"}
-    line = " ".join(meant.get(word, word) for word in question.split())
-    _check(kohort, line, "-b", fleet.broker.bootstrap)
-
-
-@pytest.mark.kafka
 @pytest.mark.parametrize("kind", ["java-range", "confluent-range", "share", "connect", "simple", "mixed"])
 def test_plans_of_a_live_cluster(kohort: Kohort, fleet: Fleet, kind: str) -> None:
     for to in ("cooperative", "consumer"):

@@ -23,7 +23,10 @@ USAGE = {
     "list --output xml --embedded {sample}": "'xml' is not one of",
     "list --timeout 0": "--timeout",
     "list --timeout soon": "--timeout",
-    "describe a --members --state --embedded {sample}": "different tables; give one",
+    **{
+        f"describe a {mode} --embedded {{sample}}": "different tables; give one"
+        for mode in ("--members --state", *(f"--migration {other}" for other in ("--members", "--offsets", "--state")))
+    },
     "descibe": "No such command 'descibe'",
     "list --groups": "No such option",
     "plan --to consumer --embedded {sample}": "name groups, or give --match",

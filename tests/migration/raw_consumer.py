@@ -33,7 +33,11 @@ class RawConsumer:
     owned: dict[UUID, tuple[int, ...]] = field(default_factory=dict)
 
     def join(self) -> None:
-        """The first heartbeat, as soon as the coordinator has loaded its partitions."""
+        """The first heartbeat, which must be answered with an epoch."""
+        self._take(self.try_to_join())
+
+    def try_to_join(self) -> Any:
+        """The answer to the first heartbeat, sent as soon as the coordinator has loaded its partitions."""
 
         def joined() -> Any:
             answer = self._ask(
@@ -45,7 +49,7 @@ class RawConsumer:
             return None if answer.error_code in LOADING else answer
 
         wait_for_coordinator(self.broker)
-        self._take(wait_until(joined, "the coordinator has loaded"))
+        return wait_until(joined, "the coordinator has loaded")
 
     def heartbeat(self) -> None:
         """One that says what it owns."""

@@ -91,7 +91,7 @@ def test_the_cleaners_batches_are_what_the_dump_tool_prints(tools: ToolHost, com
 
 
 def check_dump(tools: ToolHost, segments: list[Segment]) -> None:
-    """Compare with what the tool prints of each segment, a line per batch; test_real_log_commands has the records."""
+    """Compare with what the tool prints of each segment, a line per batch; test_real of `log dump` has the records."""
     files = ",".join(str(segment.path) for segment in segments)
     done = tools.run(DUMP_LOG, "--offsets-decoder", "--files", files)
     assert done.returncode == 0, done.stderr

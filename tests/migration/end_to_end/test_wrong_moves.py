@@ -85,4 +85,9 @@ def test_mixed_group_at_rest(deploy: Deploy, follow: Follow) -> None:
     assert "step" in said
     backslider.restart(last["config"])
     follower.wait(last["commands"][0])
+    # Who was there when the first gates opened is in a file: the broker's own log then says the same.
+    broker = deployment.broker
+    live, log = f"-b {broker.bootstrap}", f"--log-dir {broker.data}"
+    follower.wait(last["commands"][0].replace(live, log))
+    assert log in follower.looks[-1].command
     deployment.finish().check()

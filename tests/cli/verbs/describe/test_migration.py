@@ -123,11 +123,6 @@ def test_without_the_option_the_document_has_no_such_part(kohort: Kohort, snapsh
     assert "migration" not in document["groups"][0]
 
 
-@pytest.mark.parametrize("other", ["--members", "--offsets", "--state"])
-def test_one_table_at_a_time(kohort: Kohort, snapshot: Path, other: str) -> None:
-    kohort.quick(f"describe moving --migration {other} --snapshot", snapshot).assert_said(2, "give one")
-
-
 def test_a_group_that_is_not_there_travels_beside_the_others(kohort: Kohort, snapshot: Path) -> None:
     answer = kohort.quick("describe moving nothing --migration --snapshot", snapshot)
     assert answer.status == 3

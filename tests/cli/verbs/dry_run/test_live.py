@@ -6,8 +6,9 @@ A long run tries more shapes of groups.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -25,8 +26,11 @@ from tests.cli.verbs.dry_run.live_group import (
     promised,
 )
 from tests.kafka.broker import Broker
+from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.members import Members, Setting
-from tests.support.long import IS_LONG
+from tests.kafka.ports import HOST
+from tests.kafka.settings import NODE_ID
+from tests.support.long import IS_LONG, LONG
 
 pytestmark = pytest.mark.kafka
 
@@ -42,6 +46,17 @@ KINDS = (
         for name in ("uniform", "range")
     ),
 )
+
+RACKED = (
+    *(
+        "java-classic-range",
+        "java-classic-sticky",
+        "java-classic-cooperative-sticky",
+        "java-consumer-uniform",
+    ),
+    *("librdkafka-classic-range", "librdkafka-classic-cooperative-sticky"),
+)
+"""Kinds for which racks may decide."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,6 +251,60 @@ def test_a_static_member_comes_back_with_other_topics(
     assert group.outcome(state, wanted) == wanted, before
     if assignor == "range":
         assert wanted == {new if id_ == old else id_: own for id_, own in promised(run).items()}
+
+
+@pytest.fixture(scope="module")
+def two_racks(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """Give the first of two nodes, in rack a, which coordinates all groups; the other, in rack b, holds partitions."""
+    first = Broker(kafka_jars, tmp_path_factory.mktemp("rack-a"))
+    try:
+        first.start()
+        # With one node there is, the internal topic is there: the rig asks this node about groups.
+        wait_for_coordinator(first)
+        second = Broker(kafka_jars, tmp_path_factory.mktemp("rack-b"), _joining(first))
+        try:
+            second.start()
+            yield first
+        finally:
+            second.stop()
+    finally:
+        first.stop()
+
+
+def _joining(first: Broker) -> dict[str, str]:
+    lines = (first.directory / "server.properties").read_text().splitlines()
+    properties = dict(line.split("=", 1) for line in lines)
+    return {
+        "process.roles": "broker",
+        "node.id": str(NODE_ID + 1),
+        "broker.rack": "b",
+        "controller.quorum.voters": properties["controller.quorum.voters"],
+        "listeners": f"CLIENT://{HOST}:0",
+    }
+
+
+@LONG
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if str(kind) in RACKED], ids=str)
+@again_if_a_member_is_late
+def test_racks_decide(kohort: Kohort, two_racks: Broker, members: Members, kind: Kind) -> None:
+    group = LiveGroup(kohort, two_racks, members, kind)
+    topics = group.create(8, 8, 5)
+    group.join(topics, client_rack="a")
+    leaver, wanderer = group.join(topics, client_rack="b"), group.join(topics, client_rack="b")
+    group.join(topics)
+    group.settled()
+    assert {rack for topic in group.state().topics.values() for rack in (topic.racks or {}).values()} == {
+        ("a",),
+        ("b",),
+    }
+
+    group.check_join(lambda: group.join(topics, client_rack="a"))
+    group.check_leave(leaver)
+    group.check_subscribe(wanderer, topics[:2])
+
+    grown = group.dry_run("--topic-partitions", f"{topics[2]}=7")["undetermined"]
+    places = [f"{topics[2]}-5", f"{topics[2]}-6"] if kind.protocol == "classic" else []
+    assert [item.get("partition") for item in grown] == places
 
 
 def start(group: LiveGroup, topics: Sequence[str], seat: Seat) -> str:

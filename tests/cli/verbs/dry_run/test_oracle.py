@@ -48,19 +48,9 @@ def test_the_file_gives_what_java_gives(
     for number, spec in enumerate(specs):
         file = tmp_path / f"{number}.yaml"
         write_snapshot(snapshot_of(spec, side), file)
-        command = (
-            "dry-run",
-            "g",
-            "--snapshot",
-            file,
-            "--assignor",
-            assignor,
-            "--side",
-            side,
-            "--output",
-            "json",
-        )
-        said = kohort.quick(*command, *(("--leader", "java") if side == "client" else ()))
+        leader = ("--leader", "java") if side == "client" else ()
+        line = f"dry-run g --assignor {assignor} --side {side} --output json --snapshot"
+        said = kohort.quick(line, file, *leader)
         document = json.loads(said.stdout)
         where = f"seed {oracle_seed}, group {number}: {file.read_text()}"
         expected = java(oracle, side, assignor, sent(spec, side, assignor))

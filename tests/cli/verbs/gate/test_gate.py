@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import socket
 import stat
 import subprocess
 import time
@@ -21,7 +22,7 @@ from migration.gate.notes import fingerprint
 from migration.model import Destination
 from migration.plan_file import plan_to_data
 from tests.cli.command import Answer, Kohort
-from tests.migration.gate.groups import CLASSIC, CLUSTER, CONSUMER, EACH, TOPIC, classic, consumer, plan_for
+from tests.migration.gate.groups import CLUSTER, EACH, TOPIC, classic, plan_for
 from tests.support.signals import wait_until_asleep
 
 BEFORE = classic(1, 1, 1)
@@ -80,22 +81,23 @@ def test_every_format_has_the_same_status(scene: Scene, output: str) -> None:
     assert scene.gate(1, "--output", output).status == 1
 
 
-def test_documents_fit_the_schema(scene: Scene) -> None:
-    documents = [
-        scene.gate(1, "--output", "json").document,
-        scene.gate(1, "--round", "1", "--output", "json").document,
-    ]
-    scene.see(ONCE)
-    documents += [scene.gate(1, "--output", "json").document]
-    scene.see(classic(2, 2, 1))
-    documents += [scene.gate(2, "--output", "json").document]
-    scene.see(BEFORE, partitions=12)
-    documents += [scene.gate(1, "--output", "json").document]
-    assert [one["open"] for one in documents] == [False, False, True, False, None]
-    assert documents[0]["waiting_for"][0] == {
+def test_documents(scene: Scene) -> None:
+    shut, shut_round = (
+        scene.gate(1, *options, "--output", "json").document for options in ((), ("--round", "1"))
+    )
+    assert (shut["open"], shut_round["open"]) == (False, False)
+    assert shut["waiting_for"][0] == {
         "label": "m1", "id": "m1-1", "host": "/10.0.0.0", "why": "has not been restarted"
     }  # fmt: skip
-    assert documents[3]["back_to"] == {"step": 1, "id": "first-bounce", "title": PLAN.steps[0].title}
+    scene.see(ONCE)
+    assert scene.gate(1, "--output", "json").document["open"] is True
+    scene.see(classic(2, 2, 1))
+    strayed = scene.gate(2, "--output", "json").document
+    assert (strayed["open"], strayed["back_to"]) == (
+        False, {"step": 1, "id": "first-bounce", "title": PLAN.steps[0].title}
+    )  # fmt: skip
+    scene.see(BEFORE, partitions=12)
+    assert scene.gate(1, "--output", "json").document["open"] is None
 
 
 def test_what_strayed_names_the_step_to_go_back_to(scene: Scene) -> None:
@@ -282,6 +284,17 @@ def test_interrupted_while_waiting(scene: Scene) -> None:
     assert (process.returncode, stdout, stderr) == (130, "", "")
 
 
+def test_a_cluster_that_does_not_answer_is_asked_again(scene: Scene) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        nobody = f"127.0.0.1:{taken.getsockname()[1]}"
+        answer = scene.kohort.quick(
+            "gate", scene.plan, "--step", "1", "--wait", "5", "-b", nobody, "--output", "json"
+        )
+    assert (answer.status, answer.document["open"]) == (3, None)
+    assert answer.stderr.count("trying again") == 1
+
+
 def _start(scene: Scene, *options: str) -> subprocess.Popen[str]:
     asked = ["gate", str(scene.plan), "--step", "1", "--snapshot", str(scene.source), *options]
     return subprocess.Popen(
@@ -349,16 +362,3 @@ def test_a_plan_on_stdin(scene: Scene) -> None:
 def test_a_plan_as_json(scene: Scene) -> None:
     scene.plan.write_text(json.dumps(plan_to_data(PLAN)))
     assert scene.gate(1).status == 1
-
-
-def test_a_mixed_group_says_who(kohort: Kohort, tmp_path: Path) -> None:
-    scene = Scene(kohort, tmp_path)
-    roll = plan_for(BEFORE, Destination.CONSUMER)
-    scene.plan.write_text("".join(yaml_lines(plan_to_data(roll))))
-    scene.see(consumer((2, CONSUMER), (1, CLASSIC), (1, CLASSIC)))
-    assert scene.gate(1).status == 0
-    scene.see(consumer((2, CONSUMER), (2, CONSUMER), (2, CLASSIC)))
-    answer = scene.gate(2)
-    assert answer.status == 1
-    assert "Go back to step 2: Roll the other members" in " ".join(answer.stdout.split())
-    assert "m3" in answer.stdout

@@ -103,8 +103,11 @@ def _compare(kohort: Kohort, tools: ToolHost, files: Sequence[Path]) -> None:
         assert list(_lines(batches, records)) == _told_alike(told[str(file)])
 
 
-def test_every_record_of_a_real_log(kohort: Kohort, tools: ToolHost, real_log: RealLog) -> None:
-    files = segments_of(real_log.data)
+@pytest.mark.parametrize("log", ["whole", "compacted"])
+def test_every_record_of_a_real_log(
+    kohort: Kohort, tools: ToolHost, real_log: RealLog, compacted_log: Path, log: str
+) -> None:
+    files = segments_of(real_log.data if log == "whole" else compacted_log)
     assert len(files) > 5
     _compare(kohort, tools, files)
 

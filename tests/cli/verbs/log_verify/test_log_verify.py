@@ -113,6 +113,11 @@ def test_a_real_log_is_well(kohort: Kohort, real_log: RealLog) -> None:
     assert sum(each["records"] for each in partitions) == shown
 
 
+@pytest.mark.kafka
+def test_a_compacted_log_is_well(kohort: Kohort, compacted_log: Path) -> None:
+    assert _verify(kohort, compacted_log).succeeded().document["errors"] == []
+
+
 # Something is wrong
 
 

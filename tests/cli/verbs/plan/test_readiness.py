@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import shlex
 from contextlib import suppress
 from pathlib import Path
+from typing import Annotated
 
 import pytest
+import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cli.verbs.plan.action import typed_again
 from cli.verbs.plan.client_files import read_client_config, read_clients
 from tests.cli.command import Answer, Kohort
 from wire.client.config.config_file import ConfigFileError
@@ -235,3 +239,38 @@ def test_aliases_of_yaml_cost_no_memory(tmp_path: Path) -> None:
     file.write_text("\n".join(lines))
     with pytest.raises(ConfigFileError, match="that is no configuration"):
         read_client_config(str(file))
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("do g", "kohort do g --output yaml"),
+        ("do g --flag --number 3", "kohort do g --number 3 --flag --output yaml"),
+        ("do g -n 3 --output csv", "kohort do g --number 3 --output yaml"),
+        ("do g --many a --many 'b c'", "kohort do g --many a --many 'b c' --output yaml"),
+        ("do --file 'my file' a b", "kohort do a b --file 'my file' --output yaml"),
+        ("do --flag -- -b a", "kohort do --flag --output yaml -- -b a"),
+    ],
+)
+def test_a_command_that_is_shown_holds_what_was_given(
+    typed: str, shown: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Quoted, to be typed again."""
+    app = typer.Typer(add_completion=False)
+
+    @app.command("do")
+    def do(
+        context: typer.Context,
+        groups: list[str],
+        number: Annotated[int, typer.Option("--number", "-n")] = 1,
+        many: Annotated[list[str] | None, typer.Option("--many")] = None,
+        flag: Annotated[bool, typer.Option("--flag")] = False,
+        file: Annotated[Path | None, typer.Option("--file")] = None,
+        output: Annotated[str, typer.Option("--output")] = "table",
+    ) -> None:
+        assert isinstance((groups, number, many, flag, file, output), tuple)
+        print(typed_again(context, without=("output",), with_options=("--output", "yaml")))
+
+    app.command("another")(lambda: None)
+    app(shlex.split(typed), prog_name="python -m something", standalone_mode=False)
+    assert capsys.readouterr().out == f"{shown}\n"
