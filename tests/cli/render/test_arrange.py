@@ -152,21 +152,13 @@ def _before(one: Any, other: Any, descending: bool) -> bool:
     return bool(one > other if descending else one < other)
 
 
-@pytest.mark.parametrize(
-    ("ms", "text"),
-    [
-        (0, "0ms"),
-        (999, "999ms"),
-        (1_000, "1.0s"),
-        (59_999, "59.9s"),
-        (60_000, "1m00s"),
-        (3_599_999, "59m59s"),
-        (3_600_000, "1h00m"),
-        (86_399_999, "23h59m"),
-        (86_400_000, "1d00h"),
-        (12 * 86_400_000 + 4 * 3_600_000, "12d04h"),
-    ],
-)
+DURATIONS = {
+    0: "0ms", 999: "999ms", 1_000: "1.0s", 59_999: "59.9s", 60_000: "1m00s", 3_599_999: "59m59s", 3_600_000: "1h00m",
+    86_399_999: "23h59m", 86_400_000: "1d00h", 12 * 86_400_000 + 4 * 3_600_000: "12d04h",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("ms", "text"), DURATIONS.items())
 def test_durations(ms: int, text: str) -> None:
     assert duration_text(ms) == text
     table = Table(columns=columns("#T"), rows=[(Duration(ms),)])

@@ -135,124 +135,115 @@ def test_many_broken_records_are_counted(kohort: Kohort, tmp_path: Path) -> None
     assert problems[-1] == ": 15 more records cannot be read"
 
 
-def _flip(file: Path, position: int) -> int:
-    data = bytearray(file.read_bytes())
-    data[position] ^= 1
-    return file.write_bytes(data)
+Damage = Callable[[Path], object]
+"""What is done to a file."""
 
 
-def _cut(file: Path, size: int) -> None:
-    file.write_bytes(file.read_bytes()[:size])
+def _flip(position: int) -> Damage:
+    return _changed(lambda data: data.__setitem__(position, data[position] ^ 1))
 
 
-def _index(file: Path, place: int, *numbers: int) -> None:
-    """Change an entry of an offset index."""
-    data = bytearray(file.read_bytes())
-    struct.pack_into(">ii", data, 8 * place, *numbers)
-    file.write_bytes(data)
+def _cut(size: int) -> Damage:
+    return _changed(lambda data: data.__delitem__(slice(size, None)))
 
 
-def _time(file: Path, place: int, *numbers: int) -> None:
-    """Change an entry of a time index."""
-    data = bytearray(file.read_bytes())
-    struct.pack_into(">qi", data, 12 * place, *numbers)
-    file.write_bytes(data)
+def _put(entry: int, layout: str, *numbers: int) -> Damage:
+    """Another entry in an index."""
+    return _changed(lambda data: struct.pack_into(layout, data, entry * struct.calcsize(layout), *numbers))
+
+
+def _changed(change: Callable[[bytearray], object]) -> Damage:
+    def damage(file: Path) -> None:
+        data = bytearray(file.read_bytes())
+        change(data)
+        file.write_bytes(data)
+
+    return damage
+
+
+def _transaction(version: int, offset: int) -> Damage:
+    return lambda file: file.write_bytes(struct.pack(">hqqqq", version, 1, 2, offset, 1))
 
 
 BATCH = 571
 """Bytes of each batch."""
-INDEX, TIME_INDEX = FIRST.replace(".log", ".index"), FIRST.replace(".log", ".timeindex")
+INDEX, TIME_INDEX, TRANSACTIONS = (FIRST.replace("log", name) for name in ("index", "timeindex", "txnindex"))
+OFFSET, TIME = ">ii", ">qi"
+"""The entries of both indexes."""
 
-DAMAGE: dict[str, tuple[Callable[[Path], object], list[str]]] = {
-    "a flipped bit": (
-        lambda d: _flip(d / FIRST, 5000),
-        [f"{FIRST}, byte {8 * BATCH}: the batch's checksum is "],
-    ),
-    "two flipped bits": (
-        lambda d: [_flip(d / name, 70) for name in (FIRST, SECOND)],
-        [
-            "00000000000000000000.log, byte 0: the batch's checksum is ",
-            "00000000000000000600.log, byte 0: the batch's checksum is ",
-        ],
-    ),
+DAMAGE: dict[str, tuple[str, Damage, list[str]]] = {
+    "a flipped bit": (FIRST, _flip(5000), [f", byte {8 * BATCH}: the batch's checksum is "]),
     "an offset that comes twice": (
-        lambda d: _flip(d / FIRST, 7 * BATCH + 7),
-        [f"{FIRST}, byte {8 * BATCH}: the base offset 80 is not above the last offset of the batch before"],
+        FIRST, _flip(7 * BATCH + 7),
+        [f", byte {8 * BATCH}: the base offset 80 is not above the last offset of the batch before"],
     ),
     "a torn tail": (
-        lambda d: _cut(d / SECOND, 10_000),
+        SECOND, _cut(10_000),
         [
-            f"{SECOND}, byte {17 * BATCH}: torn tail: a batch of {BATCH} bytes with {10_000 - 17 * BATCH} left",
+            f", byte {17 * BATCH}: torn tail: a batch of {BATCH} bytes with {10_000 - 17 * BATCH} left",
             "00000000000000000600.index, byte 16: no batch begins at position ",
             "00000000000000000600.timeindex, byte 24: offset ",
         ],
     ),
     "a torn tail in the middle of the log": (
-        lambda d: _cut(d / FIRST, 60 * BATCH - 1),
+        FIRST, _cut(60 * BATCH - 1),
         [
-            f"{FIRST}, byte {59 * BATCH}: the log goes on in another segment",
-            f"{FIRST}, byte {59 * BATCH}: torn tail: ",
-            "00000000000000000000.timeindex, byte 84: offset 599 is in no batch",
+            f", byte {59 * BATCH}: the log goes on in another segment",
+            f", byte {59 * BATCH}: torn tail: ",
+            f"{TIME_INDEX}, byte 84: offset 599 is in no batch",
         ],
     ),
     "a segment that begins too early": (
-        lambda d: (d / SECOND).rename(d / "00000000000000000590.log"),
+        SECOND, lambda file: file.rename(file.with_name("00000000000000000590.log")),
         ["00000000000000000590.log: begins at offset 590, but the segment before goes up to 599"],
     ),
     "a segment whose name is too high": (
-        lambda d: (d / SECOND).rename(d / "00000000000000000610.log"),
+        SECOND, lambda file: file.rename(file.with_name("00000000000000000610.log")),
         ["00000000000000000610.log, byte 0: the offset 600 is below the one in the file's name"],
     ),
-    "a position where no batch begins": (
-        lambda d: _index(d / INDEX, 1, 149, 9000),
-        ["00000000000000000000.index, byte 8: no batch begins at position 9000"],
-    ),
+    "a wrong position": (INDEX, _put(1, OFFSET, 149, 9000), [", byte 8: no batch begins at position 9000"]),
     "an offset before its position": (
-        lambda d: _index(d / INDEX, 1, 20, 16 * BATCH),
-        ["00000000000000000000.index, byte 8: offset 20 is before the batch at 9136"],
+        INDEX, _put(1, OFFSET, 20, 16 * BATCH), [", byte 8: offset 20 is before the batch at 9136"]
     ),
     "an offset behind the segment": (
-        lambda d: _index(d / INDEX, 0, 999, 8 * BATCH),
-        ["00000000000000000000.index, byte 0: offset 999 is behind the last one, 599"],
+        INDEX, _put(0, OFFSET, 999, 8 * BATCH), [", byte 0: offset 999 is behind the last one, 599"]
     ),
-    "an index that is cut off": (
-        lambda d: _cut(d / INDEX, 13),
-        ["00000000000000000000.index, byte 8: 13 bytes are no whole number of entries of 8"],
-    ),
+    "an index that is cut off": (INDEX, _cut(13), [", byte 8: 13 bytes are no whole number of entries of 8"]),
     "a wrong time": (
-        lambda d: _time(d / TIME_INDEX, 0, START_MS + 7001, 79),
-        ["00000000000000000000.timeindex, byte 0: the batch with offset 79 has the timestamp "],
+        TIME_INDEX, _put(0, TIME, START_MS + 7001, 79), [", byte 0: the batch with offset 79 has the timestamp "]
     ),
-    "a time of an offset that is not there": (
-        lambda d: _time(d / TIME_INDEX, 0, START_MS, 5000),
-        ["00000000000000000000.timeindex, byte 0: offset 5000 is in no batch"],
-    ),
+    "a time of no offset": (TIME_INDEX, _put(0, TIME, START_MS, 5000), [", byte 0: offset 5000 is in no batch"]),
     "a transaction of the future": (
-        lambda d: (d / FIRST).with_suffix(".txnindex").write_bytes(struct.pack(">hqqqq", 0, 1, 2, 7000, 1)),
-        ["00000000000000000000.txnindex, byte 0: offset 7000 is not in the segment"],
+        TRANSACTIONS, _transaction(0, 7000), [", byte 0: offset 7000 is not in the segment"]
     ),
-    "a transaction of another version": (
-        lambda d: (d / FIRST).with_suffix(".txnindex").write_bytes(struct.pack(">hqqqq", 9, 1, 2, 7, 1)),
-        ["00000000000000000000.txnindex, byte 0: version 9; 0 is known"],
-    ),
+    "a transaction of another version": (TRANSACTIONS, _transaction(9, 7), [", byte 0: version 9; 0 is known"]),
     "no topic id": (
-        lambda d: (d / "partition.metadata").write_text("version: 0\ntopic_id: nonsense"),
-        ["partition.metadata, byte 11: 'nonsense' is not a topic id"],
+        "partition.metadata", lambda file: file.write_text("version: 0\ntopic_id: nonsense"),
+        [", byte 11: 'nonsense' is not a topic id"],
     ),
     "no leader epochs": (
-        lambda d: (d / "leader-epoch-checkpoint").write_text("0\n1\nx y\n"),
-        ["leader-epoch-checkpoint, byte 4: "],
+        "leader-epoch-checkpoint", lambda file: file.write_text("0\n1\nx y\n"), [", byte 4: "]
     ),
-}
+}  # fmt: skip
+"""A file, what is done to it, and how each problem begins; without a name it is in that file."""
 
 
-@pytest.mark.parametrize(("damage", "told"), DAMAGE.values(), ids=DAMAGE.keys())
+@pytest.mark.parametrize(("name", "damage", "told"), DAMAGE.values(), ids=DAMAGE.keys())
 def test_what_is_wrong_is_placed(
-    kohort: Kohort, directory: Path, damage: Callable[[Path], object], told: list[str]
+    kohort: Kohort, directory: Path, name: str, damage: Damage, told: list[str]
 ) -> None:
-    damage(directory / PARTITION)
+    damage(directory / PARTITION / name)
+    wanted = [f"{name}{start}" if start.startswith(",") else start for start in told]
     problems = _problems(kohort, directory)
-    assert [problem[: len(start)] for problem, start in zip(problems, told, strict=True)] == told
+    assert [problem[: len(start)] for problem, start in zip(problems, wanted, strict=True)] == wanted
+
+
+def test_all_segments_are_checked(kohort: Kohort, directory: Path) -> None:
+    for name in (FIRST, SECOND):
+        _flip(70)(directory / PARTITION / name)
+    assert [problem.partition(" is ")[0] for problem in _problems(kohort, directory)] == [
+        f"{name}, byte 0: the batch's checksum" for name in (FIRST, SECOND)
+    ]
 
 
 def test_reserved_space_in_indexes_is_well(kohort: Kohort, directory: Path) -> None:
@@ -269,7 +260,7 @@ def test_every_flipped_bit_in_a_checked_place_is_found(kohort: Kohort, directory
     for _ in range(60):
         # Behind the base offset, length and leader epoch of the first batch: what its checksum covers.
         at = chance.randrange(21, BATCH)
-        _flip(file, at)
+        _flip(at)(file)
         (problem,) = _problems(kohort, directory)
         assert problem.startswith("00000000000000000000.log, byte 0: ")
         file.write_bytes(whole)
@@ -281,7 +272,7 @@ def test_damage_and_a_directory_that_is_none(kohort: Kohort, directory: Path, tm
     file = directory / PARTITION / FIRST
     file.unlink()
     file.mkdir()
-    _flip(directory / PARTITION / SECOND, 70)
+    _flip(70)(directory / PARTITION / SECOND)
     answer = _verify(kohort, directory)
     assert answer.status == 3
     assert answer.document["errors"] == [{"subject": str(file), "message": "cannot be read: Is a directory"}]

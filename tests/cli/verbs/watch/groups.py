@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
@@ -35,10 +35,6 @@ def group(
     offsets: dict[str, dict[int, int | None]] | None = None,
 ) -> Group:
     """A group of a few words."""
-    committed = {
-        topic: {number: CommittedOffset(offset=offset) for number, offset in numbers.items()}
-        for topic, numbers in (offsets or {}).items()
-    }
     return Group(
         id="g",
         type=kind,
@@ -46,8 +42,18 @@ def group(
         group_epoch=epoch,
         assignment_epoch=epoch,
         members=members,
-        offsets=None if offsets is None else committed,
+        offsets=None if offsets is None else committed_offsets(offsets),
     )
+
+
+def committed_offsets(
+    offsets: Mapping[str, Mapping[int, int | None]],
+) -> dict[str, dict[int, CommittedOffset]]:
+    """What a group has committed, by topic and partition."""
+    return {
+        topic: {number: CommittedOffset(offset=offset) for number, offset in numbers.items()}
+        for topic, numbers in offsets.items()
+    }
 
 
 def member(name: str, *, instance: str | None = None, **owned: tuple[int, ...]) -> Member:
@@ -93,7 +99,8 @@ def groups(draw: st.DrawFn) -> Group | None:
             )
         )
     offset = st.none() | st.integers(0, 5)
-    committed = draw(st.none() | st.dictionaries(st.sampled_from(PLACES), offset))
+    offsets = {topic: st.dictionaries(st.integers(0, PARTITIONS - 1), offset) for topic in TOPICS}
+    committed = draw(st.none() | st.fixed_dictionaries(offsets))
     epoch = draw(st.none() | st.integers(0, 9))
     return Group(
         id="g",
@@ -105,16 +112,7 @@ def groups(draw: st.DrawFn) -> Group | None:
         group_epoch=epoch,
         assignment_epoch=epoch and draw(st.integers(0, epoch)),
         members=tuple(members),
-        offsets=None
-        if committed is None
-        else {
-            topic: {
-                number: CommittedOffset(offset=value)
-                for (t, number), value in committed.items()
-                if t == topic
-            }
-            for topic in TOPICS
-        },
+        offsets=None if committed is None else committed_offsets(committed),
     )
 
 
