@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -201,8 +202,8 @@ def test_every_commit_that_was_answered_is_there(tmp_path: Path, fsync: str) -> 
     chance = random.Random(7)
     answered: dict[str, int] = {}
     for _ in range(3):
-        small = {"offsets_topic_segment_bytes": "20000", "log_cleaner_backoff_ms": "5"}
-        with serving(tmp_path, "--fsync", fsync, "--topic", "orders:1", **small) as served:
+        small = ("--config=offsets.topic.segment.bytes=20000", "--config=log.cleaner.backoff.ms=5")
+        with serving(tmp_path, "--fsync", fsync, "--topic", "orders:1", *small) as served:
             asyncio.run(_commit_until_killed(served, answered, 0.3 + chance.random() * 0.5))
         found = {
             group: offsets["orders", 0].offset for group, offsets in load([tmp_path]).state.offsets.items()
@@ -331,8 +332,8 @@ def test_real_consumers_do_not_notice_a_kill(tmp_path: Path, members: Members, p
     if protocol == "classic":
         settings |= {"group_protocol": "classic", "partition_assignment_strategy": "cooperative-sticky"}
         settings |= {"session_timeout_ms": 45_000, "heartbeat_interval_ms": 500}
-    often = {f"group_consumer_{bound}heartbeat_interval_ms": "500" for bound in ("", "min_")}
-    with serving(tmp_path / "data", "--topic", "orders:4", **often) as served:
+    often = [f"--config=group.consumer.{bound}heartbeat.interval.ms=500" for bound in ("", "min.")]
+    with serving(tmp_path / "data", "--topic", "orders:4", *often) as served:
         broker = Broker(tmp_path, tmp_path)
         broker.port = served.port
         both = [members.confluent(broker, "live", ["orders"], name, **settings) for name in "ab"]
@@ -341,13 +342,10 @@ def test_real_consumers_do_not_notice_a_kill(tmp_path: Path, members: Members, p
         wait_until(lambda: _is_stable(served.ask(describe)), "the group is stable")
         before, events = served.ask(describe), [len(one.events()) for one in both]
         served.kill()
-        with serving(tmp_path / "data", port=served.port, **often) as again:
+        with serving(tmp_path / "data", *often, port=served.port) as again:
             assert again.ask(describe) == before
-            known = [len(_answers(one)) for one in both]
-            for one, start in zip(both, known, strict=True):
-                wait_until(
-                    lambda one=one, start=start: _is_back(_answers(one)[start:]), f"{one.name} is back"
-                )
+            for back in [partial(_is_back, one, len(_answers(one))) for one in both]:
+                wait_until(back, "heartbeats of both are answered")
             assert again.ask(describe) == before
             lost = [event for one, seen in zip(both, events, strict=True) for event in one.events()[seen:]]
             assert [event for event in lost if event.kind in ("revoked", "lost", "assigned")] == []
@@ -358,8 +356,9 @@ def _answers(member: Member) -> list[int]:
     return [int(event.reason or 0) for event in member.events() if event.kind == "answers"]
 
 
-def _is_back(answers: Sequence[int]) -> bool:
-    """Whether heartbeats were answered: more than the first answer of a new connection, which lists the APIs."""
+def _is_back(member: Member, known: int) -> bool:
+    """Whether heartbeats were answered meanwhile: more than the first answer of a new connection, a list of APIs."""
+    answers = _answers(member)[known:]
     return bool(answers) and answers[-1] > answers[0] + 3
 
 
