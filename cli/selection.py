@@ -109,18 +109,11 @@ class LastingSource:
 
     def may_pass(self, error: Exception) -> bool:
         """Whether it may pass by itself: a coordinator that loads, a broker that restarts. Of a file nothing does."""
-        from wire.client.errors import (
-            AuthenticationFailed,
-            InvalidAddress,
-            TlsFailed,
-            UnsupportedApi,
-            UnsupportedMechanism,
-            WireError,
-        )
+        from wire.client.errors import AuthenticationFailed, InvalidAddress, TlsFailed, UnsupportedApi
 
         if isinstance(error, CommandError):
             return self.is_live and error.status is ExitStatus.UNREADABLE
-        lasting = (AuthenticationFailed, InvalidAddress, TlsFailed, UnsupportedApi, UnsupportedMechanism)
+        lasting = (AuthenticationFailed, InvalidAddress, TlsFailed, UnsupportedApi)
         return self.is_live and isinstance(error, WireError) and not isinstance(error, lasting)
 
     def close(self) -> None:
