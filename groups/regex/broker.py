@@ -6,6 +6,7 @@ on what a pattern may cost, so a pattern can be taken and still harm the broker:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -129,9 +130,11 @@ def _compiled(pattern: str, parsed: Parsed) -> Any:
     options = re2.Options()
     options.log_errors = False
     options.max_mem = MAX_PROGRAM_BYTES
-    if not parsed.differs:
+    # google-re2 knows no backslash before a character beyond ASCII; RE2/J takes it for that character.
+    plain = re.sub(r"\\(.)", lambda found: found[found[1] > "\x7f"], pattern, flags=re.DOTALL)
+    for text in (pattern, plain) if not parsed.differs else ():
         with suppress(re2.error):  # raised for what RE2/J takes and google-re2 does not
-            return re2.compile(pattern, options)
+            return re2.compile(text, options)
     try:
         return re2.compile(write_for_re2(parsed.tree), options)
     except (re2.error, RecursionError):

@@ -6,7 +6,7 @@ No Python stack is used per level of the pattern: 20,000 open parentheses are a 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from groups.regex.character_classes import PERL, POSIX, UNICODE, UNICODE_FOLDED
 from groups.regex.tree import (
@@ -16,11 +16,9 @@ from groups.regex.tree import (
     Assertion,
     Chars,
     Choice,
-    Greed,
     Place,
     Repeat,
     Tree,
-    characters_of,
     fold,
     mask_between,
     mask_of,
@@ -60,14 +58,6 @@ def parse(pattern: str) -> Parsed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Flags:
-    fold: bool = False
-    multi_line: bool = False
-    dot_all: bool = False
-    ungreedy: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class _Item:
     """A tree and what it costs RE2/J."""
 
@@ -89,7 +79,7 @@ class _Level:
     """What stands between two parentheses, as far as it is read."""
 
     position: int
-    outer: _Flags
+    outer_fold: bool
     sequence: list[_Item] = field(default_factory=list)
     options: list[_Item] = field(default_factory=list)
 
@@ -134,11 +124,11 @@ class _Parser:
     def __init__(self, pattern: str) -> None:
         self.text = pattern
         self.at = 0
-        self.flags = _Flags()
+        self.fold = False
+        """Whether case does not count. What the other flags change, no topic name can tell."""
         self.names: set[str] = set()
-        self.levels = [_Level(0, self.flags)]
+        self.levels = [_Level(0, self.fold)]
         self.differs = False
-        self.unlike_re2 = False
 
     def parse(self) -> Parsed:
         repeated_at: int | None = None
@@ -180,39 +170,35 @@ class _Parser:
             case "^" | "$":
                 self.at += 1
                 place = Place.START if character == "^" else Place.END
-                self.assertion(place, f"(?m:{character})" if self.flags.multi_line else character)
+                self.assertion(place)
             case ".":
                 self.at += 1
-                self.add(_Item(Chars(ALL, "(?s:.)" if self.flags.dot_all else ".")))
+                self.add(_Item(Chars(ALL)))
             case "[":
                 self.character_class()
             case "\\":
                 self.backslash()
             case _:
                 self.at += 1
-                self.literal(character, re.escape(character))
+                self.literal(character)
 
     def add(self, item: _Item) -> None:
         self.levels[-1].sequence.append(item)
 
-    def assertion(self, place: Place, text: str) -> None:
-        self.add(_Item(Assertion(place, text), skipped=1))
+    def assertion(self, place: Place) -> None:
+        self.add(_Item(Assertion(place), skipped=1))
 
-    def literal(self, character: str, text: str) -> None:
-        mask = mask_of(_as_ascii(character) if self.flags.fold else character)
-        self.add(_Item(Chars(self.folded(mask), self.said(text))))
+    def literal(self, character: str) -> None:
+        mask = mask_of(_as_ascii(character) if self.fold else character)
+        self.add(_Item(Chars(self.folded(mask))))
 
     def folded(self, mask: int) -> int:
-        return fold(mask) if self.flags.fold else mask
-
-    def said(self, text: str) -> str:
-        return f"(?i:{text})" if self.flags.fold else text
+        return fold(mask) if self.fold else mask
 
     # Groups
 
     def open(self) -> None:
-        start = self.at
-        outer = self.flags
+        start, outer = self.at, self.fold
         if not self.text.startswith("(?", start):
             self.at += 1
         elif self.text.startswith(("(?P<", "(?<"), start):
@@ -239,18 +225,17 @@ class _Parser:
         """Set the flags; whether a group begins with them, `(?i:`, rather than `(?i)`."""
         start = self.at
         self.at += 2
-        changed: dict[str, bool] = {}
-        sign, seen = True, False
+        folds, sign, seen = self.fold, True, False
         while self.at < len(self.text):
             character = self.text[self.at]
             self.at += 1
             if character in "imsU":
-                changed[_FLAGS[character]] = sign
+                folds = sign if character == "i" else folds
                 seen = True
             elif character == "-" and sign:
                 sign, seen = False, False
             elif character in ":)" and (sign or seen):
-                self.flags = replace(self.flags, **changed)
+                self.fold = folds
                 return character == ":"
             else:
                 break
@@ -261,7 +246,7 @@ class _Parser:
             raise PatternRefusedError("unexpected )", position=self.at)
         self.at += 1
         level = self.levels.pop()
-        self.flags = level.outer
+        self.fold = level.outer_fold
         inner = level.close()
         skipped = None if inner.skipped is None else inner.skipped + 2
         peak = max(inner.peak, inner.dive + 1, (skipped or 0))
@@ -278,10 +263,7 @@ class _Parser:
         return int(least), int(most) if most is not None else None if comma else int(least)
 
     def repeat(self, least: int, most: int | None, start: int, repeated_at: int | None) -> None:
-        lazy = self.flags.ungreedy
-        if self.text.startswith("?", self.at):
-            self.at += 1
-            lazy = not lazy
+        self.at += self.text.startswith("?", self.at)
         if repeated_at is not None:
             fragment = self.text[repeated_at : self.at]
             raise PatternRefusedError("invalid nested repetition operator", fragment, repeated_at)
@@ -298,8 +280,7 @@ class _Parser:
             others = (body.skipped + 1) * (copies - 1)
         dive, tail = body.dive + 1 + others, body.tail + 1 + others
         peak = max(body.peak, dive, body.tail + dive)
-        tree = Repeat(body.tree, least, most, Greed.LAZY if lazy else Greed.GREEDY)
-        self.add(_Item(tree, copies * (body.size + 1), skipped, dive, tail, peak))
+        self.add(_Item(Repeat(body.tree, least, most), copies * (body.size + 1), skipped, dive, tail, peak))
 
     # Escapes and classes
 
@@ -308,21 +289,19 @@ class _Parser:
         following = self.text[start + 1 : start + 2]
         if following in _ASSERTIONS:
             self.at += 2
-            self.assertion(_ASSERTIONS[following], f"\\{following}")
+            self.assertion(_ASSERTIONS[following])
         elif following == "C":
             raise PatternRefusedError("invalid escape sequence", "\\C", start)
         elif following == "Q":
             end = self.text.find("\\E", start + 2)
             quoted = self.text[start + 2 :] if end < 0 else self.text[start + 2 : end]
             for character in quoted:
-                self.literal(character, re.escape(character))
+                self.literal(character)
             self.at = len(self.text) if end < 0 else end + 2
         elif (mask := self.named_escape()) is not None:
-            self.add_class(mask, self.text[start : self.at])
+            self.add(_Item(Chars(mask)))
         else:
-            character = self.escape()
-            text = re.escape(character) if character.isascii() else f"\\x{{{ord(character):X}}}"
-            self.literal(character, text)
+            self.literal(self.escape())
 
     def named_escape(self) -> int | None:
         """The class behind `\\p…`, `\\d` and their like, if one stands here."""
@@ -347,8 +326,9 @@ class _Parser:
             name, negative = name[1:], not negative
         if name not in UNICODE:
             raise PatternRefusedError("invalid character class range", self.text[start:end], start)
-        mask = UNICODE_FOLDED.get(name, UNICODE[name]) if self.flags.fold else UNICODE[name]
-        self.unlike_re2 |= name == "Unknown" or (self.flags.fold and name in UNICODE_FOLDED)
+        mask = UNICODE_FOLDED.get(name, UNICODE[name]) if self.fold else UNICODE[name]
+        # `(?i)\p{Ll}` and its like: the tables of the two engines are not the same.
+        self.differs |= name == "Unknown" or (self.fold and name in UNICODE_FOLDED)
         return ALL & ~mask if negative else mask
 
     def escape(self) -> str:
@@ -400,13 +380,7 @@ class _Parser:
             first = False
             mask |= self.class_item(start)
         self.at += 1
-        self.add_class(ALL & ~mask if negative else mask, _re2_class(self.text[start : self.at]))
-
-    def add_class(self, mask: int, text: str) -> None:
-        # `(?i)\p{Ll}` and its like: the tables of the two engines are not the same.
-        differs, self.unlike_re2 = self.unlike_re2, False
-        self.differs |= differs
-        self.add(_Item(Chars(mask, _class_of(mask) if differs else self.said(text))))
+        self.add(_Item(Chars(ALL & ~mask if negative else mask)))
 
     def class_item(self, class_start: int) -> int:
         start = self.at
@@ -424,7 +398,7 @@ class _Parser:
             if high < low:
                 raise PatternRefusedError("invalid character class range", self.text[start : self.at], start)
         mask = mask_between(low, high)
-        if not self.flags.fold:
+        if not self.fold:
             return mask
         others = "".join(letter for code, letter in _FOLDS_TO_ASCII.items() if low <= code <= high)
         return fold(mask | mask_of(others))
@@ -447,20 +421,9 @@ class _Parser:
         return ord(self.text[self.at - 1])
 
 
-_FLAGS = {"i": "fold", "m": "multi_line", "s": "dot_all", "U": "ungreedy"}
 _FOLDS_TO_ASCII = {0x17F: "s", 0x212A: "k"}
 """The long s and the Kelvin sign are other cases of ASCII letters."""
 
 
 def _as_ascii(character: str) -> str:
     return _FOLDS_TO_ASCII.get(ord(character), character)
-
-
-def _class_of(mask: int) -> str:
-    """Only right for topic names."""
-    return f"[{re.escape(characters_of(mask))}]" if mask else r"[^\x00-\x{10FFFF}]"
-
-
-def _re2_class(text: str) -> str:
-    """google-re2 knows no backslash before a character beyond ASCII; RE2/J takes it for that character."""
-    return re.sub(r"\\(.)", lambda found: found[0] if found[1].isascii() else found[1], text, flags=re.DOTALL)

@@ -69,10 +69,9 @@ class Greed(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Chars:
-    """One character of a set; `text` is how google-re2 is to read it, wherever it stands."""
+    """One character of a set."""
 
     mask: int
-    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +100,9 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """Matches between characters; `text` as in Chars."""
+    """Matches between characters."""
 
     place: Place
-    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

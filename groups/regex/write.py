@@ -1,4 +1,4 @@
-"""A tree as text: for RE2/J, right for topic names; and for google-re2, which is to match as RE2/J does.
+"""A tree as text that is right for topic names: for RE2/J, and for google-re2, which is to match as RE2/J does.
 
 google-re2 bounds the product of nested repetition counts by 1000, RE2/J each count alone: `(a{100}){11}` is
 written as eleven copies.
@@ -16,7 +16,6 @@ from groups.regex.tree import (
     Assertion,
     Chars,
     Choice,
-    Greed,
     Place,
     Repeat,
     Sequence,
@@ -122,8 +121,8 @@ def write_for_re2(tree: Tree) -> str:
 def _written(tree: Tree) -> tuple[str, int]:
     """The text, fit to be repeated, and the product of the counts in it."""
     match tree:
-        case Chars(text=text) | Assertion(text=text):
-            return text, 1
+        case Chars() | Assertion():
+            return _item(tree), 1
         case Sequence(parts):
             return _joined("", parts)
         case Choice(options):
@@ -145,13 +144,12 @@ def _group(text: str) -> str:
 def _repeat(tree: Repeat) -> tuple[str, int]:
     text, product = _written(tree.body)
     copies = max(1, tree.least if tree.most is None else tree.most)
-    lazy = "?" if tree.greed is Greed.LAZY else ""
     if product == 1 or copies == 1:
-        return _group(f"{text}{_count_suffix(tree.least, tree.most)}{lazy}"), product * copies
+        return _group(f"{text}{_count_suffix(tree.least, tree.most)}"), product * copies
     if len(text) * copies > MAX_LENGTH:
         raise TooLongError
     required = text * tree.least
     if tree.most is None:
-        return _group(f"{required}{text}*{lazy}"), product
-    optional = f"(?:{text}" * (tree.most - tree.least) + f")?{lazy}" * (tree.most - tree.least)
+        return _group(f"{required}{text}*"), product
+    optional = f"(?:{text}" * (tree.most - tree.least) + ")?" * (tree.most - tree.least)
     return _group(required + optional), product
