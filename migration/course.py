@@ -89,8 +89,6 @@ class Seat:
     assignors: tuple[str, ...]
     """What it lists, preferred first; empty under the consumer protocol."""
     partitions: int
-    restarted: bool
-    """Whether the plan has restarted it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

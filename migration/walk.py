@@ -79,7 +79,6 @@ class Walk:
         self._seats = {member.id: member for member in self._group.members}
         """By origin, each member as it was when it was last there."""
         self._away: set[str] = set()
-        self._restarted: set[str] = set()
         self._latest = owners_of(self._group)
         self._step = 0
         self._rhythm = Rhythm.SPREAD
@@ -168,7 +167,6 @@ class Walk:
         joined = [self._draw(origin, start) for origin in coming]
         self._group = replace(self._group, members=(*self._group.members, *joined))
         self._away -= set(origins)
-        self._restarted |= set(origins)
         if was_empty and joined:
             waits.append(self._first_wait(start))
         outcome = self._rebalance({member.id for member in joined}) if joined else self._take_over()
@@ -191,7 +189,6 @@ class Walk:
         for origin in origins:
             if start is not None and origin not in self._away:
                 self._replace_in_place(origin, start)
-                self._restarted.add(origin)
 
     def _replace_in_place(self, origin: str, start: Start) -> None:
         old = self._member(self._seats[origin].id)
@@ -273,7 +270,6 @@ class Walk:
             protocol=member.protocol,
             assignors=member.protocols or (),
             partitions=0 if origin in self._away else partitions_of(self._group, member),
-            restarted=origin in self._restarted,
         )
 
 

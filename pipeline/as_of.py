@@ -73,7 +73,6 @@ class AsOf:
     `records`: how many of its records had been written until then. `problems`: what of the group cannot be read.
     """
 
-    moment: datetime
     group: Group | None
     records: int
     problems: tuple[Problem, ...] = ()
@@ -129,7 +128,7 @@ def as_of(events: DataFrame, group: str, moment: datetime, *, names: Mapping[str
             log.other(row)
     by_id = known.by_id | {parse_uuid(topic_id): name for topic_id, name in (names or {}).items()}
     found, problems = _described(log.replayed(), group, by_id)
-    return AsOf(moment=moment, group=found, records=records, problems=problems)
+    return AsOf(group=found, records=records, problems=problems)
 
 
 def _place(row: Row) -> int:

@@ -191,7 +191,8 @@ def clusters_of(paths: Iterable[str]) -> dict[str, str]:
     """The clusters that local log directories, at or around these paths, tell of; for each the first path."""
     found: dict[str, str] = {}
     for path in paths:
-        for directory in (Path(path), Path(path).parent, Path(path).parent.parent):
+        place = Path(path.removeprefix("file://"))
+        for directory in (place, place.parent, place.parent.parent):
             try:
                 meta = read_meta_properties(directory)
             except (DamagedLog, OSError):

@@ -59,17 +59,6 @@ class CompactionSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compacted:
-    """What came of it. From `first_dirty` on the log was not touched."""
-
-    first_dirty: int
-    records_before: int
-    records_after: int
-    bytes_before: int
-    bytes_after: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentSpan:
     """A segment, and the offset at which the log goes on behind it."""
 
@@ -122,8 +111,8 @@ def compact(
     active: int,
     now_ms: int,
     stopped: Callable[[], bool] = lambda: False,
-) -> Compacted:
-    """Compact the segments before the one with the base offset `active`.
+) -> int:
+    """Compact the segments before the one with the base offset `active`; from which offset on the log was not touched.
 
     :raises Interrupted: `stopped` said so
     :raises DamagedLog: a segment cannot be understood; those before it may be compacted
@@ -141,19 +130,11 @@ def compact(
         delete_retention_ms=settings.delete_retention_ms,
         producer_expiration_ms=settings.producer_expiration_ms,
     )
-    cleanable = [span for span in spans if span.end <= end]
-    before = sum(span.path.stat().st_size for span in cleanable)
-    for run in _neighbours(cleanable, settings.segment_bytes):
+    for run in _neighbours([span for span in spans if span.end <= end], settings.segment_bytes):
         _check(stopped)
         _merge(run, retention)
     write_missing_indexes(directory, before=end)
-    return Compacted(
-        first_dirty=end,
-        records_before=retention.records_before,
-        records_after=retention.records_after,
-        bytes_before=before,
-        bytes_after=sum(span.path.stat().st_size for span in closed_segments(directory, end)),
-    )
+    return end
 
 
 def _cleanable_end(spans: Sequence[SegmentSpan], open_from: int | None, active: int) -> int:

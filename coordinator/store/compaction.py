@@ -144,7 +144,6 @@ class Retention:
     def __init__(
         self, survey: Survey, *, now_ms: int, delete_retention_ms: int, producer_expiration_ms: int
     ) -> None:
-        self.records_before = self.records_after = 0
         self._survey = survey
         self._now_ms = now_ms
         self._horizon_ms = now_ms + delete_retention_ms
@@ -159,8 +158,6 @@ class Retention:
         if keep_end and len(batches):
             fate.must_stay[-1] = True
         counts: Ints = batches.headers["count"].astype(np.int64)
-        self.records_before += int(counts.sum())
-        self.records_after += len(fate.kept_offsets)
         gone = (fate.kept == 0) & ~fate.must_stay
         same = ~gone & (fate.kept == counts) & ~fate.needs_horizon
         return Retained(pieces=self._pieces(batches, fate, gone, same), is_same=bool(same.all()))

@@ -30,7 +30,7 @@ from uuid import uuid4
 
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
-from coordinator.store.cleaner import Compacted, CompactionSettings, compact, dirty_ratio
+from coordinator.store.cleaner import CompactionSettings, compact, dirty_ratio
 from coordinator.store.directory_files import (
     CLEANER,
     GroupConfigs,
@@ -157,8 +157,8 @@ class DataDirectory:
             raise StorageFailed("writing the settings of groups to", self.path, error) from error
         self.group_configs = configs
 
-    def compact(self, now_ms: int, stopped: Callable[[], bool] = lambda: False) -> Compacted | None:
-        """Compact the partition that needs it most; None: none needs it.
+    def compact(self, now_ms: int, stopped: Callable[[], bool] = lambda: False) -> bool:
+        """Compact the partition that needs it most; False: none needs it.
 
         One with an open transaction is done as far as that, and then when the next segment has begun. One that cannot
         be compacted is left alone from then on. :raises Interrupted: :raises StorageFailed:
@@ -169,8 +169,8 @@ class DataDirectory:
         try:
             ratio, number, directory, active = max(self._dirty())
             if ratio <= settings.min_cleanable_dirty_ratio:
-                return None
-            done = compact(
+                return False
+            first_dirty = compact(
                 directory,
                 settings,
                 first_dirty=self._dirty_from(number, active),
@@ -178,9 +178,9 @@ class DataDirectory:
                 now_ms=now_ms,
                 stopped=stopped,
             )
-            if done.first_dirty < active:
+            if first_dirty < active:
                 self._held_up[number] = active
-            self._first_dirty[OFFSETS_TOPIC, number] = done.first_dirty
+            self._first_dirty[OFFSETS_TOPIC, number] = first_dirty
             write_checkpoint(self.path / CLEANER, self._first_dirty)
         except (OSError, DamagedLog) as error:
             if number is not None:
@@ -188,7 +188,7 @@ class DataDirectory:
             if isinstance(error, OSError):
                 raise StorageFailed("compacting", error.filename or self.path, error) from error
             raise
-        return done
+        return True
 
     def close(self) -> None:
         """Synchronise, say that all is in good order, and let others in. :raises StorageFailed: :raises DamagedLog:"""

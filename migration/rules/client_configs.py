@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from shlex import quote
 
+from coordinator.engine.config import Config
 from groups.model import Member
 from migration.client_config import (
     HEARTBEAT_INTERVAL,
@@ -22,17 +23,12 @@ from migration.rules.case import Case
 
 _REFUSES = "ConsumerConfig of kafka-clients 4.3.1 and librdkafka 2.16.0, tried; JasperFx/wolverine pull 3486"
 _MIXES = "librdkafka issues 4368 and 3589"
-_DEFAULTS_MS = {SESSION_TIMEOUT: "45000", HEARTBEAT_INTERVAL: "5000"}
-"""What brokers give members of the consumer protocol unless they are told otherwise (GroupCoordinatorConfig)."""
+_TIMEOUTS = (SESSION_TIMEOUT, HEARTBEAT_INTERVAL)
 
 
-_DEFAULT_BOUNDS_MS = {
-    f"group.consumer.min.{SESSION_TIMEOUT}": 45_000,
-    f"group.consumer.max.{SESSION_TIMEOUT}": 60_000,
-    f"group.consumer.min.{HEARTBEAT_INTERVAL}": 5_000,
-    f"group.consumer.max.{HEARTBEAT_INTERVAL}": 15_000,
-}
-"""What a group may be set to (GroupCoordinatorConfig)."""
+def _brokers_default(name: str) -> int:
+    """What brokers give members of the consumer protocol, or allow them, unless they are told otherwise."""
+    return int(getattr(Config(), name.replace(".", "_")))
 
 
 def configs_are_of_the_group(case: Case) -> Iterator[Finding]:
@@ -122,7 +118,7 @@ def _places(settings: tuple[Setting, ...]) -> str:
 
 
 def _moved(left: tuple[Setting, ...], wanted: str) -> str:
-    timeouts = [each for each in left if each.key in _DEFAULTS_MS]
+    timeouts = [each for each in left if each.key in _TIMEOUTS]
     return (
         " The timeouts belong to the group then (see group-timeouts)."
         if timeouts and wanted == "consumer"
@@ -217,7 +213,8 @@ def timeouts_become_the_groups(case: Case) -> Iterator[Finding]:
 
 def _now(case: Case, key: str) -> str:
     """What members of the consumer protocol would be given now: the group's own, the brokers', or Kafka's default."""
-    return case.settings.get(f"consumer.{key}") or setting(case, f"group.consumer.{key}") or _DEFAULTS_MS[key]
+    name = f"group.consumer.{key}"
+    return case.settings.get(f"consumer.{key}") or setting(case, name) or str(_brokers_default(name))
 
 
 def _timeouts(case: Case, moving: dict[str, str]) -> Finding:
@@ -271,4 +268,4 @@ def _unless(case: Case, bound: str) -> str:
 def _bound(case: Case, name: str) -> int:
     """What the brokers are set to, or Kafka's default where that is not known."""
     known = setting_number(case, name)
-    return _DEFAULT_BOUNDS_MS[name] if known is None else known
+    return _brokers_default(name) if known is None else known

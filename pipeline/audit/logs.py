@@ -2,8 +2,8 @@
 
 A task loads its partition as `kohort describe --log-dir` does, with all copies of it that there are; it holds a segment
 at a time, and the last commits. What is not on a local disk is copied to the task's own for that time. Members of
-consumer groups name topics by id: the ids that each partition's records tell by name are gathered, and beside local
-segments the brokers' own directories of topics are looked at, before any group is judged.
+consumer groups name topics by id: the ids that each partition's records tell by name are gathered, and the brokers'
+own directories of topics are looked at, before any group is judged.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from coordinator.store.copies import Notice
 from coordinator.store.described_groups import described_group, sized_topics, with_default
 from coordinator.store.loader import LoadedLog, load
 from coordinator.store.partition_files import OFFSETS_TOPIC
-from coordinator.store.topic_names import KnownTopic, KnownTopics, known_topics
+from coordinator.store.topic_names import KnownTopic, KnownTopics
 from groups.described import named_partitions
 from groups.model import Cluster, Group, GroupType, Partitions
 from groups.snapshot import Snapshot
@@ -30,6 +30,7 @@ from pipeline.audit.work import GROUPS_PER_CHUNK, WORK, each_row, failed, work_o
 from pipeline.history import Logs, clusters_of
 from pipeline.sources.files import UNKNOWN_PARTITION, partition_of
 from pipeline.sources.filesystem import absolute, child, opened
+from pipeline.sources.names import names_beside
 from pipeline.tables.schemas import BINARY, STRING, table
 from wire.uuids import format_uuid, parse_uuid
 
@@ -85,24 +86,10 @@ def log_work(
     heard: dict[UUID, KnownTopic] = {}
     for row in loaded.where("heard is not null").select("heard").toLocalIterator():
         heard |= pickle.loads(row["heard"])  # noqa: S301
-    directories = local_log_directories(logs.paths)
-    topics = _told(known_topics(directories, heard), logs.names)
+    topics = _told(names_beside([absolute(path) for path in logs.paths], options, heard), logs.names)
     source = ", ".join(logs.paths)
-    cluster = Cluster(id=next(iter(clusters_of(map(str, directories))), None), features=topics.features)
+    cluster = Cluster(id=next(iter(clusters_of(logs.paths)), None), features=topics.features)
     return each_row(loaded, _worker(source, cluster, topics, all_topics), WORK), loaded
-
-
-def local_log_directories(paths: Sequence[str]) -> list[Path]:
-    """The log directories that local paths are, or are in."""
-    found: dict[Path, None] = {}
-    for path in map(absolute, paths):
-        local = path.removeprefix("file://")
-        if "://" in local:
-            continue
-        place = Path(local)
-        place = place.parent if place.is_file() else place
-        found.setdefault(place.parent if partition_of(place.name) != UNKNOWN_PARTITION else place)
-    return [place for place in found if place.is_dir()]
 
 
 def _loaded(copies: Copies, options: Mapping[str, str]) -> Iterator[dict[str, Any]]:

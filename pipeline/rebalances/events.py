@@ -99,21 +99,16 @@ class GroupEvent:
     """Of a classic group, with what each was given."""
 
 
+_AS_WRITTEN = (
+    *("group", "partition", "offset", "time", "key_version", "tombstone", "epoch", "previous_epoch"),
+    *("metadata_hash", "state_since", "assignor", "state"),
+)
+
+
 def event_of(row: Mapping[str, Any]) -> GroupEvent:
     """An event from a row with `COLUMNS`, as Arrow's `to_pylist` gives it with times as integers."""
     return GroupEvent(
-        group=row["group"],
-        partition=row["partition"],
-        offset=row["offset"],
-        time=row["time"],
-        key_version=row["key_version"],
-        tombstone=row["tombstone"],
-        epoch=row["epoch"],
-        previous_epoch=row["previous_epoch"],
-        metadata_hash=row["metadata_hash"],
-        state_since=row["state_since"],
-        assignor=row["assignor"],
-        state=row["state"],
+        **{name: row[name] for name in _AS_WRITTEN},
         seat=None
         if row["member"] is None
         else _seat(

@@ -23,7 +23,7 @@ from coordinator.engine.records import PartitionMetadataRecord
 from coordinator.store.other_groups import topic_names_in
 from coordinator.store.partition_files import CLUSTER_METADATA, PARTITION_METADATA, parse_partition_name
 from coordinator.store.records import OtherRecord, decode_record
-from coordinator.store.topic_names import KnownTopics, known_topics
+from coordinator.store.topic_names import KnownTopic, KnownTopics, known_topics
 from pipeline.decode.arrow import bounds_of
 from pipeline.decode.raw import RawRecords
 from pipeline.decode.records import topic_names
@@ -41,8 +41,10 @@ _PARTITION_METADATA_TYPE = 4
 _SHARE_STATE_TYPE = 15
 
 
-def names_beside(paths: Sequence[str], options: Mapping[str, str]) -> KnownTopics:
-    """What the log directories at or around absolute `paths` know."""
+def names_beside(
+    paths: Sequence[str], options: Mapping[str, str], heard: Mapping[UUID, KnownTopic] | None = None
+) -> KnownTopics:
+    """What the log directories at or around absolute `paths` know, beside what records told already (`heard`)."""
     directories = sorted({_log_directory(path, options) for path in paths})
     local = [Path(each) for each in directories if is_local(each)]
     with tempfile.TemporaryDirectory(prefix="kohort-names-") as scratch:
@@ -50,7 +52,7 @@ def names_beside(paths: Sequence[str], options: Mapping[str, str]) -> KnownTopic
             mirror = Path(scratch) / str(number)
             _mirror(remote, mirror, options)
             local.append(mirror)
-        return known_topics([each for each in local if each.is_dir()], {})
+        return known_topics([each for each in local if each.is_dir()], heard or {})
 
 
 def is_whole(known: KnownTopics) -> bool:

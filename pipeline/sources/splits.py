@@ -19,9 +19,9 @@ import numpy as np
 from pipeline.sources.blocks import MOST_BATCH_BYTES, Block, ByteRanges, blocks_of
 from wire.log.batch_header import HEADER, HEADER_BYTES, LOG_OVERHEAD, MAGIC, Batch
 from wire.log.batch_scan import whole_batch_at
+from wire.log.indexes import OFFSET_ENTRY
 from wire.log.varints import Ints
 
-_ENTRY = np.dtype([("offset", ">i4"), ("position", ">i4")])
 _LENGTH_AND_MAGIC = struct.Struct(">i4xb")
 _LENGTH_AT = 8
 _WALK_BYTES = 4 << 20
@@ -86,7 +86,9 @@ def packed(splits: Iterable[Split], most_bytes: int) -> list[tuple[Split, ...]]:
 
 def _index_places(index: bytes, size: int) -> Ints:
     """Relative offsets and positions of the entries, as far as they ascend: what is reserved behind them is zero."""
-    entries = np.frombuffer(index[: len(index) // _ENTRY.itemsize * _ENTRY.itemsize], dtype=_ENTRY)
+    entries = np.frombuffer(
+        index[: len(index) // OFFSET_ENTRY.itemsize * OFFSET_ENTRY.itemsize], dtype=OFFSET_ENTRY
+    )
     places = np.stack([entries["offset"], entries["position"]], axis=1).astype(np.int64)
     if not len(places):
         return places

@@ -56,9 +56,10 @@ HEADER = np.dtype(
 Headers: TypeAlias = NDArray[np.void]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Batch:
-    """One batch, by its header. Timestamps are ms since 1970; `position` and `size` are bytes in the file."""
+    """One batch, by its header, whose fields come first. Timestamps are ms since 1970; `position` and `size` are bytes
+    in the file."""
 
     base_offset: int
     leader_epoch: int
@@ -176,20 +177,5 @@ def add_to_sequence(sequence: int, delta: int) -> int:
 
 
 def _batch(header: tuple[Any, ...], position: int, file: str) -> Batch:
-    base_offset, length, leader_epoch, _, _, attributes, *rest = header
-    last_offset_delta, base_timestamp, max_timestamp, producer_id, producer_epoch, base_sequence, count = rest
-    return Batch(
-        base_offset=base_offset,
-        leader_epoch=leader_epoch,
-        attributes=attributes,
-        last_offset_delta=last_offset_delta,
-        base_timestamp=base_timestamp,
-        max_timestamp=max_timestamp,
-        producer_id=producer_id,
-        producer_epoch=producer_epoch,
-        base_sequence=base_sequence,
-        count=count,
-        position=position,
-        size=length + LOG_OVERHEAD,
-        file=file,
-    )
+    base_offset, length, leader_epoch, _, _, *rest = header
+    return Batch(base_offset, leader_epoch, *rest, position=position, size=length + LOG_OVERHEAD, file=file)

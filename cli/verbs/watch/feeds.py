@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 from cli.errors import CommandError
 from cli.selection import LastingSource
@@ -26,24 +26,6 @@ class TimedObservation:
     """Why nothing could be reached."""
 
 
-class Feed(Protocol):
-    """Observations, one after the other."""
-
-    @property
-    def header(self) -> Header:
-        """What a recording of them begins with."""
-        ...
-
-    @property
-    def title(self) -> str:
-        """For people."""
-        ...
-
-    def looks(self) -> Iterator[TimedObservation]:
-        """Each when it is asked for."""
-        ...
-
-
 class LiveFeed:
     """Looks at the groups, over and over. The first look must succeed; later ones may find nobody there."""
 
@@ -53,12 +35,14 @@ class LiveFeed:
 
     @property
     def header(self) -> Header:
+        """What a recording of them begins with."""
         return Header(
             at_ms=self._begun_ms, groups=self._groups, source=self._name, every_ms=round(self._every_s * 1000)
         )
 
     @property
     def title(self) -> str:
+        """For people."""
         return f"{self._name}, every {self._every_s:g} s; Ctrl-C ends"
 
     def looks(self) -> Iterator[TimedObservation]:
@@ -110,6 +94,10 @@ class ReplayFeed:
             pause = 0.0 if self._speed is None else max(following - each.at_ms, 0) / 1000 / self._speed
             failure = "" if each.groups else "; ".join(problem.message for problem in each.problems)
             yield TimedObservation(seen=each, pause_s=pause, failure=failure)
+
+
+Feed: TypeAlias = LiveFeed | ReplayFeed
+"""Observations, one after the other, each when it is asked for."""
 
 
 def _now_ms() -> int:

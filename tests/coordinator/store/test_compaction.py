@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coordinator.store.cleaner import (
-    Compacted,
     CompactionSettings,
     Interrupted,
     compact,
@@ -66,7 +65,7 @@ def write(steps: list[tuple[object, ...]]) -> Written:
     return log
 
 
-def run(directory: Path, *, now_ms: int = NOW_MS, first_dirty: int = 0, **changes: int) -> Compacted:
+def run(directory: Path, *, now_ms: int = NOW_MS, first_dirty: int = 0, **changes: int) -> int:
     return compact(
         directory,
         CompactionSettings(**changes),
@@ -100,8 +99,7 @@ def test_nobody_can_tell_but_by_what_is_gone(steps: list[tuple[object, ...]], se
         active = list_segments(directory)[-1].read_bytes()
         first_dirty = 0
         for now_ms in (NOW_MS, NOW_MS + 1, NOW_MS + 2 * DAY_MS, NOW_MS + 4 * DAY_MS, NOW_MS + 6 * DAY_MS):
-            done = run(directory, now_ms=now_ms, first_dirty=first_dirty, segment_bytes=segment_bytes)
-            first_dirty = done.first_dirty
+            first_dirty = run(directory, now_ms=now_ms, first_dirty=first_dirty, segment_bytes=segment_bytes)
             assert visible(read_log(directory)) == known
             assert open_records(directory) == pending
             left = data_records(directory)
@@ -111,11 +109,9 @@ def test_nobody_can_tell_but_by_what_is_gone(steps: list[tuple[object, ...]], se
             offsets = [batch.base_offset for batch, _ in read_log(directory)]
             assert offsets == sorted(set(offsets))
             assert list_segments(directory)[-1].read_bytes() == active
-            assert done.records_after <= done.records_before
-        again = run(
-            directory, now_ms=NOW_MS + 8 * DAY_MS, first_dirty=first_dirty, segment_bytes=segment_bytes
-        )
-        assert again.bytes_after <= again.bytes_before
+        size = sum(path.stat().st_size for path in list_segments(directory))
+        run(directory, now_ms=NOW_MS + 8 * DAY_MS, first_dirty=first_dirty, segment_bytes=segment_bytes)
+        assert sum(path.stat().st_size for path in list_segments(directory)) <= size
 
 
 @settings(max_examples=cases("KOHORT_EXAMPLES", 50, many=1_000))
@@ -210,7 +206,7 @@ def test_nothing_is_compacted_from_the_segment_on_in_which_a_transaction_is_open
     log.batch([(b"a", b"2")])
     log.roll()
     directory = log.save(tmp_path)
-    assert run(directory).first_dirty == 1
+    assert run(directory) == 1
     assert set(data_records(directory)) == {1, 2, 3}
 
 
@@ -260,8 +256,7 @@ def test_what_stays_is_copied_byte_for_byte(tmp_path: Path) -> None:
     log.roll()
     directory = log.save(tmp_path)
     before = {path.name: path.read_bytes() for path in list_segments(directory)}
-    done = run(directory)
-    assert (done.records_before, done.records_after) == (2, 2)
+    run(directory)
     assert {path.name: path.read_bytes() for path in list_segments(directory)} == before
 
 

@@ -51,7 +51,7 @@ class Coordinator(Driver):
 
     def compact(self) -> None:
         """As time goes by, so that tombstones go too."""
-        while self._data.compact(self.now_ms + self._chance.choice((0, 2)) * DAY_MS) is not None:
+        while self._data.compact(self.now_ms + self._chance.choice((0, 2)) * DAY_MS):
             pass
 
     def recovered(self) -> Engine:

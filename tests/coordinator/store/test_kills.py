@@ -82,7 +82,7 @@ def test_what_was_acknowledged_is_there(tmp_path: Path) -> None:
         torn += len(data.recover(engine).torn)
         story.check(data, engine)
         if chance.random() < 0.2:  # else no compaction would ever come to its end
-            while data.compact(int(time.time() * 1000)) is not None:
+            while data.compact(int(time.time() * 1000)):
                 pass
             data.close()
         else:
