@@ -178,4 +178,4 @@ def add_to_sequence(sequence: int, delta: int) -> int:
 
 def _batch(header: tuple[Any, ...], position: int, file: str) -> Batch:
     base_offset, length, leader_epoch, _, _, *rest = header
-    return Batch(base_offset, leader_epoch, *rest, position=position, size=length + LOG_OVERHEAD, file=file)
+    return Batch(base_offset, leader_epoch, *rest, position, length + LOG_OVERHEAD, file)
