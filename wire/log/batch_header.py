@@ -178,4 +178,5 @@ def add_to_sequence(sequence: int, delta: int) -> int:
 
 def _batch(header: tuple[Any, ...], position: int, file: str) -> Batch:
     base_offset, length, leader_epoch, _, _, *rest = header
-    return Batch(base_offset, leader_epoch, *rest, position, length + LOG_OVERHEAD, file)
+    fields = [base_offset, leader_epoch, *rest, position, length + LOG_OVERHEAD, file]
+    return Batch(*fields)
