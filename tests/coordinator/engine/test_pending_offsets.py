@@ -62,13 +62,6 @@ def test_a_transaction_is_visible_once_it_commits(driver: Driver) -> None:
     assert (fetch(driver).offset, fetch(driver, stable=True).offset) == (2, 2)
 
 
-def test_a_transaction_that_aborts_never_was(driver: Driver) -> None:
-    driver.engine.replay(at(1))
-    driver.engine.replay(at(2), P)
-    driver.engine.end_transaction(P, committed=False)
-    assert fetch(driver, stable=True).offset == 1
-
-
 @pytest.mark.parametrize("committed", [True, False])
 def test_the_first_pending_offset_makes_a_simple_group_which_stays(driver: Driver, committed: bool) -> None:
     driver.engine.replay(at(2), P)
@@ -76,13 +69,6 @@ def test_the_first_pending_offset_makes_a_simple_group_which_stays(driver: Drive
     assert (fetch(driver), fetch_all(driver, stable=True)) == (NOTHING, {})
     driver.engine.end_transaction(P, committed=committed)
     assert listed(driver) == [GROUP]
-
-
-def test_the_last_of_a_transaction_counts(driver: Driver) -> None:
-    driver.engine.replay(at(1), P)
-    driver.engine.replay(at(2), P)
-    driver.engine.end_transaction(P, committed=True)
-    assert fetch(driver).offset == 2
 
 
 def test_a_plain_commit_that_was_written_later_stays(driver: Driver) -> None:
@@ -116,30 +102,6 @@ def test_a_later_transaction_that_aborts_takes_nothing_away(driver: Driver) -> N
     driver.engine.end_transaction(Q, committed=False)
     driver.engine.end_transaction(P, committed=True)
     assert fetch(driver).offset == 1
-
-
-@pytest.mark.parametrize("producer", [None, Q])
-def test_a_tombstone_deletes_what_is_pending(driver: Driver, producer: int | None) -> None:
-    driver.engine.replay(at(1))
-    driver.engine.replay(at(2), P)
-    driver.engine.replay(tombstone(), producer)
-    assert fetch(driver, stable=True) == NOTHING
-    driver.engine.end_transaction(P, committed=True)
-    assert fetch(driver) == NOTHING
-
-
-def test_the_rest_of_a_transaction_outlives_a_tombstone(driver: Driver) -> None:
-    driver.engine.replay(at(2), P)
-    driver.engine.replay(at(3, "t2"), P)
-    driver.engine.replay(tombstone())
-    driver.engine.end_transaction(P, committed=True)
-    assert (fetch(driver), fetch(driver, "t2").offset) == (NOTHING, 3)
-
-
-def test_a_marker_of_a_producer_without_offsets_is_nothing(driver: Driver) -> None:
-    driver.engine.replay(at(1))
-    driver.engine.end_transaction(P, committed=True)
-    assert fetch(driver, stable=True).offset == 1
 
 
 def test_a_fetch_of_everything_shows_unstable_partitions_that_have_an_offset(driver: Driver) -> None:
