@@ -1,4 +1,4 @@
-"""SyncGroup, Heartbeat, the size of a group, restarts: what the table of tests/conformance does not show."""
+"""SyncGroup, Heartbeat, sizes, exact times and restarts: what the table of tests/conformance does not show."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from coordinator.engine.classic.group import ClassicMember
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
+from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.records import ClassicMemberValue
@@ -174,3 +175,70 @@ def test_a_member_without_a_rebalance_timeout_rebalances_within_its_session() ->
     assert member.rebalance_timeout_ms == 60_000
     member.restore(replace(value, session_timeout_ms=20_000))
     assert (member.rebalance_timeout_ms, member.session_timeout_ms) == (20_000, 20_000)
+
+
+@pytest.mark.parametrize("absent", ["follower", "leader"])
+def test_members_that_do_not_sync_within_the_rebalance_timeout_are_removed(
+    driver: Driver, absent: str
+) -> None:
+    leader, follower = together(
+        driver, Member(driver, session_timeout_ms=LONG), Member(driver, session_timeout_ms=LONG)
+    )
+    present, missing = (leader, follower) if absent == "follower" else (follower, leader)
+    parked = present.sync({})
+    driver.advance(59_999)
+    assert missing.heartbeat() is ErrorCode.NONE
+    driver.advance(1)
+    assert missing.heartbeat() is ErrorCode.UNKNOWN_MEMBER_ID
+    if absent == "leader":
+        assert driver.answer(parked, SyncGroupAnswer).error is ErrorCode.REBALANCE_IN_PROGRESS
+    assert present.heartbeat() is ErrorCode.REBALANCE_IN_PROGRESS
+    assert present.join().joined().leader == present.id
+
+
+@pytest.mark.parametrize(("rebalance_timeout_ms", "end_ms"), [(60_000, 3_000), (2_000, 2_000)])
+def test_initial_delay_is_prolonged_when_somebody_came_and_capped_by_the_rebalance_timeout(
+    rebalance_timeout_ms: int, end_ms: int
+) -> None:
+    driver = Driver(group_initial_rebalance_delay_ms="1500")
+    first = Member(driver, rebalance_timeout_ms=rebalance_timeout_ms).join()
+    driver.advance(900)
+    second = Member(driver, rebalance_timeout_ms=rebalance_timeout_ms).join()
+    driver.advance(end_ms - 900 - 1)
+    assert first.waits()
+    driver.advance(1)
+    assert (first.joined().generation, second.joined().generation) == (1, 1)
+
+
+def test_initial_delay_applies_to_an_empty_group_again() -> None:
+    driver = Driver(group_initial_rebalance_delay_ms="1500")
+    first = Member(driver).join()
+    driver.advance(1_500)
+    first.joined()
+    first.leave()
+    second = Member(driver).join()
+    driver.advance(1_499)
+    assert second.waits()
+    driver.advance(1)
+    assert second.joined().generation == 3
+
+
+def test_batch_leave_answers_for_each_and_rebalances_once(driver: Driver) -> None:
+    leader, follower, _ = stable(driver, Member(driver), Member(driver), Member(driver, instance="i"))
+    leaving = (
+        (follower.id, None),
+        ("", "i"),
+        ("", "nobody"),
+        ("x", None),
+        (follower.id, None),
+    )
+    answer = driver.ask(LeaveGroup(group=GROUP, members=leaving), LeaveGroupAnswer)
+    assert [error for _, _, error in answer.members] == [
+        ErrorCode.NONE,
+        ErrorCode.NONE,
+        ErrorCode.UNKNOWN_MEMBER_ID,
+        ErrorCode.UNKNOWN_MEMBER_ID,
+        ErrorCode.UNKNOWN_MEMBER_ID,
+    ]
+    again = leader.join().joined()
+    assert (again.generation, [member.member for member in again.members]) == (3, [leader.id])

@@ -12,6 +12,7 @@ from tests.coordinator.engine.consumer import (
     settled_pair,
 )
 from tests.coordinator.engine.driver import Driver
+from wire.errors import ErrorCode
 from wire.uuids import format_uuid
 
 
@@ -74,3 +75,18 @@ def test_partitions_keep_the_epoch_at_which_they_were_assigned(driver: Driver) -
         4: 4,
         5: 4,
     }
+
+
+def test_a_revocation_has_its_rebalance_timeout_from_the_heartbeat_that_tells_of_it(driver: Driver) -> None:
+    a, b = joined(driver, "a", rebalance_timeout_ms=2_000), joined(driver, "b")
+    driver.advance(5_000)
+    held = dict(a.owned)
+    a.beat()
+    a.owned = held
+    driver.advance(1_999)
+    assert a.beat().error is ErrorCode.NONE
+    a.owned = held
+    driver.advance(1)
+    assert a.refused() == (ErrorCode.UNKNOWN_MEMBER_ID, "Member a is not a member of group g.")
+    assert epochs(driver) == ("Assigning", 4, 3)
+    assert (b.beat().epoch, b.owned) == (4, {"foo": [0, 1, 2, 3, 4, 5]})

@@ -75,3 +75,18 @@ def test_without_an_interval_nobody_waits_for_a_clock_that_was_ahead(driver: Dri
     a.join()
     driver.now_ms -= 60_000
     assert b.join().epoch == 3
+
+
+def test_within_the_assignment_interval_a_joiner_is_answered_with_the_assignment_epoch() -> None:
+    driver = Driver(group_consumer_assignment_interval_ms="1000")
+    a, b = Consumer(driver, "a"), Consumer(driver, "b")
+    assert (a.join().epoch, a.owned) == (2, {"foo": [0, 1, 2, 3, 4, 5]})
+    driver.advance(999)
+    answer = b.join()
+    assert (answer.epoch, answer.assignment) == (2, {})
+    assert epochs(driver) == ("Assigning", 3, 2)
+    a.beat()
+    assert epochs(driver) == ("Assigning", 3, 2)
+    driver.advance(1)
+    assert b.beat().epoch == 3
+    assert epochs(driver) == ("Reconciling", 3, 3)

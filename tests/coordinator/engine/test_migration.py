@@ -214,3 +214,31 @@ def test_members_of_both_protocols_leave_in_one_request(driver: Driver) -> None:
     assert answer.error is NONE
     assert [error for *_, error in answer.members] == [NONE, NONE, UNKNOWN, UNKNOWN, NONE]
     assert epochs(driver) == ("Empty", 5, 4)
+
+
+def test_its_own_session_timeout_removes_it(driver: Driver) -> None:
+    _, x = mixed(driver)
+    driver.advance(9_999)
+    assert x.beat() is NONE
+    driver.advance(10_000)
+    assert x.beat() is UNKNOWN
+
+
+def test_it_is_removed_when_it_should_join_and_does_not(driver: Driver) -> None:
+    _, x = mixed(driver, rebalance_timeout_ms=4_000)
+    Consumer(driver, "b").join()
+    assert x.beat() is AGAIN
+    driver.advance(3_999)
+    assert x.beat() is AGAIN
+    driver.advance(1)
+    assert x.beat() is UNKNOWN
+
+
+def test_it_is_removed_when_it_joined_and_does_not_sync(driver: Driver) -> None:
+    Consumer(driver, "a").join()
+    x = ClassicConsumer(driver, rebalance_timeout_ms=4_000)
+    x.join()
+    driver.advance(3_999)
+    assert x.beat() is NONE
+    driver.advance(1)
+    assert x.beat() is UNKNOWN

@@ -115,3 +115,13 @@ def test_a_fetch_with_an_epoch_and_no_member_is_of_an_unknown_member(driver: Dri
     joined(driver, "a")
     request = OffsetFetch(groups=(OffsetQuery(group=GROUP, member=None, epoch=2),))
     assert driver.ask(request, OffsetFetchAnswer).groups[0].error is ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def test_retention_time_of_the_request_is_honoured() -> None:
+    driver = Driver(offsets_retention_check_interval_ms="1000")
+    commit(driver, retention_ms=1_500)
+    driver.advance(1_499)
+    assert offset(driver) == 1
+    driver.advance(501)
+    assert offset(driver) == -1
+    assert GROUP not in driver.engine.state.groups
