@@ -6,9 +6,10 @@ import pytest
 
 from tests.coordinator.store.tampering import with_payload
 from tests.wire.log.random_batches import made_batch, made_log
+from tests.wire.log.readers import by_columns, one_by_one, outcome, plain
 from wire.log import columns
 from wire.log.batch_scan import scan
-from wire.log.batches import Batches, Codec, DamagedLog, LogRecord, columns_of, encode_batch, records_of
+from wire.log.batches import Batches, Codec, DamagedLog, columns_of, encode_batch
 
 FILE = "00000000000000000000.log"
 
@@ -26,10 +27,10 @@ def test_the_same_as_record_by_record(seed: int, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(columns, "_MOST_RECORDS", rng.choice([1, 7, 1 << 20]))
     log = made_log(rng, 60)
     batches = _batches(b"".join(made.encoded for made in log))
-    assert _by_columns(batches) == [
-        (index, _plain(record)) for index, made in enumerate(log) for record in made.records
+    assert by_columns(batches) == [
+        (index, plain(record)) for index, made in enumerate(log) for record in made.records
     ]
-    assert _by_columns(batches) == _one_by_one(batches)
+    assert by_columns(batches) == one_by_one(batches)
 
 
 @pytest.mark.parametrize("value", [0, 46, 47, 110, 111, 8_000, 8_150, 20_000])
@@ -42,7 +43,7 @@ def test_batches_of_many_lengths_are_walked_alike(value: int) -> None:
         offset += len(records)
     batches = _batches(data)
     assert len(batches) == 40
-    assert _by_columns(batches) == _one_by_one(batches)
+    assert by_columns(batches) == one_by_one(batches)
 
 
 def test_uncompressed_batches_use_the_bytes_of_the_file() -> None:
@@ -107,7 +108,7 @@ LIES = {
 
 def test_the_payload_that_is_lied_about_is_good() -> None:
     batches = _batches(with_payload(GOOD, count=2))
-    assert [record for _, record in _by_columns(batches)] == [(0, 5, None, None), (1, 5, None, None)]
+    assert [record for _, record in by_columns(batches)] == [(0, 5, None, None), (1, 5, None, None)]
 
 
 @pytest.mark.parametrize(("codec", "most"), [(Codec.NONE, 1 << 20), (Codec.ZSTD, 1 << 20), (Codec.NONE, 1)])
@@ -119,9 +120,9 @@ def test_a_lie_is_found_and_named(lie: str, codec: Codec, most: int, monkeypatch
     data = good + with_payload(bytes.fromhex(LIES[lie]), count=2, base_offset=2, codec=codec)
     batches = _batches(data)
     with pytest.raises(DamagedLog) as plain:
-        _one_by_one(batches)
+        one_by_one(batches)
     with pytest.raises(DamagedLog) as fast:
-        _by_columns(batches)
+        by_columns(batches)
     assert str(fast.value) == str(plain.value)
     assert fast.value.position == len(good)
     assert fast.value.file == FILE
@@ -133,7 +134,7 @@ def test_the_first_of_two_lies_is_named() -> None:
     first = with_payload(bytes.fromhex(LIES["an offset twice"]), count=2)
     second = with_payload(bytes.fromhex(LIES["a record that is too long"]), count=2, base_offset=2)
     with pytest.raises(DamagedLog) as error:
-        _by_columns(_batches(first + second))
+        by_columns(_batches(first + second))
     assert error.value.position == 0
 
 
@@ -141,9 +142,9 @@ def test_the_first_of_two_lies_is_named() -> None:
 def test_another_number_of_records_than_announced(count: int) -> None:
     batches = _batches(with_payload(GOOD + bytes(7), count=count, last_offset_delta=9))
     with pytest.raises(DamagedLog):
-        _by_columns(batches)
+        by_columns(batches)
     with pytest.raises(DamagedLog):
-        _one_by_one(batches)
+        one_by_one(batches)
 
 
 @pytest.mark.parametrize("seed", range(100))
@@ -160,43 +161,10 @@ def test_random_changes_are_seen_alike(seed: int) -> None:
             GOOD, count=2, base_offset=21
         )
         batches = _batches(data)
-        assert _outcome(batches, fast=True) == _outcome(batches, fast=False)
-
-
-Plain = tuple[int, int, bytes | None, bytes | None]
-
-
-def _outcome(batches: Batches, *, fast: bool) -> list[tuple[int, Plain]] | str:
-    try:
-        return _by_columns(batches) if fast else _one_by_one(batches)
-    except DamagedLog as error:
-        return str(error)
+        assert outcome(by_columns, batches) == outcome(one_by_one, batches)
 
 
 def _batches(data: bytes) -> Batches:
     found = scan(data, FILE)
     assert found.fault is None
     return found.batches
-
-
-def _by_columns(batches: Batches) -> list[tuple[int, Plain]]:
-    return [
-        (
-            int(chunk.batch_of[i]),
-            (int(chunk.offsets[i]), int(chunk.timestamps[i]), chunk.key(i), chunk.value(i)),
-        )
-        for chunk in columns_of(batches)
-        for i in range(len(chunk))
-    ]
-
-
-def _one_by_one(batches: Batches) -> list[tuple[int, Plain]]:
-    return [
-        (index, _plain(record))
-        for index, batch in enumerate(batches)
-        for record in records_of(batch, batches.data)
-    ]
-
-
-def _plain(record: LogRecord) -> Plain:
-    return record.offset, record.timestamp, record.key, record.value

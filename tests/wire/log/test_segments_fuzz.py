@@ -5,7 +5,6 @@ KOHORT_FUZZ_CASES says how many; the message of a failure names the seed of its 
 
 import resource
 import time
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -14,8 +13,9 @@ from coordinator.store.partition_files import parse_partition_name, read_leader_
 from tests.coordinator.store.tampering import sealed, with_field, with_payload
 from tests.support.long import cases
 from tests.wire.log.random_batches import Made, made_log
+from tests.wire.log.readers import by_columns, one_by_one, outcome
 from wire.log.batch_header import HEADER_BYTES
-from wire.log.batches import Batches, Codec, DamagedLog, columns_of, control_type, records_of
+from wire.log.batches import Codec, DamagedLog, control_type, records_of
 from wire.log.compression import MOST_BYTES, compress
 from wire.log.control_records import MalformedControlRecord, coordinator_epoch
 from wire.log.indexes import aborted_transactions
@@ -115,8 +115,8 @@ def _read_all(segment: Segment, seed: int) -> None:
     """Both readers give the same or refuse in the same words; what else goes through batches holds, too."""
     batches = segment.batches
     try:
-        fast = _outcome(_by_columns, batches)
-        assert fast == _outcome(_one_by_one, batches)
+        fast = outcome(by_columns, batches)
+        assert fast == outcome(one_by_one, batches)
         if isinstance(fast, list):
             _index(segment)
     except Exception as error:
@@ -132,32 +132,6 @@ def _index(segment: Segment) -> None:
             except MalformedControlRecord:
                 continue
     list(aborted_transactions([segment.batches]))
-
-
-Plain = tuple[int, int, bytes | None, bytes | None]
-
-
-def _outcome(read: Callable[[Batches], list[Plain]], batches: Batches) -> list[Plain] | str:
-    try:
-        return read(batches)
-    except DamagedLog as error:
-        return str(error)
-
-
-def _by_columns(batches: Batches) -> list[Plain]:
-    return [
-        (int(chunk.offsets[i]), int(chunk.timestamps[i]), chunk.key(i), chunk.value(i))
-        for chunk in columns_of(batches)
-        for i in range(len(chunk))
-    ]
-
-
-def _one_by_one(batches: Batches) -> list[Plain]:
-    return [
-        (record.offset, record.timestamp, record.key, record.value)
-        for batch in batches
-        for record in records_of(batch, batches.data)
-    ]
 
 
 def _case(seed: int) -> bytes:

@@ -1,0 +1,40 @@
+"""Both readers of batches, many at once and one by one, in one form."""
+
+from collections.abc import Callable
+
+from wire.log.batches import Batches, DamagedLog, LogRecord, columns_of, records_of
+
+Plain = tuple[int, int, bytes | None, bytes | None]
+Read = list[tuple[int, Plain]]
+"""Number of the batch, and offset, time, key and value of each record."""
+
+
+def by_columns(batches: Batches) -> Read:
+    return [
+        (
+            int(chunk.batch_of[i]),
+            (int(chunk.offsets[i]), int(chunk.timestamps[i]), chunk.key(i), chunk.value(i)),
+        )
+        for chunk in columns_of(batches)
+        for i in range(len(chunk))
+    ]
+
+
+def one_by_one(batches: Batches) -> Read:
+    return [
+        (index, plain(record))
+        for index, batch in enumerate(batches)
+        for record in records_of(batch, batches.data)
+    ]
+
+
+def plain(record: LogRecord) -> Plain:
+    return record.offset, record.timestamp, record.key, record.value
+
+
+def outcome(read: Callable[[Batches], Read], batches: Batches) -> Read | str:
+    """What is read, or the words of a refusal."""
+    try:
+        return read(batches)
+    except DamagedLog as error:
+        return str(error)
