@@ -15,96 +15,75 @@ from hypothesis import strategies as st
 from groups.model import GroupState, GroupType, MemberProtocol
 from groups.trees import Malformed
 from groups.yaml_files import TreeError, load_tree, yaml_lines
-from migration.model import (
-    Absent,
-    Alternative,
-    Baseline,
-    Condition,
-    Danger,
-    Destination,
-    Expectation,
-    Finding,
-    Leads,
-    Level,
-    MemberCount,
-    NoUserData,
-    OthersAlso,
-    Plan,
-    PlannedMember,
-    Precedes,
-    Present,
-    ProtocolIs,
-    Replaced,
-    Speaking,
-    StateIn,
-    Step,
-    Stray,
-    TypeIs,
-)
+from migration import model
 from migration.plan_file import MAX_VALUES, condition_tag, plan_from_data, plan_to_data
 
-CONDITIONS: tuple[Condition, ...] = (
-    TypeIs(type=GroupType.CONSUMER),
-    StateIn(states=(GroupState.STABLE, GroupState.EMPTY)),
-    ProtocolIs(protocol="cooperative-sticky"),
-    MemberCount(at_least=2, at_most=3),
-    MemberCount(at_most=0),
-    Speaking(protocol=MemberProtocol.CONSUMER),
-    Speaking(protocol=MemberProtocol.CONSUMER, at_least=1),
-    Replaced(),
-    NoUserData(),
-    Precedes(client_id="bridge"),
-    Leads(client_id="bridge"),
-    Absent(client_id="bridge"),
-    Present(client_id="null"),
-    OthersAlso(),
+CONDITIONS: tuple[model.Condition, ...] = (
+    model.TypeIs(type=GroupType.CONSUMER),
+    model.StateIn(states=(GroupState.STABLE, GroupState.EMPTY)),
+    model.ProtocolIs(protocol="cooperative-sticky"),
+    model.MemberCount(at_least=2, at_most=3),
+    model.MemberCount(at_most=0),
+    model.Speaking(protocol=MemberProtocol.CONSUMER),
+    model.Speaking(protocol=MemberProtocol.CONSUMER, at_least=1),
+    model.Replaced(),
+    model.NoUserData(),
+    model.Precedes(client_id="bridge"),
+    model.Leads(client_id="bridge"),
+    model.Absent(client_id="bridge"),
+    model.Present(client_id="null"),
+    model.OthersAlso(),
 )
-PLAN = Plan(
+PLAN = model.Plan(
     group="payments",
     origin="classic (range)",
-    destination=Destination.CONSUMER,
+    destination=model.Destination.CONSUMER,
     clients=("java", "librdkafka"),
     findings=(
-        Finding(rule="r", level=Level.WARNING, message="m", remedy="do", source="KIP-848", member="m1"),
-        Finding(rule="r2", level=Level.INFO, message="", remedy="", source=""),
+        model.Finding(
+            rule="r", level=model.Level.WARNING, message="m", remedy="do", source="KIP-848", member="m1"
+        ),
+        model.Finding(rule="r2", level=model.Level.INFO, message="", remedy="", source=""),
     ),
     path="roll",
-    baseline=Baseline(
+    baseline=model.Baseline(
         cluster="abc",
         type=GroupType.CLASSIC,
         state=GroupState.STABLE,
         protocol="range",
         epoch=7,
         members=(
-            PlannedMember(
+            model.PlannedMember(
                 id="m1", instance="s1", client_id="c", host="/10.0.0.1", library="java", partitions=3
             ),
-            PlannedMember(id="m2"),
+            model.PlannedMember(id="m2"),
         ),
         topics=("0123", "on", "orders"),
         partitions={"orders": 6, "on": 1},
     ),
-    alternatives=(Alternative(title="offline", why_not="stops the group"),),
+    alternatives=(model.Alternative(title="offline", why_not="stops the group"),),
     concurrency=2,
     bounce_s=12.5,
     steps=(
-        Step(
+        model.Step(
             id="first",
             title="Convert",
             actions=("one", "two: # three"),
             rounds=(("m1", "m2"), ("m3",)),
             config=("# java", "group.protocol=consumer"),
             expect="x",
-            expectation=Expectation(rebalances=2, moved=3, without_owner_s=0.5, arithmetic=("1 + 1 = 2",)),
+            expectation=model.Expectation(
+                rebalances=2, moved=3, without_owner_s=0.5, arithmetic=("1 + 1 = 2",)
+            ),
             commands=("kohort gate PLAN.yaml --step 1",),
             complete_when="done",
             between=CONDITIONS[:2],
             gate=CONDITIONS,
-            strays=(Stray(conditions=CONDITIONS[:3], message="lost", back_to="first"),),
-            dangers=(Danger(what="w", symptom="s", then="t"),),
+            strays=(model.Stray(conditions=CONDITIONS[:3], message="lost", back_to="first"),),
+            dangers=(model.Danger(what="w", symptom="s", then="t"),),
             way_back="back",
         ),
-        Step(id="second", title="Roll", actions=()),
+        model.Step(id="second", title="Roll", actions=()),
     ),
 )
 FILE = Path("PLAN.yaml")
@@ -147,8 +126,8 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 @given(texts, st.lists(texts, max_size=3), st.one_of(st.none(), texts), st.floats(0, 1e9))
 def test_any_text_comes_back(name: str, lines: list[str], host: str | None, seconds: float) -> None:
     assert PLAN.baseline is not None
-    baseline = replace(PLAN.baseline, members=(PlannedMember(id=name, host=host),), topics=tuple(lines))
-    step = replace(PLAN.steps[0], config=tuple(lines), gate=(Present(client_id=name),))
+    baseline = replace(PLAN.baseline, members=(model.PlannedMember(id=name, host=host),), topics=tuple(lines))
+    step = replace(PLAN.steps[0], config=tuple(lines), gate=(model.Present(client_id=name),))
     plan = replace(PLAN, group=name or "g", baseline=baseline, bounce_s=seconds, steps=(step, PLAN.steps[1]))
     data = plan_to_data(plan)
     assert plan_from_data(load_tree(FILE, yaml_of(data))) == plan
@@ -170,7 +149,7 @@ def test_what_has_a_default_may_be_missing() -> None:
         {"group": "g", "from": "classic", "to": "consumer", "clients": [], "findings": [],
          "steps": [{"title": "t", "actions": []}]}
     )  # fmt: skip
-    assert plan.steps == (Step(title="t", actions=()),)
+    assert plan.steps == (model.Step(title="t", actions=()),)
     assert plan.baseline is None
 
 
