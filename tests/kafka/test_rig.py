@@ -16,7 +16,7 @@ from tests.kafka.members import Members, fresh_name
 from tests.kafka.plugin import StartBroker
 from tests.kafka.ports import is_free
 from tests.kafka.tool_host import CONSUMER_GROUPS, DUMP_LOG, SHARE_GROUPS, STREAMS_GROUPS, ToolHost
-from tests.kafka.topics import create_topics
+from tests.kafka.topics import create_topics, fresh_topic
 
 pytestmark = pytest.mark.kafka
 
@@ -77,8 +77,7 @@ def started(subject: Subject, kind: str) -> Member:
 @pytest.fixture
 def subject(broker: Broker, members: Members, tools: ToolHost) -> Subject:
     """Give a group of the test's own and a topic of three partitions."""
-    topic = fresh_name("orders")
-    create_topics(broker, {topic: 3})
+    topic = fresh_topic(broker, 3)
     return Subject(members=members, broker=broker, tools=tools, group=fresh_name("payments"), topic=topic)
 
 

@@ -6,6 +6,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from tests.kafka.broker import Broker
+from tests.kafka.members import fresh_name
 from tests.kafka.wait import wait_until
 
 
@@ -30,3 +31,10 @@ def create_topics(broker: Broker, partitions: Mapping[str, int]) -> None:
         return all(led.get(name) == count for name, count in partitions.items())
 
     wait_until(shown, f"the broker shows {sorted(partitions)}", every_s=0.01)
+
+
+def fresh_topic(broker: Broker, partitions: int = 1, prefix: str = "orders") -> str:
+    """Make a topic that no other test uses; its name."""
+    name = fresh_name(prefix)
+    create_topics(broker, {name: partitions})
+    return name

@@ -9,7 +9,7 @@ from tests.kafka.groups import wait_group
 from tests.kafka.member import Member
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
-from tests.kafka.topics import create_topics
+from tests.kafka.topics import fresh_topic
 from tests.kafka.wait import wait_until
 
 COOPERATIVE, RANGE = "cooperative-sticky", "range"
@@ -22,8 +22,7 @@ def listed(*names: str) -> str:
 
 @pytest.mark.kafka
 def test_the_protocol_turns_with_the_last_member(broker: Broker, members: Members, tools: ToolHost) -> None:
-    topic, group = fresh_name("orders"), fresh_name("payments")
-    create_topics(broker, {topic: 6})
+    topic, group = fresh_topic(broker, 6), fresh_name("payments")
 
     running: dict[str, Member] = {}
 

@@ -11,7 +11,7 @@ from tests.kafka.coordinator import running_broker
 from tests.kafka.groups import wait_group
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.ports import HOST, free_ports
-from tests.kafka.topics import create_topics
+from tests.kafka.topics import fresh_topic
 
 pytestmark = pytest.mark.kafka
 
@@ -60,8 +60,7 @@ def config(tmp_path: Path) -> Path:
 def test_groups_are_shown_as_far_as_the_admin_client_goes(
     oauth_broker: Broker, oauth_port: int, config: Path, members: Members, kohort: Kohort
 ) -> None:
-    topic, group = fresh_name("orders"), fresh_name("payments")
-    create_topics(oauth_broker, {topic: 2})
+    topic, group = fresh_topic(oauth_broker, 2), fresh_name("payments")
     member = members.confluent(oauth_broker, group, [topic], group_protocol="consumer")
     member.wait_assignment({topic: [0, 1]})
     wait_group(oauth_broker, group, members=1, state="Stable")

@@ -11,7 +11,7 @@ from tests.cli.sources.live_source import admin_only, live_source
 from tests.kafka.broker import Broker
 from tests.kafka.commits import commit_request, send_commits
 from tests.kafka.members import fresh_name
-from tests.kafka.topics import create_topics
+from tests.kafka.topics import create_topics, fresh_topic
 
 pytestmark = pytest.mark.kafka
 
@@ -54,8 +54,7 @@ def test_both_tell_the_same(
 def test_all_topics_are_told_and_internal_ones_among_them(
     broker: Broker, source: LiveSource, by_admin: LiveSource
 ) -> None:
-    name = fresh_name("orders")
-    create_topics(broker, {name: 1})
+    name = fresh_topic(broker)
     told, beside = source.topics(None, end_offsets=False), by_admin.topics(None, end_offsets=False)
     by_name = {topic.name: topic for topic in told.items}
     assert {name, "__consumer_offsets"} <= set(by_name)
@@ -71,8 +70,7 @@ def test_no_names_are_no_topics(source: LiveSource, by_admin: LiveSource) -> Non
 
 
 def test_the_admin_client_is_not_even_made_for_them(broker: Broker, source: LiveSource) -> None:
-    name, group = fresh_name("orders"), fresh_name("group")
-    create_topics(broker, {name: 1})
+    name, group = fresh_topic(broker), fresh_name("group")
     send_commits(broker, [commit_request(group, name, [7])])
     assert group in {listing.id for listing in source.list_groups().items}
     (described,) = source.describe([group], offsets=True).items

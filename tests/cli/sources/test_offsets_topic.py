@@ -18,7 +18,7 @@ from tests.kafka.groups import wait_group
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.plugin import StartBroker
 from tests.kafka.ports import HOST, free_ports
-from tests.kafka.topics import create_topics
+from tests.kafka.topics import fresh_topic
 from tests.kafka.wait import wait_until
 from tests.migration.raw_group import RawGroup
 from tests.support.authorizer import OPEN_AUTHORIZER, allow
@@ -32,8 +32,7 @@ def leaders(
 
 @pytest.mark.kafka
 def test_the_leader_is_the_one_that_the_broker_writes_down(broker: Broker, members: Members) -> None:
-    topic, group = fresh_name("orders"), fresh_name("led")
-    create_topics(broker, {topic: 3})
+    topic, group = fresh_topic(broker, 3), fresh_name("led")
     first = members.confluent(broker, group, [topic])
     first.wait_assignment({topic: [0, 1, 2]})
     members.confluent(broker, group, [topic])
@@ -73,8 +72,7 @@ def test_the_record_is_found_however_far_back_it_stands(
 def test_a_group_that_was_converted_has_no_leader_in_its_newest_record(
     broker: Broker, members: Members
 ) -> None:
-    topic, group = fresh_name("orders"), fresh_name("converted")
-    create_topics(broker, {topic: 1})
+    topic, group = fresh_topic(broker), fresh_name("converted")
     first = members.confluent(broker, group, [topic], partition_assignment_strategy="range")
     first.wait_assignment({topic: [0]})
     members.confluent(broker, group, [topic], group_protocol="consumer")

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from tests.kafka.broker import Broker
 from tests.kafka.configs import set_config
-from tests.kafka.members import fresh_name
-from tests.kafka.topics import create_topics
+from tests.kafka.topics import fresh_topic
 from wire.client.client import KafkaClient
 from wire.client.first_records import FirstRecord, FirstRecords, _Search
 from wire.client.security import ConnectionSettings
@@ -32,8 +31,7 @@ def client(broker: Broker) -> Iterator[KafkaClient]:
 
 
 def topic(broker: Broker, partitions: int = 1) -> str:
-    name = fresh_name("orders")
-    create_topics(broker, {name: partitions})
+    name = fresh_topic(broker, partitions)
     # The records are old: the broker would drop them some 30 s after its start.
     set_config(broker, ResourceType.TOPIC, name, {"retention.ms": "-1"})
     return name

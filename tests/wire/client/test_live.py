@@ -7,7 +7,7 @@ import pytest
 from groups.described import committed_offsets
 from tests.kafka.broker import CLUSTER_ID, Broker
 from tests.kafka.members import Members, fresh_name
-from tests.kafka.topics import create_topics
+from tests.kafka.topics import fresh_topic
 from tests.kafka.wait import wait_until
 from wire.client.client import KafkaClient
 from wire.client.offsets import EARLIEST, LATEST
@@ -32,8 +32,7 @@ def client(broker: Broker) -> Iterator[KafkaClient]:
 
 
 def test_the_cluster(client: KafkaClient, broker: Broker) -> None:
-    topic, missing = fresh_name("orders"), fresh_name("missing")
-    create_topics(broker, {topic: 3})
+    topic, missing = fresh_topic(broker, 3), fresh_name("missing")
     metadata = client.metadata([topic, missing])
     assert metadata.cluster_id == CLUSTER_ID
     assert [(one.node_id, str(one.address), one.rack) for one in metadata.brokers] == [
@@ -51,8 +50,7 @@ def test_the_cluster(client: KafkaClient, broker: Broker) -> None:
 
 
 def test_a_classic_group(client: KafkaClient, broker: Broker, members: Members) -> None:
-    topic, group = fresh_name("orders"), fresh_name("classic")
-    create_topics(broker, {topic: 2})
+    topic, group = fresh_topic(broker, 2), fresh_name("classic")
     member = members.java(broker, group, [topic], group_instance_id="one")
     member.wait_assignment({topic: [0, 1]})
     (listed,) = [one for one in client.list_groups().groups if one.group_id == group]
@@ -68,8 +66,7 @@ def test_a_classic_group(client: KafkaClient, broker: Broker, members: Members) 
 
 
 def test_a_consumer_group(client: KafkaClient, broker: Broker, members: Members) -> None:
-    topic, group = fresh_name("orders"), fresh_name("consumer")
-    create_topics(broker, {topic: 2})
+    topic, group = fresh_topic(broker, 2), fresh_name("consumer")
     members.java(broker, group, re2=f"{topic}.*", group_protocol="consumer").wait_assignment({topic: [0, 1]})
     described = client.describe(CONSUMER_GROUP_DESCRIBE, [group, "nobody"])
     assert described.failed["nobody"].message == "Group nobody not found. (GROUP_ID_NOT_FOUND)"
@@ -89,8 +86,7 @@ def test_a_consumer_group(client: KafkaClient, broker: Broker, members: Members)
 
 
 def test_a_share_group(client: KafkaClient, broker: Broker, members: Members) -> None:
-    topic, group = fresh_name("orders"), fresh_name("share")
-    create_topics(broker, {topic: 1})
+    topic, group = fresh_topic(broker), fresh_name("share")
     members.share(broker, group, [topic])
 
     def held() -> bool:
@@ -111,8 +107,7 @@ def test_a_share_group(client: KafkaClient, broker: Broker, members: Members) ->
 
 
 def test_a_streams_group(client: KafkaClient, broker: Broker, members: Members) -> None:
-    topic, group = fresh_name("orders"), fresh_name("streams")
-    create_topics(broker, {topic: 2})
+    topic, group = fresh_topic(broker, 2), fresh_name("streams")
     members.streams(broker, group, [topic])
 
     def held() -> bool:
@@ -130,8 +125,7 @@ def test_a_streams_group(client: KafkaClient, broker: Broker, members: Members) 
 def test_offsets(client: KafkaClient, broker: Broker) -> None:
     from confluent_kafka import Consumer, Producer, TopicPartition
 
-    topic, group, nobody = fresh_name("orders"), fresh_name("offsets"), fresh_name("nobody")
-    create_topics(broker, {topic: 2})
+    topic, group, nobody = fresh_topic(broker, 2), fresh_name("offsets"), fresh_name("nobody")
     producer = Producer({"bootstrap.servers": broker.bootstrap})
     for number in range(5):
         producer.produce(topic, str(number).encode(), partition=0, timestamp=1000 * (number + 1))
@@ -155,8 +149,7 @@ def test_offsets(client: KafkaClient, broker: Broker) -> None:
 
 
 def test_configs(client: KafkaClient, broker: Broker) -> None:
-    topic, group = fresh_name("orders"), fresh_name("configured")
-    create_topics(broker, {topic: 1})
+    topic, group = fresh_topic(broker), fresh_name("configured")
     of_group = client.describe_configs(ResourceType.GROUP, [group]).found[group]
     assert of_group["consumer.session.timeout.ms"].value == "6000"
     of_brokers = client.describe_configs(ResourceType.BROKER, ["1", "9"])

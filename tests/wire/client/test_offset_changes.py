@@ -9,7 +9,7 @@ from groups.described import committed_offsets
 from groups.model import Offsets
 from tests.kafka.broker import Broker
 from tests.kafka.members import fresh_name
-from tests.kafka.topics import create_topics
+from tests.kafka.topics import fresh_topic
 from wire.client import offsets
 from wire.client.client import KafkaClient
 from wire.client.offsets import NewOffset
@@ -37,8 +37,7 @@ def committed(client: KafkaClient, group: str) -> Offsets:
 def test_what_is_committed_is_fetched(
     broker: Broker, client: KafkaClient, version: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    topic, group = fresh_name("orders"), fresh_name("payments")
-    create_topics(broker, {topic: 2})
+    topic, group = fresh_topic(broker, 2), fresh_name("payments")
     monkeypatch.setattr(offsets, "OFFSET_COMMIT", replace(OFFSET_COMMIT, sent=(2, version)))
     places = {
         (topic, 0): NewOffset(offset=7, leader_epoch=0, metadata="größe"),
@@ -69,8 +68,7 @@ def test_what_is_committed_is_fetched(
 
 
 def test_groups_are_answered_one_by_one(broker: Broker, client: KafkaClient) -> None:
-    topic, missing = fresh_name("orders"), fresh_name("missing")
-    create_topics(broker, {topic: 1})
+    topic, missing = fresh_topic(broker), fresh_name("missing")
     groups = [fresh_name("payments") for _ in range(3)]
     told = client.commit_offsets({group: {(topic, 0): NewOffset(offset=1)} for group in groups})
     assert (list(told.found), told.failed) == (groups, {})

@@ -8,8 +8,7 @@ from confluent_kafka import Producer
 
 from coordinator.store.partition_files import parse_partition_name
 from tests.kafka.broker import Broker
-from tests.kafka.members import fresh_name
-from tests.kafka.topics import create_topics
+from tests.kafka.topics import fresh_topic
 from tests.kafka.wait import wait_until
 from wire.log.batches import Codec, ControlType, columns_of, control_type, records_of, rewrite_batch
 from wire.log.segments import Segment, read_log
@@ -23,8 +22,7 @@ HEADERS: list[tuple[str, str | bytes | None]] = [("trace", b"\x00\x01"), ("empty
 
 @pytest.mark.parametrize("codec", Codec)
 def test_every_codec(broker: Broker, codec: Codec) -> None:
-    topic = fresh_name("produced")
-    create_topics(broker, {topic: 1})
+    topic = fresh_topic(broker, 1, prefix="produced")
     sent = [(b"key-%d" % i, None if i % 7 == 0 else b"value " * (i % 50), NOW_MS + i) for i in range(COUNT)]
     producer = Producer(_settings(broker) | {"compression.type": codec.name.lower(), "linger.ms": 50})
     for key, value, timestamp in sent:
@@ -42,8 +40,7 @@ def test_every_codec(broker: Broker, codec: Codec) -> None:
 
 
 def test_transactions(broker: Broker) -> None:
-    topic = fresh_name("produced")
-    create_topics(broker, {topic: 1})
+    topic = fresh_topic(broker, 1, prefix="produced")
     producer = Producer(_settings(broker) | {"transactional.id": topic})
     producer.init_transactions()
     for value, end in ((b"taken back", producer.abort_transaction), (b"kept", producer.commit_transaction)):
