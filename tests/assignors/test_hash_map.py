@@ -37,17 +37,6 @@ LETTERS = "abcé€\uffff\U0001f600\U00010400"
 SIZES = (0, 1, 5, 12, 13, 24, 48, 49, 100, 300)
 
 
-def test_string_hash_counts_utf16_units() -> None:
-    assert string_hashes(["", "a", "Aa", "BB", "\U0001f600", "polygenelubricants"]).tolist() == [
-        0,
-        97,
-        2112,
-        2112,
-        31 * 0xD83D + 0xDE00,
-        -(2**31),
-    ]
-
-
 def test_strings_compare_by_utf16_units_not_code_points() -> None:
     assert sorted(["\uffee", "\U0001f600"], key=utf16) == ["\U0001f600", "\uffee"]
     assert sorted(["\uffee", "\U0001f600"]) == ["\uffee", "\U0001f600"]
@@ -69,10 +58,6 @@ def test_presized_maps_are_powers_of_two(asked: int, length: int) -> None:
 def test_copied_sets_got_smaller_in_java_19(size: int, java_17: int, java_21: int) -> None:
     assert copied_capacity(size, java=17) == java_17
     assert copied_capacity(size, java=21) == java_21
-
-
-def test_keys_in_one_bin_keep_the_order_of_insertion() -> None:
-    assert map_order(np.array([16, 1, 0, 32])).indices.tolist() == [0, 2, 3, 1]
 
 
 def test_what_java_cannot_compare_is_undetermined() -> None:
@@ -159,28 +144,6 @@ def replayed(capacity: int, operations: Iterable[Operation], keys: list[UUID]) -
         getattr(table, name)(index[key])
     assert table.size == len(list(table))
     return [keys[i] for i in table]
-
-
-def test_a_computed_key_comes_first_in_its_bin_and_a_put_one_last() -> None:
-    a, b, c = keys = [UUID(int=number) for number in (1, 17, 33)]
-    operations = [("put", b), ("put", c), ("compute_if_absent", a)]
-    assert replayed(16, operations, keys) == [a, b, c]
-    assert replayed(16, reversed(operations), keys) == [a, c, b]
-
-
-def test_asking_for_a_key_that_is_there_makes_a_full_array_longer() -> None:
-    # The thirteenth key of an array of 16: a put doubles it at once, a computed one leaves that to the next call.
-    keys = [UUID(int=number) for number in (16, *range(12))]
-    computed = [("compute_if_absent", key) for key in keys]
-    assert replayed(16, computed, keys)[:2] == [keys[1], keys[0]]
-    assert replayed(16, [*computed, ("compute_if_absent", keys[0])], keys)[-1] == keys[0]
-    assert replayed(16, [("put", key) for key in keys], keys)[-1] == keys[0]
-
-
-def test_an_array_keeps_its_length_when_keys_go() -> None:
-    keys = [UUID(int=number) for number in (16, *range(12))]
-    operations = [("put", key) for key in keys] + [("remove", key) for key in keys[2:]]
-    assert replayed(16, operations, keys) == [keys[1], keys[0]]
 
 
 @pytest.mark.kafka

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.kafka.programs import SILENT, Answerer
 from tests.wire.log.random_batches import Made
-from wire.log.batches import Codec
+from wire.log.batches import Batch, LogRecord
 
 
 class JavaRefused(Exception):
@@ -45,70 +45,50 @@ class JavaBatches(Answerer):
 def as_json(made: Made) -> dict[str, Any]:
     """The batch as `Batches.java` is told to write it."""
     batch = made.batch
-    common = {
-        "base_offset": batch.base_offset,
-        "leader_epoch": batch.leader_epoch,
-        "producer_id": batch.producer_id,
-        "producer_epoch": batch.producer_epoch,
-        "base_sequence": batch.base_sequence,
-        "transactional": batch.is_transactional,
+    return _common(batch) | {
+        "kind": "records",
         "last_offset_delta": batch.last_offset_delta,
         "timestamp": batch.max_timestamp,
-    }
-    return common | {
-        "kind": "records",
-        "codec": codec_name(batch.codec),
-        "log_append_time": batch.log_append_time,
         "delete_horizon": -1 if batch.delete_horizon_ms is None else batch.delete_horizon_ms,
-        "records": [
-            {
-                "offset": record.offset,
-                "timestamp": record.timestamp,
-                "key": in_base64(record.key),
-                "value": in_base64(record.value),
-                "headers": [[name, in_base64(value)] for name, value in record.headers],
-            }
-            for record in made.records
-        ],
+        "records": [_record(record) for record in made.records],
     }
 
 
 def shown(made: Made) -> dict[str, Any]:
     """The batch as `JavaBatches.read` gives it."""
     batch = made.batch
-    return {
-        "base_offset": batch.base_offset,
-        "last_offset": batch.last_offset,
-        "leader_epoch": batch.leader_epoch,
-        "codec": codec_name(batch.codec),
-        "log_append_time": batch.log_append_time,
-        "transactional": batch.is_transactional,
+    same = ("last_offset", "delete_horizon_ms", "max_timestamp", "last_sequence", "count")
+    return _common(batch) | {
+        **{name: getattr(batch, name) for name in same},
         "control": batch.is_control,
-        "delete_horizon_ms": batch.delete_horizon_ms,
-        "max_timestamp": batch.max_timestamp,
-        "producer_id": batch.producer_id,
-        "producer_epoch": batch.producer_epoch,
-        "base_sequence": batch.base_sequence,
-        "last_sequence": batch.last_sequence,
-        "count": batch.count,
         "size": batch.size or len(made.encoded),
-        "records": [
-            {
-                "offset": record.offset,
-                "timestamp": record.timestamp,
-                "sequence": record.sequence,
-                "key": in_base64(record.key),
-                "value": in_base64(record.value),
-                "headers": [[name, in_base64(value)] for name, value in record.headers],
-            }
-            for record in made.records
-        ],
+        "records": [_record(record) | {"sequence": record.sequence} for record in made.records],
     }
 
 
-def codec_name(codec: Codec) -> str:
-    """As Java calls it."""
-    return codec.name.lower()
+def _common(batch: Batch) -> dict[str, Any]:
+    same = (
+        "base_offset",
+        "leader_epoch",
+        "producer_id",
+        "producer_epoch",
+        "base_sequence",
+        "log_append_time",
+    )
+    return {name: getattr(batch, name) for name in same} | {
+        "codec": batch.codec.name.lower(),
+        "transactional": batch.is_transactional,
+    }
+
+
+def _record(record: LogRecord) -> dict[str, Any]:
+    return {
+        "offset": record.offset,
+        "timestamp": record.timestamp,
+        "key": in_base64(record.key),
+        "value": in_base64(record.value),
+        "headers": [[name, in_base64(value)] for name, value in record.headers],
+    }
 
 
 def in_base64(content: bytes | None) -> str | None:

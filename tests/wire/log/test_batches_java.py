@@ -27,6 +27,10 @@ from wire.log.control_records import coordinator_epoch, end_of_transaction
 
 pytestmark = pytest.mark.kafka
 
+PLACE: dict[str, Any] = {
+    "base_offset": 5, "timestamp": NOW_MS, "leader_epoch": 4, "producer_id": 9, "producer_epoch": 2,
+}  # fmt: skip
+"""As both sides name it."""
 EMPTIED = {"kind": "emptied", "last_offset_delta": 7, "base_sequence": 3, "transactional": True}
 
 
@@ -65,28 +69,18 @@ def test_uncompressed_batches_are_the_same_bytes(java: JavaBatches, seed: int) -
 @pytest.mark.parametrize("codec", Codec)
 def test_what_a_coordinator_would_append(java: JavaBatches, codec: Codec) -> None:
     records = [(b"key", b"value"), (b"gone", None), (None, b"")]
+    same: dict[str, Any] = {
+        "base_offset": 7, "leader_epoch": 3, "producer_id": 9, "producer_epoch": 2, "base_sequence": (1 << 31) - 2,
+    }  # fmt: skip
     encoded = encode_batch(
-        records,
-        base_offset=7,
-        timestamp=NOW_MS,
-        leader_epoch=3,
-        codec=codec,
-        log_append_time=True,
-        producer_id=9,
-        producer_epoch=2,
-        base_sequence=(1 << 31) - 2,
-        transactional=True,
+        records, **same, timestamp=NOW_MS, codec=codec, log_append_time=True, transactional=True
     )
     batch = Batch(
-        base_offset=7,
-        leader_epoch=3,
+        **same,
         attributes=codec | LOG_APPEND_TIME | TRANSACTIONAL,
         last_offset_delta=2,
         base_timestamp=NOW_MS,
         max_timestamp=NOW_MS,
-        producer_id=9,
-        producer_epoch=2,
-        base_sequence=(1 << 31) - 2,
         count=3,
         position=0,
         size=len(encoded),
@@ -103,26 +97,8 @@ def test_what_a_coordinator_would_append(java: JavaBatches, codec: Codec) -> Non
 @pytest.mark.parametrize("kind", [ControlType.ABORT, ControlType.COMMIT])
 def test_marks_of_transactions_are_the_same_bytes(java: JavaBatches, kind: ControlType) -> None:
     key, value = end_of_transaction(kind, 12)
-    encoded = encode_batch(
-        [(key, value)],
-        base_offset=5,
-        timestamp=NOW_MS,
-        leader_epoch=4,
-        producer_id=9,
-        producer_epoch=2,
-        transactional=True,
-        control=True,
-    )
-    asked = {
-        "kind": "end of transaction",
-        "type": kind.name,
-        "coordinator_epoch": 12,
-        "base_offset": 5,
-        "timestamp": NOW_MS,
-        "leader_epoch": 4,
-        "producer_id": 9,
-        "producer_epoch": 2,
-    }
+    encoded = encode_batch([(key, value)], **PLACE, transactional=True, control=True)
+    asked = {"kind": "end of transaction", "type": kind.name, "coordinator_epoch": 12, **PLACE}
     assert java.write([asked]) == encoded
     (read,) = java.read(encoded)[0]["records"]
     assert (read["type"], read["coordinator_epoch"]) == (kind.name, 12)
@@ -151,39 +127,24 @@ def test_marks_of_the_metadata_quorum_are_known(java: JavaBatches, kind: str, ex
 
 
 def test_a_batch_that_compaction_emptied(java: JavaBatches) -> None:
-    asked = EMPTIED | {
-        "base_offset": 5,
-        "timestamp": NOW_MS,
-        "leader_epoch": 4,
-        "producer_id": 9,
-        "producer_epoch": 2,
-    }
-    data = java.write([asked])
+    data = java.write([EMPTIED | PLACE])
     (batch,) = read_batch_headers(data, "f")
     assert (batch.count, batch.base_offset, batch.last_offset, batch.last_sequence) == (0, 5, 12, 10)
     assert (batch.producer_id, batch.producer_epoch, batch.is_transactional) == (9, 2, True)
     assert records_of(batch, data) == []
-    before = encode_batch(
-        [(b"k", b"v")] * 8,
-        base_offset=5,
-        timestamp=NOW_MS,
-        leader_epoch=4,
-        codec=Codec.GZIP,
-        producer_id=9,
-        producer_epoch=2,
-        base_sequence=3,
-        transactional=True,
-    )
+    records = [(b"k", b"v")] * 8
+    before = encode_batch(records, **PLACE, codec=Codec.GZIP, base_sequence=3, transactional=True)
     assert rewrite_batch(_placed(before)[0], []) == data
 
 
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4"])
 def test_older_formats_are_refused_and_named(java: JavaBatches, magic: int, codec: str) -> None:
-    old = _old(magic, codec)
+    records = [{"offset": 9, "timestamp": NOW_MS, "key": "YQ==", "value": "Yg=="}]
+    of = {"kind": "records", "magic": magic, "codec": codec, "base_offset": 9, "leader_epoch": -1}
     good = encode_batch([(b"k", b"v")], base_offset=0, timestamp=0)
     for before in (b"", good):
-        data = before + java.write([old])
+        data = before + java.write([of | {"records": records}])
         with pytest.raises(DamagedLog, match=f"format v{magic}") as error:
             list(read_batch_headers(data, "f"))
         assert error.value.position == len(before)
@@ -198,18 +159,6 @@ def test_java_refuses_the_same_lies(java: JavaBatches, lie: str) -> None:
     else:
         with pytest.raises(JavaRefused):
             java.read(data)
-
-
-def _old(magic: int, codec: str) -> dict[str, Any]:
-    records = [{"offset": 9, "timestamp": NOW_MS, "key": "YQ==", "value": "Yg=="}]
-    return {
-        "kind": "records",
-        "magic": magic,
-        "codec": codec,
-        "base_offset": 9,
-        "leader_epoch": -1,
-        "records": records,
-    }
 
 
 def _placed(data: bytes) -> list[Batch]:

@@ -4,6 +4,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -156,27 +157,17 @@ def _transactions(rng: Random, start: int) -> Iterator[bytes]:
 
 
 def _data(offset: int, producer: int) -> bytes:
-    return encode_batch(
-        [(b"key", bytes(100))],
-        base_offset=offset,
-        timestamp=1000 + offset * 7 % 100,
-        producer_id=producer,
-        producer_epoch=0,
-        base_sequence=0,
-        transactional=True,
-    )
+    timestamp = 1000 + offset * 7 % 100
+    return _of(producer, (b"key", bytes(100)), base_offset=offset, timestamp=timestamp, base_sequence=0)
 
 
 def _mark(offset: int, producer: int, kind: ControlType) -> bytes:
-    return encode_batch(
-        [end_of_transaction(kind, 0)],
-        base_offset=offset,
-        timestamp=1000 + offset,
-        producer_id=producer,
-        producer_epoch=0,
-        transactional=True,
-        control=True,
-    )
+    mark = end_of_transaction(kind, 0)
+    return _of(producer, mark, base_offset=offset, timestamp=1000 + offset, control=True)
+
+
+def _of(producer: int, record: tuple[bytes, bytes], **fields: Any) -> bytes:
+    return encode_batch([record], producer_id=producer, producer_epoch=0, transactional=True, **fields)
 
 
 def _segment(directory: Path, base_offset: int, content: bytes) -> Segment:
