@@ -146,6 +146,13 @@ def source_of(options: SourceOptions) -> Source:
 
     What they leave to contexts and the environment, `cli.sources.contexts.settle` has filled in before.
     """
+    source = _source_of(options)
+    if options.place is not None and options.place.warning is not None:
+        source.notices.add(options.place.warning)
+    return source
+
+
+def _source_of(options: SourceOptions) -> Source:
     given = [option for option, value in options.sources.items() if value is not None]
     if options.command_config is not None:
         given.remove("--command-config")

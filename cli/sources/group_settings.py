@@ -15,9 +15,9 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 
 from cli.errors import CommandError, RefusedError
-from cli.output import notice
 from cli.sources.admin import brokers_settings, is_silence, words_of
 from cli.sources.permissions import CHANGING_CONFIGS, READING_CONFIGS
+from cli.sources.source import Notices
 from cli.sources.writer import Failed, failed_of
 from groups.group_configs import ConfigOrigin, GroupConfig, bounds, broker_default
 from wire.client.settings import ConfigSource
@@ -32,8 +32,9 @@ _ORIGINS = {
 class GroupSettings:
     """Settings of groups. Every method takes at most `timeout_s`."""
 
-    def __init__(self, admin: AdminClient, timeout_s: float) -> None:
-        self._admin, self._timeout_s = admin, timeout_s
+    def __init__(self, admin: AdminClient, timeout_s: float, notices: Notices) -> None:
+        """`notices` are those of the source."""
+        self._admin, self._timeout_s, self._notices = admin, timeout_s, notices
         self._asking: dict[str, Any] = {"request_timeout": timeout_s}
         """How librdkafka is to ask; left alone it may choose a broker that keeps quiet, so `read` names one."""
 
@@ -53,7 +54,8 @@ class GroupSettings:
             words = words_of(error, READING_CONFIGS)
             raise kind(f"{group}: its settings cannot be read: {words}") from None
         for broker, failure in unknown.items():
-            notice(f"the bounds of broker {broker} are not known: {words_of(failure, READING_CONFIGS)}")
+            words = words_of(failure, READING_CONFIGS)
+            self._notices.add(f"the bounds of broker {broker} are not known: {words}")
         found: dict[str, GroupConfig] = {}
         for name in sorted(told):
             entry = told[name]

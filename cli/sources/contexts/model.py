@@ -122,6 +122,16 @@ class Context:
         """The keys whose secrets stand in the configuration file itself."""
         return tuple(value.key for value in self.properties if value.is_literal_secret)
 
+    def warning(self, file: Path) -> str | None:
+        """Of secrets that the configuration file itself holds, if it does."""
+        keys = self.literal_secrets
+        if not keys:
+            return None
+        return (
+            f"{file} itself holds secrets of the context {self.name} ({', '.join(keys)}); "
+            f"better keep them in files or variables: {keys[0]}: {{file: PATH}} or {{env: NAME}}"
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contexts:

@@ -36,6 +36,11 @@ class SourceOrigin:
         """Whether a change wants the context's name to be typed."""
         return self.context is not None and self.context.protected
 
+    @property
+    def warning(self) -> str | None:
+        """What the user should know of the configuration file."""
+        return None if self.context is None or self.file is None else self.context.warning(self.file)
+
     def __str__(self) -> str:
         if self.context is None:
             return f"{self.where} ({self.named_by})"

@@ -15,13 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from cli.errors import UsageError
 from cli.options import OutputOptions, SourceOptions
-from cli.output import notice
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
+from cli.sources.contexts.place import SourceOrigin
 
 if TYPE_CHECKING:
     from cli.sources.contexts.model import Context, Contexts
-    from cli.sources.contexts.place import SourceOrigin
-
 CONTEXT_VARIABLE = "KOHORT_CONTEXT"
 SERVER_VARIABLE = "KOHORT_BOOTSTRAP_SERVER"
 CONFIG_VARIABLE = "KOHORT_COMMAND_CONFIG"
@@ -140,8 +138,6 @@ def _with_environment(options: SourceOptions) -> SourceOptions:
 
 
 def _from_environment(options: SourceOptions, said: Mapping[str, str]) -> SourceOptions:
-    from cli.sources.contexts.place import SourceOrigin
-
     if SNAPSHOT_VARIABLE in said:
         file = Path(said[SNAPSHOT_VARIABLE])
         return replace(
@@ -197,23 +193,10 @@ def context_named(contexts: Contexts | None, name: str, named_by: str = "") -> t
     return contexts, contexts.by_name[name]
 
 
-def say_literal_secrets(contexts: Contexts, context: Context) -> None:
-    """Warn of secrets in the configuration file itself."""
-    keys = context.literal_secrets
-    if keys:
-        notice(
-            f"{contexts.path} itself holds secrets of the context {context.name} ({', '.join(keys)}); "
-            f"better keep them in files or variables: {keys[0]}: {{file: PATH}} or {{env: NAME}}"
-        )
-
-
 def _in_context(
     options: SourceOptions, found: tuple[Contexts, Context], named_by: str, *, is_typed: bool
 ) -> SourceOptions:
-    from cli.sources.contexts.place import SourceOrigin
-
     contexts, context = found
-    say_literal_secrets(contexts, context)
     return replace(
         options,
         bootstrap_server=context.bootstrap_server,

@@ -25,7 +25,7 @@ def settings_of(source: Source) -> GroupSettings:
         raise UsageError(
             f"{source.name} has no settings of groups: brokers keep them; name a live cluster (--bootstrap-server)"
         )
-    return GroupSettings(source.admin.admin, source.timeout_ms / 1000)
+    return GroupSettings(source.admin.admin, source.timeout_ms / 1000, source.notices)
 
 
 def parse_values(values: Iterable[str]) -> dict[str, str | None]:

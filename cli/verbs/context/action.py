@@ -16,7 +16,6 @@ from cli.sources.contexts.read import read_contexts
 from cli.sources.contexts.settle import (
     CONTEXT_VARIABLE,
     context_named,
-    say_literal_secrets,
     source_variables,
 )
 from cli.verbs.context.edit import Editor, Fragment
@@ -38,10 +37,16 @@ def listed() -> Document:
         notice(f"{path} does not exist; `kohort context add` writes it")
         contexts = Contexts(path=path, current=None, by_name={})
     for context in contexts.by_name.values():
-        say_literal_secrets(contexts, context)
+        _warn_of_secrets(contexts, context)
     name, named_by = _in_use(contexts)
     _say_overruled(contexts.current)
     return list_document(contexts, name, named_by)
+
+
+def _warn_of_secrets(contexts: Contexts, context: Context) -> None:
+    warning = context.warning(contexts.path)
+    if warning is not None:
+        notice(warning)
 
 
 def shown(name: str | None) -> Document:
@@ -60,7 +65,7 @@ def shown(name: str | None) -> Document:
             "no context is in use; name one, or make one the current one with `kohort context use NAME`"
         )
     contexts, context = context_named(loaded, name)
-    say_literal_secrets(contexts, context)
+    _warn_of_secrets(contexts, context)
     return show_document(contexts, context, problems_of(contexts, context))
 
 
@@ -80,7 +85,7 @@ def make_current(name: str | None) -> None:
         context = loaded.by_name[name]
         protected = ", protected" if context.protected else ""
         notice(f"the current context is {name}{protected}: {context.place}")
-        say_literal_secrets(loaded, context)
+        _warn_of_secrets(loaded, context)
     _say_overruled(name)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cli.errors import CommandError, UsageError
 from cli.output import notice
@@ -116,12 +116,9 @@ def source_of(options: LogOptions, *, snapshots_too: bool = False) -> LogPaths |
     """
     if options.log_dirs:
         return _log_dirs(options)
-    from cli.options import SourceOptions
-    from cli.sources.contexts.settle import settle_source
-
     given = asdict(options)
     del given["log_dirs"]
-    settled = settle_source(SourceOptions(**given))
+    settled = _settle(given)
     if settled.snapshot is None:
         return _settled(settled)
     if not snapshots_too:
@@ -136,13 +133,21 @@ def live_of(options: LiveOptions) -> LiveTopic:
 
     :raises UsageError: none is named
     """
-    from cli.options import SourceOptions
-    from cli.sources.contexts.settle import settle_source
-
-    settled = settle_source(SourceOptions(**asdict(options)))
+    settled = _settle(asdict(options))
     if settled.bootstrap_server is None and settled.command_config is None:
         raise UsageError("only a live cluster can be followed: give --bootstrap-server")
     return _live(settled.bootstrap_server, settled.command_config)
+
+
+def _settle(given: Mapping[str, Any]) -> SourceOptions:
+    """The options of a source with what the environment or a context names where they name none."""
+    from cli.options import SourceOptions
+    from cli.sources.contexts.settle import settle_source
+
+    settled = settle_source(SourceOptions(**given))
+    if settled.place is not None and settled.place.warning is not None:
+        notice(settled.place.warning)
+    return settled
 
 
 def check_snapshots(paths: tuple[str, ...]) -> None:

@@ -97,8 +97,9 @@ def test_what_is_out_of_bounds_is_refused_before_it_is_sent(
 def test_our_bounds_are_the_brokers(rig: OffsetRig) -> None:
     """At each bound the broker takes a value, beyond it none, which it is asked without being changed."""
     from cli.sources.group_settings import GroupSettings
+    from cli.sources.source import Notices
 
-    settings = GroupSettings(rig.admin, 10)
+    settings = GroupSettings(rig.admin, 10, Notices())
     configs = settings.read("bounds")
     bounded = {name: config for name, config in configs.items() if config.minimum is not None}
     assert len(bounded) == 14
