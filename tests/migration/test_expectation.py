@@ -11,7 +11,7 @@ from migration import walk
 from migration.clients import clients_of, parse_clients
 from migration.course import Course, Guest, Manner, Moment, Start
 from migration.expectation import Foreseen, foresee
-from migration.model import Destination, Step
+from migration.model import Destination, Expectation, Step
 from migration.rules.case import Case
 from migration.walk import Walk, sampled
 from tests.migration.cases import NEW
@@ -75,11 +75,15 @@ def foreseen(
     return foresee(case_of(group, library), steps, topics=topics, bounce_s=bounce_s)
 
 
+def expected(found: Foreseen) -> list[Expectation]:
+    return [step.expectation for step in found.steps if step.expectation is not None]
+
+
 def costs(
     group: Group, *courses: Course, topics: dict[str, Topic] | None = None
 ) -> list[tuple[int, int, float]]:
-    found = [step.expectation for step in foreseen(group, *courses, topics=topics).steps]
-    return [(one.rebalances, one.moved, one.without_owner_s) for one in found if one is not None]
+    found = expected(foreseen(group, *courses, topics=topics))
+    return [(one.rebalances, one.moved, one.without_owner_s) for one in found]
 
 
 def test_an_eager_roll_gives_up_everything_twice_a_round() -> None:
@@ -115,18 +119,15 @@ def test_a_static_member_that_restarts_costs_only_its_own_time() -> None:
 
 def test_static_members_rebalance_once_when_the_vote_changes() -> None:
     group = group_of("range", 3, 12, static=True)
-    (found,) = foreseen(group, one_by_one(group, BOTH)).steps
-    assert found.expectation is not None
-    assert found.expectation.rebalances == 1
-    assert found.expectation.without_owner_s == 12 * BOUNCE_S + 12 * 0.75
+    (found,) = expected(foreseen(group, one_by_one(group, BOTH)))
+    assert (found.rebalances, found.without_owner_s) == (1, 12 * BOUNCE_S + 12 * 0.75)
 
 
 def test_a_static_member_away_for_longer_than_its_session_leaves() -> None:
     group = group_of("range", 3, 12, static=True)
-    (found,) = foreseen(group, one_by_one(group, RANGE), bounce_s=60.0).steps
-    assert found.expectation is not None
-    assert found.expectation.rebalances == 6
-    assert any("until their session ends" in line for line in found.expectation.arithmetic)
+    (found,) = expected(foreseen(group, one_by_one(group, RANGE), bounce_s=60.0))
+    assert found.rebalances == 6
+    assert any("until their session ends" in line for line in found.arithmetic)
 
 
 def test_the_first_consumer_member_waits_for_its_second_heartbeat() -> None:
@@ -144,11 +145,8 @@ def test_all_at_once_wait_for_the_restart_and_for_the_empty_group() -> None:
         (0, 0, 0.0),
         (1, 12, 12 * (BOUNCE_S + 3.0)),
     ]
-    assert costs(group, stop, Course(manner=Manner.START, rounds=everybody, start=CONSUMER))[1] == (
-        1,
-        12,
-        12 * (BOUNCE_S + 2.5),
-    )
+    again = costs(group, stop, Course(manner=Manner.START, rounds=everybody, start=CONSUMER))[1]
+    assert again == (1, 12, 12 * (BOUNCE_S + 2.5))
 
 
 def test_a_guest_takes_nothing_and_its_coming_and_going_moves_nothing() -> None:
@@ -182,30 +180,26 @@ def test_a_group_at_rest_owns_everything_once(protocol: str, members: int, toget
 def assert_at_rest(moment: Moment, partitions: int) -> None:
     there = [seat for seat in moment.seats if not seat.away]
     assert sum(seat.partitions for seat in there) == (partitions if there else 0)
-    assert (
-        max((seat.partitions for seat in there), default=0) - min((s.partitions for s in there), default=0)
-        <= 1
-    )
+    shares = [seat.partitions for seat in there] or [0]
+    assert max(shares) - min(shares) <= 1
     assert all(seat.partitions == 0 for seat in moment.seats if seat.away)
-    spoken = {seat.protocol for seat in there}
-    assert moment.protocol is None or (moment.type is GroupType.CONSUMER) == (
-        MemberProtocol.CONSUMER in spoken
-    )
+    consumers = any(seat.protocol is MemberProtocol.CONSUMER for seat in there)
+    assert moment.protocol is None or (moment.type is GroupType.CONSUMER) == consumers
 
 
 def test_some_rounds_stand_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     group = group_of("cooperative-sticky", 40, 400)
     courses = (one_by_one(group, CONSUMER), one_by_one(group, COOPERATIVE))
     whole = costs(group, *courses)
+    assert len(whole) == 2
     monkeypatch.setattr(walk, "MOST_WORK", 4000)
     some = foreseen(group, *courses)
     assert len(some.moments) < 60
-    for step, (rebalances, moved, seconds) in zip(some.steps, whole, strict=True):
-        assert step.expectation is not None
-        assert step.expectation.rebalances == pytest.approx(rebalances, abs=2)
-        assert step.expectation.moved == pytest.approx(moved, rel=0.05)
-        assert step.expectation.without_owner_s == pytest.approx(seconds, rel=0.05)
-        assert any("Walked: 9 of them" in line for line in step.expectation.arithmetic)
+    for found, (rebalances, moved, seconds) in zip(expected(some), whole, strict=True):
+        assert found.rebalances == pytest.approx(rebalances, abs=2)
+        assert found.moved == pytest.approx(moved, rel=0.05)
+        assert found.without_owner_s == pytest.approx(seconds, rel=0.05)
+        assert any("Walked: 9 of them" in line for line in found.arithmetic)
 
 
 def test_which_rounds_are_walked() -> None:
@@ -213,31 +207,32 @@ def test_which_rounds_are_walked() -> None:
     assert sampled(1000, 10**9) == {0, 249, 499, 749, 999}
     assert {0, 499} <= sampled(500, 5500)
     assert sampled(2, 10, 1) == {1}
+    all_nine = set(range(9))
     assert [sampled(9, 10, most) for most in (1, 2, 3, 9, 100)] == [
         {4},
         {0, 8},
         {0, 4, 8},
-        {*range(9)},
-        {*range(9)},
+        all_nine,
+        all_nine,
     ]
 
 
 def test_a_step_begins_where_the_one_before_ended() -> None:
     group = group_of("range", 3, 12)
     first, second = one_by_one(group, CONSUMER), one_by_one(group, RANGE)
-    back = foreseen(group, first, second).steps[1].expectation
-    ((_, moved, without_owner_s),) = costs(group, second)
-    assert back is not None
-    assert (back.moved, back.without_owner_s) != (moved, without_owner_s)
+    ((_, *back),) = costs(group, first, second)[1:]
+    ((_, *alone),) = costs(group, second)
+    assert back != alone
 
 
 def test_the_arithmetic_adds_up() -> None:
     group = group_of("sticky", 4, 21)
-    for step in foreseen(group, one_by_one(group, CONSUMER), one_by_one(group, RANGE)).steps:
-        assert step.expectation is not None
-        sums = [line for line in step.expectation.arithmetic if line.endswith("partition-seconds.")]
+    steps = expected(foreseen(group, one_by_one(group, CONSUMER), one_by_one(group, RANGE)))
+    assert len(steps) == 2
+    for step in steps:
+        sums = [line for line in step.arithmetic if line.endswith("partition-seconds.")]
         total = sum(float(line.rsplit("= ", 1)[1].split()[0].replace(",", "")) for line in sums)
-        assert total == pytest.approx(step.expectation.without_owner_s, abs=0.1 * len(sums))
+        assert total == pytest.approx(step.without_owner_s, abs=0.1 * len(sums))
 
 
 def test_what_is_assumed_of_the_library_is_said() -> None:
@@ -248,8 +243,7 @@ def test_what_is_assumed_of_the_library_is_said() -> None:
 
 def arithmetic(library: str) -> str:
     group = group_of("range", 3, 12)
-    found = foreseen(group, one_by_one(group, RANGE), library=library).steps[0].expectation
-    assert found is not None
+    (found,) = expected(foreseen(group, one_by_one(group, RANGE), library=library))
     return "\n".join(found.arithmetic)
 
 

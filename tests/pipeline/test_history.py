@@ -189,11 +189,6 @@ def test_two_processes_do_not_write_into_one_directory(spark: SparkSession, tmp_
         lock.release()
 
 
-def test_a_path_that_is_not_there(spark: SparkSession, tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        _run(spark, tmp_path / "nowhere", tmp_path / "out")
-
-
 def test_logs_of_two_clusters_are_not_mixed(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()

@@ -98,8 +98,3 @@ def test_what_is_damaged_is_quarantined_and_the_rest_is_judged(
     assert all(of_sample[name] == told for name, told in found.items())
     assert {each.file for each in run.quarantined} >= {str(torn), str(bad)}
     assert all(each.source == str(broken) for each in run.quarantined)
-
-
-def test_a_path_that_is_not_there_is_said(spark: SparkSession, tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="nowhere is not there"):
-        audit(spark, [Logs(paths=(str(tmp_path / "nowhere"),))], SETTINGS)
