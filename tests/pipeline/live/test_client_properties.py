@@ -175,19 +175,6 @@ def test_a_key_that_java_does_not_read_is_told(tmp_path: Path) -> None:
         _options(tmp_path, f"ssl.certificate.location={tmp_path}/chain.pem\nssl.key.location={key}")
 
 
-@pytest.mark.parametrize("name", ["not-there", "."])
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ConfigFileError, match=r"does not exist|is a directory"):
-        client_options(tmp_path / name)
-
-
-def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
-    (tmp_path / "client.properties").write_bytes(b"\xff\xfe")
-
-    with pytest.raises(ConfigFileError, match="not UTF-8"):
-        client_options(tmp_path / "client.properties")
-
-
 def test_secrets_are_taken_out_of_a_message(tmp_path: Path) -> None:
     options = _options(
         tmp_path,
