@@ -12,8 +12,6 @@ from tests.wire.log.random_batches import made_log
 from wire.log import segments
 from wire.log.batches import DamagedLog, encode_batch
 from wire.log.segments import (
-    Segment,
-    Torn,
     base_offset_of,
     list_segments,
     read_log,
@@ -47,81 +45,81 @@ def test_a_file_of_any_name_can_be_read(tmp_path: Path) -> None:
     assert read_segment(path).base_offset == 2
 
 
-def test_a_write_that_was_cut_off_anywhere(tmp_path: Path) -> None:
-    for end in range(LAST + 1, len(WHOLE)):
-        segment = read_segment(_segment(tmp_path, 0, WHOLE[:end]))
-        assert _end(segment)[:3] == (3, LAST, end - LAST)
+def _one(offset: int) -> bytes:
+    return encode_batch([(b"k", b"v")], base_offset=offset, timestamp=0)
 
 
-def test_a_last_batch_of_which_some_bytes_never_came(tmp_path: Path) -> None:
-    """After the machine stopped: the length of the file was written, not all of its blocks."""
-    size = len(BATCHES[-1])
-    for position in range(17, size):
-        changed = bytearray(WHOLE)
-        changed[LAST + position] ^= 0xFF
-        assert _end(read_segment(_segment(tmp_path, 0, bytes(changed)))) == (3, LAST, size, False)
-    for position in range(1, size - 1):
-        begun = WHOLE[: LAST + position] + bytes(size - position)
-        assert _end(read_segment(_segment(tmp_path, 0, begun)))[:3] == (3, LAST, size)
-    for position in range(61, size):
-        ended = WHOLE[:LAST] + bytes(position) + WHOLE[LAST + position :]
-        assert _end(read_segment(_segment(tmp_path, 0, ended)))[:3] == (3, LAST, size)
+def _changed(position: int, by: int) -> bytes:
+    return WHOLE[:position] + bytes([WHOLE[position] ^ by]) + WHOLE[position + 1 :]
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "said"),
-    [
-        ("magic", 1, "magic 1, where Kafka writes 2"),
-        ("magic", 3, "magic 3, where Kafka writes 2"),
-        ("base_offset", 5, "a broken batch at offset 5, where 6 or a later one is due"),
-        ("base_offset", -1, "a broken batch at offset -1"),
-    ],
-)
-def test_a_tail_that_no_write_could_have_begun(tmp_path: Path, field: str, value: int, said: str) -> None:
-    """Nor anything else of a batch's size that is no header: it was something once, and is not cut off."""
-    broken = with_field(BATCHES[-1], field, value)[:-1]
-    with pytest.raises(DamagedLog, match=said) as error:
-        read_segment(_segment(tmp_path, 0, WHOLE[:LAST] + broken))
-    assert error.value.position == LAST
-    with pytest.raises(DamagedLog, match=r"magic|a batch length of"):
-        read_segment(_segment(tmp_path, 0, WHOLE + Random(1).randbytes(61)))
+SIZE = len(BATCHES[-1])
+ENDS: dict[str, tuple[int, list[bytes]]] = {
+    "a write that was cut off anywhere": (3, [WHOLE[:end] for end in range(LAST + 1, len(WHOLE))]),
+    # After the machine stopped: the length of the file was written, not all of its blocks.
+    "a last batch with a byte of something else": (3, [_changed(LAST + at, 0xFF) for at in range(17, SIZE)]),
+    "the begin of a last batch": (3, [WHOLE[: LAST + at] + bytes(SIZE - at) for at in range(1, SIZE - 1)]),
+    "the end of a last batch": (3, [WHOLE[:LAST] + bytes(at) + WHOLE[LAST + at :] for at in range(61, SIZE)]),
+    "less than a header": (4, [WHOLE + b"\xff" * size for size in range(1, 61)]),
+    "reserved space behind the last batch": (4, [WHOLE + bytes(size) for size in (1, 11, 12, 61, 4096)]),
+    "reserved space alone": (0, [bytes(100)]),
+    "a cut-off write into it": (3, [WHOLE[: LAST + written] + bytes(500) for written in (1, 20, 60, 90)]),
+}
 
 
-def test_less_than_a_header_holds_nothing(tmp_path: Path) -> None:
-    for size in range(1, 61):
-        assert _end(read_segment(_segment(tmp_path, 0, WHOLE + b"\xff" * size))) == (
-            4,
-            len(WHOLE),
-            size,
-            False,
+@pytest.mark.parametrize(("batches", "contents"), ENDS.values(), ids=ENDS.keys())
+def test_a_torn_tail(tmp_path: Path, batches: int, contents: list[bytes]) -> None:
+    position = len(b"".join(BATCHES[:batches]))
+    for content in contents:
+        segment, tail = read_segment(_segment(tmp_path, 0, content)), content[position:]
+        assert segment.torn is not None
+        found = (len(segment.batches), segment.torn.file, segment.torn.position, segment.torn.size)
+        assert found == (batches, str(segment.path), position, len(tail))
+        assert segment.torn.zeros == (not any(tail))
+        assert segment.torn.zeros == (segment.torn.reason == f"{len(tail)} bytes of zeros")
+
+
+FIRST = len(BATCHES[0])
+DAMAGE: dict[str, tuple[int, bytes, int, str]] = {
+    **{
+        # No write could have begun so: it was something once, and is not cut off.
+        f"a tail of {field} {value}": (
+            0, WHOLE[:LAST] + with_field(BATCHES[-1], field, value)[:-1], LAST, said,
         )
+        for field, value, said in (
+            ("magic", 1, "magic 1, where Kafka writes 2"),
+            ("magic", 3, "magic 3, where Kafka writes 2"),
+            ("base_offset", 5, "a broken batch at offset 5, where 6 or a later one is due"),
+            ("base_offset", -1, "a broken batch at offset -1"),
+        )
+    },
+    "a tail of anything": (0, WHOLE + Random(1).randbytes(61), len(WHOLE), "magic|a batch length of"),
+    "whole batches behind it": (0, _changed(FIRST + 30, 1), FIRST, f"follow from byte {2 * FIRST} on"),
+    **{
+        f"{size} bytes missing": (0, BATCHES[0] + BATCHES[1][size:] + BATCHES[2], FIRST, "where Kafka writes 2")
+        for size in (1, 7, 50, FIRST - 1)
+    },
+    "zeros, and a batch": (0, BATCHES[0] + bytes(200) + BATCHES[1], FIRST, "whole batches follow"),
+    "a whole batch that lies": (
+        0, BATCHES[0] + with_field(BATCHES[1], "last_offset_delta", -9), FIRST, "a last offset delta of -9",
+    ),
+    "below the file's name": (1, WHOLE, 0, "the offset 0 is below the one in the file's name"),
+    "far above it": (0, WHOLE + _one(1 << 31), len(WHOLE), "too far above"),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("size", [1, 11, 12, 61, 4096])
-def test_reserved_space_behind_the_last_batch(tmp_path: Path, size: int) -> None:
-    segment = read_segment(_segment(tmp_path, 0, WHOLE + bytes(size)))
-    assert _end(segment) == (4, len(WHOLE), size, True)
-    assert segment.torn is not None
-    assert segment.torn.reason == f"{size} bytes of zeros"
-
-
-def test_reserved_space_alone(tmp_path: Path) -> None:
-    assert _end(read_segment(_segment(tmp_path, 0, bytes(100)))) == (0, 0, 100, True)
-
-
-@pytest.mark.parametrize("written", [1, 20, 60, 90])
-def test_a_cut_off_write_into_reserved_space(tmp_path: Path, written: int) -> None:
-    data = WHOLE[: LAST + written] + bytes(500)
-    assert _end(read_segment(_segment(tmp_path, 0, data)))[:3] == (3, LAST, len(data) - LAST)
+@pytest.mark.parametrize(("base_offset", "content", "position", "said"), DAMAGE.values(), ids=DAMAGE.keys())
+def test_damage_is_said(tmp_path: Path, base_offset: int, content: bytes, position: int, said: str) -> None:
+    with pytest.raises(DamagedLog, match=said) as error:
+        read_segment(_segment(tmp_path, base_offset, content))
+    assert error.value.position == position
 
 
 def test_damage_before_the_end_is_no_torn_tail(tmp_path: Path) -> None:
     """Whatever byte of a batch in the middle is changed: it is noticed, and nothing is cut."""
     start = len(BATCHES[0])
     for position in range(start, start + len(BATCHES[1])):
-        changed = bytearray(WHOLE)
-        changed[position] ^= 0x55
-        path = _segment(tmp_path, 0, bytes(changed))
+        path = _segment(tmp_path, 0, _changed(position, 0x55))
         if position - start in range(12, 16):
             # The leader epoch: nothing says what it should be.
             assert len(read_segment(path).batches) == 4
@@ -132,39 +130,8 @@ def test_damage_before_the_end_is_no_torn_tail(tmp_path: Path) -> None:
         assert error.value.position in (start, start + len(BATCHES[1]))
 
 
-def test_damage_says_where_the_log_goes_on(tmp_path: Path) -> None:
-    changed = bytearray(WHOLE)
-    changed[len(BATCHES[0]) + 30] ^= 1
-    with pytest.raises(DamagedLog, match=f"whole batches follow from byte {2 * len(BATCHES[0])} on"):
-        read_segment(_segment(tmp_path, 0, bytes(changed)))
-
-
-def test_bytes_that_are_missing_in_the_middle(tmp_path: Path) -> None:
-    for size in (1, 7, 50, len(BATCHES[1]) - 1):
-        with pytest.raises(DamagedLog) as error:
-            read_segment(_segment(tmp_path, 0, BATCHES[0] + BATCHES[1][size:] + BATCHES[2]))
-        assert error.value.position == len(BATCHES[0])
-
-
-def test_whole_batches_behind_zeros(tmp_path: Path) -> None:
-    with pytest.raises(DamagedLog, match="whole batches follow"):
-        read_segment(_segment(tmp_path, 0, BATCHES[0] + bytes(200) + BATCHES[1]))
-
-
-def test_a_whole_batch_that_lies_is_damage_at_the_end_too(tmp_path: Path) -> None:
-    with pytest.raises(DamagedLog, match="a last offset delta of -9"):
-        read_segment(_segment(tmp_path, 0, BATCHES[0] + with_field(BATCHES[1], "last_offset_delta", -9)))
-
-
-def test_offsets_fit_the_name_of_the_file(tmp_path: Path) -> None:
-    with pytest.raises(DamagedLog, match="the offset 0 is below the one in the file's name"):
-        read_segment(_segment(tmp_path, 1, WHOLE))
-    last = encode_batch([(b"k", b"v")], base_offset=(1 << 31) - 1, timestamp=0)
-    assert len(read_segment(_segment(tmp_path, 0, WHOLE + last)).batches) == 5
-    far = encode_batch([(b"k", b"v")], base_offset=1 << 31, timestamp=0)
-    with pytest.raises(DamagedLog, match="too far above") as error:
-        read_segment(_segment(tmp_path, 0, WHOLE + far))
-    assert error.value.position == len(WHOLE)
+def test_the_highest_offset_that_fits_the_name_of_the_file(tmp_path: Path) -> None:
+    assert len(read_segment(_segment(tmp_path, 0, WHOLE + _one((1 << 31) - 1))).batches) == 5
 
 
 def test_a_file_larger_than_segments_are_is_not_read(tmp_path: Path) -> None:
@@ -276,7 +243,7 @@ def test_a_log_is_its_segments_in_order(tmp_path: Path) -> None:
     _segment(tmp_path, 4, BATCHES[2])
     _segment(tmp_path, 0, BATCHES[0])
     _segment(tmp_path, 100, b"")
-    _segment(tmp_path, 200, encode_batch([(b"k", b"v")], base_offset=300, timestamp=0)[:-1])
+    _segment(tmp_path, 200, _one(300)[:-1])
     read = list(read_log(tmp_path))
     assert [(segment.base_offset, len(segment.batches)) for segment in read] == [
         (0, 1),
@@ -340,13 +307,6 @@ def _segment(directory: Path, base_offset: int, content: bytes) -> Path:
 
 def _listed(directory: Path) -> list[str]:
     return [path.name for path in list_segments(directory)]
-
-
-def _end(segment: Segment) -> tuple[int, int, int, bool]:
-    torn = segment.torn
-    assert isinstance(torn, Torn)
-    assert torn.file == str(segment.path)
-    return len(segment.batches), torn.position, torn.size, torn.zeros
 
 
 @pytest.mark.parametrize(
