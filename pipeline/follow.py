@@ -50,7 +50,6 @@ def follow_history(
     *,
     checkpoint: str,
     every: str | None = None,
-    names: Mapping[str, str] | None = None,
     progress: Callable[[HistoryProgress], None] = lambda _: None,
     done: Callable[[HistoryRun], None] = lambda _: None,
 ) -> Following:
@@ -77,7 +76,5 @@ def follow_history(
             raise
         done(run)
 
-    query = stream_events(
-        spark, bootstrap, options, sink=add, checkpoint=checkpoint, every=every, names=names
-    )
+    query = stream_events(spark, bootstrap, options, sink=add, checkpoint=checkpoint, every=every)
     return Following(query, failures)

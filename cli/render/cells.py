@@ -53,6 +53,15 @@ def safe_text(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def text_width(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
 def partitions_text(partitions: Mapping[str, Sequence[int]] | None) -> str | None:
     """An assignment as kafka-consumer-groups prints it: `t1:0,1;t2:3`; None for an empty or unknown one."""
     if not partitions:

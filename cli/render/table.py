@@ -17,7 +17,7 @@ from textwrap import wrap
 from types import NoneType
 from typing import Any, TextIO
 
-from cli.render.cells import MISSING, Cell, cell_text, safe_text
+from cli.render.cells import MISSING, Cell, cell_text, safe_text, text_width
 from cli.render.document import Block, Checklist, Code, Column, Document, Heading, Picture, Table, Text
 
 TEXT_WIDTH = 80
@@ -61,7 +61,7 @@ def column_lines(table: Table, widths: list[int] | None = None) -> Iterator[str]
         columns = [[head.name, *column] for head, column in zip(table.columns, columns, strict=True)]
     numbers = [column.number for column in table.columns]
     ascii_only = all("".join(column).isascii() for column in columns)
-    needed = [max(map(len if ascii_only else _width, column), default=0) for column in columns]
+    needed = [max(map(len if ascii_only else text_width, column), default=0) for column in columns]
     if widths is not None:
         widths[:] = needed = list(map(max, needed, widths or needed))
     if ascii_only:
@@ -82,17 +82,9 @@ def _texts(cells: Sequence[Cell]) -> list[str]:
 def _padded(row: Sequence[str], widths: Sequence[int], numbers: Sequence[bool]) -> str:
     cells = []
     for text, width, number in zip(row, widths, numbers, strict=True):
-        blank = " " * (width - _width(text))
+        blank = " " * (width - text_width(text))
         cells.append(blank + text if number else text + blank)
     return "  ".join(cells).rstrip()
-
-
-def _width(text: str) -> int:
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
-
-    return cell_len(text)
 
 
 def _on_screen(table: Table, stream: TextIO) -> None:

@@ -27,7 +27,6 @@ from pipeline.tables.schemas import (
     ABORT,
     COMMIT,
     CONTROL,
-    DECODED,
     KINDS,
     NO_OFFSET,
     OFFSET,
@@ -76,7 +75,7 @@ def topic_names(names: Mapping[str, str]) -> dict[UUID, str]:
 def decode(raw: RawRecords, names: Mapping[UUID, str]) -> Iterator[pa.RecordBatch]:
     """Decode some records of one partition: batches of `DECODED`, none of them empty.
 
-    Texts of offsets are dictionary arrays, unless they are made `plain`, as the JVM needs them.
+    Texts of offsets are dictionary arrays, which the JVM does not take.
     """
     types = key_types(*bounds_of(raw.keys))
     told = can_be_told(raw.timestamps)
@@ -90,12 +89,6 @@ def decode(raw: RawRecords, names: Mapping[UUID, str]) -> Iterator[pa.RecordBatc
             yield rows_to_arrow(_quarantined(raw, int(lanes[index]), reason) for index, reason in some)
     for others in _some(np.flatnonzero(~offsets).tolist()):
         yield rows_to_arrow(_row(raw, lane, types, names) for lane in others)
-
-
-def plain(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same batches without dictionary arrays."""
-    schema = decoded_arrow()
-    return (batch if batch.schema == schema else batch.cast(schema) for batch in batches)
 
 
 def _some(items: list[T]) -> Iterator[list[T]]:
@@ -232,10 +225,6 @@ class Reading:
     """Whose records these are; None: not known."""
     held_back: int = 0
     """Offsets behind transactions that are open, which are not read."""
-
-    def rows(self) -> DataFrame:
-        """The decoded rows, as a table of `DECODED`."""
-        return self.through(plain, DECODED)
 
     def through(
         self, then: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: StructType

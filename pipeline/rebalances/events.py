@@ -31,12 +31,10 @@ COLUMNS = (
     "key_version",
     "tombstone",
     "epoch",
-    "previous_epoch",
     "member",
     "instance",
     "client_id",
     "host",
-    "metadata_hash",
     "state_since",
     "assignor",
     "topics",
@@ -86,8 +84,6 @@ class GroupEvent:
     key_version: int
     tombstone: bool
     epoch: int | None = None
-    previous_epoch: int | None = None
-    metadata_hash: int | None = None
     state_since: int | None = None
     assignor: str | None = None
     state: str | None = None
@@ -100,8 +96,8 @@ class GroupEvent:
 
 
 _AS_WRITTEN = (
-    *("group", "partition", "offset", "time", "key_version", "tombstone", "epoch", "previous_epoch"),
-    *("metadata_hash", "state_since", "assignor", "state"),
+    *("group", "partition", "offset", "time", "key_version", "tombstone", "epoch", "state_since"),
+    *("assignor", "state"),
 )
 
 

@@ -72,11 +72,7 @@ class OffsetsTopic:
 
 def check_kafka_source(spark: SparkSession) -> None:
     """:raises MissingKafkaSource: the session was started without the jars of the Kafka source"""
-    jvm: Any = getattr(spark, "_jvm", None)
-    if jvm is None:
-        raise MissingKafkaSource(
-            "the live topic cannot be read through Spark Connect: it asks Kafka in the driver's JVM"
-        )
+    jvm: Any = spark._jvm
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 

@@ -61,8 +61,6 @@ def live_reading(
     spark: SparkSession,
     bootstrap: str,
     options: Mapping[str, str] | None = None,
-    *,
-    names: Mapping[str, str] | None = None,
 ) -> Reading:
     """All records that the topic has now, decoded.
 
@@ -71,17 +69,13 @@ def live_reading(
 
     :param bootstrap: servers as host:port, with commas between
     :param options: of Spark's Kafka source; with the prefix `kafka.` its client's, as `client_options` gives them
-    :param names: of topics by id, on top of what the cluster and the topic's records tell; those that were deleted
-        the cluster has forgotten
     :raises MissingKafkaSource: the session was started without the jars of the Kafka source
     :raises ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such topic
-    :raises ValueError: an id in `names` is none
     """
     asked = {**_DEFAULTS, **(options or {}), BOOTSTRAP: bootstrap}
     topic = offsets_topic(spark, asked)
     raw = _records(batch_of(spark, topic, asked))
-    known = _heard(raw) | topic_names(spark, asked) | dict(names or {})
-    return _reading(raw, topic, known)
+    return _reading(raw, topic, _heard(raw) | topic_names(spark, asked))
 
 
 def batch_of(spark: SparkSession, topic: OffsetsTopic, options: Mapping[str, str]) -> DataFrame:
@@ -104,16 +98,13 @@ def stream_events(
     sink: Sink,
     checkpoint: str,
     every: str | None = None,
-    names: Mapping[str, str] | None = None,
 ) -> StreamingQuery:
     """Follow the topic from its beginning, or from where the checkpoint says: `sink` is given one batch after another.
 
     :param checkpoint: a directory, of this stream alone, wherever Spark writes to
     :param every: how often to look, as in `1 minute`; None: read what is there now, in batches, then end
-    :param names: of topics by id, on top of what the cluster and the records so far tell
     :raises MissingKafkaSource: the session was started without the jars of the Kafka source
     :raises ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such topic
-    :raises ValueError: an id in `names` is none
     """
     asked = {**_STREAM_DEFAULTS, **(options or {}), BOOTSTRAP: bootstrap}
     topic = offsets_topic(spark, asked)
@@ -123,7 +114,7 @@ def stream_events(
     def take(batch: DataFrame, number: int) -> None:
         raw = _records(batch)
         # Asked for each time: topics come and go while the stream runs.
-        known.update(_heard(raw) | topic_names(spark, asked) | dict(names or {}))
+        known.update(_heard(raw) | topic_names(spark, asked))
         sink(_reading(raw, topic, known), number)
 
     raw = _assigned(spark, spark.readStream, topic, asked).option("startingOffsets", "earliest").load()

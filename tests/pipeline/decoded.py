@@ -9,24 +9,35 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from pipeline.decode.raw import raw_records
-from pipeline.decode.records import decode
+from pipeline.decode.records import Reading, decode
 from pipeline.sources.live import live_reading
 from pipeline.sources.segments import reading
 from pipeline.tables.commit_runs import single_runs
 from pipeline.tables.commits import chained, commits_by_day
-from pipeline.tables.schemas import EVENTS, NO_OFFSET
+from pipeline.tables.schemas import DECODED, EVENTS, NO_OFFSET, decoded_arrow
 from wire.log.batches import columns_of
 from wire.log.segments import list_segments, read_segment
 
 
+def rows_of(found: Reading) -> DataFrame:
+    """The decoded rows, as a table of `DECODED`."""
+    return found.through(plain, DECODED)
+
+
+def plain(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same batches without dictionary arrays, as the JVM needs them."""
+    schema = decoded_arrow()
+    return (batch if batch.schema == schema else batch.cast(schema) for batch in batches)
+
+
 def decoded(spark: SparkSession, paths: Sequence[str], **options: Any) -> DataFrame:
     """A row of `DECODED` per record in the segments at `paths`, and per thing that cannot be read."""
-    return reading(spark, paths, **options).rows()
+    return rows_of(reading(spark, paths, **options))
 
 
-def live_events(spark: SparkSession, bootstrap: str, *options: dict[str, str], **names: Any) -> DataFrame:
+def live_events(spark: SparkSession, bootstrap: str, *options: dict[str, str]) -> DataFrame:
     """All records that the topic has now, as rows of `DECODED`."""
-    return live_reading(spark, bootstrap, *options, **names).rows()
+    return rows_of(live_reading(spark, bootstrap, *options))
 
 
 def commits(events: DataFrame) -> DataFrame:

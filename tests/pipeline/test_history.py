@@ -30,6 +30,7 @@ from pipeline.tables.schemas import TABLES, VERSION
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.offset_logs import committed
 from tests.coordinator.store.real_log import RealLog
+from tests.pipeline.decoded import rows_of
 from tests.pipeline.tables.random_commits import START_MS, RandomCommits
 
 PARTITION = "__consumer_offsets-3"
@@ -105,7 +106,7 @@ def test_a_new_segment_only_adds(spark: SparkSession, grown: Grown, tmp_path: Pa
 
 def test_records_in_no_order_make_the_same_tables(spark: SparkSession, grown: Grown, tmp_path: Path) -> None:
     """Of commits that tasks have in between those of one another, no runs can be made."""
-    rows = reading(spark, [str(grown.log)]).rows()
+    rows = rows_of(reading(spark, [str(grown.log)]))
     mixed = rows.repartition(3, f.xxhash64("offset")).sortWithinPartitions(f.xxhash64("offset"))
     run_history(spark, Reading(tasks=mixed, read=iter), str(tmp_path))
     for name in ("commits", "rebalances", "groups"):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from cli.render.cells import Cell, cell_text, safe_text
+from cli.render.cells import Cell, cell_text, safe_text, text_width
 from cli.render.document import Block, Checklist, Code, Column, Document, Heading, Picture, Table, Text
 from cli.render.table import natural_width, repeating_columns
-from cli.verbs.watch.redraw import Line, Piece, Style, width_of
+from cli.verbs.watch.redraw import Line, Piece, Style
 
 TEXT_WIDTH = 80
 _GAP = "  "
@@ -85,7 +85,7 @@ def _text_lines(block: Block, width: int) -> Iterator[Line]:
 
 def _columns(columns: Sequence[Column], rows: Texts, *, with_heads: bool = True) -> Iterator[Line]:
     widths = [
-        max([width_of(column.name) if with_heads else 0, *(width_of(row[position].text) for row in rows)])
+        max([text_width(column.name) if with_heads else 0, *(text_width(row[position].text) for row in rows)])
         for position, column in enumerate(columns)
     ]
     if with_heads:
@@ -97,7 +97,7 @@ def _columns(columns: Sequence[Column], rows: Texts, *, with_heads: bool = True)
 def _row(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[Piece]) -> Line:
     pieces: list[Piece] = []
     for position, (column, width, cell) in enumerate(zip(columns, widths, cells, strict=True)):
-        blank = " " * (width - width_of(cell.text))
+        blank = " " * (width - text_width(cell.text))
         gap = _GAP if position else ""
         if column.number:
             pieces += [Piece(gap + blank), cell]
@@ -128,7 +128,7 @@ def _sections(
 
 
 def _records(columns: Sequence[Column], rows: Texts) -> Iterator[Line]:
-    width = max(width_of(column.name) for column in columns)
+    width = max(text_width(column.name) for column in columns)
     for number, row in enumerate(rows):
         if number:
             yield ()

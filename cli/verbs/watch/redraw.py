@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Self, TextIO, TypeAlias
 import typer
 
 from cli.errors import ExitStatus
+from cli.render.cells import text_width
 
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H"
 _LEAVE = "\x1b[0m\x1b[?25h\x1b[?1049l"
@@ -160,23 +161,14 @@ def plain(line: Line) -> str:
     return "".join(piece.text for piece in line).rstrip()
 
 
-def width_of(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
-
-    return cell_len(text)
-
-
 def cut(line: Line, width: int) -> Line:
     """The line in at most `width` columns."""
-    if sum(width_of(piece.text) for piece in line) <= width:
+    if sum(text_width(piece.text) for piece in line) <= width:
         return line
     kept: list[Piece] = []
     left = width - 1
     for piece in line:
-        taken = width_of(piece.text)
+        taken = text_width(piece.text)
         if taken > left:
             return (*kept, Piece(_beginning(piece.text, left) + CUT, piece.style))
         kept.append(piece)
@@ -194,7 +186,7 @@ def _beginning(text: str, width: int) -> str:
     if text.isascii():
         return text[:width]
     for position in range(len(text)):
-        if width_of(text[: position + 1]) > width:
+        if text_width(text[: position + 1]) > width:
             return text[:position]
     return text
 
@@ -208,5 +200,5 @@ def escaped(lines: Sequence[Line], width: int) -> Iterator[str]:
             for piece in shown
         )
         # Behind a line that fills the width, erasing would take its last character.
-        rest = "" if sum(width_of(piece.text) for piece in shown) >= width else "\x1b[K"
+        rest = "" if sum(text_width(piece.text) for piece in shown) >= width else "\x1b[K"
         yield text + rest

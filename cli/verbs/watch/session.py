@@ -147,7 +147,6 @@ STABLE, EMPTY = "stable", "empty"
 class Until:
     """A condition on all watched groups; asked after every look."""
 
-    text: str
     _holds: Callable[[Group | None], bool]
     _steady_ms: int = 0
     _since_ms: int | None = None
@@ -157,12 +156,12 @@ class Until:
         """`stable`, `empty`, or an epoch. UsageError for anything else."""
         word = text.strip().lower()
         if word == STABLE:
-            return cls(text, lambda group: group is not None and group.state is GroupState.STABLE, STEADY_MS)
+            return cls(lambda group: group is not None and group.state is GroupState.STABLE, STEADY_MS)
         if word == EMPTY:
-            return cls(text, lambda group: group is None or not group.members)
+            return cls(lambda group: group is None or not group.members)
         if word.isascii() and word.isdecimal() and len(word) < 10:
             epoch = int(word)
-            return cls(text, lambda group: group is not None and has_reached(group, epoch))
+            return cls(lambda group: group is not None and has_reached(group, epoch))
         raise UsageError(f"--until {text!r}: write stable, empty, or the epoch that all members are to reach")
 
     def is_met(self, course: WatchState) -> bool:

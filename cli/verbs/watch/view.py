@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from cli.counts import counted
 from cli.output import notice, write_out
-from cli.render.cells import safe_text
+from cli.render.cells import safe_text, text_width
 from cli.render.document import Table, table_of
 from cli.render.page import shortened_to
 from cli.times import format_moment
@@ -27,7 +27,7 @@ from cli.verbs.watch.feeds import Feed, TimedObservation
 from cli.verbs.watch.lag import TopicLag, topic_lags
 from cli.verbs.watch.layout import column_lines, shortened
 from cli.verbs.watch.recording import event_document, header_document, line_of, observation_document
-from cli.verbs.watch.redraw import Line, Piece, Screen, Style, folded, plain, width_of
+from cli.verbs.watch.redraw import Line, Piece, Screen, Style, folded, plain
 from cli.verbs.watch.state import Happening, WatchedGroup, WatchState, owners_are_shown
 from groups.model import Group, GroupState, GroupType, Partitions
 from migration.inspection import InspectedMember, inspect
@@ -260,7 +260,7 @@ def _state_lines(group: Group, before: Group | None, wanted: int, width: int) ->
         Piece(group.state.value, style),
         Piece(safe_text("".join(f"  {text}" for text in said))),
     )
-    if sum(width_of(piece.text) for piece in (name, *told)) <= width:
+    if sum(text_width(piece.text) for piece in (name, *told)) <= width:
         yield (name, *told)
     else:
         yield (name,)

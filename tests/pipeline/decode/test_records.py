@@ -26,8 +26,9 @@ from coordinator.store.records import decode_record, encode_record
 from pipeline.decode import records
 from pipeline.decode.groups import named
 from pipeline.decode.raw import raw_records
-from pipeline.decode.records import decode, plain, records_to_arrow
+from pipeline.decode.records import decode, records_to_arrow
 from pipeline.tables.schemas import KINDS, decoded_arrow
+from tests.pipeline.decoded import plain
 from wire.log.batch_scan import scan
 from wire.log.batches import Codec, columns_of, encode_batch
 from wire.log.offset_columns import read_offset_key, read_offset_value

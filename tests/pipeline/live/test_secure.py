@@ -120,11 +120,13 @@ from pipeline.session import SessionSettings, session
 from pipeline.sources.client_properties import client_options
 from pipeline.sources.jars import kafka_jars
 from pipeline.sources.live import live_reading
+from pipeline.tables.schemas import DECODED, decoded_arrow
 conf = {"spark.driver.memory": "1g", "spark.eventLog.enabled": "true", "spark.eventLog.dir": sys.argv[3]}
 conf["spark.eventLog.compress"] = "false"
 settings = SessionSettings(master="local[2]", jars=kafka_jars(), conf=conf, verbose=True, input_bytes=0)
 with session(settings) as spark:
-    live = live_reading(spark, sys.argv[1], client_options(Path(sys.argv[2]))).rows()
+    found = live_reading(spark, sys.argv[1], client_options(Path(sys.argv[2])))
+    live = found.through(lambda batches: (each.cast(decoded_arrow()) for each in batches), DECODED)
     live.explain(True)
     print("records:", live.count())
 """

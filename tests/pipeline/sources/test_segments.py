@@ -20,7 +20,7 @@ from pipeline.sources.segments import reading
 from pipeline.tables.schemas import DECODED, EVENTS, QUARANTINE
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.real_log import RealLog
-from tests.pipeline.decoded import decoded, events, quarantine
+from tests.pipeline.decoded import decoded, events, quarantine, rows_of
 from wire.log.batches import Codec, records_of
 from wire.log.offset_columns import read_offset_key, read_offset_value
 from wire.log.segments import read_segment
@@ -154,7 +154,7 @@ def test_files_cut_in_small_parts_give_the_same(
     found = reading(spark, [str(real_log.data)], split_bytes=20_000)
 
     assert found.tasks.rdd.getNumPartitions() > 2 * len(real_log.segments())
-    assert_same_events(events(found.rows()), real_events)
+    assert_same_events(events(rows_of(found)), real_events)
 
 
 def test_segments_that_are_there_already_are_not_read(
@@ -165,7 +165,7 @@ def test_segments_that_are_there_already_are_not_read(
     ]
     middle = base_offsets[len(base_offsets) // 2]
 
-    rows = events(reading(spark, [str(real_log.data)], after={1: middle + 1}).rows())
+    rows = events(rows_of(reading(spark, [str(real_log.data)], after={1: middle + 1})))
 
     assert_same_events(rows, real_events.where(f"partition != 1 or offset >= {middle}"))
 

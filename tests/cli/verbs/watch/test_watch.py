@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from cli.errors import UsageError
+from cli.render.cells import text_width
 from cli.render.document import Column, Table
 from cli.verbs.watch.event_text import clock_text, duration_text, ranges_text, span_text, told_lines
 from cli.verbs.watch.events import EventKind
@@ -17,7 +18,7 @@ from cli.verbs.watch.lag import TopicLag, topic_lags
 from cli.verbs.watch.layout import changed_cells, table_lines
 from cli.verbs.watch.picture import UNKNOWN, picture_lines, stories
 from cli.verbs.watch.recording import Header, Recording
-from cli.verbs.watch.redraw import Piece, Style, cut, escaped, plain, width_of
+from cli.verbs.watch.redraw import Piece, Style, cut, escaped, plain
 from cli.verbs.watch.repeat import LONGEST_PAUSE_S, pause_s
 from cli.verbs.watch.session import Until
 from cli.verbs.watch.state import Gap, Happening, Observation, WatchState
@@ -306,7 +307,7 @@ def test_lines_are_cut_to_the_width_of_wide_characters() -> None:
     line = (Piece("组组组"), Piece("abc", Style.CHANGED))
     assert plain(cut(line, 9)) == "组组组abc"
     for width in range(1, 9):
-        assert width_of(plain(cut(line, width))) <= width
+        assert text_width(plain(cut(line, width))) <= width
     assert list(escaped([line], 9)) == ["组组组\x1b[7mabc\x1b[0m"]
     assert list(escaped([line], 10)) == ["组组组\x1b[7mabc\x1b[0m\x1b[K"]
 
