@@ -7,7 +7,6 @@ cannot know (whether the counts can be true) is checked too. Where the first bat
 
 import struct
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,12 +19,10 @@ from wire.log.batch_header import (
     HEADER_BYTES,
     LOG_OVERHEAD,
     MAGIC,
-    Batch,
     Batches,
 )
 from wire.log.checksum import crc32c
 from wire.log.compression import Codec
-from wire.log.errors import DamagedLog
 from wire.log.varints import Ints
 
 SMALLEST_RECORD = 7
@@ -68,14 +65,6 @@ class Scan:
 
     batches: Batches
     fault: Fault | None
-
-
-def read_batch_headers(data: bytes, file: str) -> Iterator[Batch]:
-    """Every batch in `data`, checked; `file` is for messages. :raises DamagedLog: behind the last good one"""
-    found = scan(data, file)
-    yield from found.batches
-    if found.fault is not None:
-        raise DamagedLog(file, found.fault.position, found.fault.reason)
 
 
 def scan(data: bytes, file: str) -> Scan:

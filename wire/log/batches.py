@@ -2,12 +2,11 @@
 
     header (`batch_header`) · records (`log_records`), compressed together or not (`compression`)
 
-`read_batch_headers` and `records_of` are the plain readers; `columns.columns_of` reads whole segments at once.
+`batch_scan` finds the batches, `records_of` is the plain reader; `columns.columns_of` reads whole segments at once.
 `encode_batch` and `rewrite_batch` write. `control_records` knows the marks of transactions.
 """
 
 from wire.log.batch_header import Batch, Batches
-from wire.log.batch_scan import read_batch_headers
 from wire.log.batch_writer import encode_batch, rewrite_batch
 from wire.log.columns import Columns, columns_of
 from wire.log.compression import Codec
@@ -26,7 +25,6 @@ __all__ = [
     "columns_of",
     "control_type",
     "encode_batch",
-    "read_batch_headers",
     "records_of",
     "rewrite_batch",
 ]

@@ -17,7 +17,8 @@ from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.plugin import StartBroker
 from tests.kafka.tool_host import CONSUMER_GROUPS, DUMP_LOG, ToolHost
 from tests.kafka.topics import create_topics
-from wire.log.batches import Codec, ControlType, encode_batch, read_batch_headers, rewrite_batch
+from tests.wire.log.batch_headers import read_batch_headers
+from wire.log.batches import Codec, ControlType, encode_batch, rewrite_batch
 from wire.log.control_records import end_of_transaction
 from wire.log.indexes import INDEX_SUFFIXES, aborted_transactions, write_indexes
 from wire.log.segments import read_log, segment_name

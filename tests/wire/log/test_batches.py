@@ -6,6 +6,7 @@ from random import Random
 import pytest
 
 from tests.coordinator.store.tampering import sealed, with_field, with_payload
+from tests.wire.log.batch_headers import read_batch_headers
 from tests.wire.log.random_batches import made_log
 from wire.log.batch_header import Batches
 from wire.log.batch_scan import scan
@@ -17,7 +18,6 @@ from wire.log.batches import (
     LogRecord,
     control_type,
     encode_batch,
-    read_batch_headers,
     records_of,
     rewrite_batch,
 )

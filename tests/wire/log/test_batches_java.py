@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.coordinator.store.tampering import with_payload
+from tests.wire.log.batch_headers import read_batch_headers
 from tests.wire.log.java_batches import JavaBatches, JavaRefused, as_json, shown
 from tests.wire.log.random_batches import NOW_MS, Made, made_batch, made_log
 from tests.wire.log.test_columns import LIES
@@ -19,7 +20,6 @@ from wire.log.batches import (
     LogRecord,
     control_type,
     encode_batch,
-    read_batch_headers,
     records_of,
     rewrite_batch,
 )

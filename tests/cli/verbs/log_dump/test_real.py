@@ -15,8 +15,9 @@ from tests.cli.command import Kohort
 from tests.cli.coordinator_log import START_MS, commit, pairs, save_log, small_log
 from tests.coordinator.store.real_log import RealLog, segments_of
 from tests.kafka.tool_host import DUMP_LOG, ToolHost
+from tests.wire.log.batch_headers import read_batch_headers
 from tests.wire.log.random_records import random_records
-from wire.log.batches import Codec, encode_batch, read_batch_headers, records_of, rewrite_batch
+from wire.log.batches import Codec, encode_batch, records_of, rewrite_batch
 
 pytestmark = pytest.mark.kafka
 
