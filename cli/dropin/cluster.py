@@ -35,7 +35,7 @@ _JAVA = ("java.", "org.apache.kafka.")
 
 @contextmanager
 def open_cluster(options: Options) -> Iterator[LiveSource]:
-    """Connect to the cluster that the options name. A WireError or CommandError says why that fails."""
+    """The cluster that the options name; the first question connects, and a WireError says why that fails."""
     source = LiveSource.open(
         bootstrap_server=options.bootstrap_server,
         command_config=options.command_config,
