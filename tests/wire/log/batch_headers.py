@@ -1,0 +1,15 @@
+"""The batches of some bytes, one after the other, up to the first that is none."""
+
+from collections.abc import Iterator
+
+from wire.log.batch_header import Batch
+from wire.log.batch_scan import scan
+from wire.log.errors import DamagedLog
+
+
+def read_batch_headers(data: bytes, file: str) -> Iterator[Batch]:
+    """Every batch in `data`, checked; `file` is for messages. :raises DamagedLog: behind the last good one"""
+    found = scan(data, file)
+    yield from found.batches
+    if found.fault is not None:
+        raise DamagedLog(file, found.fault.position, found.fault.reason)
