@@ -1,5 +1,6 @@
 """Peers that are down, silent, strange or broken: one clear error each, that names them and the next step."""
 
+import re
 import socket
 import time
 from collections.abc import Callable
@@ -80,73 +81,74 @@ def test_the_setup_timeout_ends_before_the_whole_call() -> None:
         assert time.monotonic() - began < PATIENCE_MS / 2000
 
 
-def test_a_peer_that_accepts_and_says_nothing() -> None:
-    def silent(connection: socket.socket) -> None:
-        connection.settimeout(SILENCE_S)
-        while connection.recv(1000):
-            pass
-
-    message, error = failure_with(silent, timeout_ms=300)
-    assert isinstance(error, RequestTimedOut)
-    assert message.startswith("timed out waiting for the answer to ApiVersions.")
+def _silent(connection: socket.socket) -> None:
+    connection.settimeout(SILENCE_S)
+    while connection.recv(1000):
+        pass
 
 
-def test_a_peer_that_closes_at_once() -> None:
-    message, error = failure_with(lambda connection: connection.close())
-    assert isinstance(error, Unreachable)
-    assert "Is it a Kafka listener of security.protocol PLAINTEXT?" in message
+def _deaf(connection: socket.socket) -> None:
+    connection.recv(1000)
 
 
-def test_a_peer_that_closes_in_the_middle_of_an_answer() -> None:
-    def script(connection: socket.socket) -> None:
-        request(connection)
-        connection.sendall(b"\0\0\0\x20half an answer")
-
-    message, error = failure_with(script)
-    assert isinstance(error, Unreachable)
-    assert message.startswith("the connection was closed in the middle of an answer")
+def _half(connection: socket.socket) -> None:
+    request(connection)
+    connection.sendall(b"\0\0\0\x20half an answer")
 
 
-@pytest.mark.parametrize(
-    ("sent", "message"),
-    [
-        (b"\x7f\xff\xff\xff", "no Kafka broker answers there: a frame of 2147483647 bytes is announced."),
-        (b"\xff\xff\xff\xff", "no Kafka broker answers there: a frame of -1 bytes is announced."),
-        (b"HTTP/1.1 400 Bad Request\r\n", "an HTTP server answers there, not a Kafka broker."),
-        (
-            b"\x15\x03\x03\x00\x02\x02\x50",
-            "the listener speaks TLS. Set security.protocol to SSL or SASL_SSL",
-        ),
-        (b"\0\0\0\x02\x00\x01", "the answer to ApiVersions has only 2 bytes"),
-        (b"\0\0\0\x05\x00\x00\x00\x00\x00", "the answer to ApiVersions cannot be read: "),
-        (b"\0\0\0\x0a" + bytes(10), "the answer to ApiVersions cannot be read: "),
-        (
-            b"\0\0\0\x0e" + bytes(4) + bytes.fromhex("0000feffffff0f000000"),
-            "the answer to ApiVersions cannot be read: ",
-        ),
-        (
-            b"\0\0\0\x0d" + bytes(4) + bytes.fromhex("000001000000000000"),
-            "the answer to ApiVersions cannot be read: it has 1 bytes too many",
-        ),
-        (
-            b"\0\0\0\x0c" + bytes(4) + bytes.fromhex("03e7010000000000"),
-            "ApiVersions was refused: UNKNOWN_999",
-        ),
-        (
-            b"\0\0\0\x08\x00\x00\x30\x39\x00\x00\x00\x00",
-            "the answer to ApiVersions has correlation id 12345, expected 0",
-        ),
-    ],
-)
-def test_garbage_is_a_protocol_error(sent: bytes, message: str) -> None:
+def _garbage(sent: bytes) -> Script:
     def script(connection: socket.socket) -> None:
         request(connection)
         connection.sendall(sent)
         connection.recv(1000)
 
-    found, error = failure_with(script)
-    assert isinstance(error, ProtocolError)
-    assert message in found
+    return script
+
+
+SILENT, TLS = {"timeout_ms": 300}, {"security_protocol": SecurityProtocol.SSL}
+UNREADABLE = "the answer to ApiVersions cannot be read: "
+PEERS: dict[str, tuple[Script, dict[str, Any], type[WireError], str]] = {
+    "says nothing": (_silent, SILENT, RequestTimedOut, "timed out waiting for the answer to ApiVersions[.]"),
+    "closes at once": (
+        socket.socket.close, {}, Unreachable, "(?s).*Is it a Kafka listener of security.protocol PLAINTEXT[?]",
+    ),
+    "closes in an answer": (_half, {}, Unreachable, "the connection was closed in the middle of an answer"),
+    "no TLS": (
+        _deaf, TLS, TlsFailed,
+        r"(?s)the TLS handshake failed [(].*"
+        r"Is it a PLAINTEXT listener[?] Then set security\.protocol to PLAINTEXT or SASL_PLAINTEXT\.",
+    ),
+    "a TLS handshake that hangs": (_silent, SILENT | TLS, RequestTimedOut, "timed out in the TLS handshake[.]"),
+    **{
+        f"sends {sent[:23]!r}": (_garbage(sent), {}, ProtocolError, said)
+        for sent, said in (
+            (b"\x7f\xff\xff\xff", "no Kafka broker answers there: a frame of 2147483647 bytes is announced[.]"),
+            (b"\xff\xff\xff\xff", "no Kafka broker answers there: a frame of -1 bytes is announced[.]"),
+            (b"HTTP/1.1 400 Bad Request\r\n", "an HTTP server answers there, not a Kafka broker[.]"),
+            (b"\x15\x03\x03\0\2\2\x50", "the listener speaks TLS. Set security[.]protocol to SSL or SASL_SSL"),
+            (b"\0\0\0\2\0\1", "the answer to ApiVersions has only 2 bytes"),
+            (b"\0\0\0\5\0\0\0\0\0", UNREADABLE),
+            (b"\0\0\0\x0a" + bytes(10), UNREADABLE),
+            (b"\0\0\0\x0e" + bytes(4) + bytes.fromhex("0000feffffff0f000000"), UNREADABLE),
+            (
+                b"\0\0\0\x0d" + bytes(4) + bytes.fromhex("000001000000000000"),
+                f"{UNREADABLE}it has 1 bytes too many",
+            ),
+            (b"\0\0\0\x0c" + bytes(4) + bytes.fromhex("03e7010000000000"), "ApiVersions was refused: UNKNOWN_999"),
+            (
+                b"\0\0\0\x08\0\0\x30\x39" + bytes(4),
+                "the answer to ApiVersions has correlation id 12345, expected 0",
+            ),
+        )
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("script", "settings", "kind", "said"), PEERS.values(), ids=PEERS.keys())
+def test_a_peer_that(script: Script, settings: dict[str, Any], kind: type[WireError], said: str) -> None:
+    message, error = failure_with(script, **settings)
+    assert isinstance(error, kind)
+    assert re.match(said, message)
 
 
 def test_two_answers_to_one_request() -> None:
@@ -159,27 +161,6 @@ def test_two_answers_to_one_request() -> None:
     message, error = failure_with(script)
     assert isinstance(error, ProtocolError)
     assert message == "more answers than requests came to ApiVersions"
-
-
-def test_tls_to_a_peer_that_does_not_speak_it() -> None:
-    def script(connection: socket.socket) -> None:
-        connection.recv(1000)
-
-    message, error = failure_with(script, security_protocol=SecurityProtocol.SSL)
-    assert isinstance(error, TlsFailed)
-    assert message.startswith("the TLS handshake failed (")
-    assert "Is it a PLAINTEXT listener? Then set security.protocol to PLAINTEXT or SASL_PLAINTEXT." in message
-
-
-def test_a_tls_handshake_that_hangs_ends_in_time() -> None:
-    def script(connection: socket.socket) -> None:
-        connection.settimeout(SILENCE_S)
-        while connection.recv(1000):
-            pass
-
-    message, error = failure_with(script, timeout_ms=300, security_protocol=SecurityProtocol.SSL)
-    assert isinstance(error, RequestTimedOut)
-    assert message.startswith("timed out in the TLS handshake.")
 
 
 def test_when_no_bootstrap_server_answers_every_reason_is_told() -> None:
