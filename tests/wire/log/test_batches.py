@@ -138,43 +138,57 @@ def test_a_table_of_batches_is_a_sequence() -> None:
         batches[10]
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "said"),
-    [
-        ("base_offset", -1, "a base offset of -1"),
-        ("last_offset_delta", -1, "a last offset delta of -1"),
-        ("last_offset_delta", 0, "2 records on 0 + 1 offsets"),
-        ("count", -1, "-1 records"),
-        ("count", 3, "3 records on 1 + 1 offsets"),
-        ("attributes", 5, "an unknown codec in the attributes 0x0005"),
-        ("attributes", 7, "an unknown codec"),
-    ],
-)
-def test_headers_that_cannot_be_true(field: str, value: int, said: str) -> None:
-    """Under a right checksum. What stands before them is given first."""
-    good = encode_batch([(b"k", b"v")], base_offset=0, timestamp=0)
-    bad = with_field(with_field(SMALLEST, "base_offset", 1), field, value)
-    batches = read_batch_headers(good + bad + good, FILE)
+AT = len(SMALLEST)
+NEXT = with_field(SMALLEST, "base_offset", 2)
+MANY = (1 << 31) - 1
+DAMAGE: list[tuple[bytes, str]] = [
+    # Headers that cannot be true, under a right checksum, and another batch behind them.
+    *(
+        (with_field(NEXT, field, value) + NEXT, said)
+        for field, value, said in (
+            ("base_offset", -1, "a base offset of -1"),
+            ("base_offset", 0, "the base offset 0 is not above the last offset"),
+            ("base_offset", 1, "the base offset 1 is not above the last offset"),
+            ("last_offset_delta", -1, "a last offset delta of -1"),
+            ("last_offset_delta", 0, "2 records on 0 + 1 offsets"),
+            ("count", -1, "-1 records"),
+            ("count", 3, "3 records on 1 + 1 offsets"),
+            ("attributes", 5, "an unknown codec in the attributes 0x0005"),
+            ("attributes", 7, "an unknown codec"),
+            ("magic", 3, "magic 3, where Kafka writes 2"),
+        )
+    ),
+    (
+        with_field(with_field(NEXT, "last_offset_delta", MANY), "count", MANY),
+        "2147483647 records do not fit the length 63",
+    ),
+    # What the checksum does not cover tells too: it is no beginning of what was to follow.
+    (with_field(NEXT, "base_offset", 1)[:-1], "a broken batch at offset 1, where 2 or a later one is due"),
+    # Lengths that lie.
+    *(
+        (NEXT[:8] + length.to_bytes(4, "big", signed=True) + NEXT[12:], said)
+        for length, said in (
+            (48, "a batch length of 48, less"),
+            (-1, "a batch length of -1, less"),
+            (64, "a batch of 76 bytes with 75 left"),
+            (62, "checksum"),
+            (MANY, "a batch of 2147483659 bytes with 75 left"),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("bad", "said"), DAMAGE, ids=[said for _, said in DAMAGE])
+def test_damage_is_said_with_its_place(bad: bytes, said: str) -> None:
+    """What stands before it is given first."""
+    batches = read_batch_headers(SMALLEST + bad, FILE)
     assert next(batches).base_offset == 0
     with pytest.raises(DamagedLog) as error:
         next(batches)
     assert said in error.value.reason
-    assert (error.value.file, error.value.position) == (FILE, len(good))
-    assert str(error.value).startswith(f"{FILE}, byte {len(good)}: ")
-
-
-def test_more_records_than_fit() -> None:
-    bad = with_field(with_field(SMALLEST, "last_offset_delta", (1 << 31) - 1), "count", (1 << 31) - 1)
-    with pytest.raises(DamagedLog, match="2147483647 records do not fit the length 63"):
-        list(read_batch_headers(bad, FILE))
-
-
-@pytest.mark.parametrize("base_offset", [0, 1])
-def test_offsets_ascend(base_offset: int) -> None:
-    bad = with_field(SMALLEST, "base_offset", base_offset)
-    with pytest.raises(DamagedLog, match=f"the base offset {base_offset} is not above the last offset"):
-        list(read_batch_headers(SMALLEST + bad, FILE))
-    assert len(list(read_batch_headers(SMALLEST + with_field(SMALLEST, "base_offset", 2), FILE))) == 2
+    assert (error.value.file, error.value.position) == (FILE, AT)
+    assert str(error.value).startswith(f"{FILE}, byte {AT}: ")
+    assert len(list(read_batch_headers(SMALLEST + NEXT, FILE))) == 2
 
 
 def test_every_change_of_what_the_checksum_covers_is_noticed() -> None:
@@ -191,50 +205,23 @@ def test_every_cut_is_noticed() -> None:
             list(read_batch_headers(SMALLEST[:end], FILE))
 
 
-@pytest.mark.parametrize(
-    ("length", "said"),
-    [
-        (48, "a batch length of 48, less"),
-        (-1, "a batch length of -1, less"),
-        (64, "a batch of 76 bytes with 75 left"),
-        (62, "checksum"),
-        ((1 << 31) - 1, "a batch of 2147483659 bytes with 75 left"),
-    ],
-)
-def test_lengths_that_lie(length: int, said: str) -> None:
-    changed = SMALLEST[:8] + length.to_bytes(4, "big", signed=True) + SMALLEST[12:]
+PAYLOADS: list[tuple[bytes, str]] = [
+    *(
+        (with_payload(b"", count=1, codec=codec, compressed=b"\0no such data"), codec.name.lower())
+        for codec in Codec
+        if codec is not Codec.NONE
+    ),
+    (with_payload(bytes(7), count=1 << 20, codec=Codec.GZIP), "1048576 records do not fit the 7 bytes"),
+    (
+        with_payload(bytes(MOST_BYTES + 1), count=1, codec=Codec.ZSTD),
+        f"expand to more than {MOST_BYTES}",
+    ),
+]
+
+
+@pytest.mark.parametrize(("data", "said"), PAYLOADS, ids=[said for _, said in PAYLOADS])
+def test_records_that_do_not_decompress(data: bytes, said: str) -> None:
     with pytest.raises(DamagedLog, match=said):
-        list(read_batch_headers(changed, FILE))
-
-
-def test_a_broken_batch_that_does_not_belong_here() -> None:
-    """What the checksum does not cover tells too: it is no beginning of what was to follow."""
-    broken = with_field(SMALLEST, "base_offset", 1)[:-1]
-    with pytest.raises(DamagedLog, match="a broken batch at offset 1, where 2 or a later one is due"):
-        list(read_batch_headers(SMALLEST + broken, FILE))
-
-
-def test_a_magic_of_the_future() -> None:
-    with pytest.raises(DamagedLog, match="magic 3, where Kafka writes 2"):
-        list(read_batch_headers(with_field(SMALLEST, "magic", 3), FILE))
-
-
-@pytest.mark.parametrize("codec", [codec for codec in Codec if codec is not Codec.NONE])
-def test_records_that_do_not_decompress(codec: Codec) -> None:
-    data = with_payload(b"", count=1, codec=codec, compressed=b"\x00no such data")
-    with pytest.raises(DamagedLog, match=codec.name.lower()):
-        records_of(_only(data), data)
-
-
-def test_records_that_decompress_to_too_little() -> None:
-    data = with_payload(bytes(7), count=1 << 20, codec=Codec.GZIP)
-    with pytest.raises(DamagedLog, match="1048576 records do not fit the 7 bytes"):
-        records_of(_only(data), data)
-
-
-def test_records_that_decompress_to_too_much() -> None:
-    data = with_payload(bytes(MOST_BYTES + 1), count=1, codec=Codec.ZSTD)
-    with pytest.raises(DamagedLog, match=f"expand to more than {MOST_BYTES}"):
         records_of(_only(data), data)
 
 
