@@ -1,7 +1,4 @@
-"""A group of every kind on the real broker, at rest, with committed offsets: what the commands are tried on.
-
-`python -m tests.cli.fleet` starts broker and fleet and keeps them until Ctrl-C, to try commands by hand.
-"""
+"""A group of every kind on the real broker, at rest, with committed offsets: what the commands are tried on."""
 
 from __future__ import annotations
 
@@ -56,7 +53,7 @@ def running_fleet(broker: Broker, jars: Path, host: JavaHost, scratch: Path) -> 
     members = Members(host, jars, scratch)
     groups: dict[str, str] = {}
     try:
-        for kind, (count, start) in _KINDS.items():
+        for kind, (count, start) in MEMBERS.items():
             groups[kind] = f"{prefix}-{kind}"
             for position in range(count):
                 start(members, broker, groups[kind], topic, position)
@@ -64,7 +61,7 @@ def running_fleet(broker: Broker, jars: Path, host: JavaHost, scratch: Path) -> 
         join_connect_group(broker, groups["connect"])
         groups["simple"] = f"{prefix}-simple"
         _commit(broker, groups["simple"], topic)
-        for kind, (count, _) in _KINDS.items():
+        for kind, (count, _) in MEMBERS.items():
             # A share group is Stable before its partitions are there, and bumps its epoch when they are.
             wait_until(partial(_all_assigned, broker, groups[kind]), f"{groups[kind]} owns everything")
             wait_group(broker, groups[kind], members=count, state="Stable")
@@ -125,7 +122,7 @@ def _streams(members: Members, broker: Broker, group: str, topic: str, _: int) -
     )
 
 
-_KINDS: dict[str, tuple[int, Start]] = {
+MEMBERS: dict[str, tuple[int, Start]] = {
     "confluent-range": (2, _confluent(partition_assignment_strategy="range")),
     "confluent-cooperative": (2, _confluent(partition_assignment_strategy="cooperative-sticky")),
     "confluent-consumer": (2, _confluent(group_protocol="consumer")),
@@ -177,28 +174,3 @@ def _all_committed(broker: Broker, group: str, topic: str) -> bool:
     committed = consumer.committed([TopicPartition(topic, p) for p in range(PARTITIONS)], timeout=10)
     consumer.close()
     return all(place.offset == RECORDS // PARTITIONS for place in committed)
-
-
-def main() -> None:
-    """Keep a fleet until Ctrl-C."""
-    import tempfile
-
-    from tests.kafka.coordinator import wait_for_coordinator
-    from tests.kafka.jars import fetch
-
-    jars = fetch()
-    with tempfile.TemporaryDirectory() as directory:
-        broker, host = Broker(jars, Path(directory) / "broker"), JavaHost(jars)
-        try:
-            broker.start()
-            wait_for_coordinator(broker)
-            with running_fleet(broker, jars, host, Path(directory)) as fleet:
-                print(broker.bootstrap, fleet.topic, *fleet.groups.values(), flush=True)
-                input()
-        finally:
-            host.crash()
-            broker.stop()
-
-
-if __name__ == "__main__":
-    main()

@@ -66,15 +66,8 @@ def test_a_snapshot_of_which_little_is_known(kohort: Kohort, tmp_path: Path) -> 
     file.write_text(
         "kohort: 1\ngroups: {a: {members: [{id: m}]}, b: {type: share}, c: {type: streams}, d: {}}\n"
     )
-    for question in (
-        *(
-            "list",
-            "describe --all-groups",
-            "describe --all-groups --state",
-            "describe --all-groups --members",
-        ),
-        *(f"plan {group} --to consumer" for group in "abcd"),
-    ):
+    described = (f"describe --all-groups{mode}" for mode in ("", " --state", " --members"))
+    for question in ("list", *described, *(f"plan {group} --to consumer" for group in "abcd")):
         _check(kohort, question, "--snapshot", file)
 
 

@@ -115,8 +115,6 @@ NOT_ADDED = {
     "no-value": (["-b", "k:1", "--property", "client.id"], "--property wants KEY=VALUE"),
     "twice": (["-b", "k:1", "--property", "client.id=a", "--secret-env", "client.id=B"], "client.id is given twice"),
     "no-source": ([], "names no source; add bootstrap_server"),
-    "two-sources": (["-b", "k:1", "--snapshot", "s"], "bootstrap_server and snapshot name different sources"),
-    "both-properties": (["-b", "k:1", "--command-config", "f", "--property", "client.id=a"], "two ways to say"),
     "no-host": (["-b", "kafka"], "'kafka' is not a broker address"),
     "user": (["-b", f"SSL://u:{SECRET}@k:1"], "without a user and a password"),
     "protocol": (["-b", "k:1", "--property", "security.protocol=TLS"], "'TLS' is none of PLAINTEXT"),

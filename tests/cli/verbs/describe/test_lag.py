@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin._acl import AclOperation
 from confluent_kafka.admin._resource import ResourceType
 from hypothesis import HealthCheck, given, settings
@@ -23,7 +23,6 @@ from groups.model import CommittedOffset, Group, GroupListing, GroupState, Group
 from tests.cli.command import Answer, Kohort
 from tests.cli.offset_rig import FIRST_MS, STEP_MS, OffsetRig
 from tests.cli.schemas import faults
-from tests.kafka.broker import Broker
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.plugin import StartBroker
 from tests.kafka.tool_host import ToolHost
@@ -64,7 +63,7 @@ def scene(session_rig: OffsetRig) -> Scene:
     """Give topics and groups at rest."""
     rig = session_rig
     topic, marked = rig.topic([20, 20, 20, 0], deleted={2: 5}), rig.topic([0])
-    transaction(rig.broker, marked)
+    transaction(rig, marked)
     before = time.time_ns() // 1_000_000
     lagging = rig.group({(topic, 0): 3, (topic, 1): 20, (topic, 2): 2, (topic, 3): 0, (marked, 0): 1})
     done = rig.group({(topic, 0): 20, (marked, 0): 2})
@@ -74,27 +73,24 @@ def scene(session_rig: OffsetRig) -> Scene:
     )
 
 
-def transaction(broker: Broker, topic: str) -> None:
-    """One record, at offset 0, and the mark of its transaction's end at offset 1."""
-    producer = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": topic, "log_level": 0})
+def begun_transaction(rig: OffsetRig, name: str) -> Producer:
+    """A producer of that transactional id, in a transaction."""
+    settings = {"bootstrap.servers": rig.broker.bootstrap, "transactional.id": name, "log_level": 0}
+    producer = Producer(settings)
     producer.init_transactions(30)
     producer.begin_transaction()
+    return producer
+
+
+def transaction(rig: OffsetRig, topic: str) -> None:
+    """One record, at offset 0, and the mark of its transaction's end at offset 1."""
+    producer = begun_transaction(rig, topic)
     producer.produce(topic, b"", timestamp=FIRST_MS)
     producer.commit_transaction(30)
     # The coordinator writes the mark after it has answered.
-    reader = Consumer(
-        {
-            "bootstrap.servers": broker.bootstrap, "group.id": topic, "isolation.level": "read_uncommitted",
-            "log_level": 0,
-        }
-    )  # fmt: skip
-    try:
-        wait_until(
-            lambda: reader.get_watermark_offsets(TopicPartition(topic, 0), 30) == (0, 2),
-            "the mark is written",
-        )
-    finally:
-        reader.close()
+    with rig.consumer(topic) as reader:
+        place = TopicPartition(topic, 0)
+        wait_until(lambda: reader.get_watermark_offsets(place, 30) == (0, 2), "the mark is written")
 
 
 def rows_of(answer: Answer, group: str) -> dict[Place, dict[str, Any]]:
@@ -161,26 +157,20 @@ def test_the_commit_that_counts_is_the_one_the_broker_tells(
     between = time.time_ns() // 1_000_000
     wait_until(lambda: time.time_ns() // 1_000_000 > between, "the clock goes on", every_s=0.001)
     rig.group({(topic, 1): 5}, name=group)
-    offset_in_transaction(rig.broker, group, topic, 0, 9)
+    offset_in_transaction(rig, group, topic, 0, 9)
     answer = scene.describe(group, "--last-commit").succeeded()
     rows = rows_of(answer, group)
     assert [rows[topic, number]["committed"] for number in (0, 1)] == [4, 5]
     assert rows[topic, 0]["last_commit_ms"] <= between < rows[topic, 1]["last_commit_ms"]
 
 
-def offset_in_transaction(broker: Broker, group: str, topic: str, partition: int, offset: int) -> None:
+def offset_in_transaction(rig: OffsetRig, group: str, topic: str, partition: int, offset: int) -> None:
     """An offset that is committed in a transaction which is then aborted."""
-    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group, "log_level": 0})
-    settings = {"bootstrap.servers": broker.bootstrap, "transactional.id": group, "log_level": 0}
-    producer = Producer(settings)
-    try:
-        producer.init_transactions(30)
-        producer.begin_transaction()
+    producer = begun_transaction(rig, group)
+    with rig.consumer(group) as consumer:
         places = [TopicPartition(topic, partition, offset)]
         producer.send_offsets_to_transaction(places, consumer.consumer_group_metadata(), 30)
         producer.abort_transaction(30)
-    finally:
-        consumer.close()
 
 
 @pytest.mark.kafka

@@ -13,35 +13,19 @@ kohort: 1
 topics: {orders: {partitions: 4}}
 groups:
   payments:
-    type: classic
-    state: Stable
-    protocol_type: consumer
-    protocol: cooperative-sticky
-    generation: 4
-    leader: b-1
-    members:
-    - {id: a-1, client: {id: a, library: librdkafka}, user_data: {subscription: "", assignment: ""}}
-    - {id: b-1, client: {id: b, library: java}, user_data: {subscription: "", assignment: ""}}
+    {type: classic, state: Stable, protocol_type: consumer, protocol: cooperative-sticky, generation: 4, leader: b-1,
+     members: [{id: a-1, client: {id: a, library: librdkafka}, user_data: {subscription: "", assignment: ""}},
+               {id: b-1, client: {id: b, library: java}, user_data: {subscription: "", assignment: ""}}]}
   unled:
-    type: classic
-    state: Stable
-    protocol_type: consumer
-    protocol: range
-    members: [{id: a-1, client: {id: a}}, {id: b-1, client: {id: b}}, {id: c-1, client: {id: c}}]
+    {type: classic, state: Stable, protocol_type: consumer, protocol: range,
+     members: [{id: a-1, client: {id: a}}, {id: b-1, client: {id: b}}, {id: c-1, client: {id: c}}]}
   rebalancing:
-    type: classic
-    state: PreparingRebalance
-    protocol_type: consumer
-    leader: gone-1
-    members: [{id: a-1, client: {id: a}}, {id: b-1, instance: shop}]
+    {type: classic, state: PreparingRebalance, protocol_type: consumer, leader: gone-1,
+     members: [{id: a-1, client: {id: a}}, {id: b-1, instance: shop}]}
   moving:
-    type: consumer
-    state: Reconciling
-    group_epoch: 5
-    assignment_epoch: 5
-    members:
-    - {id: a-1, client: {id: a}, protocol: classic, epoch: 4, owned: {orders: [0, 1]}, target: {orders: [0]}}
-    - {id: b-1, client: {id: b}, epoch: 5, owned: {}, target: {orders: [1]}}
+    {type: consumer, state: Reconciling, group_epoch: 5, assignment_epoch: 5, members: [
+      {id: a-1, client: {id: a}, protocol: classic, epoch: 4, owned: {orders: [0, 1]}, target: {orders: [0]}},
+      {id: b-1, client: {id: b}, epoch: 5, owned: {}, target: {orders: [1]}}]}
 """
 
 

@@ -151,14 +151,6 @@ def test_a_leader_that_has_left_is_not_taken_for_the_leader(
     assert describe(group.id)["leader"] == group.leader
 
 
-def test_user_data_in_assignments(broker: Broker, describe: Callable[[str], Described]) -> None:
-    group = RawGroup(broker=broker, user_data=b"12345678")
-    group.grow(2)
-    found = describe(group.id)
-    assert sorted(found["upgrade_blocked_by"]) == sorted(group.members)
-    assert {each["user_data_bytes"] for each in found["members"]} == {8}
-
-
 def test_a_group_of_real_members_through_its_upgrade_live_and_in_the_log(
     kohort: Kohort, broker: Broker, members: Members, describe: Callable[[str], Described]
 ) -> None:

@@ -176,9 +176,6 @@ def test_an_audit_of_snapshots_and_logs(kohort: Kohort, sample: Path, tmp_path: 
     assert document["audited"] == 20
     verdicts = {(row["source"], row["group"]): row["verdict"] for row in document["groups"]}
     assert len(verdicts) == 20
-    for (_, group), verdict in verdicts.items():
-        plan = kohort.quick("plan", group, "--to", "consumer", "--embedded", sample, "--output", "json")
-        assert verdict == plan.document["verdict"], group
     assert [Path(each["file"]).name for each in document["quarantined"]] == ["b.yaml"]
     assert "1 file could not be read" in answer.stderr
     assert report.read_text().startswith("<!DOCTYPE html>")

@@ -56,17 +56,17 @@ def test_a_directory_that_is_no_log(kohort: Kohort, sample: Path, tmp_path: Path
     kohort.quick("fleet", command).assert_said(3, "holds no groups; name a source")
 
 
-def test_a_snapshot_has_no_history(kohort: Kohort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "s.yaml"
-    file.write_text("kohort: 1\ngroups: {}\n")
-    monkeypatch.setenv("KOHORT_SNAPSHOT", str(file))
-    kohort.quick("fleet history").assert_refused(f"{file} is a snapshot, which has no history")
-
-
-def test_an_audit_reads_no_live_cluster(kohort: Kohort, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KOHORT_BOOTSTRAP_SERVER", "127.0.0.1:1")
-    answer = kohort.quick("fleet audit")
-    answer.assert_refused("`kohort snapshot -o FILE` saves a live cluster for --snapshots")
+@pytest.mark.parametrize(
+    ("command", "variable", "value", "said"),
+    [
+        ("history", "SNAPSHOT", "s.yaml", "s.yaml is a snapshot, which has no history"),
+        ("audit", "BOOTSTRAP_SERVER", "127.0.0.1:1", "`kohort snapshot -o FILE` saves a live cluster for --snapshots"),
+    ],
+)  # fmt: skip
+def test_a_source_of_the_environment_that_it_does_not_read(
+    kohort: Kohort, command: str, variable: str, value: str, said: str
+) -> None:
+    kohort.quick("fleet", command, **{f"KOHORT_{variable}": value}).assert_refused(said)
 
 
 def test_snapshots_that_are_not_there(kohort: Kohort, tmp_path: Path) -> None:

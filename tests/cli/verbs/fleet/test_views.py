@@ -19,41 +19,15 @@ from tests.cli.schemas import faults, load
 
 START_MS = 1_780_000_000_000
 GROUP: dict[str, Any] = {
-    "group": "payments",
-    "type": "consumer",
-    "migration": "mixed",
-    "rebalances": 3,
-    "joined": 2,
-    "left": 1,
-    "moved": 8,
-    "rebalancing_s": 64.25,
-    "last_rebalance": START_MS,
-    "storms": 1,
-    "zombies": 0,
-    "commits": 1_000,
-    "resets": 2,
-}
+    "group": "payments", "type": "consumer", "migration": "mixed", "rebalances": 3, "joined": 2, "left": 1, "moved": 8,
+    "rebalancing_s": 64.25, "last_rebalance": START_MS, "storms": 1, "zombies": 0, "commits": 1_000, "resets": 2,
+}  # fmt: skip
 REBALANCE: dict[str, Any] = {
-    "day": None,
-    "group": "payments",
-    "protocol": "classic",
-    "epoch": 7,
-    "start": None,
-    "end": START_MS,
-    "duration_s": 3.5,
-    "cause": "join",
-    "causes": ["join", "leave"],
-    "assignor": "range",
-    "members_before": 2,
-    "members": 3,
-    "joined": ["c-1", "c-2"],
-    "left": [],
-    "expired": [],
-    "partitions": 12,
-    "moved": 4,
-    "revoked": 12,
+    "day": None, "group": "payments", "protocol": "classic", "epoch": 7, "start": None, "end": START_MS,
+    "duration_s": 3.5, "cause": "join", "causes": ["join", "leave"], "assignor": "range", "members_before": 2,
+    "members": 3, "joined": ["c-1", "c-2"], "left": [], "expired": [], "partitions": 12, "moved": 4, "revoked": 12,
     "skipped": 0,
-}
+}  # fmt: skip
 QUARANTINED = Quarantined(
     source="__consumer_offsets-3",
     file="/d/__consumer_offsets-3/00000000000000000000.log",

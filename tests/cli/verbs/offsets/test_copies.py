@@ -8,6 +8,7 @@ import random
 from pathlib import Path
 
 import pytest
+from confluent_kafka import TopicPartition
 
 from groups.offsets.offsets_csv import MalformedOffsets, read_offsets
 from tests.cli.command import Kohort
@@ -87,17 +88,14 @@ def test_only_the_named_groups_of_a_file(rig: OffsetRig, topic: str, tmp_path: P
 
 @kafka
 def test_a_clone_copies_offsets_epochs_and_metadata(rig: OffsetRig, topic: str) -> None:
-    from confluent_kafka import Consumer, TopicPartition
-
     origin, target = fresh_name("origin"), rig.group({(topic, 0): 1, (topic, 2): 0})
-    consumer = Consumer({"bootstrap.servers": rig.broker.bootstrap, "group.id": origin})
     places = [
         TopicPartition(topic, 0, 7, metadata="größe", leader_epoch=0),
         # Before the earliest, and copied all the same.
         TopicPartition(topic, 1, 2),
     ]
-    consumer.commit(offsets=places, asynchronous=False)
-    consumer.close()
+    with rig.consumer(origin) as consumer:
+        consumer.commit(offsets=places, asynchronous=False)
 
     words = ["offsets", "clone", origin, target]
     shown = rig.ours(*words).succeeded()

@@ -127,23 +127,6 @@ def test_goes_on_after_a_kill(tmp_path: Path, fsync: str) -> None:
             assert served.ask(everything) == before
 
 
-def test_members_go_on_with_their_epochs(tmp_path: Path) -> None:
-    with serving(tmp_path) as served:
-        served.ask(tell_a_story)
-        before = served.ask(everything)["consumer"]["groups"][0]
-    epochs = {member["member_id"]: member["member_epoch"] for member in before["members"]}
-    assert min(epochs.values()) > 0
-
-    async def go_on(cluster: Cluster) -> list[int]:
-        return [
-            (await heartbeat(cluster, "consumer", member, epoch, topic_partitions=None))["member_epoch"]
-            for member, epoch in epochs.items()
-        ]
-
-    with serving(tmp_path) as served:
-        assert served.ask(go_on) == list(epochs.values())
-
-
 def test_a_deletion_of_a_topic_is_finished(tmp_path: Path) -> None:
     """Killed between the directory of a topic and the offsets that were committed to it."""
     with serving(tmp_path, "--topic", "orders:1", "--topic", "late:1") as served:

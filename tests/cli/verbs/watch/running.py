@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Self
 
-from tests.cli.command import Kohort
+from tests.cli.command import Kohort, words
 from tests.kafka.wait import wait_until
 from tests.support.terminals import read_to_end, resize
 
@@ -69,7 +69,7 @@ def in_pipe(
     out, errors = directory / f"{name}.out", directory / f"{name}.err"
     with out.open("wb") as stdout, errors.open("wb") as stderr:
         process = subprocess.Popen(
-            [kohort.executable, *map(str, arguments)], stdout=stdout, stderr=stderr, env=kohort.env
+            [kohort.executable, *words(*arguments)], stdout=stdout, stderr=stderr, env=kohort.env
         )
     yield from _running(process, Running(process, out.read_text, errors))
 
@@ -90,7 +90,7 @@ def on_terminal(
     with errors.open("wb") as stderr:
         # A group of processes of its own, in a session that has others: it may be stopped as Ctrl-Z does it.
         process = subprocess.Popen(
-            [kohort.executable, *map(str, arguments)],
+            [kohort.executable, *words(*arguments)],
             stdin=terminal, stdout=terminal, stderr=stderr, env={**kohort.env, "TERM": term}, process_group=0,
         )  # fmt: skip
     os.close(terminal)

@@ -15,7 +15,6 @@ from tests.cli.schemas import faults
 from tests.cli.verbs.watch.running import Running, happened, in_pipe, observations
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
-from tests.kafka.member import Member
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.plugin import StartBroker
 from tests.kafka.topics import create_topics
@@ -24,17 +23,10 @@ from tests.kafka.wait import wait_until
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("heeded_interrupts")]
 
 PARTITIONS = 6
-Start = Callable[[Members, Broker, str, str], Member]
-KINDS: dict[str, Start] = {
-    "eager": lambda members, broker, group, topic: members.confluent(
-        broker, group, [topic], partition_assignment_strategy="range"
-    ),
-    "cooperative": lambda members, broker, group, topic: members.confluent(
-        broker, group, [topic], partition_assignment_strategy="cooperative-sticky"
-    ),
-    "consumer": lambda members, broker, group, topic: members.java(
-        broker, group, [topic], group_protocol="consumer"
-    ),
+KINDS: dict[str, dict[str, Any]] = {
+    "eager": {"partition_assignment_strategy": "range"},
+    "cooperative": {"partition_assignment_strategy": "cooperative-sticky"},
+    "consumer": {"group_protocol": "consumer"},
 }
 
 
@@ -78,23 +70,13 @@ def test_a_member_joins_and_leaves(
     topic, group = fresh_name("orders"), fresh_name(kind)
     create_topics(broker, {topic: PARTITIONS})
     file = tmp_path / "recording.ndjson"
-    words = [
-        "watch",
-        group,
-        "-b",
-        broker.bootstrap,
-        "--every",
-        "0.1",
-        "--output",
-        "json",
-        "--record",
-        str(file),
-    ]
-    with in_pipe(kohort, tmp_path, *words) as watch:
+    line = f"watch {group} -b {broker.bootstrap} --every 0.1 --output json --record"
+    start = members.java if kind == "consumer" else members.confluent
+    with in_pipe(kohort, tmp_path, line, file) as watch:
         watch.wait_document(lambda each: each["kind"] == "observation", "the first look")
-        first = KINDS[kind](members, broker, group, topic)
+        first = start(broker, group, [topic], **KINDS[kind])
         alone = last_rest(watch, group, 1)
-        second = KINDS[kind](members, broker, group, topic)
+        second = start(broker, group, [topic], **KINDS[kind])
         both = last_rest(watch, group, 2)
         second.stop()
         again = last_rest(watch, group, 1)
@@ -212,14 +194,13 @@ def test_a_broker_goes_away_and_comes_back(
     create_topics(broker, {topic: PARTITIONS})
     member = members.confluent(broker, group, [topic])
     member.wait_assignment({topic: list(range(PARTITIONS))})
-    source = ["-b", broker.bootstrap]
-    watching = ["watch", group, *source, "--every", "0.2"]
-    listing = ["list", *source, "--watch", "0.2", "--output", "json", "--timeout", "2000"]
+    watching = f"watch {group} -b {broker.bootstrap} --every 0.2"
+    listing = f"list -b {broker.bootstrap} --watch 0.2 --output json --timeout 2000"
     with (
-        in_pipe(kohort, tmp_path, *watching, "--output", "json", name="stream") as stream,
-        in_pipe(kohort, tmp_path, *watching, name="lines") as lines,
-        in_pipe(kohort, tmp_path, *listing, name="list") as listed,
-    ):  # fmt: skip
+        in_pipe(kohort, tmp_path, f"{watching} --output json", name="stream") as stream,
+        in_pipe(kohort, tmp_path, watching, name="lines") as lines,
+        in_pipe(kohort, tmp_path, listing, name="list") as listed,
+    ):
         last_rest(stream, group, 1)
         lines.wait_for(lambda each: group in each.stdout, "the first look")
         listed.wait_for(lambda each: each.documents, "the first list")
@@ -243,9 +224,7 @@ def test_a_broker_goes_away_and_comes_back(
         )
         lines.wait_for(lambda each: "answers come again" in each.stderr, "the end of the outage is said")
         listed.wait_for(
-            lambda each: any(
-                row["group"] == group for one in each.documents[count:] for row in one["groups"]
-            ),
+            lambda each: group in {row["group"] for one in each.documents[count:] for row in one["groups"]},
             "the list is back",
         )
         statuses = [each.interrupt() for each in (stream, lines, listed)]

@@ -172,21 +172,15 @@ def changed(position: int, **fields: object) -> list[str]:
         (["\x00" * 10 + "\n"], "{file}:1: not a JSON document"),
         (["{" * 100_000 + "\n"], "{file}:1: not a JSON document"),
         (["[" * 100_000 + "\n"], "{file}:1: not a JSON document"),
+        ([*lines(LOOK), "\udcff\udcfe\n"], "{file}:3: not a text in UTF-8 (byte 0 of the line)"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_file_is_said(
     kohort: Kohort, tmp_path: Path, told: list[str], message: str
 ) -> None:
     file = tmp_path / "wrong"
-    file.write_text("".join(told))
+    file.write_text("".join(told), errors="surrogateescape")
     kohort.quick("watch --replay", file).assert_refused(message.format(file=file), status=3)
-
-
-def test_bytes_that_are_no_text(kohort: Kohort, tmp_path: Path) -> None:
-    file = tmp_path / "bytes"
-    file.write_bytes("".join(lines(LOOK)).encode() + b"\xff\xfe\n")
-    answer = kohort.quick("watch --replay", file)
-    answer.assert_refused(f"{file}:3: not a text in UTF-8 (byte 0 of the line)", status=3)
 
 
 def test_a_file_that_cannot_be_read(kohort: Kohort, tmp_path: Path) -> None:

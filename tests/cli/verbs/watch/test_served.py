@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from tests.cli.command import Kohort
-from tests.cli.served_data import Served, serving
+from tests.cli.served_data import serving
 from tests.cli.verbs.watch.running import Running, happened, in_pipe, observations
 from tests.kafka.ports import HOST
 
@@ -20,13 +19,6 @@ GROUP, TOPIC = "watched", "orders"
 COMMITS = 300
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    """A coordinator with a topic, whose directory is `data`."""
-    with serving(tmp_path / "data", "--topic", f"{TOPIC}:1") as served:
-        yield served
-
-
 def committed(running: Running) -> list[int]:
     """The offsets that a watch saw, look by look."""
     looks = [each["groups"].get(GROUP) for each in observations(running.documents)]
@@ -34,45 +26,42 @@ def committed(running: Running) -> list[int]:
     return [each["offset"] if isinstance(each, dict) else each for each in told]
 
 
-def test_both_see_what_is_written_while_they_look(kohort: Kohort, tmp_path: Path, served: Served) -> None:
-    address = f"{HOST}:{served.port}"
-    watch = ["watch", GROUP, "--every", "0.05", "--output", "json"]
-    with (
-        closing(Consumer({"bootstrap.servers": address, "group.id": GROUP})) as consumer,
-        in_pipe(kohort, tmp_path, *watch, "-b", address, name="port") as port,
-        in_pipe(kohort, tmp_path, *watch, "--embedded", tmp_path / "data", name="directory") as directory,
-    ):
+def test_both_see_what_is_written_while_they_look(kohort: Kohort, tmp_path: Path) -> None:
+    """A watch and a repeated list over the port, and both of the directory."""
+    data = tmp_path / "data"
+    with ExitStack() as stack:
+        served = stack.enter_context(serving(data, "--topic", f"{TOPIC}:1"))
+        address = f"{HOST}:{served.port}"
 
-        def commit(offset: int) -> None:
-            consumer.commit(offsets=[TopicPartition(TOPIC, 0, offset)], asynchronous=False)
+        def running(line: str) -> list[Running]:
+            """The command on both sources."""
+            sources: dict[str, list[str | Path]] = {
+                "port": ["-b", address],
+                "directory": ["--embedded", data],
+            }
+            return [
+                stack.enter_context(in_pipe(kohort, tmp_path, line, *source, name=f"{line[:4]}-{name}"))
+                for name, source in sources.items()
+            ]
 
-        for running in (port, directory):
-            running.wait_for(lambda each: observations(each.documents), "the first look, at no group")
-            assert observations(running.documents)[0]["groups"] == {GROUP: None}
-        for offset in range(COMMITS):
-            commit(offset)
-        for running in (port, directory):
-            running.wait_for(lambda each: committed(each)[-1:] == [COMMITS - 1], "the last commit")
-            assert committed(running) == sorted(committed(running))
-            assert happened(running.documents, "group-appeared")
-            assert [each["errors"] for each in observations(running.documents) if each["errors"]] == []
-        assert [running.interrupt() for running in (port, directory)] == [0, 0]
-        assert "Traceback" not in port.stderr + directory.stderr
-
-
-def test_repeated_lists_of_both_agree(kohort: Kohort, tmp_path: Path, served: Served) -> None:
-    address = f"{HOST}:{served.port}"
-    listing = ["list", "--watch", "0.1", "--output", "json"]
-    with (
-        in_pipe(kohort, tmp_path, *listing, "-b", address, name="port") as port,
-        in_pipe(kohort, tmp_path, *listing, "--embedded", tmp_path / "data", name="directory") as directory,
-    ):
-        for running in (port, directory):
-            running.wait_for(lambda each: each.documents, "the first list, an empty one")
-            assert running.documents[0]["groups"] == []
+        watches = running(f"watch {GROUP} --every 0.05 --output json")
+        lists = running("list --watch 0.1 --output json")
+        for each in watches:
+            each.wait_for(lambda one: observations(one.documents), "the first look, at no group")
+            assert observations(each.documents)[0]["groups"] == {GROUP: None}
+        for each in lists:
+            each.wait_for(lambda one: one.documents, "the first list, an empty one")
+            assert each.documents[0]["groups"] == []
         with closing(Consumer({"bootstrap.servers": address, "group.id": GROUP})) as consumer:
-            consumer.commit(offsets=[TopicPartition(TOPIC, 0, 1)], asynchronous=False)
-        for running in (port, directory):
-            running.wait_for(lambda each: each.documents[-1]["groups"], "the group")
-        assert port.documents[-1]["groups"] == directory.documents[-1]["groups"]
-        assert [running.interrupt() for running in (port, directory)] == [0, 0]
+            for offset in range(COMMITS):
+                consumer.commit(offsets=[TopicPartition(TOPIC, 0, offset)], asynchronous=False)
+        for each in watches:
+            each.wait_for(lambda one: committed(one)[-1:] == [COMMITS - 1], "the last commit")
+            assert committed(each) == sorted(committed(each))
+            assert happened(each.documents, "group-appeared")
+            assert [one["errors"] for one in observations(each.documents) if one["errors"]] == []
+        for each in lists:
+            each.wait_for(lambda one: one.documents[-1]["groups"], "the group")
+        assert lists[0].documents[-1]["groups"] == lists[1].documents[-1]["groups"]
+        assert [each.interrupt() for each in (*watches, *lists)] == [0] * 4
+        assert "Traceback" not in "".join(each.stderr for each in watches)

@@ -51,6 +51,11 @@ def texts(*looks: Observation) -> list[str]:
     return [text for _, _, text in told_lines(happened, course.labels)]
 
 
+def shown_of(course: WatchState, log: Sequence[LogLine] = (), width: int = 80, height: int = 24) -> list[str]:
+    """The lines of the view."""
+    return list(map(plain, view_lines(Shown(course=course, log=log), width, height)))
+
+
 BOTH = group(member("a", orders=(0, 1)), member("b", orders=(2, 3)), epoch=2)
 GAP = group(member("a", orders=(0, 1)), member("b"), epoch=3)
 ALONE = group(member("a", orders=(0, 1, 2, 3)), epoch=4)
@@ -87,7 +92,7 @@ def test_the_partitions_of_the_last_member_stay_without_an_owner() -> None:
     assert {(gap.owned_until_ms, gap.since_ms) for gap in course.groups["g"].unowned.values()} == {
         (990, 2000)
     }
-    shown = "\n".join(map(plain, view_lines(Shown(course=course), 80, 24)))
+    shown = "\n".join(shown_of(course))
     assert "Without an owner for 2.0 s: orders:0-3" in shown
     course, happened = course.step(look(5000, None))
     assert [each.event.kind for each in happened] == [EventKind.GROUP_GONE]
@@ -117,7 +122,7 @@ def test_a_classic_rebalance_hides_its_owners() -> None:
         "PreparingRebalance → Stable, after 990 ms to 3.0 s",
     ]
     course, _ = course_of(*looks[:3])
-    shown = "\n".join(map(plain, view_lines(Shown(course=course), 80, 24)))
+    shown = "\n".join(shown_of(course))
     assert "OWNS is from before" in shown
     assert "2 members wait for" in shown
 
@@ -339,9 +344,7 @@ def test_a_view_is_never_higher_than_the_screen(width: int, height: int, count: 
 def test_what_happened_is_told_on_as_many_lines_as_it_takes(width: int) -> None:
     text = "orders:2,3 moved from consumer-1 to consumer-2, at most 610 ms without an owner"
     course, _ = course_of(look(1000, BOTH))
-    shown = list(
-        map(plain, view_lines(Shown(course=course, log=[LogLine(at_ms=0, group="g", text=text)]), width, 60))
-    )
+    shown = shown_of(course, [LogLine(at_ms=0, group="g", text=text)], width, 60)
     begin = next(number for number, line in enumerate(shown) if line.startswith("00:00:00.000"))
     assert "".join(shown[begin:]).replace(" ", "") == f"00:00:00.000{text}".replace(" ", "")
     assert max(map(len, shown[begin:])) <= max(width, len("00:00:00.000  ") + 8)
@@ -356,7 +359,7 @@ def test_the_view_shows_gains_and_what_is_to_be_given_up() -> None:
         epoch=1,
     )
     course, _ = course_of(look(0, moving, {}))
-    shown = list(map(plain, view_lines(Shown(course=course), 80, 24)))
+    shown = shown_of(course)
     assert any(line.split() == ["a", "consumer", "1", "2", "-", "orders:1", "orders:0,1"] for line in shown)
     assert any(line.split() == ["b", "consumer", "1", "0", "orders:1", "-", "-"] for line in shown)
     assert "a waits for itself: to give up orders:1" in shown
