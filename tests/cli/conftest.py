@@ -15,6 +15,8 @@ from tests.kafka.java_host import JavaHost
 from tests.kafka.tool_host import ToolHost
 from tests.support.signals import heeded_interrupts
 
+VARIABLES = ("CONFIG", "CONTEXT", "BOOTSTRAP_SERVER", "COMMAND_CONFIG", "SNAPSHOT", "TIMEOUT", "OUTPUT")
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _nobodys_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
@@ -25,15 +27,7 @@ def _nobodys_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("CONFIG", "DATA"):
             patch.setenv(f"XDG_{name}_HOME", str(tmp_path_factory.mktemp(name.lower())))
-        for name in (
-            "CONFIG",
-            "CONTEXT",
-            "BOOTSTRAP_SERVER",
-            "COMMAND_CONFIG",
-            "SNAPSHOT",
-            "TIMEOUT",
-            "OUTPUT",
-        ):
+        for name in VARIABLES:
             patch.delenv(f"KOHORT_{name}", raising=False)
         yield
 

@@ -80,16 +80,12 @@ def test_stdout_is_closed(kohort: Kohort, sample: Path) -> None:
     assert (answer.status, answer.stderr) == (3, "kohort: standard output is closed\n")
 
 
+SOURCES = ("--embedded '{sample}'", "--snapshot '{many}'")
+LINES = [f"{command} {source}" for command in ("list", "snapshot") for source in SOURCES]
+
+
 @pytest.mark.parametrize(
-    "line",
-    [
-        *("--help", "list --help", "--version", "log dump '{long_log}' --output ndjson"),
-        *(
-            f"{command} {source}"
-            for command in ("list", "snapshot")
-            for source in ("--embedded '{sample}'", "--snapshot '{many}'")
-        ),
-    ],
+    "line", ["--help", "list --help", "--version", "log dump '{long_log}' --output ndjson", *LINES]
 )
 def test_the_disk_is_full(kohort: Kohort, sample: Path, many: Path, long_log: Path, line: str) -> None:
     answer = kohort.in_shell(f"{line.format(sample=sample, many=many, long_log=long_log)} >/dev/full")

@@ -131,20 +131,6 @@ def test_whom_a_setting_concerns(rig: OffsetRig, members: Members) -> None:
     rig.ours("config unset", group, SESSION, "--execute", "--yes")
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["set", "g", SESSION], "is not NAME=VALUE"),
-        (["set", "g", "=1"], "is not NAME=VALUE"),
-        (["set", "g", f"{SESSION}=1", f"{SESSION}=2"], "given twice"),
-        (["set", "g", f"{SESSION}=1", "--yes"], "without --execute nothing is changed"),
-        (["set", "g", f"{SESSION}=1", "--execute"], "here is no terminal; add --yes"),
-    ],
-)
-def test_nonsense_is_told_before_anybody_is_asked(kohort: Kohort, words: list[str], said: str) -> None:
-    kohort.quick("config", *words, "-b", "127.0.0.1:1").assert_refused(said)
-
-
 def test_only_a_live_cluster_has_settings(kohort: Kohort, sample: Any) -> None:
     for words in (["get", "billing"], ["set", "billing", f"{SESSION}=9000"]):
         answer = kohort.quick("config", *words, "--embedded", sample)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.cli.command import Kohort
+from tests.cli.command import Answer, Kohort
 from tests.cli.contexts import Rig
 
 SECRET = "geheim-4711"
@@ -163,9 +163,8 @@ def test_use_and_rename(rig: Rig) -> None:
 def test_a_name_that_is_not_there(rig: Rig) -> None:
     rig.write(TWO)
     for arguments in (["use", "stagin"], ["show", "stagin"], ["remove", "stagin"], ["rename", "stagin", "x"]):
-        answer = rig("context", *arguments)
-        assert (answer.status, answer.stdout) == (2, "")
-        assert answer.stderr == f"kohort: there is no context 'stagin' in {rig.file}. Did you mean staging?\n"
+        said = f"kohort: there is no context 'stagin' in {rig.file}. Did you mean staging?\n"
+        assert rig("context", *arguments) == Answer(status=2, stdout="", stderr=said)
     assert rig.file.read_text() == TWO
     rig("context use").assert_said(2, "name the context, or give --none")
 
@@ -293,9 +292,8 @@ def test_a_file_with_secrets_that_others_may_read(rig: Rig, mode: int) -> None:
 
 def test_a_file_that_anybody_may_write(rig: Rig) -> None:
     rig.write(TWO, mode=0o646)
-    answer = rig("context list")
-    assert (answer.status, answer.stdout) == (3, "")
-    assert answer.stderr == f"kohort: {rig.file}: anybody may write this file. Run: chmod o-w {rig.file}\n"
+    said = f"kohort: {rig.file}: anybody may write this file. Run: chmod o-w {rig.file}\n"
+    assert rig("context list") == Answer(status=3, stdout="", stderr=said)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
@@ -332,12 +330,10 @@ def test_a_file_that_is_none(rig: Rig, content: bytes, reason: str) -> None:
 def test_what_is_no_regular_file(rig: Rig) -> None:
     rig.file.parent.mkdir()
     os.mkfifo(rig.file)
-    answer = rig("context list")
-    assert (answer.status, "this is no regular file" in answer.stderr) == (3, True)
+    rig("context list").assert_said(3, "this is no regular file")
     rig.file.unlink()
     rig.file.mkdir()
-    answer = rig("list")
-    assert (answer.status, "this is no regular file" in answer.stderr) == (3, True)
+    rig("list").assert_said(3, "this is no regular file")
     assert rig("context list", KOHORT_CONFIG=os.devnull).stderr == ""
 
 

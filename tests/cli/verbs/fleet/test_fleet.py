@@ -134,8 +134,8 @@ def test_a_group_that_is_not_there(run: tuple[Answer, Path], kohort: Kohort, log
     answer = kohort.quick(
         "fleet history --log-dir", log, "--out", run[1] / "tables", "--group", "no-such-group"
     )
-    assert (answer.status, answer.stdout) == (3, "")
-    assert answer.stderr == "kohort: no-such-group: nothing is told of this group in what was read\n"
+    said = "kohort: no-such-group: nothing is told of this group in what was read\n"
+    assert answer == Answer(status=3, stdout="", stderr=said)
 
 
 def test_a_directory_that_is_somebody_elses(kohort: Kohort, sample: Path, tmp_path: Path) -> None:

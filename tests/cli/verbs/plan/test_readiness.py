@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from cli.verbs.plan.action import typed_again
 from cli.verbs.plan.client_files import read_client_config, read_clients
-from tests.cli.command import Answer, Kohort
+from tests.cli.command import Answer, Kohort, words
 from wire.client.config.config_file import ConfigFileError
 
 JAVA = "org.apache.kafka.clients.consumer."
@@ -31,8 +31,11 @@ sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule require
 """
 
 
-def _plan(kohort: Kohort, sample: Path, *arguments: str | Path, to: str = "consumer") -> Answer:
-    answer = kohort.quick("plan", *arguments, "--to", to, "--embedded", sample)
+def _plan(
+    kohort: Kohort, sample: Path, *arguments: str | Path, to: str = "consumer", output: str = "table"
+) -> Answer:
+    line = words(f"plan --to {to} --output {output} --embedded", sample)
+    answer = kohort.quick(*line, *words(*arguments))
     assert not answer.traceback, answer.stderr
     return answer
 
@@ -44,7 +47,7 @@ def _findings(answer: Answer) -> dict[str, str]:
 
 def test_all_groups_get_a_row_each(kohort: Kohort, sample: Path) -> None:
     listed = kohort.quick("list --embedded", sample, "--output", "csv").rows
-    answer = _plan(kohort, sample, "--all-groups", "--output", "csv")
+    answer = _plan(kohort, sample, "--all-groups", output="csv")
     assert answer.status == 1
     rows = {row["GROUP"]: row for row in answer.rows}
     assert list(rows) == [row["GROUP"] for row in listed]
@@ -72,20 +75,20 @@ def test_a_table_is_false_when_one_is_blocked(
 
 def test_programs_get_every_plan_as_they_get_one(kohort: Kohort, sample: Path) -> None:
     """The shape depends on how groups are asked for, never on how many there are."""
-    one = _plan(kohort, sample, "billing", "--output", "json").document
-    many = _plan(kohort, sample, "--match", "^billing$", "--output", "json").document
+    one = _plan(kohort, sample, "billing", output="json").document
+    many = _plan(kohort, sample, "--match ^billing$", output="json").document
     assert many["plans"] == [{name: one[name] for name in one if name not in ("kohort", "command", "errors")}]
     assert set(many) == {"kohort", "command", "plans", "errors"}
 
 
 def test_generic_is_classic(kohort: Kohort, sample: Path) -> None:
-    answers = [_plan(kohort, sample, "fraud", "--output", "json", to=to) for to in ("generic", "classic")]
+    answers = [_plan(kohort, sample, "fraud", to=to, output="json") for to in ("generic", "classic")]
     assert answers[0].document == answers[1].document
     assert answers[0].document["to"] == "classic"
 
 
 def test_an_unknown_library_is_a_question_and_no_plan(kohort: Kohort, sample: Path) -> None:
-    answer = _plan(kohort, sample, "legacy-etl", "--output", "json")
+    answer = _plan(kohort, sample, "legacy-etl", output="json")
     assert answer.status == 1
     assert answer.document["steps"] == []
     assert _findings(answer)["client-library"] == "blocker"
@@ -106,12 +109,12 @@ def test_clients_from_a_file(kohort: Kohort, sample: Path, tmp_path: Path, name:
     ][0]["id"]
     file = tmp_path / name
     file.write_text(text.replace("legacy-etl-0", member))
-    answer = _plan(kohort, sample, "legacy-etl", "--clients", file, "--output", "json")
+    answer = _plan(kohort, sample, "legacy-etl", "--clients", file, output="json")
     assert answer.document["client"] == "java"
     assert "client-library" not in _findings(answer)
     # What is said of a member on the command line counts more.
     told = _plan(
-        kohort, sample, "legacy-etl", "--clients", file, "--client", f"{member}=sarama", "--output", "json"
+        kohort, sample, "legacy-etl", "--clients", file, "--client", f"{member}=sarama", output="json"
     )
     assert told.document["client"] == "sarama"
 
@@ -143,9 +146,7 @@ def test_a_file_of_clients_that_is_none(
 def test_a_configuration_names_what_must_go(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
     file = tmp_path / "java.properties"
     file.write_text(JAVA_FILE)
-    answer = _plan(
-        kohort, sample, "billing", "--client", "java:4.1", "--client-config", file, "--output", "json"
-    )
+    answer = _plan(kohort, sample, "billing", "--client", "java:4.1", "--client-config", file, output="json")
     leftover = next(each for each in answer.document["findings"] if each["rule"] == "client-config-leftover")
     assert "session.timeout.ms (line 5), partition.assignment.strategy (line 6)" in leftover["message"]
 
@@ -158,7 +159,7 @@ def test_no_secret_is_ever_printed(
     file = tmp_path / name
     pairs = dict(line.split("=", 1) for line in JAVA_FILE.splitlines() if "=" in line)
     file.write_text(JAVA_FILE if name.endswith("properties") else json.dumps(pairs))
-    answer = _plan(kohort, sample, "billing", "--client-config", file, "--output", output).succeeded()
+    answer = _plan(kohort, sample, "billing", "--client-config", file, output=output).succeeded()
     assert SECRET not in answer.stdout + answer.stderr
 
 
@@ -191,11 +192,11 @@ def test_of_several_groups_a_file_counts_for_the_one_that_it_names(
 ) -> None:
     file = tmp_path / "java.properties"
     file.write_text(JAVA_FILE)
-    answer = _plan(kohort, sample, "billing", "warehouse", "--client-config", file, "--output", "json")
+    answer = _plan(kohort, sample, "billing", "warehouse", "--client-config", file, output="json")
     rules = {plan["group"]: [each["rule"] for each in plan["findings"]] for plan in answer.document["plans"]}
     assert "client-config-leftover" in rules["billing"]
     assert not any(rule.startswith("client-config") for rule in rules["warehouse"])
-    alone = _plan(kohort, sample, "warehouse", "--client-config", file, "--output", "json")
+    alone = _plan(kohort, sample, "warehouse", "--client-config", file, output="json")
     assert _findings(alone)["client-config-group"] == "blocker"
 
 
@@ -204,7 +205,7 @@ def test_of_several_groups_a_file_counts_for_the_one_that_it_names(
     [("java:4.1", "(?=a)b", "regex-refused"), ("librdkafka:2.16", "^ord", "regex-topics")],
 )
 def test_wrong_moves_are_caught(kohort: Kohort, sample: Path, client: str, regex: str, rule: str) -> None:
-    answer = _plan(kohort, sample, "billing", "--client", client, "--regex", regex, "--output", "json")
+    answer = _plan(kohort, sample, "billing", "--client", client, "--regex", regex, output="json")
     assert (answer.status, answer.document["steps"]) == (1, [])
     assert _findings(answer)[rule] == "blocker"
 

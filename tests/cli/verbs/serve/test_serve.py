@@ -22,23 +22,6 @@ def test_stops_cleanly_with_clients_connected(number: signal.Signals) -> None:
     ]
 
 
-NONSENSE = {
-    "--listen 0.0.0.0:9092": "open to other machines",
-    "--listen 9092": "no address to listen on",
-    "--config group.max.size": "write NAME=VALUE",
-    "--config group.max.sizes=3": "did you mean group.max.size?",
-    "--config group.max.size=many": "whole number",
-    "--topic orders:none": "whole number",
-    "--topic 'no space'": "Topic name is invalid",
-    "--topic a --topic a:2": "given twice",
-}
-
-
-@pytest.mark.parametrize(("options", "message"), NONSENSE.items())
-def test_refuses_what_makes_no_sense(kohort: Kohort, options: str, message: str) -> None:
-    kohort.quick(f"serve {options}").assert_refused(message)
-
-
 def test_says_when_the_port_is_taken(kohort: Kohort) -> None:
     with socket.create_server((HOST, 0)) as taken:
         answer = kohort.quick("serve --listen", f"{HOST}:{taken.getsockname()[1]}")

@@ -398,30 +398,6 @@ def test_a_picture_has_a_lane_for_what_had_the_same_owners() -> None:
     assert {run.value for lane in story.lanes for run in lane.runs} == {"a", "b", UNKNOWN}
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ([], "name the groups to watch"),
-        (["g", "--until", "soon"], "write stable, empty"),
-        (["g", "--speed", "2"], "--speed and --svg are for recordings"),
-        (["g", "--svg", "x.svg"], "--speed and --svg are for recordings"),
-        (["g", "--force"], "--force"),
-        (["g", "--log-dir", ".", "--as-of", "-1h"], "the past does not change"),
-        (["--replay", "x", "--force"], "--force"),
-        (["--replay", "x", "--record", "y"], "copy its file"),
-        (["--replay", "x", "-b", "h:1"], "makes no sense with another source"),
-    ],
-)
-def test_command_lines_that_make_no_sense(kohort: Kohort, words: list[str], message: str) -> None:
-    kohort.quick("watch", *words).assert_refused(message)
-
-
-@pytest.mark.parametrize("output", ["html", "markdown"])
-def test_pages_are_not_repeated(kohort: Kohort, sample: Path, output: str) -> None:
-    answer = kohort.quick("list --watch 1 --embedded", sample, "--output", output)
-    answer.assert_refused("--watch prints table, json, csv or yaml")
-
-
 def test_a_group_that_is_not_there_is_watched_until_it_is(kohort: Kohort, sample: Path) -> None:
     answer = kohort.quick("watch nobody --embedded", sample, "--for", "0", "--output", "json").succeeded()
     (observation,) = [json.loads(line) for line in answer.stdout.splitlines()[1:]]
