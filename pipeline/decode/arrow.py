@@ -58,19 +58,20 @@ def bounds_of(array: pa.Array) -> tuple[Octets, Ints, Ints]:
     return octets, bounds[:-1], bounds[1:]
 
 
-def slices(array: pa.Array, *bounds: tuple[Ints, Ints]) -> list[pa.Array]:
-    """Slices of the elements, as binary arrays; starts and ends count in the array's bytes (`bounds_of`).
+def slices(data: pa.Buffer, *bounds: tuple[Ints, Ints]) -> list[pa.Array]:
+    """Slices of some bytes as binary arrays, one for each pair of starts and ends, copied once; an end of -1 is null.
 
-    Within an element the slices stand one behind the other, none overlaps the one before it.
+    The slices of a lane stand one behind the other, and behind those of the lane before: none overlaps another.
     """
-    count, parts = len(array), 2 * len(bounds)
+    count, parts = len(bounds[0][0]), 2 * len(bounds)
     if not count:
         return [pa.array([], pa.binary()) for _ in bounds]
     # The slices and what is between them are elements of one array over the same bytes.
     all_bounds = np.empty((count, parts), dtype=np.int32)
     for number, (starts, ends) in enumerate(bounds):
-        all_bounds[:, 2 * number], all_bounds[:, 2 * number + 1] = starts, ends
-    data = array.buffers()[2] or pa.py_buffer(b"")
+        all_bounds[:, 2 * number], all_bounds[:, 2 * number + 1] = starts, np.maximum(ends, starts)
     pieces = pa.Array.from_buffers(pa.binary(), parts * count - 1, [None, pa.py_buffer(all_bounds), data])
     lanes = np.arange(count, dtype=np.int64) * parts
-    return [pieces.take(pa.array(lanes + 2 * number)) for number in range(len(bounds))]
+    return [
+        pieces.take(pa.array(lanes + 2 * number, mask=ends < 0)) for number, (_, ends) in enumerate(bounds)
+    ]

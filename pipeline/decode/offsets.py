@@ -95,7 +95,7 @@ def _read_keys(keys: pa.Array) -> tuple[pa.Array, pa.Array, Ints, dict[int, str]
     if found.quick.all():
         try:
             group, topic = slices(
-                keys, (found.group_start, found.group_end), (found.topic_start, found.topic_end)
+                _data_of(keys), (found.group_start, found.group_end), (found.topic_start, found.topic_end)
             )
             return group.cast(pa.string()), topic.cast(pa.string()), found.partition, {}
         except pa.ArrowInvalid:
@@ -153,7 +153,7 @@ def _texts(
     named = quick & (found.id_start != NO_TOPIC_ID)
     id_start = np.where(named, found.id_start, found.metadata_end)
     metadata, topic_id = slices(
-        values, (found.metadata_start, found.metadata_end), (id_start, id_start + 16 * named)
+        _data_of(values), (found.metadata_start, found.metadata_end), (id_start, id_start + 16 * named)
     )
     metadata = pc.if_else(pa.array(quick), metadata, None)
     topic_id = pc.if_else(pa.array(named), topic_id, None)
@@ -166,6 +166,11 @@ def _texts(
         metadata = pc.replace_with_mask(metadata, pa.array(mask), pa.array(texts, pa.binary()))
         topic_id = pc.replace_with_mask(topic_id, pa.array(mask), pa.array(ids, pa.binary()))
     return _decoded(metadata, _text), _decoded(topic_id, _topic_id)
+
+
+def _data_of(array: pa.Array) -> pa.Buffer:
+    """The bytes of a binary array, in which `bounds_of` counts."""
+    return array.buffers()[2] or pa.py_buffer(b"")
 
 
 def _decoded(octets: pa.Array, decode: Any) -> pa.Array:

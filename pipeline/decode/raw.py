@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from pipeline.decode.arrow import slices
 from wire.log.batch_header import CONTROL, NO_PRODUCER_ID
 from wire.log.columns import Columns
 from wire.log.varints import Ints
@@ -54,7 +55,11 @@ def raw_records(
     for start in range(0, len(columns), MOST_RECORDS):
         part = slice(start, start + MOST_RECORDS)
         batch_of = columns.batch_of[part]
-        keys, values = _keys_and_values(columns, part)
+        keys, values = slices(
+            pa.py_buffer(columns.data),
+            (columns.key_start[part], columns.key_end[part]),
+            (columns.value_start[part], columns.value_end[part]),
+        )
         yield RawRecords(
             source=source,
             partition=partition,
@@ -84,25 +89,3 @@ def plain_records(batch: pa.RecordBatch, *, source: str, partition: int) -> RawR
         keys=batch.column("key").cast(pa.binary()),
         values=batch.column("value").cast(pa.binary()),
     )
-
-
-def _keys_and_values(columns: Columns, part: slice) -> tuple[pa.Array, pa.Array]:
-    """All keys and all values, copied once.
-
-    A record's key stands before its value, and records one behind the other: their bounds ascend, so that keys,
-    values and what is between them are one array of the chunk's bytes, of which every fourth element is a key.
-    """
-    starts, key_end, value_end = columns.key_start[part], columns.key_end[part], columns.value_end[part]
-    count = len(starts)
-    bounds = np.empty((count, 4), dtype=np.int32)
-    bounds[:, 0] = starts
-    bounds[:, 1] = np.maximum(key_end, starts)
-    bounds[:, 2] = columns.value_start[part]
-    bounds[:, 3] = np.maximum(value_end, columns.value_start[part])
-    pieces = pa.Array.from_buffers(
-        pa.binary(), 4 * count - 1, [None, pa.py_buffer(bounds), pa.py_buffer(columns.data)]
-    )
-    lanes = np.arange(count, dtype=np.int64) * 4
-    keys = pa.array(lanes, mask=key_end < 0)
-    values = pa.array(lanes + 2, mask=value_end < 0)
-    return pieces.take(keys), pieces.take(values)
