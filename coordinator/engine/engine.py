@@ -195,7 +195,7 @@ class Engine:
             try:
                 self._expire(key)
             except CannotBeWritten as error:
-                _log.warning("%s comes to nothing: %s", key.kind.name, error)
+                _log.warning("Group %.80r: its %s timer has no effect: %s", key.group, key.kind.name, error)
             except Exception:  # see `handle`
                 _log.exception("Unexpected error for %r", key)
         return self._ctx.take()

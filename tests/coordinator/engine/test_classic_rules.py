@@ -242,3 +242,18 @@ def test_batch_leave_answers_for_each_and_rebalances_once(driver: Driver) -> Non
     ]
     again = leader.join().joined()
     assert (again.generation, [member.member for member in again.members]) == (3, [leader.id])
+
+
+def test_a_timer_whose_records_cannot_be_written_takes_nobody_else_down(
+    driver: Driver, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(record: object) -> tuple[bytes, bytes | None]:
+        raise ValueError("a string of 32769 bytes is too long")
+
+    (member,) = stable(driver, Member(driver, session_timeout_ms=LONG))
+    driver.engine._ctx.encode = refuse
+    driver.advance(LONG + 60_000)
+    assert "Group 'g': its SESSION timer has no effect: a string of 32769 bytes is too long" in caplog.text
+    driver.engine._ctx.encode = None
+    assert Member(driver, group="other").join().joined().error is ErrorCode.NONE
+    assert member.heartbeat() is ErrorCode.UNKNOWN_MEMBER_ID

@@ -38,6 +38,7 @@ AT_ONCE = 16
 MOST_MEMORY_KB = 1 << 20
 SAID = re.compile(
     r"kohort: .*|Listening on .*|A connection from /127\.0\.0\.1 is (closed|refused): .*|\w+ is refused: .*|"
+    r"Group .* timer has no effect: .*|"
 )
 CLOSED, PARKED = "closed", "parked"
 VERSIONS = [
