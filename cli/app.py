@@ -1,4 +1,4 @@
-"""The `kohort` command: its verbs, and the one place that turns an exception into an exit status.
+"""The `kohort` command: where it begins and ends, its verbs, and the one place that chooses its exit status.
 
 A command is imported and built when it is asked for: a process runs one of them, and pays for one.
 """
@@ -12,7 +12,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial, wraps
-from typing import Annotated, Any, get_origin, get_type_hints
+from typing import Annotated, Any, NoReturn, get_origin, get_type_hints
 
 import typer
 import typer.main
@@ -329,6 +329,18 @@ def root(
 
 
 def main() -> None:
+    """Answer a shell that asks what may follow, or run a command."""
+    if "_KOHORT_COMPLETE" in os.environ:
+        from cli.verbs.completion.answer import main as answer
+
+        answer(app)
+    try:
+        run_command()
+    except SystemExit as end:
+        _end(end)
+
+
+def run_command() -> NoReturn:
     """Run a command; no traceback reaches a user unless --debug asks for it."""
     try:
         app()
@@ -360,3 +372,19 @@ def _unprinted(error: Exception) -> CommandError | None:
         except CommandError as refusal:
             return refusal
     return None
+
+
+def _end(end: SystemExit) -> None:
+    """Leave at once: to take a hundred thousand objects apart first, one by one, serves nobody.
+
+    The interpreter ends in its own way, and says why, where something cannot be written out.
+    """
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except (OSError, ValueError):
+        raise end from None
+    if not isinstance(end.code, int):
+        raise end
+    os._exit(end.code)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import sys
@@ -45,8 +44,6 @@ def action_of(action: Action) -> Run:
 
 def main() -> None:
     """Run the command line of this process; no traceback reaches a user unless KOHORT_DEBUG asks for it."""
-    # Describing many groups builds large trees without cycles: looking for cycles costs a fifth of the time.
-    gc.set_threshold(200_000, 50, 50)
     if sys.stdout is None:
         _end(_say("standard output is closed"))
     for stream in (sys.stdout, sys.stderr):

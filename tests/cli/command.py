@@ -20,7 +20,7 @@ from unittest.mock import patch
 
 import typer.main
 
-from cli.app import app, main
+from cli.app import app, run_command
 from tests.cli.schemas import faults
 from tests.support.forked import run
 
@@ -122,7 +122,7 @@ class Kohort:
     def quick(self, *args: Word, stdin: str = "", **env: str) -> Answer:
         """Run it inside this process: the same code, without a start of 0.2 s; `env` is added to the environment."""
         with patch.dict(os.environ, env), patch.object(sys, "stdin", io.StringIO(stdin)):
-            return run_here(main, "kohort", words(*args))
+            return run_here(run_command, "kohort", words(*args))
 
     def in_shell(self, line: str, program: str = "kohort") -> Answer:
         """What a shell makes of a line that begins with the installed program."""
@@ -170,7 +170,7 @@ def imported(
 
 def running(*args: str) -> str:
     """A script that runs `kohort`."""
-    return f"from cli.app import main; sys.argv = {['kohort', *args]!r}; main()"
+    return f"from cli.app import run_command; sys.argv = {['kohort', *args]!r}; run_command()"
 
 
 _END = "\x1e"

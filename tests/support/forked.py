@@ -1,6 +1,6 @@
 """Runs `kohort` in a process that is forked from one that has imported everything: that alone costs 0.1 to 0.6 s.
 
-What such a process runs is `cli.start.main`, as the installed script does, with arguments, an environment, a directory
+What such a process runs is `cli.app.main`, as the installed script does, with arguments, an environment, a directory
 and files of its own. What a command imports, and how long its start takes, is for tests that start the script itself.
 
 `serve` is what the process to fork from does: for each connection, whose message carries the files that `FILES` names,
@@ -138,7 +138,7 @@ def serve() -> None:
 
     The arguments number the listener and a socket whose other end closes when no more is asked for.
     """
-    from cli.start import main
+    from cli.app import main
 
     _import_all()
     listener, lifeline = (socket.socket(fileno=int(number)) for number in sys.argv[1:])

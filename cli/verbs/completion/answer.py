@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 from typer._click.core import Context, Parameter
 from typer._click.shell_completion import CompletionItem, _resolve_context, _resolve_incomplete
 from typer.core import TyperGroup
+from typer.main import Typer, get_command
 
 from cli.verbs.completion.values import values_of
 
@@ -28,8 +29,8 @@ LONGEST_HELP = 68
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})", re.ASCII)
 
 
-def main() -> NoReturn:
-    """Answer, and leave at once, without a word on any fault."""
+def main(kohort: Typer) -> NoReturn:
+    """Answer, and leave at once, without a word on any fault; `kohort` has the commands."""
     with suppress(BaseException):
         terminal = os.dup(sys.stdout.fileno())
         nothing = os.open(os.devnull, os.O_RDWR)
@@ -38,17 +39,17 @@ def main() -> NoReturn:
         with suppress(OSError):
             os.setsid()
         line, *breaks = sys.argv[1:]
-        answer = answer_of(line, os.environ[VARIABLE], "".join(breaks)).encode()
+        answer = answer_of(kohort, line, os.environ[VARIABLE], "".join(breaks)).encode()
         while answer:
             answer = answer[os.write(terminal, answer) :]
     os._exit(0)
 
 
-def answer_of(line: str, shell: str, breaks: str) -> str:
+def answer_of(kohort: Typer, line: str, shell: str, breaks: str) -> str:
     """The whole answer; `breaks` are the characters at which bash's readline ends a word."""
     words = split_line(line, os.environ, breaks)
     current = words.pop()
-    prefix, (kind, items) = complete([word.text for word in words], current.text)
+    prefix, (kind, items) = complete(kohort, [word.text for word in words], current.text)
     lines = []
     for item in items:
         word = prefix + item.value
@@ -64,10 +65,12 @@ def answer_of(line: str, shell: str, breaks: str) -> str:
     return "\n".join([kind, *lines]) + "\n"
 
 
-def complete(words: Sequence[str], current: str) -> tuple[str, tuple[str, Iterable[CompletionItem]]]:
+def complete(
+    kohort: Typer, words: Sequence[str], current: str
+) -> tuple[str, tuple[str, Iterable[CompletionItem]]]:
     """What may stand where the word `current` is: the part of it that stays, and the kind and words of what follows."""
     program, *arguments = words
-    command = command_of(program)
+    command = command_of(kohort, program)
     context = _resolve_context(command, {}, program, list(arguments))
     target, incomplete = _resolve_incomplete(context, arguments, current)
     prefix = current.removesuffix(incomplete)
@@ -93,17 +96,13 @@ def complete(words: Sequence[str], current: str) -> tuple[str, tuple[str, Iterab
     return prefix, (values.kind, items)
 
 
-def command_of(program: str) -> Any:
+def command_of(kohort: Typer, program: str) -> Any:
     """The commands of a program, by the path that was typed for it."""
     if os.path.basename(program) == "kohort-consumer-groups":
         from cli.verbs.completion.drop_in import drop_in
 
         return drop_in()
-    import typer.main
-
-    from cli.app import app
-
-    return typer.main.get_command(app)
+    return get_command(kohort)
 
 
 def _typed_arguments(context: Context) -> set[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from cli.app import app
 from cli.dropin.flags import FLAGS
 from cli.verbs.completion.answer import command_of, complete, first_sentence, split_line
 from cli.verbs.completion.command import Shell
@@ -34,7 +35,9 @@ def _commands() -> Iterator[Any]:
     """A context of each command of both programs."""
     from typer import Context
 
-    pending = [Context(command_of(name), info_name=name) for name in ("kohort", "kohort-consumer-groups")]
+    pending = [
+        Context(command_of(app, name), info_name=name) for name in ("kohort", "kohort-consumer-groups")
+    ]
     while pending:
         context = pending.pop()
         yield context
@@ -44,7 +47,7 @@ def _commands() -> Iterator[Any]:
 
 def _words(line: str) -> list[str]:
     *words, current = line.split(" ")
-    prefix, (_, items) = complete(words, current)
+    prefix, (_, items) = complete(app, words, current)
     return [prefix + item.value for item in items]
 
 

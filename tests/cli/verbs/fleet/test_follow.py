@@ -27,7 +27,7 @@ from tests.support.long import LONG
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-COMMAND = "import sys; from cli.start import main; sys.argv = {words!r}; main()"
+COMMAND = "import sys; from cli.app import main; sys.argv = {words!r}; main()"
 
 
 def seen(*, added: int | None, quarantined: int = 0) -> Followed:
