@@ -13,6 +13,7 @@ from tests.cli.offset_rig import OffsetRig, join
 from tests.kafka.members import fresh_name
 from tests.kafka.plugin import StartBroker
 from tests.kafka.tool_host import ToolHost
+from tests.kafka.topics import delete_topic
 
 
 @pytest.fixture(scope="module")
@@ -87,13 +88,9 @@ def test_a_topic_that_goes_while_the_question_stands(rig: OffsetRig, topic: str)
     """What could be set is set, what could not is named: a partial failure."""
     other = rig.topic([5])
     group = rig.group({(topic, 0): 3})
-
-    def delete_topic() -> None:
-        for future in rig.admin.delete_topics([other], operation_timeout=10).values():
-            future.result()
-
     ended = rig.asked(
-        f"offsets reset {group} --topic {topic} --topic {other} --to-latest --execute", meanwhile=delete_topic
+        f"offsets reset {group} --topic {topic} --topic {other} --to-latest --execute",
+        meanwhile=lambda: delete_topic(rig.broker, other),
     )
     assert ended.status == 4
     assert f"set 2 offsets of {group}\n" in ended.terminal

@@ -33,6 +33,18 @@ def create_topics(broker: Broker, partitions: Mapping[str, int]) -> None:
     wait_until(shown, f"the broker shows {sorted(partitions)}", every_s=0.01)
 
 
+def delete_topic(broker: Broker, name: str) -> None:
+    """Delete a topic, and return when the broker does not show it any more: until then it takes commits for it.
+
+    Raises:
+        KafkaException: the broker refused it.
+        TimeoutError: the broker goes on showing it.
+    """
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    admin.delete_topics([name], operation_timeout=10)[name].result()
+    wait_until(lambda: name not in admin.list_topics(timeout=10).topics, f"{name} is gone", every_s=0.01)
+
+
 def fresh_topic(broker: Broker, partitions: int = 1, prefix: str = "orders") -> str:
     """Make a topic that no other test uses; its name."""
     name = fresh_name(prefix)
