@@ -14,6 +14,7 @@ from groups.group_configs import ConfigOrigin, GroupConfig, bounds, faults
 from tests.cli.command import Kohort
 from tests.cli.offset_rig import OffsetRig
 from tests.kafka.members import Members, fresh_name
+from tests.kafka.wait import wait_until
 
 SESSION, HEARTBEAT = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
 
@@ -23,6 +24,11 @@ def told(admin: AdminClient, group: str) -> Mapping[str, Any]:
     resource = ConfigResource(ResourceType.GROUP, group)
     entries: Mapping[str, Any] = admin.describe_configs([resource])[resource].result()
     return {name: entry.value for name, entry in entries.items()}
+
+
+def wait_told(admin: AdminClient, group: str, value: str) -> None:
+    """Wait until the broker says so: it answers for the controller, and applies the change a little later itself."""
+    wait_until(lambda: told(admin, group)[SESSION] == value, f"{SESSION} of {group} is {value}")
 
 
 @pytest.mark.kafka
@@ -50,7 +56,7 @@ def test_a_setting_is_shown_made_and_taken_away(rig: OffsetRig) -> None:
     assert told(rig.admin, group)[SESSION] == "6000"
     done = rig.ours(*words, "--execute", "--yes").succeeded()
     assert [row["applied"] for row in done.document["settings"]] == [True, True]
-    assert told(rig.admin, group)[SESSION] == "9000"
+    wait_told(rig.admin, group, "9000")
     (now,) = rig.ours("config get", group, SESSION).document["settings"]
     assert (now["value"], now["source"], now["default"]) == ("9000", "group", "6000")
 
@@ -60,7 +66,7 @@ def test_a_setting_is_shown_made_and_taken_away(rig: OffsetRig) -> None:
 
     gone = rig.ours("config unset", group, SESSION, "share.isolation.level", "--execute", "--yes").succeeded()
     assert [row["after"] for row in gone.document["settings"]] == ["6000", "read_uncommitted"]
-    assert told(rig.admin, group)[SESSION] == "6000"
+    wait_told(rig.admin, group, "6000")
 
 
 @pytest.mark.kafka
