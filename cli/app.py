@@ -375,7 +375,7 @@ def _unprinted(error: Exception) -> CommandError | None:
 
 
 def _end(end: SystemExit) -> None:
-    """Leave at once: to take a hundred thousand objects apart first, one by one, serves nobody.
+    """Exit at once, without freeing a hundred thousand objects one by one first.
 
     The interpreter ends in its own way, and says why, where something cannot be written out.
     """

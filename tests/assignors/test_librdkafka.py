@@ -85,17 +85,12 @@ class Comparison:
     leaders: dict[tuple[str | None, str], LibrdkafkaLeader] = field(default_factory=dict)
 
     def run(self, rounds: int) -> None:
-        """Compare so many rounds; an AssertionError shows the first that differs.
-
-        Where the leader reads memory that it has freed, glibc mostly has the same there; not always on a busy machine.
-        """
+        """Compare so many rounds; an AssertionError shows the first that differs."""
         done = 0
         while done < rounds:
             for led in self.chain():
                 self.compare(led)
                 done += 1
-        if GLIBC:
-            assert self.tally.get("different", 0) <= 1 + rounds // 100, self.tally
 
     def close(self) -> None:
         for leader in self.leaders.values():
@@ -151,7 +146,7 @@ class Comparison:
         self.count("identical" if same else "different")
         if result.undetermined:
             self.count("of these undetermined")
-        assert same or result.undetermined, led
+        assert same or (result.undetermined and not GLIBC), led
         assert led.user_data == {member: led.sent_user_data[member] for member in led.user_data}
 
     def count(self, what: str) -> None:

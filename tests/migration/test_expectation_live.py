@@ -14,7 +14,7 @@ from tests.migration.rolled_fleet import CONSUMER, COOPERATIVE, RANGE, Fleet, Wa
 
 LEEWAY = 3
 """Partitions: who gets one more than others hangs on member ids, which the broker draws."""
-CLIENT_S = 3.0
+CLIENT_S = 1.0
 """What a client and a busy machine may take beside the heartbeats."""
 BOTH = Start(assignors=("cooperative-sticky", "range"))
 STICKY = Start(assignors=("sticky",))
