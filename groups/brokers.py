@@ -41,13 +41,25 @@ def _matters(name: str) -> bool:
     return name.startswith("group.") and not name.startswith(_OTHER_GROUPS)
 
 
-_NEWEST_LEVELS = {"3.3": 7, "3.4": 8, "3.5": 11, "3.6": 14, "3.7": 19, "3.8": 20, "3.9": 21, "4.0": 25}
-"""The highest metadata.version of each release (MetadataVersion); only 4.0 must be told from what came later."""
+_NEWEST_LEVELS = {
+    "3.3": 7, "3.4": 8, "3.5": 11, "3.6": 14, "3.7": 19, "3.8": 20, "3.9": 21,
+    "4.0": 25, "4.1": 27, "4.2": 29, "4.3": 30, "4.4": 33,
+}  # fmt: skip
+"""The highest metadata.version of each release (MetadataVersion of 4.4.0)."""
+
+_FIRST_SHARE_FETCH_OF_4_2 = 2
 
 
-def release_of(level: int | None) -> str | None:
-    """The release of a broker by the highest metadata.version that it supports; None when it does not say."""
+def release_of(level: int | None, share_fetch: int | None = None) -> str | None:
+    """The release of a broker by the highest metadata.version that it supports; None when it does not say.
+
+    A broker of 4.1 with `unstable.feature.versions.enable`, which its previews need, claims the level of 4.2; its
+    newest version of ShareFetch, `share_fetch`, tells the two apart.
+    """
     if level is None:
         return None
     fitting = [release for release, newest in _NEWEST_LEVELS.items() if level <= newest]
-    return fitting[0] if fitting else "4.1 or later"
+    release = fitting[0] if fitting else "4.5 or later"
+    if release == "4.2" and share_fetch is not None and share_fetch < _FIRST_SHARE_FETCH_OF_4_2:
+        return "4.1"
+    return release

@@ -219,6 +219,7 @@ def _own(master: str, scratch: Path, settings: SessionSettings) -> dict[str, str
         "spark.master": master,
         "spark.ui.enabled": "false",
         "spark.python.sql.dataFrameDebugging.enabled": "false",  # a third of the time in which plans are made
+        "spark.python.authenticate.socketTimeout": "120s",  # how long rows wait to be fetched
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.driver.extraJavaOptions": " ".join(options),

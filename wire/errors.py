@@ -22,7 +22,7 @@ class WireError(Exception):
 
 
 class ErrorCode(IntEnum):
-    """Numbers and names of the Kafka protocol (org.apache.kafka.common.protocol.Errors of 4.3)."""
+    """Numbers and names of the Kafka protocol (org.apache.kafka.common.protocol.Errors of 4.4)."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0
@@ -159,6 +159,9 @@ class ErrorCode(IntEnum):
     STREAMS_INVALID_TOPOLOGY_EPOCH = 131
     STREAMS_TOPOLOGY_FENCED = 132
     SHARE_SESSION_LIMIT_REACHED = 133
+    GROUP_DELETION_FAILED = 134
+    STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED = 135
+    CONTROLLER_ID_NOT_REGISTERED = 136
     INVALID_ASSIGNMENT = 32_000
     """KIP-848 names it and Kafka never gave it a number: this one is ours, and on no wire."""
 

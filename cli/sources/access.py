@@ -11,7 +11,7 @@ from typing import Any
 from migration.access import Access, AccessEntry, ResourceKind
 from wire.client.client import KafkaClient
 from wire.client.errors import KafkaError, WireError
-from wire.client.settings import AclResource
+from wire.client.settings import OPERATIONS, AclResource
 from wire.errors import ErrorCode
 
 _KINDS = {AclResource.TOPIC: ResourceKind.TOPIC, AclResource.GROUP: ResourceKind.GROUP}
@@ -19,12 +19,6 @@ _EVERY_HOST = "*"
 _ALLOW = 3
 _LITERAL, _PREFIXED = 3, 4
 """Of PatternType."""
-_OPERATIONS = {
-    2: "ALL", 3: "READ", 4: "WRITE", 5: "CREATE", 6: "DELETE", 7: "ALTER", 8: "DESCRIBE", 9: "CLUSTER_ACTION",
-    10: "DESCRIBE_CONFIGS", 11: "ALTER_CONFIGS", 12: "IDEMPOTENT_WRITE", 13: "CREATE_TOKENS", 14: "DESCRIBE_TOKENS",
-    15: "TWO_PHASE_COMMIT",
-}  # fmt: skip
-"""Names by the numbers of AclOperation."""
 
 
 def read_access(client: KafkaClient) -> Access:
@@ -60,6 +54,6 @@ def _entry(kind: ResourceKind, resource: Any, acl: Any) -> AccessEntry:
         name=resource.resource_name,
         is_prefix=resource.pattern_type == _PREFIXED,
         principal=acl.principal,
-        operation=_OPERATIONS.get(acl.operation, "UNKNOWN"),
+        operation=OPERATIONS.get(acl.operation, "UNKNOWN"),
         allows=acl.permission_type == _ALLOW,
     )

@@ -24,7 +24,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec  # typ
 
 from cli.errors import CommandError
 from cli.sources.permissions import READING, Needs, cause_of, worded
-from cli.sources.source import Read
+from cli.sources.source import AuthorizedOperations, Read
 from groups.brokers import with_settings
 from groups.model import (
     Cause,
@@ -82,6 +82,11 @@ class AdminReader:
         told, failures = brokers_settings(self.admin, metadata.brokers, self.timeout_s)
         failed = {broker: words_of(error) for broker, error in failures.items()}
         return with_settings(Cluster(id=metadata.cluster_id), told, failed)
+
+    def cluster_id(self) -> str | None:
+        """The cluster's id."""
+        found: str | None = self._metadata().cluster_id
+        return found
 
     def _metadata(self) -> Any:
         with self._asking():
@@ -220,6 +225,25 @@ class AdminReader:
         alive = [_group(found[name]) for name in groups if name in found]
         described = tuple(group for group in alive if group.state is not GroupState.DEAD)
         return Read(described, (*problems, *dead))
+
+    def authorized_operations(self, groups: Sequence[str]) -> AuthorizedOperations:
+        """Of classic and consumer groups."""
+        if not groups:
+            return AuthorizedOperations()
+        found, failed = _settle(
+            self.admin.describe_consumer_groups(
+                list(groups), include_authorized_operations=True, request_timeout=self.timeout_s
+            )
+        )
+        told = {name: group.authorized_operations for name, group in found.items()}
+        return AuthorizedOperations(
+            by_group={
+                name: tuple(each.name for each in sorted(operations, key=lambda each: each.value))
+                for name, operations in told.items()
+                if operations is not None
+            },
+            problems=tuple(replace(_problem(group, error), group=group) for group, error in failed.items()),
+        )
 
 
 def brokers_settings(

@@ -79,8 +79,8 @@ _SHORTEST_SECRET = 4
 def client_options(path: Path) -> dict[str, str]:
     """The options of Spark's Kafka source that the file stands for, each key with the prefix `kafka.`.
 
-    Keys that matter to producers and members of groups alone are left out.
-    :raises ConfigFileError: the file cannot be read; a line is malformed; a key is unknown, or has no equal in Java; a
+    Keys that matter to producers and members of groups alone, and unknown ones, are left out.
+    :raises ConfigFileError: the file cannot be read; a line is malformed; a key is misspelt, or has no equal in Java; a
         store is missing
     """
     settings = _Translation(known_properties(path, read_entries(path))).settings()

@@ -38,6 +38,7 @@ from wire.client.errors import (
     Unreachable,
     UnsupportedMechanism,
     WireError,
+    WrongCluster,
     failure_of,
 )
 from wire.client.security import ConnectionSettings
@@ -102,9 +103,9 @@ class KafkaClient:
         """Brokers, controller and `topics` (None: all, empty: none)."""
         return self.ask_any(partial(fetch_metadata, topics))
 
-    def list_groups(self) -> ListedGroups:
-        """The groups of every broker."""
-        answers = self.ask_every_broker(list_groups)
+    def list_groups(self, *, states: Sequence[str] = (), types: Sequence[str] = ()) -> ListedGroups:
+        """The groups of every broker; of brokers that can filter, those in these states and of these types."""
+        answers = self.ask_every_broker(partial(list_groups, states, types))
         groups = {group.group_id: group for listed in answers.found.values() for group in listed}
         # A broker lists the groups that it coordinates; one that has moved says so, and then is looked up.
         self._coordinators |= {
@@ -116,12 +117,13 @@ class KafkaClient:
             failed=silent | offline_coordinators(self.brokers()),
         )
 
-    def describe(self, api: Api, groups: Iterable[str]) -> Answers[str, Any]:
+    def describe(self, api: Api, groups: Iterable[str], *, operations: bool = False) -> Answers[str, Any]:
         """Groups through the describe request of their type. One of another type or that does not exist: failure 69.
 
-        Of a classic group that does not exist, brokers before 4.0 say that it is Dead.
+        Of a classic group that does not exist, brokers before 4.0 say that it is Dead. With `operations`, the answers
+        have what this user may do, as `wire.client.settings.operations_in` reads it.
         """
-        return self.ask_coordinators(groups, partial(describe, api))
+        return self.ask_coordinators(groups, partial(describe, api, operations))
 
     def delete_groups(self, groups: Iterable[str]) -> Answers[str, bool]:
         """Delete groups of any type that have no members; True for each that is gone."""
@@ -205,7 +207,14 @@ class KafkaClient:
         """The connection to `address`, which may not be open yet."""
         if address not in self._connections:
             advertised = address not in self._bootstrap
-            self._connections[address] = Connection(address, self._settings, advertised=advertised)
+            nodes = (
+                {broker.address: broker.node_id for broker in self._metadata.brokers}
+                if self._metadata
+                else {}
+            )
+            self._connections[address] = Connection(
+                address, self._settings, advertised=advertised, node_id=nodes.get(address)
+            )
         return self._connections[address]
 
     def home(self, deadline: Deadline | None = None) -> Connection:
@@ -361,7 +370,11 @@ class KafkaClient:
                 return outcome
         errors = [error for error in outcomes.values() if isinstance(error, WireError)]
         # A broker that answered with a refusal says more than others that did not answer at all.
-        told = [error for error in errors if isinstance(error, AuthenticationFailed | UnsupportedMechanism)]
+        told = [
+            error
+            for error in errors
+            if isinstance(error, AuthenticationFailed | UnsupportedMechanism | WrongCluster)
+        ]
         if told or len(errors) == 1:
             raise (told or errors)[0]
         raise WireError("no bootstrap server answers:\n" + "\n".join(f"  {error}" for error in errors))

@@ -20,7 +20,7 @@ from wire.client.address import Address
 from wire.client.connection import Connection
 from wire.client.errors import batches, refused
 from wire.client.steps import Deadline, Steps
-from wire.errors import ErrorCode, Failure, outcome, refusal
+from wire.errors import ErrorCode, Failure, refusal
 from wire.messages.definition import Api
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 from wire.messages.schemas.cluster import METADATA
@@ -160,13 +160,15 @@ def _place(entry: Any) -> Address | Failure:
     return Address(entry.host, entry.port)
 
 
-def list_groups(connection: Connection, deadline: Deadline) -> Steps[tuple[Any, ...]]:
-    """Ask one broker for its groups, of every type and state.
+def list_groups(
+    states: Sequence[str], types: Sequence[str], connection: Connection, deadline: Deadline
+) -> Steps[tuple[Any, ...]]:
+    """Ask one broker for its groups in some states and of some types, by Kafka's names; empty means all.
 
-    The state of a listed group is empty below Kafka 2.6, the type below 3.8.
+    The state of a listed group is empty below Kafka 2.6, the type below 3.8, and such a broker does not filter by it.
     :raises KafkaError: when the broker refuses (14 while it loads its groups)
     """
-    request: dict[str, Any] = {"states_filter": (), "types_filter": ()}
+    request: dict[str, Any] = {"states_filter": states, "types_filter": types}
     (response,) = yield from connection.ask(LIST_GROUPS, [request], deadline)
     if response.error_code:
         raise refused(connection.address, LIST_GROUPS.name, response.error_code)
@@ -175,14 +177,14 @@ def list_groups(connection: Connection, deadline: Deadline) -> Steps[tuple[Any, 
 
 
 def describe(
-    api: Api, connection: Connection, groups: Sequence[str], deadline: Deadline
+    api: Api, operations: bool, connection: Connection, groups: Sequence[str], deadline: Deadline
 ) -> Steps[dict[str, Any | Failure]]:
-    """Ask one coordinator for `groups` through the describe request of their type.
+    """Ask one coordinator for `groups` through the describe request of their type; for authorized `operations` too.
 
     :raises UnsupportedApi: the broker does not know the request
     """
     key = "groups" if api is DESCRIBE_GROUPS else "group_ids"
-    requests = [{key: batch, "include_authorized_operations": False} for batch in batches(groups)]
+    requests = [{key: batch, "include_authorized_operations": operations} for batch in batches(groups)]
     responses = yield from connection.ask(api, requests, deadline)
     return {
         group.group_id: refusal(group.error_code, group.error_message) if group.error_code else group
@@ -196,7 +198,10 @@ def delete_groups(
 ) -> Steps[dict[str, bool | Failure]]:
     """Ask one coordinator to delete groups of any type that have no members; True for each that is gone."""
     (response,) = yield from connection.ask(DELETE_GROUPS, [{"groups_names": groups}], deadline)
-    return {result.group_id: outcome(result) or True for result in response.results}
+    return {
+        result.group_id: refusal(result.error_code, result.error_message) if result.error_code else True
+        for result in response.results
+    }
 
 
 def offline_coordinators(metadata: ClusterMetadata) -> dict[str, Failure]:

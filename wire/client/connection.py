@@ -19,6 +19,7 @@ from wire.client.errors import (
     Unreachable,
     UnsupportedApi,
     WireError,
+    WrongCluster,
 )
 from wire.client.security import ConnectionSettings
 from wire.client.steps import READ, WRITE, Deadline, Steps, Stream, ready
@@ -56,11 +57,20 @@ class Connection:
     Its methods are steps: drive them with `steps.run` or `steps.run_all`, one conversation at a time.
     """
 
-    def __init__(self, address: Address, settings: ConnectionSettings, *, advertised: bool = False) -> None:
+    def __init__(
+        self,
+        address: Address,
+        settings: ConnectionSettings,
+        *,
+        advertised: bool = False,
+        node_id: int | None = None,
+    ) -> None:
+        """Prepare; `node_id` is the broker that the cluster advertises at the address, where that is known."""
         self.address = address
         self.features = Features(levels={}, supported={})
         self._settings = settings
         self._advertised = advertised
+        self._node_id = node_id
         self._transport: Transport | None = None
         self._versions: dict[int, tuple[int, int]] = {}
         self._correlation_id = 0
@@ -87,6 +97,11 @@ class Connection:
         """Whether `version` would return one."""
         known = self._versions.get(api.key)
         return known is not None and api.agree(*known) is not None
+
+    def newest(self, key: int) -> int | None:
+        """The newest version that the broker has of an API, sent by this client or not; None: it has none."""
+        known = self._versions.get(key)
+        return known and known[1]
 
     def open(self, deadline: Deadline) -> Steps[None]:
         """Connect and authenticate, unless that is done.
@@ -245,7 +260,9 @@ class Connection:
 
     def _learn_versions(self, deadline: Deadline) -> Steps[None]:
         """Ask for the broker's versions with our newest; a broker that is older says so in version 0."""
-        version = API_VERSIONS.sent[1]
+        # Version 5 (KIP-1242) wants both ids, and costs brokers before Kafka 4.4 one more question.
+        whom = {"cluster_id": self._settings.cluster_id, "node_id": self._node_id}
+        version = API_VERSIONS.sent[1] if None in whom.values() else API_VERSIONS.versions[1]
         answer = yield from self._ask_versions(version, deadline)
         if int.from_bytes(answer[:2], "big", signed=True) == ErrorCode.UNSUPPORTED_VERSION:
             oldest = self._decoded(API_VERSIONS, 0, answer)
@@ -253,6 +270,12 @@ class Connection:
             version = API_VERSIONS.agree(*known.get(API_VERSIONS.key, (0, 0))) or 0
             answer = yield from self._ask_versions(version, deadline)
         response = self._decoded(API_VERSIONS, version, answer)
+        if response.error_code == ErrorCode.REBOOTSTRAP_REQUIRED:
+            raise WrongCluster(
+                f"{self.address}: this is not broker {self._node_id} of the cluster {self._settings.cluster_id}. Check "
+                "where the address that the cluster advertises (advertised.listeners) leads to.",
+                address=str(self.address),
+            )
         if response.error_code:
             name = error_name(response.error_code)
             raise ProtocolError(str(self.address), f"ApiVersions was refused: {name}")
@@ -265,7 +288,8 @@ class Connection:
     def _ask_versions(self, version: int, deadline: Deadline) -> Steps[bytes]:
         limit_ms = self._settings.connection_setup_timeout_ms
         try:
-            answers = yield from self._exchange(API_VERSIONS, version, [_SOFTWARE], deadline, limit_ms)
+            asked = {**_SOFTWARE, "cluster_id": self._settings.cluster_id, "node_id": self._node_id}
+            answers = yield from self._exchange(API_VERSIONS, version, [asked], deadline, limit_ms)
         except Unreachable as error:
             protocol = self._settings.security_protocol.value
             raise Unreachable(

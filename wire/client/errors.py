@@ -66,6 +66,10 @@ class AuthenticationFailed(WireError):
     is_refusal = True
 
 
+class WrongCluster(WireError):
+    """The broker belongs to another cluster than the one that is wanted."""
+
+
 class UnsupportedMechanism(WireError):
     """The settings ask for a SASL mechanism this client does not speak (librdkafka may)."""
 

@@ -93,7 +93,10 @@ class ConnectionSettings:
     `sasl_mechanism` is set exactly when `security_protocol.sasl`; `oauth` only with OAUTHBEARER, and only where
     the token is to be had without librdkafka. Times are milliseconds:
     `request_timeout_ms` for one answer of one broker, `api_timeout_ms` for a whole call.
+    With `cluster_id` an advertised address that leads to a broker of another cluster is refused by that broker, from
+    Kafka 4.4 on (KIP-1242).
     `extra` holds librdkafka settings that only librdkafka understands.
+    `remarks` are for the user: what was ignored of a file of properties.
     """
 
     bootstrap_servers: tuple[str, ...] = ()
@@ -104,7 +107,9 @@ class ConnectionSettings:
     oauth: OAuthSettings | None = None
     tls: TlsSettings = field(default_factory=TlsSettings)
     client_id: str = "kohort"
+    cluster_id: str | None = None
     connection_setup_timeout_ms: int = 10_000
     request_timeout_ms: int = 30_000
     api_timeout_ms: int = 60_000
     extra: tuple[tuple[str, Secret], ...] = ()
+    remarks: tuple[str, ...] = ()

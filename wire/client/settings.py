@@ -56,6 +56,22 @@ def _configs(result: Any) -> dict[str, Any] | Failure:
     return {config.name: config for config in result.configs}
 
 
+OPERATIONS = {
+    2: "ALL", 3: "READ", 4: "WRITE", 5: "CREATE", 6: "DELETE", 7: "ALTER", 8: "DESCRIBE", 9: "CLUSTER_ACTION",
+    10: "DESCRIBE_CONFIGS", 11: "ALTER_CONFIGS", 12: "IDEMPOTENT_WRITE", 13: "CREATE_TOKENS", 14: "DESCRIBE_TOKENS",
+    15: "TWO_PHASE_COMMIT",
+}  # fmt: skip
+"""Names by the numbers of AclOperation."""
+_NOT_ASKED_FOR = -(2**31)
+
+
+def operations_in(bits: int) -> tuple[str, ...] | None:
+    """The operations whose numbers are set bits (`authorizedOperations`); None where the broker does not say."""
+    if bits == _NOT_ASKED_FOR:
+        return None
+    return tuple(name for number, name in OPERATIONS.items() if bits >> number & 1)
+
+
 class AclResource(Enum):
     """What entries are about, in the numbers of the protocol (ResourceType)."""
 

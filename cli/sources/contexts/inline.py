@@ -43,14 +43,19 @@ class InlineProperties:
         """
         return self._settings({value.key: self._fetched(value) for value in self.context.properties})
 
-    def check(self) -> None:
-        """Complain of what can be known now, also where a secret is not to be had. ConfigFileError."""
+    def check(self) -> tuple[str, ...]:
+        """What the user should know of the properties, as far as it can be known also where a secret is not to be had.
+
+        :raises ConfigFileError: they cannot be used
+        """
+        remarks: tuple[str, ...] = ()
         if self.context.command_config is not None:
             from wire.client.config.properties import load_properties
 
-            load_properties(self.context.command_config)
+            remarks = load_properties(self.context.command_config).remarks
         values = {value.key: self._fetched_or_not(value) for value in self.context.properties}
-        self._settings({key: text for key, text in values.items() if text is not None})
+        own = self._settings({key: text for key, text in values.items() if text is not None})
+        return (*remarks, *own.remarks)
 
     def _fetched_or_not(self, value: PropertyValue) -> str | None:
         try:

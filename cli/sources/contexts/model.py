@@ -98,6 +98,7 @@ class Context:
     kind: SourceKind
     bootstrap_server: str | None = None
     command_config: Path | None = None
+    cluster_id: str | None = None
     properties: tuple[PropertyValue, ...] = ()
     snapshot: Path | None = None
     embedded: Path | None = None

@@ -32,6 +32,11 @@ class SourceOrigin:
         return None if self.context is None else self.context.name
 
     @property
+    def cluster_id(self) -> str | None:
+        """The id of the cluster that the context is for; None: it does not say."""
+        return None if self.context is None else self.context.cluster_id
+
+    @property
     def is_protected(self) -> bool:
         """Whether a change wants the context's name to be typed."""
         return self.context is not None and self.context.protected

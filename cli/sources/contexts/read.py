@@ -40,6 +40,7 @@ _TOP = ("kohort", "current", "contexts")
 _KINDS = {
     "bootstrap_server": SourceKind.LIVE,
     "command_config": SourceKind.LIVE,
+    "cluster_id": SourceKind.LIVE,
     "properties": SourceKind.LIVE,
     "snapshot": SourceKind.SNAPSHOT,
     "log_dirs": SourceKind.LOG,
@@ -123,7 +124,7 @@ class _Reader:
             raise self._error(
                 entries[other].key.span, f"{said[0]} and {other} name different sources; a context names one."
             )
-        if not kinds or not set(said) - {"as_of", "topics", "properties"}:
+        if not kinds or not set(said) - {"as_of", "topics", "cluster_id", "properties"}:
             span = entries[said[0]].key.span if said else entry.key.span
             wanted = "log_dirs" if kinds == {SourceKind.LOG} else "bootstrap_server" if kinds else _NAMING
             raise self._error(span, f"the context {entry.name} names no source; add {wanted}.")
@@ -258,6 +259,7 @@ class _Reader:
 _READERS: Mapping[str, Callable[[_Reader, MappingEntry], Any]] = {
     "bootstrap_server": _Reader._servers,
     "command_config": _Reader._path,
+    "cluster_id": _Reader._text,
     "properties": _Reader._properties,
     "snapshot": _Reader._path,
     "embedded": _Reader._path,

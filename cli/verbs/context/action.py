@@ -216,6 +216,7 @@ def _fragment(options: ContextOptions, properties: dict[str, Fragment]) -> dict[
     said: dict[str, Fragment | None] = {
         "bootstrap_server": options.bootstrap_server,
         "command_config": _path(options.command_config),
+        "cluster_id": options.cluster_id,
         "properties": properties or None,
         "snapshot": _path(options.snapshot),
         "embedded": _path(options.embedded),
@@ -238,7 +239,8 @@ def _checked(name: str, fragment: dict[str, Fragment]) -> Context:
     path = config_path() or Path("config.yaml")
     try:
         context = read_contexts(path, Editor("").add(name, fragment, current=False)).by_name[name]
-        InlineProperties(path=path, context=context).check()
+        for text in InlineProperties(path=path, context=context).check():
+            notice(text)
     except ConfigFileError as error:
         place = "" if error.path == path else f"{error.path}: "
         raise UsageError(f"{place}{error.message}") from None

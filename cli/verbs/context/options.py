@@ -57,6 +57,15 @@ class ContextOptions(NamedSource):
             rich_help_panel=PROPERTIES_PANEL,
         ),
     ] = None
+    cluster_id: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster-id",
+            metavar="ID",
+            help="Refuse any cluster but the one of this id.",
+            rich_help_panel=USUAL_PANEL,
+        ),
+    ] = None
     timeout_ms: Annotated[
         int | None,
         typer.Option(

@@ -146,10 +146,23 @@ def test_librdkafkas_way_of_trusting_any_name_is_javas_empty_algorithm(tmp_path:
     assert options == {"kafka.ssl.endpoint.identification.algorithm": ""}
 
 
+def test_keys_of_other_programs_are_left_out(tmp_path: Path) -> None:
+    options = _options(
+        tmp_path, "client.id=a\nschema.registry.url=http://registry\nbootstrap.resolve.timeout.ms=1"
+    )
+
+    assert options == {"kafka.client.id": "a"}
+
+
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [
-        ("a.b=1", 1, "'a.b' is no Kafka client property"),
+        (
+            "ssl.trustore.location=ca.pem",
+            1,
+            "is no Kafka client property. Did you mean ssl.truststore.location",
+        ),
+        ("zzz=1", 1, "'zzz' is no Kafka client property"),
         ("\nclient.id=\\u12", 2, "four hexadecimal digits"),
         ("enable.ssl.certificate.verification=false", 1, "always verifies certificates"),
         ("sasl.oauthbearer.method=oidc", 1, "known to librdkafka alone"),

@@ -12,7 +12,14 @@ from typing import Any
 import pytest
 
 from coordinator.server.served import SERVED
-from tests.conformance.messages import build, encode, encoded, request_type, response_type
+from tests.conformance.messages import (
+    build,
+    encode,
+    encoded,
+    request_type,
+    response_type,
+    versions_of_kio,
+)
 from tests.coordinator.server.extremes import extreme
 from wire.messages.definition import HEAD, Api
 from wire.messages.reader import DecodeError, Frame
@@ -35,7 +42,7 @@ ONLY_SENT = (
     DESCRIBE_SHARE_GROUP_OFFSETS,
 )
 APIS = (*(served.api for served in SERVED.values()), *ONLY_SENT)
-VERSIONS = [(api, version) for api in APIS for version in range(api.versions[0], api.versions[1] + 1)]
+VERSIONS = [(api, version) for api in APIS for version in versions_of_kio(api.name, *api.versions)]
 EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 each_version = pytest.mark.parametrize(("api", "version"), VERSIONS, ids=str)
 

@@ -55,6 +55,8 @@ class Properties:
 
     path: Path
     entries: dict[str, Property]
+    remarks: tuple[str, ...] = ()
+    """What its user should know of it: of keys that are ignored, the names."""
 
     def text(self, key: str) -> str | None:
         """The value without blanks around it; None without the key."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from wire.client.config.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS, LIBRDKAFKA_OTHER_KEYS
+from wire.client.config.client_keys import ALL_KEYS, JAVA_KEYS, LIBRDKAFKA_KEYS
 from wire.client.config.config_file import ConfigFileError, Properties, read_text
 from wire.client.config.jaas import BadJaas, LoginModule, parse_jaas
 from wire.client.config.key_stores import tls_settings
@@ -59,8 +59,9 @@ _TOKEN_KEYS = ("sasl.oauthbearer.", "https.ca.")
 def load_properties(path: Path) -> ConnectionSettings:
     """Read a client properties file.
 
-    Real Kafka keys without a meaning here (group.id, retries, deserializers) are ignored.
-    :raises ConfigFileError: the file cannot be read; a line is malformed; a key is unknown (with the nearest known
+    Real Kafka keys without a meaning here (group.id, retries, deserializers) are ignored. Unknown keys that may be
+    another program's, or a newer client's, are ignored too, and named in `remarks`.
+    :raises ConfigFileError: the file cannot be read; a line is malformed; a key is misspelt (with the nearest known
         one); a value is out of range; a store is not PEM (with the commands that convert it)
     """
     return settings_of(path, read_entries(path))
@@ -93,24 +94,25 @@ def settings_of(path: Path, entries: Sequence[Property]) -> ConnectionSettings:
 
 
 def known_properties(path: Path, entries: Sequence[Property]) -> Properties:
-    """The last entry of each key, by Java's name where librdkafka has another one; each keeps the key it was given.
+    """The last entry of each known key, by Java's name where librdkafka has another one; each keeps its own key.
 
-    :raises ConfigFileError: a key is unknown, with the nearest known one
+    :raises ConfigFileError: a key is misspelt, with the nearest known one
     """
-    for entry in entries:
-        _check_key(path, entry)
-    return Properties(path=path, entries={_ALIASES.get(entry.key, entry.key): entry for entry in entries})
+    known = {_ALIASES.get(entry.key, entry.key): entry for entry in entries if entry.key in ALL_KEYS}
+    remarks = _remarks(path, entries) if any(entry.key not in ALL_KEYS for entry in entries) else ()
+    return Properties(path=path, entries=known, remarks=remarks)
 
 
-def _check_key(path: Path, entry: Property) -> None:
-    known = JAVA_KEYS | LIBRDKAFKA_KEYS | LIBRDKAFKA_OTHER_KEYS
-    if entry.key in known:
-        return
-    import difflib
+def _remarks(path: Path, entries: Sequence[Property]) -> tuple[str, ...]:
+    """What to report of unknown keys. :raises ConfigFileError: one is misspelt"""
+    from wire.client.config.unknown_keys import is_refused, refusal_of, remark_on
 
-    near = difflib.get_close_matches(entry.key, known, n=1)
-    hint = f" Did you mean {near[0]}?" if near else " Remove the line, or check the key's spelling."
-    raise ConfigFileError(path, entry.line, f"{entry.key!r} is no Kafka client property.{hint}")
+    by_key = {entry.key: entry for entry in entries}
+    unknown = [entry for key, entry in by_key.items() if key not in ALL_KEYS]
+    for entry in unknown:
+        if is_refused(entry.key, by_key):
+            raise ConfigFileError(path, entry.line, refusal_of(entry.key))
+    return (f"{path}: {remark_on(unknown)}",)
 
 
 def _settings(properties: Properties) -> ConnectionSettings:
@@ -136,6 +138,7 @@ def _settings(properties: Properties) -> ConnectionSettings:
         request_timeout_ms=properties.positive("request.timeout.ms", defaults.request_timeout_ms),
         api_timeout_ms=properties.positive("default.api.timeout.ms", defaults.api_timeout_ms),
         extra=_extra(properties, () if oauth is None else _TOKEN_KEYS),
+        remarks=properties.remarks,
     )
 
 

@@ -3,10 +3,12 @@
 from wire.messages.definition import api
 
 API_VERSIONS = api("""
-    ApiVersions 18 0-4 flexible=3
+    ApiVersions 18 0-5 flexible=3 sent=0-4
     request
         clientSoftwareName string 3+
         clientSoftwareVersion string 3+
+        clusterId string 5+ null default=null
+        nodeId int32 5+ default=-1
     response
         errorCode int16
         apiKeys {}[]

@@ -1,4 +1,4 @@
-"""Records of `__cluster_metadata` (KRaft) that tell of topics, partitions, racks and features, by their number.
+"""Records of `__cluster_metadata` (KRaft) of topics, partitions, racks, settings and features, by their number.
 
 Source: the `common/metadata` definitions of kafka-metadata 4.3.1. Kafka's bool is an int8 here.
 """
@@ -12,6 +12,7 @@ REGISTER_BROKER = 0
 UNREGISTER_BROKER = 1
 TOPIC = 2
 PARTITION = 3
+CONFIG = 4
 PARTITION_CHANGE = 5
 REMOVE_TOPIC = 9
 FEATURE_LEVEL = 12
@@ -70,6 +71,14 @@ METADATA_RECORDS: Mapping[int, Message] = {
             directories uuid[] 1+
             eligibleLeaderReplicas int32[] 2+ null tag=1
             lastKnownElr int32[] 2+ null tag=2
+    """),
+    CONFIG: message("""
+        ConfigRecord
+        fields
+            resourceType int8
+            resourceName string
+            name string
+            value string null
     """),
     PARTITION_CHANGE: message("""
         PartitionChangeRecord newest=2

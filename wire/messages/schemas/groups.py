@@ -40,7 +40,7 @@ LIST_GROUPS = api("""
 """)
 
 DELETE_GROUPS = api("""
-    DeleteGroups 42 0-2 flexible=2 since=1.1
+    DeleteGroups 42 0-3 flexible=2 since=1.1
     request
         groupsNames string[]
     response
@@ -48,4 +48,5 @@ DELETE_GROUPS = api("""
         results {}[]
             groupId string
             errorCode int16
+            errorMessage string 3+ null default=null
 """)

@@ -104,10 +104,11 @@ STREAMS_GROUP_TOPOLOGY = record_type("""
 """)
 
 STREAMS_GROUP_DESCRIBE = api("""
-    StreamsGroupDescribe 89 0 since=4.1
+    StreamsGroupDescribe 89 0-1 since=4.1
     request
         groupIds string[]
         includeAuthorizedOperations bool
+        includeTopologyDescription bool 1+ default=false
     response
         throttleTimeMs int32 default=0
         groups {}[]
@@ -160,6 +161,27 @@ STREAMS_GROUP_DESCRIBE = api("""
                 targetAssignment assignment
                 isClassic bool
             authorizedOperations int32 default=-2147483648
+            topologyDescription {} 1+ null default=null
+                subtopologies {}[]
+                    subtopologyId string
+                    nodes {}[]
+                        name string
+                        nodeType int8
+                        sourceTopics string[]
+                        sinkTopic string null default=null
+                        stores string[]
+                        successors string[]
+                globalStores {}[]
+                    source {}
+                        name string
+                        nodeType int8
+                        sourceTopics string[]
+                        sinkTopic string null default=null
+                        stores string[]
+                        successors string[]
+                    processor source
+            topologyDescriptionStatus int8 1+ default=0
+            assignorName string 1+ null default=null
 """)
 
 STREAMS_GROUPS = (

@@ -13,6 +13,7 @@ import yaml
 
 from tests.cli.command import Answer, Kohort
 from tests.cli.contexts import Rig
+from tests.kafka.broker import CLUSTER_ID, Broker
 
 SECRET = "geheim-4711"
 SCRAM = [
@@ -422,3 +423,18 @@ def test_many_at_once(rig: Rig) -> None:
     assert tree["current"] in names
     assert rig.file.read_text().startswith("# the clusters\n")
     assert list(rig.file.parent.iterdir()) == [rig.file]
+
+
+@pytest.mark.kafka
+def test_a_context_with_a_cluster_id_refuses_every_other_cluster(rig: Rig, broker: Broker) -> None:
+    rig("context add mine --cluster-id", CLUSTER_ID, "-b", broker.bootstrap).assert_said(0)
+    rig("context add other --cluster-id another -b", broker.bootstrap).assert_said(0)
+    assert rig("list --context mine").status == 0
+    refusal = f"{broker.bootstrap} is the cluster {CLUSTER_ID}, and the context is for another. Check its"
+    for line in ("list", "config set g consumer.session.timeout.ms=45000", "delete g --execute --yes"):
+        rig(f"{line} --context other").assert_refused(refusal, status=3)
+    shown = rig("context show other --output json").document
+    assert shown["cluster_id"] == "another"
+    saved = "contexts:\n  a: {snapshot: a.yaml, cluster_id: x}\n"
+    rig.write(saved)
+    rig("list --context a").assert_refused("snapshot and cluster_id name different sources", status=3)

@@ -1,0 +1,66 @@
+"""Keys that are not in the lists of `client_keys`: of another program, of a newer client, or misspelt.
+
+A Java client only logs a key that it does not know, so the files of its programs also hold keys of serializers, schema
+registries and interceptors. Such a file has to work here too. Only a slip that leaves out a setting which the
+connection depends on is refused: without it, a login or a certificate would not be used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from difflib import SequenceMatcher, get_close_matches
+
+from wire.client.config.client_keys import ALL_KEYS
+from wire.java_properties import Property
+
+_SHAPE = re.compile(r"[a-z][a-z0-9_-]*(\.[A-Za-z0-9_-]+)+", re.ASCII)
+"""Words with dots between them, as `schema.registry.url` and `value.subject.nameStrategy`."""
+_CONNECTS = ("bootstrap.", "security.", "sasl.", "ssl.", "https.", "metadata.broker.")
+_SIMILAR = 0.8
+_SHORTEST_WORD = 5
+"""A shorter word that differs in a letter may well be another word: `min` and `max`, `iss` and `iat`."""
+_WORDS = frozenset(word for key in ALL_KEYS for word in key.split("."))
+
+
+def is_refused(key: str, present: Collection[str]) -> bool:
+    """Whether an unknown key makes a file of the keys `present` unusable."""
+    meant = _misspelt(key)
+    return not _SHAPE.fullmatch(key) or (meant is not None and meant not in present)
+
+
+def refusal_of(key: str) -> str:
+    """Why it is refused, and what to write instead."""
+    near = get_close_matches(key, ALL_KEYS, n=1)
+    hint = f" Did you mean {near[0]}?" if near else " Remove the line, or check the key's spelling."
+    return f"{key!r} is no Kafka client property.{hint}"
+
+
+def remark_on(unknown: Iterable[Property]) -> str:
+    """What to report of the unknown keys of a file that is used, in the order of the file."""
+    keys = ", ".join(f"{entry.key} (line {entry.line}{_hint(entry.key)})" for entry in unknown)
+    return f"ignored, as Kohort does not know them as Kafka client properties: {keys}"
+
+
+def _hint(key: str) -> str:
+    near = get_close_matches(key, ALL_KEYS, n=1, cutoff=_SIMILAR)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _misspelt(key: str) -> str | None:
+    """The key of the connection that was meant, where one word of it is misspelt; None where no key is that close."""
+    words = key.split(".")
+    for known in sorted(ALL_KEYS):
+        if not known.startswith(_CONNECTS):
+            continue
+        meant = known.split(".")
+        differing = [pair for pair in zip(words, meant, strict=False) if pair[0] != pair[1]]
+        if len(words) == len(meant) and len(differing) == 1 and _is_slip(*differing[0]):
+            return known
+    return None
+
+
+def _is_slip(written: str, meant: str) -> bool:
+    if written in _WORDS or len(meant) < _SHORTEST_WORD:
+        return False
+    return SequenceMatcher(None, written, meant).ratio() >= _SIMILAR
