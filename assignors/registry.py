@@ -14,7 +14,7 @@ from importlib.metadata import entry_points
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
 from assignors.broker import range as broker_range
 from assignors.broker import uniform as broker_uniform
-from assignors.errors import UnknownAssignorError
+from assignors.errors import NoCommonProtocolError, UnknownAssignorError
 from assignors.java import cooperative_sticky as java_cooperative_sticky
 from assignors.java import range as java_range
 from assignors.java import roundrobin as java_roundrobin
@@ -76,6 +76,35 @@ def find(name: str, side: Side, leader: Leader | None = None) -> Assignor:
     raise UnknownAssignorError(_message(name, side, leader))
 
 
+STREAMS = "stream"
+"""StreamsPartitionAssignor's name (Kafka Streams): it assigns tasks, which no dry run can."""
+
+
+def rebalance_protocol(names: Sequence[str], leader: Leader | None = None) -> RebalanceProtocol:
+    """The highest protocol that all assignors of a member's list support: one eager assignor keeps it eager.
+
+    An assignor that is not known is taken to be eager, as most are. NoCommonProtocolError where the list is empty or
+    has nothing in common: Java and librdkafka refuse to construct such a consumer (ConsumerCoordinator).
+    """
+    if not names:
+        raise NoCommonProtocolError("a member needs at least one assignor")
+    common = frozenset.intersection(*(_protocols_of(name, leader) for name in names))
+    if not common:
+        raise NoCommonProtocolError(
+            f"the assignors {', '.join(names)} support no rebalance protocol in common"
+        )
+    return max(common, key=lambda protocol: protocol.value)
+
+
+def _protocols_of(name: str, leader: Leader | None) -> frozenset[RebalanceProtocol]:
+    if name == STREAMS:
+        return _COOPERATIVE | _EAGER
+    try:
+        return find(name, Side.CLIENT, leader).protocols
+    except UnknownAssignorError:
+        return _EAGER
+
+
 def _load(offered: object) -> Assignor:
     assignor = offered() if callable(offered) and not isinstance(offered, Assignor) else offered
     if not isinstance(assignor, Assignor):
@@ -92,6 +121,8 @@ def _fits(assignor: Assignor, side: Side, leader: Leader | None) -> bool:
 
 
 def _message(name: str, side: Side, leader: Leader | None) -> str:
+    if name == STREAMS and side is Side.CLIENT:
+        return "'stream' is the assignor of Kafka Streams: it assigns tasks, which cannot be computed here"
     names = known(side, leader)
     where = "the broker" if side is Side.BROKER else f"a {(leader or Leader.JAVA).value} leader"
     message = f"{where} has no assignor {name!r}; it has {', '.join(names)}"

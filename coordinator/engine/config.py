@@ -12,6 +12,9 @@ from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import Any
 
+from assignors.assignor import Side
+from assignors.errors import UnknownAssignorError
+from assignors.registry import find, known
 from coordinator.errors import RequestRefused
 from wire.errors import ErrorCode
 from wire.java_text import parse_number, trim
@@ -20,7 +23,10 @@ MAX_INT = 2**31 - 1
 
 
 ASSIGNORS = ("uniform", "range")
-"""The assignors that the coordinator itself has; the first is taken where members have no wish."""
+"""The assignors that a broker has unless told otherwise; the first is taken where members have no wish."""
+_CLASSES = {
+    f"org.apache.kafka.coordinator.group.assignor.{name.capitalize()}Assignor": name for name in ASSIGNORS
+}
 
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
@@ -71,13 +77,19 @@ def _parse_boolean(name: str, text: str) -> bool:
 
 
 def _parse_assignors(name: str, text: str) -> tuple[str, ...]:
-    names = tuple(part.strip() for part in text.split(",") if part.strip())
-    for assignor in names:
-        if assignor not in ASSIGNORS:
-            raise InvalidSetting(f"{name}: there is no assignor {assignor!r}, only {', '.join(ASSIGNORS)}")
+    names = tuple(_assignor_name(name, part.strip()) for part in text.split(",") if part.strip())
     if not names or len(set(names)) != len(names):
         raise InvalidSetting(f"{name} names each assignor once, at least one, not {text!r}")
     return names
+
+
+def _assignor_name(setting: str, text: str) -> str:
+    """The name by which members ask for an assignor, of its name or the full name of Kafka's class."""
+    try:
+        return find(_CLASSES.get(text, text), Side.BROKER).name
+    except UnknownAssignorError:
+        names = ", ".join(known(Side.BROKER))
+        raise InvalidSetting(f"{setting}: there is no assignor {text!r}, only {names}") from None
 
 
 def _parse_policy(name: str, text: str) -> MigrationPolicy:
@@ -133,6 +145,8 @@ class Config:
     offsets_topic_num_partitions: int = _integer(50, 1)
     offsets_topic_replication_factor: int = _integer(3, 1, 2**15 - 1)
     offsets_topic_segment_bytes: int = _integer(100 << 20, 1)
+    message_max_bytes: int = _integer(1_048_588, 0)
+    """How large a batch of `__consumer_offsets` may be: what a request changes is written as one."""
 
     def __post_init__(self) -> None:
         for lower, upper in _ORDERED:

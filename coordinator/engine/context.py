@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -16,10 +16,15 @@ from coordinator.engine.timers import Timers
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import CannotBeWritten, RequestRefused
 from wire.errors import ErrorCode
+from wire.log.batch_writer import encode_batch
 
 Group: TypeAlias = ClassicGroup | ConsumerGroup
 """A group of any type that is coordinated here. Both have `id`, `type`, `state`, `protocol_type`, `is_empty`,
 `has_member`, `subscribed_to`, `tombstones` and `timer_keys` (Kafka's `Group` interface)."""
+
+
+BATCH_OVERHEAD, RECORD_OVERHEAD = 61, 32
+"""The bytes of a batch without its records, and no less than those of a record without its key and value."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,26 +60,39 @@ class EngineContext:
     written: list[Written] = field(default_factory=list)
     answers: list[tuple[int, object]] = field(default_factory=list)
 
-    def emit(self, record: Record) -> None:
-        """Write a record and, by replaying it, make it true. :raises CannotBeWritten:"""
+    def emit(self, *records: Record) -> None:
+        """Write records and, by replaying them, make them true: all of them, or none.
+
+        :raises CannotBeWritten: a name or number has no room, or they do not fit into one batch
+        """
         if self.encode is not None:
             try:
-                self.written.append((record.group, self.encode(record)))
+                encoded = [self.encode(record) for record in records]
             except ValueError as error:
                 raise CannotBeWritten(str(error)) from None
-        self.records.append(record)
-        self.replay(record)
+            check_fits(encoded, self.config.message_max_bytes)
+            self.written += [
+                (record.group, content) for record, content in zip(records, encoded, strict=True)
+            ]
+        for record in records:
+            self.records.append(record)
+            self.replay(record)
 
     def answer(self, ticket: int, answer: object) -> None:
         """Answer a call, this one or one that waited."""
         self.answers.append((ticket, answer))
 
-    def remove_group(self, group: Group) -> None:
-        """Write the tombstones of a group, and forget its timers; its offsets stay."""
-        for key in group.timer_keys():
+    def remove_group(
+        self, group: Group, *, before: Sequence[Record] = (), after: Sequence[Record] = ()
+    ) -> None:
+        """Write the tombstones of a group, with the records that go with them, and forget its timers.
+
+        Its offsets stay, unless those records delete them. :raises CannotBeWritten: nothing changes
+        """
+        keys = list(group.timer_keys())
+        self.emit(*before, *group.tombstones(), *after)
+        for key in keys:
             self.timers.cancel(key)
-        for record in group.tombstones():
-            self.emit(record)
 
     def consumer_group(self, group_id: str) -> ConsumerGroup:
         """The consumer group of that id. :raises RequestRefused: GROUP_ID_NOT_FOUND"""
@@ -103,6 +121,18 @@ class EngineContext:
         )
         self.records, self.written, self.answers = [], [], []
         return result
+
+
+def check_fits(records: Sequence[tuple[bytes, bytes | None]], most_bytes: int) -> None:
+    """Whether records make a batch that a broker appends. :raises CannotBeWritten:"""
+    roughly = BATCH_OVERHEAD + sum(len(key) + len(value or b"") + RECORD_OVERHEAD for key, value in records)
+    if roughly <= most_bytes or not records:
+        return
+    size = len(encode_batch(records, base_offset=0, timestamp=0))
+    if size > most_bytes:
+        raise CannotBeWritten(
+            f"a batch of {len(records)} records and {size} bytes is larger than message.max.bytes ({most_bytes})"
+        )
 
 
 def require_group_id(group: str) -> None:

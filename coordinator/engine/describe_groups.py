@@ -13,6 +13,7 @@ from uuid import UUID
 
 from coordinator.engine.calls import Call, Request
 from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.client_assignment import assignor_in_use
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import ConsumerMember, normal_partitions
 from coordinator.engine.consumer.target_assignment import shown_assignor
@@ -109,22 +110,24 @@ def _describe_consumer(ctx: EngineContext, name: str) -> Described:
         group = ctx.consumer_group(name)
     except RequestRefused as error:
         return _refused(name, error)
-    default = ctx.config.group_consumer_assignors[0]
-    return Described(id=name, group=consumer_group(group, ctx.topics.names, default))
+    client_side = assignor_in_use(ctx, group.in_order())
+    assignor = shown_assignor(group.wishes(), ctx.config.group_consumer_assignors[0])
+    shown = consumer_group(group, ctx.topics.names, assignor if client_side is None else client_side.name)
+    return Described(id=name, group=shown)
 
 
 def _refused(name: str, error: RequestRefused) -> Described:
     return Described(id=name, error=error.code, message=error.message)
 
 
-def consumer_group(group: ConsumerGroup, names: Names, default_assignor: str | None = None) -> Group:
-    """A consumer group with epochs and targets; the default is shown where no member names an assignor."""
+def consumer_group(group: ConsumerGroup, names: Names, assignor: str | None) -> Group:
+    """A consumer group with epochs and targets, and the assignor in use."""
     return Group(
         id=group.id,
         type=group.type,
         state=group.state,
         protocol_type=group.protocol_type,
-        protocol=shown_assignor(group.wishes(), default_assignor) or None,
+        protocol=assignor or None,
         group_epoch=group.epoch,
         assignment_epoch=group.assignment_epoch,
         members=tuple(_consumer_member(group, member, names) for member in group.in_order()),

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from assignors.java.hash_map import map_order, uuid_hashes
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import CONSUMER_PROTOCOL, ClassicGroup, ClassicMember
-from coordinator.engine.consumer.client_assignors import NO_PAYLOAD, Payload
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import ConsumerMember
 from coordinator.engine.context import EngineContext
-from coordinator.engine.records import ClassicGroupRecord, Record, TopicPartitions
+from coordinator.engine.records import NO_PAYLOAD, ClassicGroupRecord, Payload, Record, TopicPartitions
 from coordinator.engine.topics import TopicImage
 from wire.messages.embedded_protocol import EmbeddedAssignment, write_assignment
 
@@ -69,21 +68,16 @@ def convert(
         draft.add(member, CONSUMER_PROTOCOL)
     draft.protocol = draft.elect_protocol()
     assignments = {member.id: _assignment(ctx, group, draft, member, replacement) for member in members}
+    made = ClassicGroupRecord(group=group.id, value=draft.value(assignments, ctx.now_ms))
     if replacement is None:
-        ctx.remove_group(group)
+        ctx.remove_group(group, after=(made,))
     else:
-        _remove(ctx, group, replacement)
-    ctx.emit(ClassicGroupRecord(group=group.id, value=draft.value(assignments, ctx.now_ms)))
+        # The broker writes down what becomes of a group that it deletes at once.
+        keys, tombstones = list(group.timer_keys()), group.tombstones(replacement.old.id, replacement.new.id)
+        ctx.emit(*replacement.records, *tombstones, made)
+        for key in keys:
+            ctx.timers.cancel(key)
     _enter(ctx, draft, must_rebalance)
-
-
-def _remove(ctx: EngineContext, group: ConsumerGroup, replacement: Replacement) -> None:
-    """The broker writes down what becomes of a group that it deletes at once."""
-    for key in group.timer_keys():
-        ctx.timers.cancel(key)
-    tombstones = group.tombstones(replacement.old.id, replacement.new.id)
-    for record in (*replacement.records, *tombstones):
-        ctx.emit(record)
 
 
 def _assignment(
@@ -95,8 +89,8 @@ def _assignment(
 ) -> bytes:
     """A member's target, or that of the member whose place it takes."""
     holder = replacement.old.id if replacement is not None and replacement.new.id == member.id else member.id
-    subscription, word = member.metadata(draft.protocol) or b"", group.client.words.get(holder, NO_PAYLOAD)
-    return encode_assignment(ctx.topics, group.targets.get(holder, {}), subscription, word)
+    subscription, payload = member.metadata(draft.protocol) or b"", group.payloads.get(holder, NO_PAYLOAD)
+    return encode_assignment(ctx.topics, group.targets.get(holder, {}), subscription, payload)
 
 
 def _enter(ctx: EngineContext, draft: ClassicGroup, must_rebalance: bool) -> None:
@@ -112,7 +106,7 @@ def _enter(ctx: EngineContext, draft: ClassicGroup, must_rebalance: bool) -> Non
 
 
 def encode_assignment(
-    topics: TopicImage, partitions: TopicPartitions, subscription: bytes, word: Payload = NO_PAYLOAD
+    topics: TopicImage, partitions: TopicPartitions, subscription: bytes, payload: Payload = NO_PAYLOAD
 ) -> bytes:
     """In the embedded protocol, at the version of the member's subscription; topics that are gone are left out.
 
@@ -126,7 +120,7 @@ def encode_assignment(
         EmbeddedAssignment(
             version=version,
             partitions=named,
-            user_data=None if word.metadata is None else word.metadata.data,
+            user_data=None if payload.metadata is None else payload.metadata.data,
         )
     )
 

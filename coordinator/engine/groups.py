@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from coordinator.engine.calls import Call, Request
 from coordinator.engine.context import EngineContext
-from coordinator.engine.offsets.removal import delete_all
-from coordinator.errors import RequestRefused
+from coordinator.engine.offsets.removal import tombstones
+from coordinator.errors import CannotBeWritten, RequestRefused
 from groups.listing import GroupListing
 from wire.errors import ErrorCode
 
@@ -68,6 +68,8 @@ def _delete(ctx: EngineContext, name: str) -> ErrorCode:
         return ErrorCode.GROUP_ID_NOT_FOUND
     if not group.is_empty():
         return ErrorCode.NON_EMPTY_GROUP
-    delete_all(ctx, name)
-    ctx.remove_group(group)
+    try:
+        ctx.remove_group(group, before=tombstones(ctx.state, name))
+    except CannotBeWritten:
+        return ErrorCode.UNKNOWN_SERVER_ERROR
     return ErrorCode.NONE

@@ -119,8 +119,40 @@ class ClassicMemberMetadata:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClientMetadata:
+    """Bytes that client-side assignors tell each other; -1 is the version of what a classic member's assignor said."""
+
+    version: int = 0
+    data: bytes = b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientAssignor:
+    """A client-side assignor that a member has (KIP-848), and the versions of metadata that it can read."""
+
+    name: str
+    minimum_version: int = 0
+    maximum_version: int = 0
+    reason: int = 0
+    metadata: ClientMetadata = ClientMetadata()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Payload:
+    """What a client-side assignor has to say to a member in addition to its partitions."""
+
+    error: int = 0
+    """Why there is no assignment, in the assignor's own numbers; 0: there is one."""
+    metadata: ClientMetadata | None = None
+
+
+NO_PAYLOAD = Payload()
+"""Of the coordinator's own assignors."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerMemberValue:
-    """Value of key 5."""
+    """Value of key 5. Kafka's has no client-side assignors: see `coordinator.store.client_side`."""
 
     instance: str | None
     rack: str | None
@@ -131,6 +163,8 @@ class ConsumerMemberValue:
     rebalance_timeout_ms: int
     assignor: str | None
     classic: ClassicMemberMetadata | None = None
+    client_assignors: tuple[ClientAssignor, ...] = ()
+    """Preferred first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +189,8 @@ class TargetEpochRecord(_GroupRecord[TargetEpochValue]):
 class TargetMemberRecord(_MemberRecord[TopicPartitions]):
     """Key 7: ConsumerGroupTargetAssignmentMember."""
 
+    payload: Payload = NO_PAYLOAD
+
 
 class MemberState(IntEnum):
     """Member states as key 8 stores them."""
@@ -175,6 +211,8 @@ class CurrentAssignmentValue:
     assigned: TopicPartitions = field(default_factory=dict)
     revoking: TopicPartitions = field(default_factory=dict)
     assigned_epochs: dict[tuple[UUID, int], int] = field(default_factory=dict)
+    payload: Payload = NO_PAYLOAD
+    """What came with the target that the member has reached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

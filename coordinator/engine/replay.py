@@ -72,8 +72,8 @@ def apply(group: ConsumerGroup, record: ConsumerRecord) -> None:
                 group.set_metadata(member, value)
         case TargetEpochRecord(value=value):
             group.set_target_epoch(value)
-        case TargetMemberRecord(member=member, value=target):
-            group.set_target(member, target)
+        case TargetMemberRecord(member=member, value=target, payload=payload):
+            group.set_target(member, target, payload)
         case CurrentAssignmentRecord(member=member, value=current):
             group.set_current(member, current)
         case RegexRecord(regex=regex, value=resolved):

@@ -7,6 +7,7 @@ be away (epoch -2) before. A classic group does not rebalance for it unless its 
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 from coordinator.engine.calls import Call
@@ -17,6 +18,7 @@ from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import AWAY, ConsumerMember
 from coordinator.engine.context import EngineContext
 from coordinator.engine.records import (
+    NO_PAYLOAD,
     ClassicGroupRecord,
     ConsumerMemberRecord,
     CurrentAssignmentRecord,
@@ -24,9 +26,11 @@ from coordinator.engine.records import (
     TargetMemberRecord,
 )
 from coordinator.engine.timers import TimerKey, TimerKind
-from coordinator.errors import RequestRefused
+from coordinator.errors import CannotBeWritten, RequestRefused
 from groups.listing import GroupState
 from wire.errors import ErrorCode
+
+_log = logging.getLogger(__name__)
 
 
 def check_not_fenced(holder: str | None, member: str, instance: str) -> None:
@@ -77,7 +81,12 @@ def replace_in_consumer_group(
     return new, [
         *group.member_tombstones(old.id),
         ConsumerMemberRecord(group=group.id, member=new.id, value=new.metadata),
-        TargetMemberRecord(group=group.id, member=new.id, value=group.targets.get(old.id, {})),
+        TargetMemberRecord(
+            group=group.id,
+            member=new.id,
+            value=group.targets.get(old.id, {}),
+            payload=group.payloads.get(old.id, NO_PAYLOAD),
+        ),
         CurrentAssignmentRecord(group=group.id, member=new.id, value=new.current),
     ]
 
@@ -91,8 +100,8 @@ def replace_in_classic_group(
     GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin.
     """
     instance = new.instance or ""
-    old = group.static[instance]
-    was_leader = group.leader == old
+    old, leader = group.static[instance], group.leader
+    before = replace(group.members[old])
     _fence(ctx, group, old)
     member = group.replace_static(instance, new.id)
     rebalance.keep_alive(ctx, group, member)
@@ -100,13 +109,38 @@ def replace_in_classic_group(
     member.session_timeout_ms = new.session_timeout_ms
     member.rebalance_timeout_ms = new.rebalance_timeout_ms
     if group.state is GroupState.STABLE and group.elect_protocol() == group.protocol:
-        ctx.answer(call.ticket, _replace_silently(ctx, group, member, version, old if was_leader else None))
+        try:
+            answer = _replace_silently(ctx, group, member, version, old if leader == old else None)
+        except CannotBeWritten as error:
+            _log.warning("Group %.80r keeps member %.80r: %s", group.id, old, error)
+            answer = _put_back(ctx, group, before, leader)
+        ctx.answer(call.ticket, answer)
         return
     rebalance.park_join(ctx, group, new.id, call.ticket)
     if group.state is GroupState.PREPARING_REBALANCE:
         rebalance.complete_if_all_joined(ctx, group)
     else:
         rebalance.prepare(ctx, group)
+
+
+def _put_back(
+    ctx: EngineContext, group: ClassicGroup, before: ClassicMember, leader: str | None
+) -> JoinGroupAnswer:
+    """The instance keeps the member id that it had, as the new one cannot be written down."""
+    instance = before.instance or ""
+    ctx.timers.cancel(TimerKey(TimerKind.SESSION, group.id, group.static[instance]))
+    member = group.replace_static(instance, before.id)
+    group.offer(member, before.protocols)
+    member.session_timeout_ms = before.session_timeout_ms
+    member.rebalance_timeout_ms = before.rebalance_timeout_ms
+    rebalance.keep_alive(ctx, group, member)
+    return JoinGroupAnswer(
+        error=ErrorCode.UNKNOWN_SERVER_ERROR,
+        generation=group.generation,
+        protocol_type=group.protocol_type,
+        protocol=group.protocol,
+        leader=leader or "",
+    )
 
 
 def _fence(ctx: EngineContext, group: ClassicGroup, old: str) -> None:

@@ -15,7 +15,7 @@ from assignors.java.hash_map import FIRST_SLOTS, grown_slots
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import ClassicGroup, ClassicMember
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
-from coordinator.engine.consumer.client_assignors import CLASSIC_VERSION, ClientMetadata, Payload
+from coordinator.engine.consumer.client_assignors import CLASSIC_VERSION
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import (
     ConsumerMember,
@@ -25,7 +25,9 @@ from coordinator.engine.consumer.member import (
 )
 from coordinator.engine.context import EngineContext
 from coordinator.engine.records import (
+    NO_PAYLOAD,
     ClassicMemberMetadata,
+    ClientMetadata,
     ConsumerGroupRecord,
     ConsumerGroupValue,
     ConsumerMemberRecord,
@@ -34,6 +36,7 @@ from coordinator.engine.records import (
     CurrentAssignmentRecord,
     CurrentAssignmentValue,
     MemberState,
+    Payload,
     Record,
     TargetEpochRecord,
     TargetEpochValue,
@@ -64,10 +67,6 @@ def convert(ctx: EngineContext, group: ClassicGroup) -> tuple[tuple[Record, ...]
     _check_owners(group, members)
     made = draft(group.id, _records(ctx, group, members))
     made.capacity = grown_slots(FIRST_SLOTS, len(made.members))  # the broker puts each member in but once
-    for member, assignment in handed_out.items():
-        if assignment.user_data:
-            said = ClientMetadata(version=CLASSIC_VERSION, data=assignment.user_data)
-            made.client.words[member] = made.client.heard[member] = Payload(metadata=said)
     return (*group.tombstones(), *_records(ctx, group, made.in_order())), made
 
 
@@ -79,7 +78,10 @@ def _records(
     return [
         *(ConsumerMemberRecord(group=group.id, member=m.id, value=m.metadata) for m in members),
         ConsumerGroupRecord(group=group.id, value=epoch),
-        *(TargetMemberRecord(group=group.id, member=m.id, value=m.assigned) for m in members),
+        *(
+            TargetMemberRecord(group=group.id, member=m.id, value=m.assigned, payload=m.current.payload)
+            for m in members
+        ),
         TargetEpochRecord(group=group.id, value=TargetEpochValue(epoch=group.generation)),
         *(CurrentAssignmentRecord(group=group.id, member=m.id, value=m.current) for m in members),
     ]
@@ -162,9 +164,16 @@ def _convert(
                     for name, numbers in assignment.partitions.items()
                     if name in topics.topics
                 },
+                payload=_payload(assignment),
             )
         ),
     )
+
+
+def _payload(assignment: EmbeddedAssignment) -> Payload:
+    if not assignment.user_data:
+        return NO_PAYLOAD
+    return Payload(metadata=ClientMetadata(version=CLASSIC_VERSION, data=assignment.user_data))
 
 
 def _check_owners(group: ClassicGroup, members: Sequence[ConsumerMember]) -> None:

@@ -73,7 +73,7 @@ class CoordinatorNode:
         if data is None:
             self.cluster_id = format_uuid(uuid4())
             self.topics = Topics(settings.broker_rack)
-            self._engine = Engine(config, self.topics.image)
+            self._engine = Engine(config, self.topics.image, encode_record)
         else:
             self.cluster_id = data.cluster_id
             # The time: larger than any version that a former process has written into a record.

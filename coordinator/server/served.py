@@ -53,26 +53,22 @@ class ServedApi:
     """One API, what answers it, and the versions it is listed with.
 
     `oldest` is the first version listed where that is not the first with a layout: Kafka lists Produce from 0 on and
-    answers it from 3 on. Where the answer `grows` with all that the server knows, it may be long however short the
-    request is.
+    answers it from 3 on. `newest` is the last one, where layouts go on with those of a later Kafka. Where the answer
+    `grows` with all that the server knows, it may be long however short the request is.
     """
 
     api: Api
     answer: Handler
     oldest: int
+    newest: int
     grows: bool
 
     @property
     def key(self) -> int:
         return self.api.key
 
-    @property
-    def newest(self) -> int:
-        return self.api.versions[1]
-
     def serves(self, version: int) -> bool:
-        oldest, newest = self.api.versions
-        return oldest <= version <= newest
+        return self.api.versions[0] <= version <= self.newest
 
 
 async def api_versions(exchange: Exchange) -> Mapping[str, Any]:
@@ -110,9 +106,16 @@ def _is_valid(request: Any) -> bool:
     )
 
 
-def _served(api: Api, answer: Handler, *, oldest: int | None = None, grows: bool = False) -> ServedApi:
+def _served(
+    api: Api, answer: Handler, *, oldest: int | None = None, newest: int | None = None, grows: bool = False
+) -> ServedApi:
+    first, last = api.versions
     return ServedApi(
-        api=api, answer=answer, oldest=api.versions[0] if oldest is None else oldest, grows=grows
+        api=api,
+        answer=answer,
+        oldest=first if oldest is None else oldest,
+        newest=last if newest is None else newest,
+        grows=grows,
     )
 
 
@@ -132,13 +135,13 @@ SERVED: Mapping[int, ServedApi] = {
         _served(SYNC_GROUP, classic_groups.sync_group),
         _served(DESCRIBE_GROUPS, classic_groups.describe_groups, grows=True),
         _served(LIST_GROUPS, groups.list_groups, grows=True),
-        _served(API_VERSIONS, api_versions),
+        _served(API_VERSIONS, api_versions, newest=4),
         _served(CREATE_TOPICS, topics.create_topics),
         _served(DELETE_TOPICS, topics.delete_topics),
         _served(INIT_PRODUCER_ID, log_records.init_producer_id),
         _served(DESCRIBE_CONFIGS, configs.describe_configs),
         _served(CREATE_PARTITIONS, topics.create_partitions),
-        _served(DELETE_GROUPS, groups.delete_groups),
+        _served(DELETE_GROUPS, groups.delete_groups, newest=2),
         _served(INCREMENTAL_ALTER_CONFIGS, configs.incremental_alter_configs),
         _served(OFFSET_DELETE, offsets.offset_delete),
         _served(DESCRIBE_CLUSTER, cluster.describe_cluster),

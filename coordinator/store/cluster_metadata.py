@@ -1,4 +1,4 @@
-"""The topics and features of a cluster, out of its metadata log: `__cluster_metadata-0` of KRaft servers.
+"""Topics, features and settings of groups, out of a cluster's metadata log: `__cluster_metadata-0` of KRaft servers.
 
     00000000000000000000.log                        records: frame version (1), number, version, all varints, message
     00000000000000012345-0000000007.checkpoint      a snapshot: the same, of what was true before offset 12345
@@ -32,6 +32,7 @@ from wire.messages.reader import DICTIONARIES, DecodeError, Reader, message_read
 from wire.messages.schemas.cluster_metadata import (
     ABORT_TRANSACTION,
     BEGIN_TRANSACTION,
+    CONFIG,
     END_TRANSACTION,
     FEATURE_LEVEL,
     METADATA_RECORDS,
@@ -47,6 +48,8 @@ Fields: TypeAlias = Mapping[str, Any]
 
 _SNAPSHOT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
 _FRAME_VERSION = 1
+_GROUP = 32
+"""The number of groups among the types of resources (ConfigResource.Type)."""
 _SNAPSHOT_HEADER = struct.Struct(">hq")
 """Version, and the time of the last record that the snapshot covers."""
 _NUMBERS = np.array([*METADATA_RECORDS], dtype=np.uint8)
@@ -71,6 +74,8 @@ class MetadataImage:
     """By broker id."""
     features: dict[str, int] = field(default_factory=dict)
     """Finalised levels by name."""
+    group_configs: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Settings by group and name (ConfigRecord of a GROUP), of groups that have any."""
     is_whole: bool = False
     notices: list[Notice] = field(default_factory=list)
 
@@ -250,11 +255,25 @@ def _feature_level(metadata: MetadataImage, fields: Fields) -> None:
         metadata.features.pop(fields["name"], None)
 
 
+def _config(metadata: MetadataImage, fields: Fields) -> None:
+    if fields["resourceType"] != _GROUP:
+        return
+    group, name, value = fields["resourceName"], fields["name"], fields["value"]
+    settings = metadata.group_configs.setdefault(group, {})
+    if value is not None:
+        settings[name] = value
+        return
+    settings.pop(name, None)
+    if not settings:
+        del metadata.group_configs[group]
+
+
 _STEPS: Mapping[int, Callable[[MetadataImage, Fields], None]] = {
     REGISTER_BROKER: _register_broker,
     UNREGISTER_BROKER: _unregister_broker,
     TOPIC: _topic,
     PARTITION: _partition,
+    CONFIG: _config,
     PARTITION_CHANGE: _partition_change,
     REMOVE_TOPIC: _remove_topic,
     FEATURE_LEVEL: _feature_level,

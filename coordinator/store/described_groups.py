@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.client_assignors import choose
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.target_assignment import shown_assignor
 from coordinator.engine.context import Group as EngineGroup
@@ -45,7 +46,7 @@ def described_group(
     if isinstance(stored, ClassicGroup):
         return classic_group(stored)
     if isinstance(stored, ConsumerGroup):
-        return consumer_group(stored, names), ()
+        return consumer_group(stored, names, _assignor(stored)), ()
     return (others[name].described(names) if name in others else None), ()
 
 
@@ -53,7 +54,7 @@ def listed_group(group: EngineGroup | OtherGroup) -> GroupListing:
     """The list row of a group, without a look at its members."""
     protocol = None
     if isinstance(group, ConsumerGroup):
-        protocol = shown_assignor(group.wishes())
+        protocol = _assignor(group)
     elif isinstance(group, ClassicGroup):
         protocol = shown_protocol(group)
     return GroupListing(
@@ -64,6 +65,12 @@ def listed_group(group: EngineGroup | OtherGroup) -> GroupListing:
         protocol=protocol,
         members=len(group.members),
     )
+
+
+def _assignor(group: ConsumerGroup) -> str | None:
+    """The assignor in use; None where no member names one."""
+    client_side = choose(list(group.members.values()))
+    return shown_assignor(group.wishes()) if client_side is None else client_side.name
 
 
 def classic_group(group: ClassicGroup) -> tuple[Group, tuple[Problem, ...]]:

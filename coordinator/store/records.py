@@ -9,7 +9,7 @@ Source: GroupCoordinatorRecordHelpers for writing, the `replay` methods of the g
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 from uuid import UUID
 
@@ -38,6 +38,12 @@ from coordinator.engine.records import (
     TopicPartitions,
 )
 from coordinator.engine.topics import TopicInfo
+from coordinator.store.client_side import (
+    assignor_fields,
+    payload_fields,
+    read_assignors,
+    read_payload,
+)
 from wire.messages.layout import NO_UUID
 from wire.messages.record_codec import decode_key, decode_value, encode_key, encode_value
 from wire.messages.schemas.record_types import RECORD_TYPES
@@ -78,9 +84,12 @@ def encode_record(record: Record | OtherRecord) -> tuple[bytes, bytes | None]:
     if value is None:
         return key, None
     version = RECORD_TYPES[kind.number].written
+    fields = kind.write(value)
+    if isinstance(record, TargetMemberRecord):
+        fields = {**fields, **payload_fields(record.payload)}
     if isinstance(value, StoredOffset) and value.expire_ms is not None:
         version = _EXPIRING_OFFSET_VERSION
-    return key, encode_value(kind.number, version, kind.write(value))
+    return key, encode_value(kind.number, version, fields)
 
 
 def decode_record(key: bytes, value: bytes | None) -> Record | OtherRecord:
@@ -94,9 +103,10 @@ def decode_record(key: bytes, value: bytes | None) -> Record | OtherRecord:
     kind = _BY_NUMBER.get(number)
     if kind is None:
         return OtherRecord(key_type=number, key=key_fields, value=fields, version=version)
-    record: Record = kind.record(
-        **kind.key.attributes(key_fields), value=None if fields is None else kind.read(fields)
-    )
+    attributes = kind.key.attributes(key_fields)
+    if kind.record is TargetMemberRecord and fields is not None:
+        attributes["payload"] = read_payload(fields)
+    record: Record = kind.record(**attributes, value=None if fields is None else kind.read(fields))
     return record
 
 
@@ -241,6 +251,16 @@ _REGEX = _Struct(
 )
 
 
+def _consumer_member(fields: Fields) -> ConsumerMemberValue:
+    value: ConsumerMemberValue = _CONSUMER_MEMBER.read(fields)
+    assignors = read_assignors(fields)
+    return replace(value, client_assignors=assignors) if assignors else value
+
+
+def _consumer_member_fields(value: ConsumerMemberValue) -> Fields:
+    return {**_CONSUMER_MEMBER.write(value), **assignor_fields(value.client_assignors)}
+
+
 def _partitions(topics: Iterable[Fields]) -> dict[UUID, tuple[int, ...]]:
     return {topic["topicId"]: tuple(topic["partitions"]) for topic in topics}
 
@@ -272,6 +292,7 @@ def _current(fields: Fields) -> CurrentAssignmentValue:
         assigned=_partitions(assigned),
         revoking=_partitions(revoking),
         assigned_epochs=_epochs((*revoking, *assigned)),
+        payload=read_payload(fields),
     )
 
 
@@ -292,6 +313,7 @@ def _current_fields(value: CurrentAssignmentValue) -> Fields:
         "state": value.state,
         "assignedPartitions": _epoch_fields(value, value.assigned),
         "partitionsPendingRevocation": _epoch_fields(value, value.revoking),
+        **payload_fields(value.payload),
     }
 
 
@@ -331,7 +353,7 @@ _KINDS = (
     _Kind(2, ClassicGroupRecord, _Struct(dict, group="group"), _CLASSIC_GROUP.read, _CLASSIC_GROUP.write),
     _Kind(3, ConsumerGroupRecord, _GROUP, _CONSUMER_GROUP.read, _CONSUMER_GROUP.write),
     _Kind(4, PartitionMetadataRecord, _GROUP, _topics, _topic_fields),
-    _Kind(5, ConsumerMemberRecord, _MEMBER, _CONSUMER_MEMBER.read, _CONSUMER_MEMBER.write),
+    _Kind(5, ConsumerMemberRecord, _MEMBER, _consumer_member, _consumer_member_fields),
     _Kind(6, TargetEpochRecord, _GROUP, _TARGET_EPOCH.read, _TARGET_EPOCH.write),
     _Kind(7, TargetMemberRecord, _MEMBER, _target, _target_fields),
     _Kind(8, CurrentAssignmentRecord, _MEMBER, _current, _current_fields),

@@ -1,4 +1,4 @@
-"""Names, ids and sizes of topics, out of everything that a broker's log directories hold.
+"""Names, ids and sizes of topics, and settings of groups, out of all that a broker's log directories hold.
 
 The records of consumer groups name topics by id alone. What tells more, the most reliable first:
 
@@ -7,7 +7,8 @@ The records of consumer groups name topics by id alone. What tells more, the mos
 3. other records: commits carry the name and, of Kafka 4 and later, the id of the topic; the records of share groups
    and, before Kafka 4.1, of consumer groups have both.
 
-An id that is in none of them stays unknown.
+An id that is in none of them stays unknown. The settings of groups are in `__cluster_metadata-0`, and in
+`group-configs.json` where `kohort serve` keeps its groups.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from uuid import UUID
 
 from coordinator.store.cluster_metadata import MetadataImage, read_cluster_metadata
 from coordinator.store.copies import Notice, failure, find_copies, rank
+from coordinator.store.directory_files import read_group_configs
 from coordinator.store.partition_files import (
     CLUSTER_METADATA,
     LONGEST_NAME,
@@ -56,6 +58,8 @@ class KnownTopics:
     features: Mapping[str, int]
     """The cluster's finalised features, which only its metadata log tells."""
     notices: tuple[Notice, ...]
+    group_configs: Mapping[str, Mapping[str, str]] | None = None
+    """What is set for single groups; a group that is not here has no settings. None: not known."""
 
 
 def known_topics(
@@ -75,7 +79,10 @@ def known_topics(
         of_cluster = {topic.name: topic for topic in _of_cluster(metadata)}
         topics = of_cluster if metadata.is_whole else topics | of_cluster
     features = {} if metadata is None else metadata.features
-    return KnownTopics(names=names, topics=topics, features=features, notices=tuple(notices))
+    configs = _group_configs(directories, metadata, as_of_ms, notices)
+    return KnownTopics(
+        names=names, topics=topics, features=features, notices=tuple(notices), group_configs=configs
+    )
 
 
 class _Places:
@@ -145,6 +152,29 @@ def _cluster_metadata(
             notices += metadata.notices
             return metadata
     return None
+
+
+def _group_configs(
+    directories: Sequence[Path],
+    metadata: MetadataImage | None,
+    as_of_ms: int | None,
+    notices: list[Notice],
+) -> Mapping[str, Mapping[str, str]] | None:
+    """The settings of groups; None where nothing tells of them. Kohort's own file has those of now alone."""
+    found: dict[str, Mapping[str, str]] = {}
+    known = metadata is not None and metadata.is_whole
+    if metadata is not None and known:
+        found |= metadata.group_configs
+    for directory in directories if as_of_ms is None else ():
+        try:
+            written = read_group_configs(directory)
+        except (DamagedLog, OSError) as error:
+            notices.append(failure(directory, error))
+            known = False
+        else:
+            known = known or bool(written)
+            found |= written
+    return found if known else None
 
 
 def _of_cluster(metadata: MetadataImage) -> Iterator[KnownTopic]:

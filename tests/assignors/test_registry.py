@@ -4,6 +4,7 @@ A custom assignor that breaks a rule is refused, and the rule is named.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
@@ -124,6 +125,30 @@ def test_a_broken_rule_is_named(named: Named, rule: Rule, detail: str) -> None:
         checked(_assignor(named, RebalanceProtocol.COOPERATIVE)).assign(GROUP)
     assert (caught.value.rule, caught.value.detail) == (rule, detail)
     assert str(caught.value) == f"assignor 'mine': {rule.value}: {detail}"
+
+
+def _sharing(named: Named, *protocols: RebalanceProtocol) -> Assignor:
+    return replace(_assignor(named, *protocols), shares_partitions=True)
+
+
+def test_a_client_side_assignor_may_share_where_it_says_so() -> None:
+    named = {"anna": {"orders": [0, 1]}, "bob": {"orders": [1, 2]}}
+    result = checked(_sharing(named, RebalanceProtocol.EAGER)).assign(GROUP)
+    assert result.assignment.named() == named
+    with pytest.raises(RuleBrokenError) as of_broker:
+        checked(replace(_sharing(named), side=Side.BROKER)).assign(GROUP)
+    with pytest.raises(RuleBrokenError) as of_one_member:
+        checked(_sharing({"bob": {"orders": [2, 2]}})).assign(GROUP)
+    details = [(caught.value.rule, caught.value.detail) for caught in (of_broker, of_one_member)]
+    assert details == [(Rule.TWICE, "orders-1"), (Rule.TWICE, "orders-2")]
+
+
+def test_a_cooperative_assignor_that_shares_may_add_an_owner_and_not_replace_one() -> None:
+    added = {"anna": {"orders": [0, 1]}, "bob": {"orders": [0, 1]}}
+    checked(_sharing(added, RebalanceProtocol.COOPERATIVE)).assign(GROUP)
+    with pytest.raises(RuleBrokenError) as caught:
+        checked(_sharing({"bob": {"orders": [1]}}, RebalanceProtocol.COOPERATIVE)).assign(GROUP)
+    assert (caught.value.rule, caught.value.detail) == (Rule.HANDED_OVER, "orders-1 to bob")
 
 
 def test_an_eager_assignor_may_hand_over_at_once() -> None:

@@ -98,6 +98,15 @@ def _absent(field: Field[Any], hint: Any, kafka_type: str | None, array: bool) -
 _ZEROS: dict[str, Any] = {"string": "", "bytes": b"", "bool": False, "uuid": None}
 
 
+NOT_OF_KIO = {("ApiVersions", 5), ("DeleteGroups", 3), ("StreamsGroupDescribe", 1)}
+"""Versions that came with Kafka 4.4; tests/wire/messages/test_newest_requests.py has them."""
+
+
+def versions_of_kio(api: str, oldest: int, newest: int) -> list[int]:
+    """Those of an API's versions that kio knows."""
+    return [version for version in range(oldest, newest + 1) if (api, version) not in NOT_OF_KIO]
+
+
 def request_type(api: str, version: int) -> Any:
     """The class of a request, by Kafka's name of the API."""
     return getattr(_schema(api, version, "request"), api + "Request")

@@ -22,7 +22,14 @@ from coordinator.engine.classic.rebalance import JoinGroupAnswer
 from coordinator.engine.config import NEW_MEMBER_JOIN_TIMEOUT_MS, MigrationPolicy
 from coordinator.engine.consumer.group import ConsumerGroup, check_room
 from coordinator.engine.consumer.member import ConsumerMember, normal_topics
-from coordinator.engine.consumer.update import Update, commit, reconcile_member, retarget, subscribe
+from coordinator.engine.consumer.update import (
+    Update,
+    commit,
+    present_target,
+    reconcile_member,
+    retarget,
+    subscribe,
+)
 from coordinator.engine.context import EngineContext, require_group_id
 from coordinator.engine.records import (
     ClassicGroupRecord,
@@ -230,8 +237,7 @@ def _reconciled(ctx: EngineContext, call: Call, request: JoinGroup, group: Consu
     if replaced is not None and downgrade.may_replace(ctx, group, replaced):
         _downgrade(update, replaced, owned)
     else:
-        target_epoch, target = retarget(update)
-        reconcile_member(update, target_epoch, target, owned)
+        reconcile_member(update, retarget(update), owned)
         _stay(update, request)
     return JoinGroupAnswer(
         generation=update.after.epoch,
@@ -256,9 +262,7 @@ def _downgrade(update: Update, replaced: ConsumerMember, owned: TopicPartitions)
     group = update.group
     stale = group.assignment_epoch < update.epoch
     if not stale:
-        reconcile_member(
-            update, group.assignment_epoch, group.target_of(update.after.id, update.after.instance), owned
-        )
+        reconcile_member(update, present_target(update), owned)
     downgrade.convert(
         update.ctx,
         group,
@@ -321,6 +325,7 @@ def _metadata(
             session_timeout_ms=request.session_timeout_ms,
             protocols=request.protocols,
         ),
+        client_assignors=(),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 
 from coordinator.engine.calls import Call, Request
@@ -15,9 +16,11 @@ from coordinator.engine.downgrade import encode_assignment
 from coordinator.engine.records import ClassicGroupRecord, MemberState
 from coordinator.engine.static_members import check_classic_member
 from coordinator.engine.timers import TimerKey, TimerKind
-from coordinator.errors import RequestRefused
+from coordinator.errors import CannotBeWritten, RequestRefused
 from groups.listing import GroupState
 from wire.errors import ErrorCode
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +66,14 @@ def _sync_classic_group(ctx: EngineContext, call: Call, request: SyncGroup, grou
     rebalance.park_sync(ctx, group, request.member, call.ticket)
     if request.member == group.leader:
         value = group.value(dict(request.assignments), group.state_since_ms)
-        ctx.emit(ClassicGroupRecord(group=group.id, value=value))
-        rebalance.answer_syncs(ctx, group)
+        try:
+            ctx.emit(ClassicGroupRecord(group=group.id, value=value))
+        except CannotBeWritten as error:
+            _log.warning("Group %.80r must rebalance: %s", group.id, error)
+            rebalance.answer_syncs(ctx, group, ErrorCode.UNKNOWN_SERVER_ERROR)
+            rebalance.prepare(ctx, group)
+        else:
+            rebalance.answer_syncs(ctx, group)
 
 
 def _validate(request: SyncGroup, group: ClassicGroup) -> None:
@@ -92,10 +101,7 @@ def _sync_consumer_group(ctx: EngineContext, call: Call, request: SyncGroup, gro
         raise RequestRefused(ErrorCode.REBALANCE_IN_PROGRESS)
     ctx.timers.cancel(TimerKey(TimerKind.SYNC, group.id, member.id))
     keep_classic_member_alive(ctx, group, member, classic)
-    if member.epoch == group.assignment_epoch:
-        group.client.reach_target(member.id)
-    word = group.client.word_for(member.id)
-    assignment = encode_assignment(ctx.topics, member.assigned, subscription, word)
+    assignment = encode_assignment(ctx.topics, member.assigned, subscription, member.current.payload)
     ctx.answer(
         call.ticket,
         SyncGroupAnswer(

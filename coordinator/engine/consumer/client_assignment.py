@@ -12,23 +12,25 @@ Source: KIP-848 "Client Side Mode", "ConsumerGroupPrepareAssignment API", "Consu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from coordinator.engine.calls import Call, Request
 from coordinator.engine.consumer.client_assignors import (
     AssignorChoice,
-    ClientAssignor,
-    ClientMetadata,
     Computation,
-    Payload,
     choose,
 )
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import ConsumerMember, names_of, normal_partitions
 from coordinator.engine.context import EngineContext
 from coordinator.engine.records import (
+    NO_PAYLOAD,
+    ClientAssignor,
+    ClientMetadata,
+    Payload,
+    Record,
     TargetEpochRecord,
     TargetEpochValue,
     TargetMemberRecord,
@@ -94,7 +96,7 @@ class InstallAssignment(Request[InstallAssignmentAnswer]):
 
 def should_compute(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember) -> bool:
     """Whether the answer to this member's heartbeat asks it to compute. Its time begins with the first one."""
-    choice = _choice(ctx, group)
+    choice = assignor_in_use(ctx, group.in_order())
     if choice is None or group.epoch <= group.assignment_epoch:
         return False
     client = group.client
@@ -111,7 +113,7 @@ def should_compute(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMem
 def prepare(ctx: EngineContext, call: Call, request: PrepareAssignment) -> None:
     """Tell the chosen member what it is to assign. Raises RequestRefused."""
     group = _check(ctx, request.group, request.member, request.epoch)
-    choice = _choice(ctx, group)
+    choice = assignor_in_use(ctx, group.in_order())
     if choice is None:
         raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID, "No client-side assignor is in use.")
     topics = ctx.topics.topics
@@ -159,10 +161,9 @@ def computing_timed_out(_ctx: EngineContext, group: ConsumerGroup, key: TimerKey
         client.chosen = client.computation = None
 
 
-def _choice(ctx: EngineContext, group: ConsumerGroup) -> AssignorChoice | None:
-    if not ctx.config.group_consumer_client_assignors_enable:
-        return None
-    return choose(group.in_order(), group.client.assignors)
+def assignor_in_use(ctx: EngineContext, members: Sequence[ConsumerMember]) -> AssignorChoice | None:
+    """The client-side assignor that computes for these members; None: the coordinator does."""
+    return choose(members) if ctx.config.group_consumer_client_assignors_enable else None
 
 
 def _next(group: ConsumerGroup, choice: AssignorChoice) -> str:
@@ -222,16 +223,16 @@ def _validate(computation: Computation, request: InstallAssignment) -> None:
 def _install(ctx: EngineContext, group: ConsumerGroup, request: InstallAssignment) -> None:
     """Members that left meanwhile get nothing, those that came wait for the next assignment."""
     client = group.client
+    records: list[Record] = []
     for member in group.in_order():
         target = normal_partitions(request.assignments.get(member.id, {}))
-        if group.targets.get(member.id) != target:
-            ctx.emit(TargetMemberRecord(group=group.id, member=member.id, value=target))
+        payload = Payload(error=request.error, metadata=request.metadata.get(member.id))
+        if group.targets.get(member.id) != target or group.payloads.get(member.id, NO_PAYLOAD) != payload:
+            records.append(
+                TargetMemberRecord(group=group.id, member=member.id, value=target, payload=payload)
+            )
     computed = TargetEpochValue(epoch=request.group_epoch, assigned_ms=ctx.now_ms)
-    ctx.emit(TargetEpochRecord(group=group.id, value=computed))
-    client.words = {
-        member: Payload(error=request.error, metadata=request.metadata.get(member))
-        for member in group.members
-    }
+    ctx.emit(*records, TargetEpochRecord(group=group.id, value=computed))
     client.chosen = client.computation = None
     client.failed.clear()
     ctx.timers.cancel(TimerKey(TimerKind.CLIENT_ASSIGNOR, group.id, request.member))

@@ -1,7 +1,6 @@
 """Client-side assignors under the consumer protocol: who has which, and which one is used (KIP-848).
 
-Kafka never shipped this half of KIP-848; it is off unless `group.consumer.client.assignors.enable` says so, and lives
-in memory: after a restart the members have to name their assignors again.
+Kafka never shipped this half of KIP-848; it is off unless `group.consumer.client.assignors.enable` says so.
 
 A client-side assignor is used if every member has it, and if some member can read what all others say to it. A member
 of the classic protocol has the assignors of its JoinGroup; the user data of its subscription are what it says to them,
@@ -13,52 +12,20 @@ Source: KIP-848 "Client Side Mode", "Client Side Assignor".
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from assignors.errors import NoCommonProtocolError
 from assignors.rebalance import elect
 from coordinator.engine.consumer.member import ConsumerMember
+from coordinator.engine.records import ClientAssignor, ClientMetadata, ConsumerMemberValue
 from coordinator.errors import RequestRefused
 from wire.errors import ErrorCode
 from wire.messages.embedded_protocol import read_subscription
 from wire.messages.reader import DecodeError
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientMetadata:
-    """Bytes that client-side assignors tell each other; -1 is the version of what a classic member's assignor said."""
-
-    version: int = 0
-    data: bytes = b""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientAssignor:
-    """A client-side assignor that a member has (KIP-848), and the versions of metadata that it can read."""
-
-    name: str
-    minimum_version: int = 0
-    maximum_version: int = 0
-    reason: int = 0
-    metadata: ClientMetadata = ClientMetadata()
-
-
 CLASSIC_VERSION = -1
 """The version of metadata of a classic member's assignor."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Payload:
-    """What an assignor has to say to a member beside its partitions."""
-
-    error: int = 0
-    """Why there is no assignment, in the assignor's own numbers; 0: there is one."""
-    metadata: ClientMetadata | None = None
-
-
-NO_PAYLOAD = Payload()
-"""Of the coordinator's own assignors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,35 +41,16 @@ class Computation:
 
 @dataclass(slots=True, kw_only=True)
 class ClientSide:
-    """Of one group; everything by member id."""
+    """Who computes for one group. It is not written down: after a restart a member is asked anew."""
 
-    assignors: dict[str, tuple[ClientAssignor, ...]] = field(default_factory=dict)
-    words: dict[str, Payload] = field(default_factory=dict)
-    """What the target assignment came with."""
-    heard: dict[str, Payload] = field(default_factory=dict)
-    """What came with the target that each member has reached."""
     chosen: str | None = None
     """The member that is to compute."""
     computation: Computation | None = None
     failed: list[str] = field(default_factory=list)
     """Members that were chosen and did not manage; each gets another turn when all have failed."""
 
-    def reach_target(self, member: str) -> bool:
-        """The member has come to the target's epoch, and hears what came with it. Whether that is something new."""
-        word = self.words.get(member, NO_PAYLOAD)
-        if word == self.word_for(member):
-            return False
-        self.heard[member] = word
-        return True
-
-    def word_for(self, member: str) -> Payload:
-        """What a member has heard last."""
-        return self.heard.get(member, NO_PAYLOAD)
-
     def forget(self, member: str) -> None:
         """The member is gone."""
-        for by_member in (self.assignors, self.words, self.heard):
-            by_member.pop(member, None)
         if member in self.failed:
             self.failed.remove(member)
         if member == self.chosen:
@@ -111,21 +59,26 @@ class ClientSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssignorChoice:
-    """The assignor that is used, and the members that can run it, in the order of the group."""
+    """The assignor that all members have, and the members that can run it, in the order of the group."""
 
     name: str
     offers: Mapping[str, ClientAssignor]
     """Each member's own."""
     able: tuple[str, ...]
+    """None where no member can read what all others say."""
 
 
-def choose(
-    members: Sequence[ConsumerMember], assignors: Mapping[str, tuple[ClientAssignor, ...]]
-) -> AssignorChoice | None:
+def choose(members: Sequence[ConsumerMember]) -> AssignorChoice | None:
     """The assignor for the group by the members' preferences; None: the coordinator's own are used."""
-    if not any(assignors.get(member.id) for member in members):
+    choice = _elect(members)
+    return choice if choice is not None and choice.able else None
+
+
+def _elect(members: Sequence[ConsumerMember]) -> AssignorChoice | None:
+    """The assignor that all members have and prefer, whether or not any of them can run it."""
+    if not any(member.metadata.client_assignors for member in members):
         return None
-    offers = {member.id: offers_of(member, assignors) for member in members}
+    offers = {member.id: _offers_of(member) for member in members}
     try:
         name = elect([[offer.name for offer in own] for own in offers.values()])
     except NoCommonProtocolError:
@@ -139,15 +92,18 @@ def choose(
         and by_member[member.id].minimum_version <= min(spoken)
         and max(spoken) <= by_member[member.id].maximum_version
     )
-    return AssignorChoice(name=name, offers=by_member, able=able) if able else None
+    return AssignorChoice(name=name, offers=by_member, able=able)
 
 
-def offers_of(
-    member: ConsumerMember, assignors: Mapping[str, tuple[ClientAssignor, ...]]
-) -> tuple[ClientAssignor, ...]:
+def without_reason(metadata: ConsumerMemberValue) -> tuple[ClientAssignor, ...]:
+    """A member's client-side assignors, to compare: a reason counts when it is sent, not while it is kept."""
+    return tuple(replace(each, reason=0) for each in metadata.client_assignors)
+
+
+def _offers_of(member: ConsumerMember) -> tuple[ClientAssignor, ...]:
     """The assignors of a member of either protocol, preferred first."""
     if member.classic is None:
-        return assignors.get(member.id, ())
+        return member.metadata.client_assignors
     return tuple(
         ClientAssignor(
             name=name,
@@ -159,13 +115,28 @@ def offers_of(
     )
 
 
+def check_readable(before: Sequence[ConsumerMember], after: Sequence[ConsumerMember]) -> None:
+    """Whether some member can still read what all others say to the assignor of the group.
+
+    `before` and `after` are the members without and with what the request says of one of them.
+    :raises RequestRefused: UNSUPPORTED_ASSIGNOR, since this request none can
+    """
+    old, new = _elect(before), _elect(after)
+    if new is None or new.able or (old is not None and old.name == new.name and not old.able):
+        return
+    raise RequestRefused(
+        ErrorCode.UNSUPPORTED_ASSIGNOR,
+        f"The version range of the assignor {new.name} is not supported by the group.",
+    )
+
+
 def check_reads_classic(members: Iterable[ConsumerMember], offers: Sequence[ClientAssignor]) -> None:
     """Whether a joining member's assignors can read what classic members say to them. Raises INVALID_REQUEST."""
     said = {
         offer.name
         for member in members
         if member.classic is not None
-        for offer in offers_of(member, {})
+        for offer in _offers_of(member)
         if offer.metadata.data
     }
     for offer in offers:

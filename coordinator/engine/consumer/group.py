@@ -28,6 +28,7 @@ from coordinator.engine.consumer.member import (
     normal_topics,
 )
 from coordinator.engine.records import (
+    NO_PAYLOAD,
     ConsumerGroupRecord,
     ConsumerGroupValue,
     ConsumerMemberRecord,
@@ -36,6 +37,7 @@ from coordinator.engine.records import (
     CurrentAssignmentValue,
     MemberState,
     PartitionMetadataRecord,
+    Payload,
     Record,
     RegexRecord,
     RegexValue,
@@ -75,12 +77,14 @@ class ConsumerGroup:
         """When the target was computed; 0 when none was, or before brokers noted it."""
         self.members: dict[str, ConsumerMember] = {}
         self.targets: dict[str, TopicPartitions] = {}
+        self.payloads: dict[str, Payload] = {}
+        """What the target came with, of members to whom a client-side assignor has something to say."""
         self.regexes: dict[str, RegexValue] = {}
         """Resolved regexes; one that is not in here matches nothing yet."""
         self.refresh_metadata = True
         """Soft: whether a topic may have changed since the metadata hash was computed."""
         self.client = ClientSide()
-        """Soft: who has which client-side assignors, who is computing, and what the assignor said."""
+        """Soft: which member computes for the group."""
         self.capacity = FIRST_SLOTS
         """Slots of the map in which a broker keeps the members; they never become fewer."""
         self.regex_users: Counter[str] = Counter()
@@ -100,11 +104,14 @@ class ConsumerGroup:
         value = value or TargetEpochValue(epoch=-1)
         self.assignment_epoch, self.assigned_ms = value.epoch, value.assigned_ms
 
-    def set_target(self, member: str, target: TopicPartitions | None) -> None:
+    def set_target(self, member: str, target: TopicPartitions | None, payload: Payload = NO_PAYLOAD) -> None:
+        self.payloads.pop(member, None)
         if target is None:
             self.targets.pop(member, None)
-        else:
-            self.targets[member] = normal_partitions(target)
+            return
+        self.targets[member] = normal_partitions(target)
+        if payload != NO_PAYLOAD:
+            self.payloads[member] = payload
 
     def set_metadata(self, member_id: str, value: ConsumerMemberValue) -> None:
         old = self.members.get(member_id, ConsumerMember(id=member_id))

@@ -12,17 +12,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from assignors.java.hash_map import map_order, string_hashes
 from coordinator.engine import upgrade
 from coordinator.engine.calls import Call, Request
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.config import Config
 from coordinator.engine.consumer import client_assignment
-from coordinator.engine.consumer.client_assignors import (
-    NO_PAYLOAD,
-    ClientAssignor,
-    ClientMetadata,
-    check_reads_classic,
-)
+from coordinator.engine.consumer.client_assignors import check_readable, check_reads_classic
 from coordinator.engine.consumer.group import ConsumerGroup, check_room
 from coordinator.engine.consumer.member import (
     AWAY,
@@ -34,7 +30,15 @@ from coordinator.engine.consumer.member import (
 )
 from coordinator.engine.consumer.update import Update, commit, reconcile_member, remove, retarget, subscribe
 from coordinator.engine.context import EngineContext
-from coordinator.engine.records import ConsumerMemberValue, CurrentAssignmentRecord, Record, TopicPartitions
+from coordinator.engine.records import (
+    NO_PAYLOAD,
+    ClientAssignor,
+    ClientMetadata,
+    ConsumerMemberValue,
+    CurrentAssignmentRecord,
+    Record,
+    TopicPartitions,
+)
 from coordinator.engine.static_members import (
     check_instance_released,
     replace_in_consumer_group,
@@ -113,12 +117,13 @@ def _heartbeat(
         before=before,
         after=_said(before, request, call),
         records=[*opened.records, *records],
-        client_assignors=request.client_assignors,
+        replaces=opened.replaces,
+        asks_for_assignment=any(each.reason for each in request.client_assignors or ()),
     )
+    if request.client_assignors:
+        check_readable(list(group.members.values()), list(update.members.values()))
     subscribe(update)
-    target_epoch, target = retarget(update)
-    reconcile_member(update, target_epoch, target, request.owned)
-    opened.enter(ctx)
+    reconcile_member(update, retarget(update), request.owned)
     commit(update)
     if before.classic is not None:
         # It has nothing to join or to sync any more; Kafka lets these timers run and removes the member.
@@ -161,6 +166,9 @@ def _said(before: ConsumerMember, request: ConsumerGroupHeartbeat, call: Call) -
         regex=old.regex if request.regex is None else request.regex,
         rebalance_timeout_ms=old.rebalance_timeout_ms if timeout_ms == -1 else timeout_ms,
         assignor=old.assignor if request.assignor is None else request.assignor,
+        client_assignors=old.client_assignors
+        if request.client_assignors is None
+        else request.client_assignors,
     )
     return before if new == old else replace(before, metadata=new)
 
@@ -177,19 +185,17 @@ def _answer(
         and (request.topics is not None or request.regex is not None)
         and request.owned is not None
     )
-    client = group.client
-    heard = update.after.epoch == group.assignment_epoch and client.reach_target(update.after.id)
-    moved = not same_assigned(update.before.current, update.after.current)
-    tell = request.epoch == 0 or full or moved or heard
-    word = client.word_for(update.after.id) if tell else NO_PAYLOAD
+    before, after = update.before.current, update.after.current
+    tell = request.epoch == 0 or full or not same_assigned(before, after) or before.payload != after.payload
+    payload = after.payload if tell else NO_PAYLOAD
     return ConsumerGroupHeartbeatAnswer(
         member=update.after.id,
         epoch=update.after.epoch,
         heartbeat_interval_ms=settings.heartbeat_interval_ms,
         assignment=update.after.assigned if tell else None,
         should_compute=client_assignment.should_compute(ctx, group, update.after),
-        metadata=word.metadata,
-        assignment_error=word.error,
+        metadata=payload.metadata,
+        assignment_error=payload.error,
     )
 
 
@@ -201,11 +207,6 @@ class _Opened:
     records: tuple[Record, ...] = ()
     """They come before all others."""
     replaces: ClassicGroup | None = None
-
-    def enter(self, ctx: EngineContext) -> None:
-        """The request succeeds: a classic group that is replaced is done with."""
-        if self.replaces is not None:
-            upgrade.take_over(ctx, self.replaces)
 
 
 def _open_group(ctx: EngineContext, group_id: str, *, joins: bool) -> _Opened:
@@ -270,9 +271,11 @@ def _check_request(request: ConsumerGroupHeartbeat, config: Config) -> None:
         raise _invalid("MemberEpoch is invalid.")
     known = config.group_consumer_assignors
     if request.assignor is not None and request.assignor not in known:
+        # The broker lists them as they stand in a Java HashMap.
+        names = ", ".join(known[index] for index in map_order(string_hashes(known)).indices.tolist())
         raise RequestRefused(
             ErrorCode.UNSUPPORTED_ASSIGNOR,
-            f"ServerAssignor {request.assignor} is not supported. Supported assignors: {', '.join(known)}.",
+            f"ServerAssignor {request.assignor} is not supported. Supported assignors: {names}.",
         )
     if request.client_assignors:
         _check_client_assignors(request, config)

@@ -19,7 +19,13 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from coordinator.engine.consumer.member import normal_partitions
-from coordinator.engine.records import CurrentAssignmentValue, MemberState, TopicPartitions
+from coordinator.engine.records import (
+    NO_PAYLOAD,
+    CurrentAssignmentValue,
+    MemberState,
+    Payload,
+    TopicPartitions,
+)
 from coordinator.errors import RequestRefused
 from wire.errors import ErrorCode
 
@@ -38,6 +44,8 @@ class Goal:
     is_free: Callable[[UUID, int], bool]
     """Whether no member has the partition, nor is giving it up."""
     subscription_changed: bool = False
+    payload: Payload = NO_PAYLOAD
+    """What the target comes with."""
 
 
 def reconcile(current: CurrentAssignmentValue, goal: Goal) -> CurrentAssignmentValue:
@@ -91,7 +99,7 @@ def _next(current: CurrentAssignmentValue, goal: Goal, epoch: int) -> CurrentAss
     assigned = {topic: kept[topic] | free[topic] for topic in (*reversed(new), *kept)}
     state = MemberState.UNRELEASED_PARTITIONS if waits else MemberState.STABLE
     gained = {(topic, partition): goal.epoch for topic, numbers in free.items() for partition in numbers}
-    return _moved(current, goal.epoch, state, assigned, {}, gained)
+    return replace(_moved(current, goal.epoch, state, assigned, {}, gained), payload=goal.payload)
 
 
 def _trim(current: CurrentAssignmentValue, goal: Goal) -> CurrentAssignmentValue:

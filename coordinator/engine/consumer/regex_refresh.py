@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Set
 
 from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.consumer.member import subscribed_names
 from coordinator.engine.context import EngineContext
 from coordinator.engine.records import RegexRecord, RegexValue
 from coordinator.engine.timers import TimerKey, TimerKind
@@ -61,9 +62,11 @@ def resolve(ctx: EngineContext, group: ConsumerGroup) -> None:
         set(value.topics) != set(group.regexes[regex].topics if regex in group.regexes else ())
         for regex, value in resolved.items()
     )
-    for regex, value in resolved.items():
-        ctx.emit(RegexRecord(group=group.id, regex=regex, value=value))
-    record = next_epoch(ctx, group, group.subscribed_topics(), moves=moved)
-    if record is not None:
-        ctx.emit(record)
+    wanted = subscribed_names(group.members.values(), {**group.regexes, **resolved})
+    epoch = next_epoch(ctx, group, wanted, moves=moved)
+    ctx.emit(
+        *(RegexRecord(group=group.id, regex=regex, value=value) for regex, value in resolved.items()),
+        *(() if epoch is None else (epoch,)),
+    )
+    if epoch is not None:
         group.refresh_metadata = False

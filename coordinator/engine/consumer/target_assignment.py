@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from assignors.assignor import Side
-from assignors.errors import AssignorFailedError
+from assignors.errors import AssignorError
 from assignors.java.hash_map import DEFAULT_CAPACITY, hash_map_order, presized_capacity, spread, string_hashes
 from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, Result, TopicSpec
 from assignors.registry import find
@@ -53,7 +53,7 @@ def compute_target(question: AssignmentInput, assignor: str) -> dict[str, TopicP
     group = DenseGroup.of(_spec(question))
     try:
         result = find(assignor, Side.BROKER).assign(group)
-    except AssignorFailedError as error:
+    except AssignorError as error:
         raise RequestRefused(
             ErrorCode.UNKNOWN_SERVER_ERROR,
             f"Failed to compute a new target assignment for epoch {question.epoch}: {error}",

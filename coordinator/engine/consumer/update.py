@@ -17,8 +17,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from coordinator.engine import downgrade
-from coordinator.engine.consumer.client_assignors import NO_PAYLOAD, ClientAssignor, choose
+from coordinator.engine import downgrade, upgrade
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.client_assignment import assignor_in_use
+from coordinator.engine.consumer.client_assignors import without_reason
 from coordinator.engine.consumer.group import ConsumerGroup, member_timer_keys
 from coordinator.engine.consumer.member import ConsumerMember, names_of, subscribed_names
 from coordinator.engine.consumer.reconciliation import Goal, reconcile
@@ -31,10 +33,12 @@ from coordinator.engine.consumer.target_assignment import (
 )
 from coordinator.engine.context import EngineContext
 from coordinator.engine.records import (
+    NO_PAYLOAD,
     ConsumerMemberRecord,
     CurrentAssignmentRecord,
     MemberState,
     PartitionMetadataRecord,
+    Payload,
     Record,
     RegexRecord,
     TargetEpochRecord,
@@ -70,10 +74,12 @@ class Update:
     after: ConsumerMember
     """With what the request says; from `settle` on with its next assignment."""
     records: list[Record] = field(default_factory=list)
+    replaces: ClassicGroup | None = None
+    """A classic group that is done with when the request succeeds."""
     epoch: int = field(init=False)
     """The group epoch after the request."""
-    client_assignors: tuple[ClientAssignor, ...] | None = None
-    """The member's client-side assignors, where it says something new about them."""
+    asks_for_assignment: bool = False
+    """Whether a client-side assignor of the member gives a reason for a new assignment."""
     changed: bool = False
     """Whether the member subscribes to something else than before."""
     refreshed: bool = False
@@ -113,26 +119,45 @@ def subscribe(update: Update, *, regex_moves_epoch: bool = False) -> None:
     status = _change_regex(update)
     update.changed = renamed or status is not RegexStatus.UNCHANGED
     moves = update.changed if regex_moves_epoch else renamed or status is RegexStatus.RESOLVED
-    offers = update.client_assignors
-    moves = moves or (offers is not None and offers != group.client.assignors.get(before.id, ()))
+    offers_changed = without_reason(after.metadata) != without_reason(before.metadata)
+    moves = moves or offers_changed or update.asks_for_assignment
     if moves or group.refresh_metadata:
         _refresh(update, moves)
 
 
-def retarget(update: Update) -> tuple[int, TopicPartitions]:
-    """The target's epoch and the member's part of it: the present one, or a new one for a new group epoch.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberTarget:
+    """A member's part of a target assignment, the target's epoch, and what comes with it."""
+
+    epoch: int
+    partitions: TopicPartitions
+    payload: Payload = NO_PAYLOAD
+
+
+def present_target(update: Update) -> MemberTarget:
+    """The member's part of the target assignment that there is."""
+    group, after = update.group, update.after
+    return MemberTarget(
+        epoch=group.assignment_epoch,
+        partitions=group.target_of(after.id, after.instance),
+        payload=group.payloads.get(update.predecessor or after.id, NO_PAYLOAD),
+    )
+
+
+def retarget(update: Update) -> MemberTarget:
+    """The member's part of the target: the present one, or a new one for a new group epoch.
 
     Within the assignment interval (4.3) the present one stays.
     """
     group, after = update.group, update.after
-    present = group.assignment_epoch, group.target_of(after.id, after.instance)
+    present = present_target(update)
     if group.assignment_epoch >= update.epoch:
         return present
     interval_ms = update.ctx.consumer_settings(group.id).assignment_interval_ms
     if interval_ms and group.assigned_ms and update.ctx.now_ms < group.assigned_ms + interval_ms:
         return present
     members = update.members
-    if _clients_compute(update, members):
+    if assignor_in_use(update.ctx, list(members.values())) is not None:
         return present
     question = AssignmentInput(
         epoch=update.epoch,
@@ -149,37 +174,26 @@ def retarget(update: Update) -> tuple[int, TopicPartitions]:
     )
     targets = compute_target(question, assignor)
     for member, new in targets.items():
-        if group.targets.get(member) != new:
+        if group.targets.get(member) != new or member in group.payloads:
             update.records.append(TargetMemberRecord(group=group.id, member=member, value=new))
     update.records.append(
         TargetEpochRecord(
             group=group.id, value=TargetEpochValue(epoch=update.epoch, assigned_ms=update.ctx.now_ms)
         )
     )
-    return update.epoch, targets[after.id]
+    return MemberTarget(epoch=update.epoch, partitions=targets[after.id])
 
 
-def _clients_compute(update: Update, members: dict[str, ConsumerMember]) -> bool:
-    """Whether the target is left to a client-side assignor that all members have."""
-    if not update.ctx.config.group_consumer_client_assignors_enable:
-        return False
-    assignors = dict(update.group.client.assignors)
-    if update.client_assignors is not None:
-        assignors[update.after.id] = update.client_assignors
-    return choose(list(members.values()), assignors) is not None
-
-
-def reconcile_member(
-    update: Update, target_epoch: int, target: TopicPartitions, owned: TopicPartitions | None
-) -> None:
+def reconcile_member(update: Update, target: MemberTarget, owned: TopicPartitions | None) -> None:
     """Move the member towards its target, as far as others let it. Raises RequestRefused when it must rejoin."""
-    if not update.changed and update.after.reconciled_to(target_epoch):
+    if not update.changed and update.after.reconciled_to(target.epoch):
         return
     group, topics = update.group, update.ctx.topics.topics
     names = names_of(update.after.metadata, group.regexes)
     goal = Goal(
-        epoch=target_epoch,
-        target=target,
+        epoch=target.epoch,
+        target=target.partitions,
+        payload=target.payload,
         subscribed={topics[name].id for name in names if name in topics},
         owned=owned,
         is_free=group.is_free,
@@ -193,25 +207,16 @@ def reconcile_member(
 
 
 def commit(update: Update) -> None:
-    """Make it all true, and let the soft state and the timers follow."""
-    ctx, after, name = update.ctx, update.after, update.group.id
-    client, target_epoch, predecessor = update.group.client, update.group.assignment_epoch, update.predecessor
-    word = client.words.get(predecessor or after.id, NO_PAYLOAD)
-    for record in update.records:
-        ctx.emit(record)
+    """Make it all true, and let the soft state and the timers follow. :raises CannotBeWritten: nothing changes"""
+    ctx, after, name, predecessor = update.ctx, update.after, update.group.id, update.predecessor
+    ctx.emit(*update.records)
+    if update.replaces is not None:
+        upgrade.take_over(ctx, update.replaces)
     group = ctx.state.groups.get(name)
     if not isinstance(group, ConsumerGroup):
         raise AssertionError(f"{name} is no consumer group")
     group.refresh_metadata = group.refresh_metadata and not update.refreshed
-    group.client = client
-    if group.assignment_epoch != target_epoch:
-        client.words = {}
-    elif word is not NO_PAYLOAD:
-        client.words[after.id] = word
-    if update.client_assignors is not None:
-        client.assignors[after.id] = update.client_assignors
     if predecessor is not None:
-        client.forget(predecessor)
         for key in member_timer_keys(name, predecessor):
             ctx.timers.cancel(key)
     if update.resolve:
@@ -279,13 +284,16 @@ def remove(ctx: EngineContext, group: ConsumerGroup, members: Sequence[ConsumerM
     if downgrade.may_leave(ctx, group, members):
         downgrade.convert(ctx, group, leaving=members, must_rebalance=True)
         return
+    gone = {member.id for member in members}
+    left = [member for member in group.members.values() if member.id not in gone]
+    unused = {member.metadata.regex for member in members} - {member.metadata.regex for member in left} - {""}
+    used = {regex: value for regex, value in group.regexes.items() if regex not in unused}
+    epoch = next_epoch(ctx, group, subscribed_names(left, used), moves=True)
+    ctx.emit(
+        *(record for member in members for record in group.member_tombstones(member.id)),
+        *(RegexRecord(group=group.id, regex=regex, value=None) for regex in sorted(unused)),
+        *(() if epoch is None else (epoch,)),
+    )
     for member in members:
-        for record in group.member_tombstones(member.id):
-            ctx.emit(record)
         for key in member_timer_keys(group.id, member.id):
             ctx.timers.cancel(key)
-    for regex in sorted({member.metadata.regex for member in members} - group.regex_users.keys() - {""}):
-        ctx.emit(RegexRecord(group=group.id, regex=regex, value=None))
-    epoch = next_epoch(ctx, group, group.subscribed_topics(), moves=True)
-    if epoch is not None:
-        ctx.emit(epoch)

@@ -16,7 +16,7 @@ from coordinator.engine.context import EngineContext, Group
 from coordinator.engine.records import OffsetRecord, StoredOffset
 from coordinator.engine.static_members import check_classic_member
 from coordinator.engine.topics import TopicImage, TopicInfo
-from coordinator.errors import RequestRefused
+from coordinator.errors import CannotBeWritten, RequestRefused
 from groups.listing import GroupState
 from wire.errors import ErrorCode
 from wire.java_text import length
@@ -79,8 +79,9 @@ def handle(ctx: EngineContext, call: Call, request: OffsetCommit) -> None:
     if topics:
         try:
             codes = _commit(ctx, request, topics, codes)
-        except RequestRefused as error:
-            codes = [error.code if i in topics else code for i, code in enumerate(codes)]
+        except (RequestRefused, CannotBeWritten) as error:
+            code = error.code if isinstance(error, RequestRefused) else ErrorCode.UNKNOWN_SERVER_ERROR
+            codes = [code if i in topics else each for i, each in enumerate(codes)]
     ctx.answer(call.ticket, _answer(request, codes))
 
 
@@ -115,8 +116,7 @@ def _commit(
         else:
             records.append(_record(ctx, request, offset, topic, check))
     _keep_alive(ctx, request, group)
-    for record in records:
-        ctx.emit(record)
+    ctx.emit(*records)
     return codes
 
 

@@ -47,9 +47,14 @@ def handle(ctx: EngineContext, call: Call, request: OffsetDelete) -> None:
     if isinstance(group, ClassicGroup) and not (group.is_empty() or group.uses_consumer_protocol()):
         raise RequestRefused(ErrorCode.NON_EMPTY_GROUP)
     codes = [_judge(ctx, group, topic, partition) for topic, partition in request.partitions]
-    for key, code in zip(request.partitions, codes, strict=True):
-        if code is ErrorCode.NONE and exists(ctx.state, request.group, key):
-            ctx.emit(OffsetRecord(group=request.group, topic=key[0], partition=key[1], value=None))
+    allowed = [key for key, code in zip(request.partitions, codes, strict=True) if code is ErrorCode.NONE]
+    ctx.emit(
+        *(
+            OffsetRecord(group=request.group, topic=topic, partition=partition, value=None)
+            for topic, partition in dict.fromkeys(allowed)
+            if exists(ctx.state, request.group, (topic, partition))
+        )
+    )
     answered = zip(request.partitions, codes, strict=True)
     ctx.answer(call.ticket, OffsetDeleteAnswer(partitions=tuple((*key, code) for key, code in answered)))
 
@@ -66,11 +71,12 @@ def exists(state: State, group: str, key: Partition) -> bool:
     return key in state.offsets.get(group, ()) or key in state.pending.partitions(group)
 
 
-def delete_all(ctx: EngineContext, group: str) -> None:
-    """Delete every offset of a group, those that are pending too."""
-    for topic, partition in [*ctx.state.offsets.get(group, ()), *ctx.state.pending.partitions(group)]:
-        if exists(ctx.state, group, (topic, partition)):
-            ctx.emit(OffsetRecord(group=group, topic=topic, partition=partition, value=None))
+def tombstones(state: State, group: str) -> list[OffsetRecord]:
+    """The records that delete every offset of a group, those that are pending too."""
+    keys = dict.fromkeys((*state.offsets.get(group, ()), *state.pending.partitions(group)))
+    return [
+        OffsetRecord(group=group, topic=topic, partition=partition, value=None) for topic, partition in keys
+    ]
 
 
 CHECK = TimerKey(TimerKind.OFFSET_EXPIRY)

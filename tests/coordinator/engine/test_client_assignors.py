@@ -16,9 +16,9 @@ from coordinator.engine.consumer.client_assignment import (
     PrepareAssignment,
     PrepareAssignmentAnswer,
 )
-from coordinator.engine.consumer.client_assignors import ClientAssignor, ClientMetadata
 from coordinator.engine.describe_groups import DescribeGroups, DescribeGroupsAnswer
-from coordinator.engine.records import JoinProtocol
+from coordinator.engine.engine import Engine
+from coordinator.engine.records import ClientAssignor, ClientMetadata, JoinProtocol
 from tests.coordinator.engine.consumer import Consumer, described_group, epochs, images, settled, targets
 from tests.coordinator.engine.driver import Driver
 from tests.coordinator.engine.migrating import ClassicConsumer, classic_group
@@ -424,12 +424,106 @@ def test_new_metadata_move_the_group_epoch(driver: Driver) -> None:
     assert epochs(driver) == ("Assigning", 3, 2)
 
 
-def test_after_a_restart_the_coordinator_computes_until_members_name_their_assignors_again(
-    driver: Driver,
-) -> None:
+def test_a_member_is_asked_again_after_a_restart(driver: Driver) -> None:
     a = join(driver, "a")
     prepare(a)
     driver.restart()
-    assert not a.beat().should_compute
+    assert a.beat().should_compute
+    assert install(a, 2, {"a": (0, 1, 2, 3)}).error is INVALID
+    prepare(a)
+    said = ClientMetadata(version=1, data=b"you")
+    assert install(a, 2, {"a": (0, 1, 2, 3)}, metadata={"a": said}).error is NONE
+    driver.restart()
+    assert (a.beat().metadata, a.owned) == (said, {"foo": [0, 1, 2, 3]})
+    driver.restart()
+    rejoined = a.join(client_assignors=(MINE,))
+    assert (rejoined.epoch, rejoined.metadata) == (2, said)
     assert epochs(driver) == ("Stable", 2, 2)
-    assert a.beat(client_assignors=(MINE,)).should_compute
+
+
+def test_the_error_of_an_assignor_survives_a_restart(driver: Driver) -> None:
+    a, b = settled_pair(driver)
+    c = join(driver, "c")
+    prepare(c)
+    assert install(c, 4, {}, error=2).error is NONE
+    driver.restart()
+    answers = [member.beat() for member in (a, b) for _ in range(3)]
+    assert [answer.assignment_error for answer in answers].count(2) == 2
+
+
+def test_the_coordinator_computes_where_the_setting_is_taken_away(driver: Driver) -> None:
+    a = join(driver, "a")
+    driver.engine = Engine(
+        replace(driver.engine.config, group_consumer_client_assignors_enable=False), driver.engine.topics
+    )
+    for record in driver.records:
+        driver.engine.replay(record)
+    driver.take(driver.engine.loaded(driver.now_ms))
+    answer = a.beat()
+    assert (answer.epoch, answer.should_compute) == (2, False)
+    assert described_group(driver).protocol == "uniform"
+
+
+def test_a_reason_asks_for_an_assignment_each_time_it_is_sent(driver: Driver) -> None:
+    """KIP-848: "power users … by either providing a non-zero reason or by updating the assignor metadata"."""
+    a = alone(driver)
+    because = (replace(MINE, reason=1),)
+    for epoch in (3, 4):
+        assert a.beat(client_assignors=because).should_compute
+        assert epochs(driver) == ("Assigning", epoch, epoch - 1)
+        prepare(a)
+        assert install(a, epoch, {"a": (0, 1, 2, 3)}).error is NONE
+        assert a.beat().epoch == epoch
+    assert not a.beat(client_assignors=(MINE,)).should_compute
+    assert epochs(driver) == ("Stable", 4, 4)
+
+
+def test_describe_shows_the_assignor_that_members_compute_with(driver: Driver) -> None:
+    a = join(driver, "a")
+    assert described_group(driver).protocol == "mine"
+    b = Consumer(driver, "b")
+    b.join()
+    assert described_group(driver).protocol == "uniform"
+    b.leave()
+    assert described_group(driver).protocol == "mine"
+    a.leave()
+    assert described_group(driver).protocol == "uniform"
+
+
+APART = replace(MINE, minimum_version=2, maximum_version=2, metadata=ClientMetadata(version=2))
+FIRST = replace(MINE, maximum_version=0, metadata=ClientMetadata())
+BOTH = replace(MINE, metadata=ClientMetadata(version=2))
+UNSUPPORTED = (
+    ErrorCode.UNSUPPORTED_ASSIGNOR,
+    "The version range of the assignor mine is not supported by the group.",
+)
+
+
+def test_a_joiner_is_refused_that_leaves_nobody_able_to_read_all_others(driver: Driver) -> None:
+    a = join(driver, "a", FIRST)
+    before = len(driver.records)
+    b = Consumer(driver, "b")
+    answer = b.join(client_assignors=(APART,))
+    assert (answer.error, answer.message) == UNSUPPORTED
+    assert (len(driver.records), a.beat().should_compute) == (before, True)
+    assert b.join(client_assignors=(BOTH,)).error is NONE
+    assert b.beat().should_compute
+
+
+def test_an_update_is_refused_that_leaves_nobody_able_to_read_all_others(driver: Driver) -> None:
+    join(driver, "a", FIRST)
+    b = join(driver, "b", BOTH)
+    assert b.refused(client_assignors=(APART,)) == UNSUPPORTED
+    assert b.beat(client_assignors=(FIRST,)).error is NONE
+    # An assignor that not all members have is not in use, whatever its versions.
+    assert b.beat(client_assignors=(replace(APART, name="other"),)).error is NONE
+    assert described_group(driver).protocol == "uniform"
+
+
+def test_nobody_is_refused_for_what_a_leaving_member_caused(driver: Driver) -> None:
+    a, reader = join(driver, "a", FIRST), join(driver, "reader", BOTH)
+    b = join(driver, "b", APART)
+    reader.leave()
+    assert described_group(driver).protocol == "uniform"
+    assert a.beat(client_assignors=(FIRST,)).error is NONE
+    assert b.join(client_assignors=(APART,)).error is NONE

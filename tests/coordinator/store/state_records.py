@@ -8,6 +8,7 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.context import State
 from coordinator.engine.records import (
+    NO_PAYLOAD,
     ClassicGroupRecord,
     ConsumerGroupRecord,
     ConsumerGroupValue,
@@ -46,7 +47,9 @@ def _consumer_group(group: ConsumerGroup) -> Iterator[Record]:
     value = ConsumerGroupValue(epoch=group.epoch, metadata_hash=group.metadata_hash)
     yield ConsumerGroupRecord(group=group.id, value=value)
     for member_id, target in group.targets.items():
-        yield TargetMemberRecord(group=group.id, member=member_id, value=target)
+        yield TargetMemberRecord(
+            group=group.id, member=member_id, value=target, payload=group.payloads.get(member_id, NO_PAYLOAD)
+        )
     computed = TargetEpochValue(epoch=group.assignment_epoch, assigned_ms=group.assigned_ms)
     yield TargetEpochRecord(group=group.id, value=computed)
     for member in group.members.values():

@@ -23,6 +23,7 @@ from coordinator.store.data_directory import DataDirectory, StorageSettings
 from coordinator.store.loader import load
 from coordinator.store.log import SegmentLimits
 from tests.cli.command import Kohort
+from tests.coordinator.store.client_side_records import ASSIGNORS, with_client_side
 from tests.coordinator.store.real_log import OFFSETS_TOPIC, RealLog, copy_directory, in_any_order
 from tests.coordinator.store.real_log_story import BUSY, JAVA, METADATA, ORDERS, PAYMENTS, commit
 from tests.coordinator.store.restart import broker_on, complaints
@@ -50,21 +51,25 @@ ELSEWHERE = {"COORDINATOR (ID)", "LOG-END-OFFSET", "LAG", "OFFSET-LAG"}
 FOREIGN = {"share", "streams"}
 WITHOUT_A_RECORD = {"pending-only", "aborted-only"}
 """Groups that nothing but offsets of transactions speak of."""
+TAGGED = "consumer"
 LIMITS = SegmentLimits(segment_bytes=2048)
 
 
 def test_a_broker_goes_on_with_what_kohort_wrote_of_its_groups(
     real_log: RealLog, kafka_jars: Path, tools: ToolHost, tmp_path: Path
 ) -> None:
-    """Every group of the real log, replayed by the engine and written anew."""
+    """Every group of the real log, replayed by the engine and written anew; one with client-side assignors."""
     state = load([real_log.data]).state
     ours = tmp_path / "ours"
     partitions = len({path.parent for path in real_log.segments()})
     data = DataDirectory.open(ours, StorageSettings(partitions=partitions, limits=LIMITS))
     data.recover(Engine())
-    for _, records in state_records(state):
-        data.append(records, now_ms())
+    for group, records in state_records(state):
+        data.append([with_client_side(each) if group == TAGGED else each for each in records], now_ms())
     data.close()
+    again = load([ours]).state.groups[TAGGED]
+    assert isinstance(again, ConsumerGroup)
+    assert {each.metadata.client_assignors for each in again.members.values()} == {ASSIGNORS}
     theirs = tmp_path / "theirs"
     copy_directory(real_log.data, theirs)
     put_in_place(ours, theirs)

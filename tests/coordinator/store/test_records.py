@@ -16,6 +16,8 @@ from coordinator.engine.records import (
     ClassicGroupValue,
     ClassicMemberMetadata,
     ClassicMemberValue,
+    ClientAssignor,
+    ClientMetadata,
     ConsumerGroupRecord,
     ConsumerGroupValue,
     ConsumerMemberRecord,
@@ -26,6 +28,7 @@ from coordinator.engine.records import (
     MemberState,
     OffsetRecord,
     PartitionMetadataRecord,
+    Payload,
     Record,
     RegexRecord,
     RegexValue,
@@ -170,6 +173,44 @@ WRITTEN: list[tuple[Record, str, str | None]] = [
         TargetMemberRecord(group="g", member="m", value={B: (2, 1), A: ()}),
         f"0007 {MEMBER_KEY}",
         f"0000 03 {B.hex} 03 00000002 00000001 00 {A.hex} 01 00 00",
+    ),
+    # Of client-side assignors, in a tagged field of Kohort's own: 80 e1 33 is 848000.
+    (
+        ConsumerMemberRecord(
+            group="g",
+            member="m",
+            value=replace(
+                MEMBER,
+                client_assignors=(
+                    ClientAssignor(
+                        name="a", maximum_version=2, reason=3, metadata=ClientMetadata(version=1, data=b"x")
+                    ),
+                ),
+            ),
+        ),
+        f"0005 {MEMBER_KEY}",
+        "0000 00 00 02 63 02 68 02 02 74 01 00000001 00 02 00 01 00 80e133 0e 02 02 61 0000 0002 03 0001 02 78 00 00",
+    ),
+    (
+        TargetMemberRecord(
+            group="g",
+            member="m",
+            value={},
+            payload=Payload(error=2, metadata=ClientMetadata(version=-1, data=b"y")),
+        ),
+        f"0007 {MEMBER_KEY}",
+        "0000 01 01 80e133 06 02 ffff 02 79 00",
+    ),
+    (
+        CurrentAssignmentRecord(
+            group="g",
+            member="m",
+            value=CurrentAssignmentValue(
+                epoch=1, previous_epoch=0, state=MemberState.STABLE, payload=Payload(error=2)
+            ),
+        ),
+        f"0008 {MEMBER_KEY}",
+        "0000 00000001 00000000 00 01 01 01 80e133 05 02 0000 00 00",
     ),
     (
         CurrentAssignmentRecord(group="g", member="m", value=CURRENT),

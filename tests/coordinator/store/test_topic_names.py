@@ -330,7 +330,9 @@ def test_a_broken_snapshot_gives_way_to_an_older_one(tmp_path: Path, cut: int) -
 
 
 def test_records_of_other_kinds_are_passed_by_and_unknown_forms_told(tmp_path: Path) -> None:
-    odd = [(None, each) for each in (b"\1\4\0junk", b"\2\2\0", b"\1\2\1", b"\1\2\0\5ab", b"\1\2", b"", None)]
+    odd = [
+        (None, each) for each in (b"\1\x12\0junk", b"\2\2\0", b"\1\2\1", b"\1\2\0\5ab", b"\1\2", b"", None)
+    ]
     directory = log(tmp_path, topic("a", A, 1), odd, topic("b", B, 1))
     place(tmp_path, "c-0", C)
     known = known_topics([tmp_path], {})

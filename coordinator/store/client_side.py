@@ -1,0 +1,115 @@
+"""Client-side assignors in the records of consumer groups, which Kafka's record types have no room for.
+
+KIP-848 describes fields for them in the records 5, 7 and 8; Kafka never shipped these. Here they are tagged fields
+under a number that Kafka does not use, so that a broker and its tools read such a record and skip them, and a log
+without client-side assignors is byte by byte a broker's.
+
+Source: KIP-848 "Records": Assignors, Error, MetadataVersion and MetadataBytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from coordinator.engine.records import NO_PAYLOAD, ClientAssignor, ClientMetadata, Payload
+from wire.messages.definition import message
+from wire.messages.layout import Message
+from wire.messages.reader import DICTIONARIES, UNKNOWN_TAGS, DecodeError, message_reader
+from wire.messages.writer import message_writer
+
+TAG = 848_000
+"""Kafka numbers the tagged fields of a message from 0 on."""
+
+_ASSIGNORS = message("""
+    ClientAssignors
+    fields
+        assignors {}[]
+            name string
+            minimum_version int16
+            maximum_version int16
+            reason int8
+            version int16
+            metadata bytes
+""")
+
+_PAYLOAD = message("""
+    ClientAssignorPayload
+    fields
+        error int8
+        metadata_version int16
+        metadata_bytes bytes null
+""")
+
+
+def assignor_fields(assignors: Sequence[ClientAssignor]) -> dict[str, Any]:
+    """What a member's record has in addition; ValueError for what does not fit."""
+    if not assignors:
+        return {}
+    fields = [
+        {
+            "name": each.name,
+            "minimum_version": each.minimum_version,
+            "maximum_version": each.maximum_version,
+            "reason": each.reason,
+            "version": each.metadata.version,
+            "metadata": each.metadata.data,
+        }
+        for each in assignors
+    ]
+    return _written(_ASSIGNORS, {"assignors": fields})
+
+
+def read_assignors(fields: Mapping[str, Any]) -> tuple[ClientAssignor, ...]:
+    """The client-side assignors of a member. :raises DecodeError:"""
+    found = _read(_ASSIGNORS, fields)
+    return tuple(
+        ClientAssignor(
+            name=each["name"],
+            minimum_version=each["minimum_version"],
+            maximum_version=each["maximum_version"],
+            reason=each["reason"],
+            metadata=ClientMetadata(version=each["version"], data=each["metadata"]),
+        )
+        for each in (() if found is None else found["assignors"])
+    )
+
+
+def payload_fields(payload: Payload) -> dict[str, Any]:
+    """What the record of a target or current assignment has in addition; ValueError for what does not fit."""
+    if payload == NO_PAYLOAD:
+        return {}
+    said = payload.metadata
+    fields = {
+        "error": payload.error,
+        "metadata_version": 0 if said is None else said.version,
+        "metadata_bytes": None if said is None else said.data,
+    }
+    return _written(_PAYLOAD, fields)
+
+
+def read_payload(fields: Mapping[str, Any]) -> Payload:
+    """What a client-side assignor has to say with an assignment. :raises DecodeError:"""
+    found = _read(_PAYLOAD, fields)
+    if found is None:
+        return NO_PAYLOAD
+    data = found["metadata_bytes"]
+    said = None if data is None else ClientMetadata(version=found["metadata_version"], data=data)
+    return Payload(error=found["error"], metadata=said)
+
+
+def _written(kind: Message, fields: Mapping[str, Any]) -> dict[str, Any]:
+    out = bytearray()
+    message_writer(kind, 0)(out, fields)
+    return {UNKNOWN_TAGS: [(TAG, bytes(out))]}
+
+
+def _read(kind: Message, fields: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    content = next((content for tag, content in fields.get(UNKNOWN_TAGS, ()) if tag == TAG), None)
+    if content is None:
+        return None
+    found, end = message_reader(kind, 0, DICTIONARIES)(content, 0)
+    if end != len(content):
+        raise DecodeError(f"{kind.name} has {len(content) - end} bytes too many")
+    read: Mapping[str, Any] = found
+    return read

@@ -1,0 +1,87 @@
+"""`group.consumer.assignors`: Kafka's own by name or class, and installed ones (KIP-848 "Server Side Mode")."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coordinator.engine.config import Config, InvalidSetting
+from tests.coordinator.engine.consumer import Consumer, described_group, images, joined, settled
+from tests.coordinator.engine.driver import Driver
+from tests.support.installed_assignor import install_assignor
+from wire.errors import ErrorCode
+
+KAFKA = "org.apache.kafka.coordinator.group.assignor."
+OWN = "first-takes-all"
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(install_assignor(tmp_path)))
+
+
+def named(text: str) -> tuple[str, ...]:
+    return Config.parse({"group.consumer.assignors": text}).group_consumer_assignors
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (f"{KAFKA}UniformAssignor", ("uniform",)),
+        (f"{KAFKA}RangeAssignor, {KAFKA}UniformAssignor", ("range", "uniform")),
+        (f"range,{KAFKA}UniformAssignor", ("range", "uniform")),
+    ],
+)
+def test_kafkas_assignors_by_the_names_of_their_classes(text: str, names: tuple[str, ...]) -> None:
+    assert named(text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (f"{KAFKA}SimpleAssignor", "there is no assignor 'org.apache.kafka"),
+        (f"uniform,{KAFKA}UniformAssignor", "names each assignor once"),
+        ("cooperative-sticky", "there is no assignor 'cooperative-sticky'"),
+        (OWN, f"there is no assignor '{OWN}'"),
+    ],
+)
+def test_assignors_that_a_broker_would_not_start_with(text: str, why: str) -> None:
+    with pytest.raises(InvalidSetting, match=r"group\.consumer\.assignors") as caught:
+        named(text)
+    assert why in str(caught.value)
+
+
+@pytest.mark.usefixtures("installed")
+def test_an_installed_assignor_computes() -> None:
+    driver = Driver(images(("foo", 4)), group_consumer_assignors=f"{OWN},uniform")
+    a, b = joined(driver, "a"), joined(driver, "b")
+    settled(a, b)
+    assert (a.owned, b.owned, described_group(driver).protocol) == ({"foo": [0, 1, 2, 3]}, {}, OWN)
+    refused = Consumer(driver, "c").join(assignor="range")
+    assert refused.error is ErrorCode.UNSUPPORTED_ASSIGNOR
+    c = joined(driver, "c", assignor="uniform")
+    settled(a, b, c)
+    assert sorted(len(each.owned["foo"]) for each in (a, b, c)) == [1, 1, 2]
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    ("topic", "why"),
+    [
+        ("refused", "this topic cannot be assigned"),
+        ("twice", f"assignor '{OWN}': a partition is assigned twice: foo-0"),
+        ("broken", f"assignor '{OWN}': a partition is assigned to somebody who is not a member: stranger"),
+    ],
+)
+def test_an_assignor_that_fails_refuses_the_heartbeat(topic: str, why: str) -> None:
+    """PartitionAssignorException becomes UNKNOWN_SERVER_ERROR; the group stays as it was."""
+    driver = Driver(images((topic, 2), ("foo", 2)), group_consumer_assignors=OWN)
+    a = joined(driver, "a", topics=("foo",))
+    records = len(driver.records)
+    assert a.refused(topics=(topic,)) == (
+        ErrorCode.UNKNOWN_SERVER_ERROR,
+        f"Failed to compute a new target assignment for epoch 3: {why}",
+    )
+    assert len(driver.records) == records
+    assert (a.beat().epoch, a.owned) == (2, {"foo": [0, 1]})
