@@ -41,3 +41,11 @@ class Assignor:
     protocols: frozenset[RebalanceProtocol]
     """Rebalance protocols that the assignor supports; empty on the broker."""
     assign: Callable[[DenseGroup], Result]
+    shares_partitions: bool = False
+    """Whether it may give a partition to several members, as an index that is read twice wants it. Clients do not mind
+    (the client-side assignment proposal names it as a use); a broker gives a partition to one member only."""
+
+    @property
+    def may_share(self) -> bool:
+        """Whether a partition may have several owners."""
+        return self.shares_partitions and self.side is Side.CLIENT

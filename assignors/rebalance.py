@@ -2,7 +2,7 @@
 
 - eager: everybody gives up everything, the leader assigns, the group rests;
 - cooperative (KIP-429): a partition that changes hands is withheld in one rebalance and handed over in the
-  next, which begins because somebody had to revoke;
+  next, which begins because somebody had to revoke; eager members among them give up everything each time;
 - the consumer protocol (KIP-848): the broker sets one target, and each partition that moves is handed over as
   soon as its old owner has let go.
 """
@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias
@@ -22,6 +22,8 @@ from assignors.model import Claim, DenseGroup, GroupSpec, Partitions, Result, Un
 
 Place: TypeAlias = tuple[str, int]
 """A topic and a partition number."""
+Owners: TypeAlias = dict[Place, tuple[str, ...]]
+"""Member ids by what they have; several of one partition where an assignor shares it, or claims are at odds."""
 
 MOST_REBALANCES = 10
 """Cooperative groups rest after two; more than this would be a loop, and is said to be one."""
@@ -42,7 +44,7 @@ class Rebalance:
     assignment: Mapping[str, Partitions]
     """What the assignor gave, by member."""
     moved: int
-    """Given to another member than the one that had them last."""
+    """Given to a member that was not their owner last."""
     revoked: int
     """Taken from members, to be given to others or back to them."""
     without_owner: int
@@ -61,25 +63,30 @@ class RebalanceSeries:
     """What the real assignor would throw in the rebalance after the last one here."""
 
 
-def procedure_of(assignor: Assignor) -> Procedure:
-    """The procedure of an assignor's side, and on the client side of the highest protocol it supports."""
+def procedure_of(assignor: Assignor, members: Collection[str], eager: Collection[str]) -> Procedure:
+    """How partitions change hands among these members, of which some are eager.
+
+    It is cooperative as long as the assignor can be, and any member keeps what does not move.
+    """
     if assignor.side is Side.BROKER:
         return Procedure.CONSUMER
-    if RebalanceProtocol.COOPERATIVE in assignor.protocols:
-        return Procedure.COOPERATIVE
-    return Procedure.EAGER
+    cooperates = RebalanceProtocol.COOPERATIVE in assignor.protocols
+    all_eager = bool(members) and all(member in eager for member in members)
+    return Procedure.COOPERATIVE if cooperates and not all_eager else Procedure.EAGER
 
 
 def run_rebalances(
-    spec: GroupSpec, assignor: Assignor, before: Mapping[str, Partitions], procedure: Procedure
+    spec: GroupSpec, assignor: Assignor, before: Mapping[str, Partitions], eager: Collection[str] = ()
 ) -> RebalanceSeries:
     """From what members own before to where the group rests.
 
+    `eager` members, by id, give up everything before each rebalance, and cause none by what they lose: all of them
+    under an eager assignor, and after the first of two bounces those that list one too (KIP-429).
     AssignorFailedError where the real assignor would throw in the first one.
     """
     rebalances: list[Rebalance] = []
     undetermined: dict[Undetermined, None] = {}
-    owners = _owners(before)
+    owners = owners_in(before)
     latest = dict(owners)
     rests = False
     failure: str | None = None
@@ -93,21 +100,26 @@ def run_rebalances(
             break
         assignment = _named(result)
         undetermined |= dict.fromkeys(result.undetermined)
-        new = _owners(assignment)
+        new = owners_in(assignment)
         # Members that are gone cannot revoke, and do not rejoin.
-        lost = [place for place, owner in owners.items() if owner in assignment and new.get(place) != owner]
+        given_up = [
+            (place, owner)
+            for place, holders in owners.items()
+            for owner in holders
+            if owner in eager or owner not in new.get(place, ())
+        ]
+        taken = [(place, owner) for place, owner in given_up if owner in assignment]
+        given_up_by = Counter(place for place, _ in given_up)
         rebalances.append(
             Rebalance(
                 assignment=assignment,
-                moved=sum(1 for place, owner in new.items() if latest.get(place, owner) != owner),
-                revoked=_held(owners, assignment) if procedure is Procedure.EAGER else len(lost),
-                without_owner=len(owners)
-                if procedure is Procedure.EAGER
-                else sum(1 for place, owner in owners.items() if new.get(place) != owner),
+                moved=moved_between(latest, new),
+                revoked=len({place for place, _ in taken}),
+                without_owner=sum(1 for place, count in given_up_by.items() if count == len(owners[place])),
             )
         )
-        rests = procedure is not Procedure.COOPERATIVE or not lost
-        owners, latest, spec = new, latest | new, _next_round(spec, assignment)
+        rests = assignor.side is Side.BROKER or all(owner in eager for _, owner in taken)
+        owners, latest, spec = new, latest | new, _next_round(spec, assignment, eager)
     return RebalanceSeries(
         rebalances=tuple(rebalances), rests=rests, undetermined=tuple(undetermined), failure=failure
     )
@@ -118,36 +130,36 @@ def _named(result: Result) -> dict[str, Partitions]:
     return {m: {topic: tuple(p) for topic, p in topics.items()} for m, topics in named.items()}
 
 
-def _owners(assignment: Mapping[str, Partitions]) -> dict[Place, str]:
-    return {(t, p): m for m, topics in assignment.items() for t, numbers in topics.items() for p in numbers}
+def owners_in(assignment: Mapping[str, Partitions]) -> Owners:
+    """Who has what, of an assignment by member id."""
+    owners: Owners = {}
+    for member, topics in assignment.items():
+        for topic, numbers in topics.items():
+            for number in numbers:
+                place = topic, number
+                owners[place] = (*owners[place], member) if place in owners else (member,)
+    return owners
 
 
-def _held(owners: Mapping[Place, str], members: Container[str]) -> int:
-    return sum(1 for owner in owners.values() if owner in members)
-
-
-def _next_round(spec: GroupSpec, assignment: Mapping[str, Partitions]) -> GroupSpec:
-    """Everybody rejoins with what it was given, one generation on."""
-    generation = max((member.owned.generation for member in spec.members), default=-1) + 1
-    members = tuple(
-        replace(member, owned=Claim(partitions=assignment.get(member.id, {}), generation=generation))
-        for member in spec.members
+def moved_between(latest: Owners, new: Owners) -> int:
+    """Partitions that had an owner and are now given to a member that was none of theirs."""
+    return sum(
+        1
+        for place, holders in new.items()
+        if (had := latest.get(place, holders)) != holders and not set(holders) <= set(had)
     )
+
+
+def _next_round(spec: GroupSpec, assignment: Mapping[str, Partitions], eager: Collection[str]) -> GroupSpec:
+    """Everybody rejoins with what it was given, or without it where it is eager, one generation on."""
+    generation = max((member.owned.generation for member in spec.members), default=-1) + 1
+
+    def claim(member: str) -> Claim:
+        kept = {} if member in eager else assignment.get(member, {})
+        return Claim(partitions=kept, generation=generation)
+
+    members = tuple(replace(member, owned=claim(member.id)) for member in spec.members)
     return replace(spec, members=members)
-
-
-def rebalance_protocol(assignors: Sequence[Assignor]) -> RebalanceProtocol:
-    """The highest protocol that all assignors of a member support: one eager assignor keeps it eager.
-
-    NoCommonProtocolError where there is none (Java refuses to construct such a consumer).
-    """
-    if not assignors:
-        raise NoCommonProtocolError("a member needs at least one assignor")
-    common = frozenset.intersection(*(assignor.protocols for assignor in assignors))
-    if not common:
-        names = ", ".join(assignor.name for assignor in assignors)
-        raise NoCommonProtocolError(f"the assignors {names} support no rebalance protocol in common")
-    return max(common, key=lambda protocol: protocol.value)
 
 
 def elect(lists: Sequence[Sequence[str]]) -> str:

@@ -39,9 +39,11 @@ def check(assignor: Assignor, assignment: Assignment) -> None:
     beyond = np.flatnonzero((partitions < 0) | (partitions >= group.partition_count))
     if len(beyond):
         raise RuleBrokenError(assignor.name, Rule.NO_SUCH_PARTITION, _who(group, rows, int(beyond[0])))
-    again = np.flatnonzero(np.bincount(partitions, minlength=group.partition_count) > 1)
+    pairs = owners * group.partition_count + partitions if assignor.may_share else partitions
+    given, counts = np.unique(pairs, return_counts=True)
+    again = given[counts > 1] % max(1, group.partition_count)
     if len(again):
-        raise RuleBrokenError(assignor.name, Rule.TWICE, _name(group, int(again[0])))
+        raise RuleBrokenError(assignor.name, Rule.TWICE, _name(group, int(again.min())))
     foreign = np.flatnonzero(~group.subscribed()[owners, group.partition_topic[partitions]])
     if len(foreign):
         raise RuleBrokenError(assignor.name, Rule.NON_SUBSCRIBER, _who(group, rows, int(foreign[0])))
@@ -51,15 +53,13 @@ def check(assignor: Assignor, assignment: Assignment) -> None:
 
 def _check_handover(assignor: Assignor, assignment: Assignment) -> None:
     """ConsumerCoordinator.validateCooperativeAssignment: what somebody gains, nobody may lose."""
-    group, rows = assignment.group, assignment.partitions
-    new, claims = assignment.owners(), group.owned.partitions
-    lost = claims.values[new[claims.values] != claims.row_of]
-    claimants = {(int(p), int(m)) for p, m in zip(claims.values, claims.row_of, strict=True)}
-    is_lost = np.zeros(len(new), dtype=bool)
-    is_lost[lost] = True
-    for position in np.flatnonzero(is_lost[rows.values]).tolist():
-        if (int(rows.values[position]), int(rows.row_of[position])) not in claimants:
-            raise RuleBrokenError(assignor.name, Rule.HANDED_OVER, _who(group, rows, position))
+    group, rows, claims = assignment.group, assignment.partitions, assignment.group.owned.partitions
+    size = group.partition_count + len(group.strays)
+    has, had = rows.row_of * size + rows.values, claims.row_of * size + claims.values
+    lost = claims.values[~np.isin(had, has)]
+    taken = np.flatnonzero(~np.isin(has, had) & np.isin(rows.values, lost))
+    if len(taken):
+        raise RuleBrokenError(assignor.name, Rule.HANDED_OVER, _who(group, rows, int(taken[0])))
 
 
 def from_named(name: str, group: DenseGroup, named: Mapping[str, Mapping[str, Sequence[int]]]) -> Assignment:

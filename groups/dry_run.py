@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
+from assignors.assignor import Assignor, Leader, Side
 from assignors.diff import Balance, MemberDiff, balance, member_diffs, minimum_moved, topic_balance
-from assignors.errors import AssignorFailedError, NoCommonProtocolError, RuleBrokenError, UnknownAssignorError
+from assignors.errors import AssignorFailedError, NoCommonProtocolError, RuleBrokenError
 from assignors.model import Undetermined
-from assignors.rebalance import Procedure, Rebalance, procedure_of, rebalance_protocol, run_rebalances
-from assignors.registry import find, known
-from groups.client_library import library_of_all
-from groups.group_spec import ask, current_of
+from assignors.rebalance import Procedure, Rebalance, owners_in, procedure_of, run_rebalances
+from assignors.registry import find, known, rebalance_protocol
+from groups.client_library import assignors_of, library_of_all
+from groups.group_spec import ask, current_of, eager_members, members_of_unknown_lists
 from groups.model import Group, GroupType, Member, Partitions, Problem, Topic
 from groups.what_if import WhatIf, change_group, change_topics
 
@@ -55,6 +55,10 @@ class DryRun:
     leader: AssumedLeader | None
     """None on the broker."""
     procedure: Procedure
+    eager_members: tuple[str, ...]
+    """Ids of those that give up everything before each rebalance; none on the broker."""
+    unknown_lists: tuple[str, ...]
+    """Ids of those that may list an eager assignor too, which would make them eager: taken to list only this one."""
     rebalances: tuple[Rebalance, ...]
     rests: bool
     """False when the group did not come to rest: within the bound, or because of the failure."""
@@ -78,7 +82,7 @@ class DryRun:
     @property
     def owned(self) -> int:
         """Partitions that had an owner."""
-        return sum(len(numbers) for member in self.members for numbers in member.before.values())
+        return len(owners_in({member.id: member.before for member in self.members}))
 
 
 def dry_run_all(
@@ -123,28 +127,30 @@ def dry_run(group: Group, topics: Mapping[str, Topic], request: DryRunRequest) -
     assignor = choose_assignor(group, request, leader.library)
     before = {member.id: current_of(group, member) for member in group.members}
     changed, changed_topics = change_group(group, request.what_if), change_topics(topics, request.what_if)
-    procedure = _procedure(changed, assignor, leader.library)
+    eager = eager_members(changed, assignor, leader.library)
     wanted = {member.id: member.subscription for member in group.members}
     resubscribed = {m.id for m in changed.members if m.id in wanted and m.subscription != wanted[m.id]}
-    question = ask(changed, changed_topics, assignor, procedure, resubscribed)
-    course = run_rebalances(question.spec, assignor, before, procedure)
+    question = ask(changed, changed_topics, assignor, eager, resubscribed)
+    course = run_rebalances(question.spec, assignor, before, eager)
     after = course.rebalances[-1].assignment
     return DryRun(
         group=group.id,
         assignor=assignor.name,
         side=assignor.side,
         leader=leader if assignor.side is Side.CLIENT else None,
-        procedure=procedure,
+        procedure=procedure_of(assignor, after, eager),
+        eager_members=tuple(member for member in after if member in eager),
+        unknown_lists=members_of_unknown_lists(changed, assignor),
         rebalances=course.rebalances,
         rests=course.rests,
         failure=course.failure,
-        minimum_moved=minimum_moved(question.spec, before),
+        minimum_moved=None if assignor.may_share else minimum_moved(question.spec, before),
         members=member_diffs(before, after),
         before=balance(before),
         after=balance(after),
         topics=topic_balance(question.spec, after),
         undetermined=(*question.undetermined, *course.undetermined),
-        oddities=oddities_of(changed, changed_topics),
+        oddities=oddities_of(changed, changed_topics, shared=assignor.may_share),
     )
 
 
@@ -168,17 +174,47 @@ def takes_default(group: Group, request: DryRunRequest) -> bool:
 
 
 def assumed_leader(group: Group, request: DryRunRequest) -> AssumedLeader:
-    """What was asked for, else the library that the members run, else Java."""
+    """What was asked for, else the library that the members run, else Java.
+
+    A library that only an id suggests is not believed where it cannot do what the group does, or what is asked.
+    """
     if request.leader is not None:
         return AssumedLeader(library=request.leader, known_by="asked for")
     library = library_of_all(group.members)
-    for leader in Leader:
-        if library.name == leader.value:
-            return AssumedLeader(library=leader, known_by=library.known_by)
-    why = (
-        f"the members run {library.name}, whose assignors are not known" if library.name else library.known_by
+    leader = next(
+        (each for each in Leader if library.name and assignors_of(library.name) == each.value), None
     )
+    why_not = _contradiction(group, request, leader) if leader and library.is_inferred else None
+    if leader is not None and why_not is None:
+        return AssumedLeader(library=leader, known_by=library.known_by)
+    if why_not is not None:
+        why = f"{library.name}, {library.known_by}, {why_not}"
+    elif library.name:
+        why = f"the members run {library.name}, whose assignors are not known{_racks(group, library.name)}"
+    else:
+        why = library.known_by
     return AssumedLeader(library=Leader.JAVA, known_by=f"assumed: {why}")
+
+
+def _racks(group: Group, library: str) -> str:
+    """What a leader of another library makes of racks: franz-go's pull 1280 (KIP-881), released in 1.21.0."""
+    if library != "franz-go" or not any(member.rack for member in group.members):
+        return ""
+    return "; from 1.21.0 on they prefer partitions whose leaders are in a member's rack"
+
+
+def _contradiction(group: Group, request: DryRunRequest, leader: Leader) -> str | None:
+    """What shows that the leader is of another library, or needs another one; None where nothing does."""
+    in_use = group.protocol if group.type is GroupType.CLASSIC else None
+    for name, then in ((in_use, ": the id misleads"), (request.assignor, "")):
+        if name and name not in known(Side.CLIENT, leader) and _exists(name, Side.CLIENT):
+            return f"has no assignor {name!r}{then}"
+    try:
+        for names in {member.protocols for member in group.members if member.protocols}:
+            rebalance_protocol(names, leader)
+    except NoCommonProtocolError:
+        return "refuses a list of eager and cooperative assignors: the id misleads"
+    return None
 
 
 def choose_assignor(group: Group, request: DryRunRequest, leader: Leader) -> Assignor:
@@ -212,41 +248,25 @@ def compare(
     return tuple(runs), tuple(problems)
 
 
-def _procedure(group: Group, assignor: Assignor, leader: Leader) -> Procedure:
-    """How partitions change hands; a member that lists an eager assignor too stays eager (KIP-429)."""
-    procedure = procedure_of(assignor)
-    if procedure is not Procedure.COOPERATIVE:
-        return procedure
-    for member in group.members:
-        names = member.protocols or ()
-        if assignor.name in names and _protocol_of(names, leader) is RebalanceProtocol.EAGER:
-            return Procedure.EAGER
-    return procedure
-
-
-def _protocol_of(names: Sequence[str], leader: Leader) -> RebalanceProtocol:
-    """Of a member's list; an assignor that is not known is taken to be eager, as most are."""
-    try:
-        return rebalance_protocol([find(name, Side.CLIENT, leader) for name in names])
-    except UnknownAssignorError:
-        return RebalanceProtocol.EAGER
-
-
 MOST_NAMED = 5
 """Partitions named in one line."""
 
 
-def oddities_of(group: Group, topics: Mapping[str, Topic]) -> tuple[Problem, ...]:
-    """Every oddity, the member or partition it is about first. None of them stops a dry run."""
-    return tuple(_oddities(group, topics))
+def oddities_of(group: Group, topics: Mapping[str, Topic], *, shared: bool = False) -> tuple[Problem, ...]:
+    """Every oddity, the member or partition it is about first. None of them stops a dry run.
+
+    Where partitions are `shared`, several owners of one are not odd.
+    """
+    return tuple(_oddities(group, topics, shared))
 
 
-def _oddities(group: Group, topics: Mapping[str, Topic]) -> Iterator[Problem]:
+def _oddities(group: Group, topics: Mapping[str, Topic], shared: bool) -> Iterator[Problem]:
     if not group.members:
         yield Problem(subject=group.id, message="has no members: there is nobody to assign to")
     for member in group.members:
         yield from _odd_claims(member, current_of(group, member), topics)
-    yield from _disputes(group)
+    if not shared:
+        yield from _disputes(group)
     yield from _missing_topics(group, topics)
     yield from _idle_members(group, topics)
 

@@ -9,10 +9,11 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from assignors.assignor import Assignor, Side
+from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
 from assignors.java.hash_map import timeline_order
 from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec, TopicSpec, Undetermined
-from assignors.rebalance import Procedure
+from assignors.registry import rebalance_protocol
+from groups.client_library import MIXING, library_of
 from groups.model import Group, GroupType, Member, Partitions, Topic
 from groups.regex.broker import InvalidRegexError, compile_broker_regex
 from groups.what_if import ADDED, WhatIf
@@ -33,13 +34,13 @@ def ask(
     group: Group,
     topics: Mapping[str, Topic],
     assignor: Assignor,
-    procedure: Procedure,
+    eager: Container[str] = (),
     resubscribed: Container[str] = (),
 ) -> Question:
     """The question for an assignor, as its members or its coordinator would put it.
 
     sticky gets user data of what is owned and the generation; cooperative-sticky ownedPartitions and the
-    generation, unless an eager assignor beside it makes members give up everything first; range and round robin
+    generation, without what `eager` members (by id, see `eager_members`) give up first; range and round robin
     ask nothing of it. A cooperative member that changes its subscription (`resubscribed`, member ids) gives up what it
     no longer wants before it rejoins (ConsumerCoordinator.onJoinPrepare, rd_kafka_cgrp_modify_subscription): that is
     not claimed, hence not withheld. On the broker, the target assignment is what counts.
@@ -53,7 +54,7 @@ def ask(
             member,
             topics,
             assignor,
-            procedure,
+            member.id in eager,
             member.id in resubscribed,
             regexes_differ,
             notes,
@@ -73,6 +74,41 @@ def ask(
         if member.id.startswith(ADDED)
     ]
     return Question(spec=GroupSpec(topics=specs, members=tuple(members)), undetermined=tuple(notes))
+
+
+def eager_members(group: Group, assignor: Assignor, leader: Leader | None = None) -> frozenset[str]:
+    """Ids of the members that give up everything before they rejoin, each by its own list (KIP-429).
+
+    All of them under an eager assignor. A member whose list is not known, or does not have the assignor, is taken to
+    list that one alone.
+
+    :raises NoCommonProtocolError: the leader's library refuses the list of a member
+    """
+    if assignor.side is Side.BROKER:
+        return frozenset()
+    lists = {member.id: _listed(member, assignor) for member in group.members}
+    protocols = {names: rebalance_protocol(names, leader) for names in {*lists.values()}}
+    return frozenset(member for member, names in lists.items() if protocols[names] is RebalanceProtocol.EAGER)
+
+
+def _listed(member: Member, assignor: Assignor) -> tuple[str, ...]:
+    names = member.protocols or ()
+    return names if assignor.name in names else (assignor.name,)
+
+
+def members_of_unknown_lists(group: Group, assignor: Assignor) -> tuple[str, ...]:
+    """Ids of the members that may list an eager assignor too, as after the first of two bounces, for all one knows.
+
+    A broker shows of a classic member's list only the assignor in use.
+    """
+    if assignor.side is Side.BROKER or RebalanceProtocol.COOPERATIVE not in assignor.protocols:
+        return ()
+    return tuple(member.id for member in group.members if member.protocols is None and _may_mix(member))
+
+
+def _may_mix(member: Member) -> bool:
+    library = library_of(member).name
+    return library is None or library in MIXING
 
 
 def _walked(group: Group, assignor: Assignor) -> Sequence[Member]:
@@ -105,7 +141,7 @@ def _member_spec(
     member: Member,
     topics: Mapping[str, Topic],
     assignor: Assignor,
-    procedure: Procedure,
+    is_eager: bool,
     resubscribed: bool,
     regexes_differ: bool,
     notes: list[Undetermined],
@@ -115,20 +151,15 @@ def _member_spec(
     names, by_regex = _subscribed(member, current, topics, notes, matches)
     generation = _generation(group, member)
     claim = Claim(partitions=current, generation=generation)
-    kept = {
-        Procedure.EAGER: {},
-        Procedure.COOPERATIVE: {
-            topic: current[topic] for topic in current if topic in names or not resubscribed
-        },
-        Procedure.CONSUMER: current,
-    }[procedure]
+    gives_up = resubscribed and assignor.side is Side.CLIENT
+    kept = {topic: current[topic] for topic in current if topic in names or not gives_up}
     return MemberSpec(
         id=member.id,
         topics=names,
         by_regex=by_regex if regexes_differ else (),
         instance=member.instance,
         rack=member.rack,
-        owned=Claim(partitions=kept, generation=generation),
+        owned=Claim(partitions={} if is_eager else kept, generation=generation),
         user_data=claim if assignor.name == "sticky" and current else None,
     )
 

@@ -11,22 +11,18 @@ is busy with its records, is not counted.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TypeAlias
 
-from assignors.assignor import Leader, RebalanceProtocol, Side
-from assignors.errors import UnknownAssignorError
-from assignors.model import NO_GENERATION, Claim, DenseGroup, GroupSpec
-from assignors.rebalance import MOST_REBALANCES, Procedure, elect, rebalance_protocol
+from assignors.assignor import Leader, Side
+from assignors.errors import AssignorFailedError
+from assignors.model import NO_GENERATION, DenseGroup
+from assignors.rebalance import Owners, elect, moved_between, owners_in, run_rebalances
 from assignors.registry import find
-from groups.group_spec import ask, current_of
+from groups.group_spec import ask, current_of, eager_members
 from groups.model import Group, GroupType, Member, MemberProtocol, Partitions, Topic
 from migration.course import OwnerGap
-
-Owners: TypeAlias = dict[tuple[str, int], str]
-"""Member id by topic and partition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +37,7 @@ class Outcome:
 
 def owners_of(group: Group) -> Owners:
     """Who has what now."""
-    return {
-        (topic, number): member.id
-        for member in group.members
-        for topic, numbers in current_of(group, member).items()
-        for number in numbers
-    }
+    return owners_in({member.id: current_of(group, member) for member in group.members})
 
 
 def voted(group: Group) -> str:
@@ -72,31 +63,32 @@ def rebalance_classic(
     """
     name = voted(group)
     assignor = find(name, Side.CLIENT, leader)
-    lists = {member.protocols or () for member in group.members}
-    eager_lists = {names for names in lists if _is_eager(names, leader)}
-    eager = {member.id for member in group.members if (member.protocols or ()) in eager_lists}
-    procedure = Procedure.EAGER if len(eager) == len(group.members) else Procedure.COOPERATIVE
     group = replace(group, type=GroupType.CLASSIC, protocol=name)
-    rebalances = moved = 0
+    eager = eager_members(group, assignor, leader)
+    held = {member.id: current_of(group, member) for member in group.members}
+    series = run_rebalances(ask(group, topics, assignor, eager).spec, assignor, held, eager)
+    if series.failure is not None:
+        raise AssignorFailedError(series.failure)
+    moved = 0
     waits: list[OwnerGap] = []
     knowing = set(joined)
-    before = owners_of(group)
-    while rebalances < MOST_REBALANCES:
+    before = owners_in(held)
+    for rebalance in series.rebalances:
         told = sum(1 for member in group.members if member.id not in knowing)
         waits += _classic_waits(before, latest, eager, told, rhythm)
-        spec = _without_claims(ask(group, topics, assignor, procedure).spec, eager)
-        group = _assigned(group, assignor.assign(DenseGroup.of(spec)).assignment.named())
-        after = owners_of(group)
-        rebalances += 1
-        moved += _moved(latest, after)
+        after = owners_in(rebalance.assignment)
+        moved += moved_between(latest, after)
         latest.update(after)
-        losers = {
-            owner for place, owner in before.items() if owner not in eager and after.get(place) != owner
+        knowing = {
+            owner
+            for place, owners in before.items()
+            for owner in owners
+            if owner not in eager and owner not in after.get(place, ())
         }
-        if not losers:
-            break
-        knowing, before, rhythm = losers, after, Rhythm.JUST_ANSWERED
-    return Outcome(group=group, rebalances=rebalances, moved=moved, waits=tuple(waits))
+        before, rhythm = after, Rhythm.JUST_ANSWERED
+    count = len(series.rebalances)
+    group = _assigned(group, series.rebalances[-1].assignment, count)
+    return Outcome(group=group, rebalances=count, moved=moved, waits=tuple(waits))
 
 
 def rebalance_consumer(
@@ -108,56 +100,32 @@ def rebalance_consumer(
 
     :raises UnknownAssignorError, AssignorFailedError: as for a classic group
     """
-    question = ask(group, topics, find(assignor, Side.BROKER), Procedure.CONSUMER)
+    question = ask(group, topics, find(assignor, Side.BROKER))
     before = owners_of(group)
     named = find(assignor, Side.BROKER).assign(DenseGroup.of(question.spec)).assignment.named()
     by_id = {member.id: member for member in group.members}
     ordered = tuple(by_id[member.id] for member in question.spec.members)
     group = replace(group, type=GroupType.CONSUMER, protocol=assignor, members=ordered)
-    group = _assigned(group, named)
+    group = _assigned(group, named, 1)
     after = owners_of(group)
-    moved = _moved(latest, after)
+    moved = moved_between(latest, after)
     waits = _handovers(by_id, before, after, latest, joined)
     latest.update(after)
     return Outcome(group=group, rebalances=1, moved=moved, waits=waits)
 
 
-def _is_eager(names: Iterable[str], leader: Leader) -> bool:
-    """Of a member by its list; an assignor that is not known is taken to be eager, as most are."""
-    try:
-        return (
-            rebalance_protocol([find(name, Side.CLIENT, leader) for name in names]) is RebalanceProtocol.EAGER
-        )
-    except UnknownAssignorError:
-        return True
-
-
-def _without_claims(spec: GroupSpec, eager: Collection[str]) -> GroupSpec:
-    """Eager members have given up everything when they rejoin, also among cooperative ones."""
-    members = tuple(
-        replace(member, owned=Claim(partitions={}, generation=member.owned.generation))
-        if member.id in eager and member.owned.partitions
-        else member
-        for member in spec.members
-    )
-    return replace(spec, members=members)
-
-
-def _assigned(group: Group, named: Mapping[str, Mapping[str, list[int]]]) -> Group:
-    """The group with what the assignor gave, a generation on; nobody is new any more."""
+def _assigned(group: Group, named: Mapping[str, Mapping[str, Sequence[int]]], rebalances: int) -> Group:
+    """The group with what the assignor gave, a generation on by rebalance; nobody is new any more."""
     members = tuple(_given(member, named.get(member.id, {})) for member in group.members)
-    return replace(group, members=members, generation=1 + (group.generation or group.group_epoch or 0))
+    before = group.generation or group.group_epoch or 0
+    return replace(group, members=members, generation=before + rebalances)
 
 
-def _given(member: Member, named: Mapping[str, list[int]]) -> Member:
+def _given(member: Member, named: Mapping[str, Sequence[int]]) -> Member:
     partitions: Partitions = {topic: tuple(numbers) for topic, numbers in named.items()}
     if member.owned == member.target == partitions and member.generation is None:
         return member
     return replace(member, owned=partitions, target=partitions, generation=None)
-
-
-def _moved(latest: Owners, after: Owners) -> int:
-    return sum(1 for place, owner in after.items() if latest.get(place, owner) != owner)
 
 
 def _classic_waits(
@@ -175,7 +143,7 @@ def _classic_waits(
                 most_s=CLASSIC_HEARTBEAT_S,
             )
         )
-    given_up = sum(1 for owner in before.values() if owner in eager)
+    given_up = sum(1 for owners in before.values() if all(owner in eager for owner in owners))
     if given_up and told:
         waits.append(
             OwnerGap(
@@ -199,10 +167,11 @@ def _handovers(
 ) -> tuple[OwnerGap, ...]:
     """What waits while members come to a target, by how the receiver learns of it."""
     counts: dict[tuple[str, float, float], int] = {}
-    for place, receiver in after.items():
-        giver = before.get(place)
-        if giver == receiver or place not in latest:
+    for place, (receiver,) in after.items():
+        givers = before.get(place, ())
+        if receiver in givers or place not in latest:
             continue
+        giver = givers[0] if givers else None
         if giver is None and receiver in joined:
             continue  # it is free, and in the first answer to the new member
         kind = _handover(members[receiver], None if giver is None else members[giver], receiver in joined)

@@ -2,37 +2,40 @@
 
 import pytest
 
-from assignors.assignor import RebalanceProtocol, Side
+from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
 from assignors.errors import NoCommonProtocolError
-from assignors.rebalance import elect, rebalance_protocol
-from assignors.registry import find
+from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, Result, TopicSpec
+from assignors.rebalance import elect, run_rebalances
+from assignors.registry import rebalance_protocol
+from assignors.rules import checked, from_named
+
+EAGER, COOPERATIVE = RebalanceProtocol.EAGER, RebalanceProtocol.COOPERATIVE
 
 
 @pytest.mark.parametrize(
     ("names", "protocol"),
     [
-        (["range"], RebalanceProtocol.EAGER),
-        (["cooperative-sticky"], RebalanceProtocol.COOPERATIVE),
-        (["cooperative-sticky", "range"], RebalanceProtocol.EAGER),
-        (["sticky", "roundrobin"], RebalanceProtocol.EAGER),
+        (["range"], EAGER),
+        (["cooperative-sticky"], COOPERATIVE),
+        (["cooperative-sticky", "range"], EAGER),
+        (["sticky", "roundrobin"], EAGER),
+        # Kafka Streams' own, which KIP-429 lists with both; an assignor that nobody knows is taken to be eager.
+        (["stream"], COOPERATIVE),
+        (["stream", "range"], EAGER),
+        (["cooperative-sticky", "org.example.Mine"], EAGER),
     ],
 )
 def test_the_highest_protocol_that_all_assignors_support(
     names: list[str], protocol: RebalanceProtocol
 ) -> None:
-    assert rebalance_protocol([find(name, Side.CLIENT) for name in names]) is protocol
+    assert rebalance_protocol(names) is protocol
 
 
 def test_nothing_in_common_is_an_error() -> None:
-    from dataclasses import replace
-
-    only = replace(
-        find("cooperative-sticky", Side.CLIENT), protocols=frozenset({RebalanceProtocol.COOPERATIVE})
-    )
     with pytest.raises(
         NoCommonProtocolError, match="cooperative-sticky, range support no rebalance protocol"
     ):
-        rebalance_protocol([only, find("range", Side.CLIENT)])
+        rebalance_protocol(["cooperative-sticky", "range"], Leader.LIBRDKAFKA)
     with pytest.raises(NoCommonProtocolError, match="at least one"):
         rebalance_protocol([])
 
@@ -60,3 +63,43 @@ def test_no_common_assignor() -> None:
         elect([["range"], ["sticky"]])
     with pytest.raises(NoCommonProtocolError):
         elect([])
+
+
+@pytest.mark.parametrize(
+    ("protocols", "counts"),
+    [
+        # c is new to t-1, which b gives up and a keeps.
+        ({COOPERATIVE}, [(0, 1, 0), (1, 0, 0)]),
+        # Everybody gives up everything first.
+        ({EAGER}, [(1, 2, 2)]),
+    ],
+)
+def test_owners_of_a_shared_partition_are_a_set(
+    protocols: set[RebalanceProtocol], counts: list[tuple[int, int, int]]
+) -> None:
+    """What one owner keeps is not without; given to a member that was none of its owners, it has moved."""
+
+    def assign(group: DenseGroup) -> Result:
+        waits = protocols == {COOPERATIVE} and 1 in group.spec.members[1].owned.partitions.get("t", ())
+        named = {"a": {"t": [0, 1]}, "b": {"t": [0]}, "c": {"t": [] if waits else [1]}}
+        return Result(assignment=from_named("mine", group, named))
+
+    mine = Assignor(
+        name="mine",
+        side=Side.CLIENT,
+        leader=None,
+        protocols=frozenset(protocols),
+        assign=assign,
+        shares_partitions=True,
+    )
+    before = {"a": {"t": (0, 1)}, "b": {"t": (0, 1)}, "c": {}}
+    members = tuple(
+        MemberSpec(
+            id=name, topics=("t",), owned=Claim(partitions=owned if protocols == {COOPERATIVE} else {})
+        )
+        for name, owned in before.items()
+    )
+    spec = GroupSpec(topics=(TopicSpec(name="t", partitions=2),), members=members)
+    series = run_rebalances(spec, checked(mine), before, () if protocols == {COOPERATIVE} else "abc")
+    assert [(each.moved, each.revoked, each.without_owner) for each in series.rebalances] == counts
+    assert series.rests

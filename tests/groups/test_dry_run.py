@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from assignors.assignor import Leader, Side
+from assignors.errors import NoCommonProtocolError
 from assignors.rebalance import Procedure
 from assignors.registry import known
 from groups.dry_run import DryRunRequest, compare, dry_run, dry_run_all
@@ -50,6 +51,100 @@ def test_an_eager_assignor_in_the_list_keeps_members_eager() -> None:
     run = dry_run(group, topics(t=4), DryRunRequest())
     assert run.procedure is Procedure.EAGER
     assert [rebalance.without_owner for rebalance in run.rebalances] == [4]
+
+
+def test_in_the_second_bounce_each_member_counts_by_its_own_list() -> None:
+    """Bounced members are cooperative and keep what they own; the others are eager and own nothing (KIP-429)."""
+    mixed, alone = ("cooperative-sticky", "range"), ("cooperative-sticky",)
+    members = [
+        member("a", {"t": [0, 1]}, protocols=alone),
+        member("b", {"t": [2, 3]}, protocols=mixed),
+        member("c", {"t": [4, 5]}, protocols=mixed),
+    ]
+    run = dry_run(classic(members, "cooperative-sticky"), topics(t=6), DryRunRequest())
+    assert (run.procedure, run.eager_members) == (Procedure.COOPERATIVE, ("b", "c"))
+    (only,) = run.rebalances
+    assert (only.revoked, only.without_owner) == (4, 4)
+    assert next(each for each in run.members if each.id == "a").kept == {"t": (0, 1)}
+
+
+def test_the_second_bounce_goes_on_while_a_cooperative_member_loses() -> None:
+    mixed, alone = ("cooperative-sticky", "range"), ("cooperative-sticky",)
+    members = [
+        member("a", {"t": [0, 1, 2, 3]}, protocols=alone),
+        member("b", {"t": [4, 5]}, protocols=mixed),
+        member("c", protocols=mixed, generation=-1),
+    ]
+    run = dry_run(classic(members, "cooperative-sticky"), topics(t=6), DryRunRequest())
+    first, second = run.rebalances
+    # Two of a's four are withheld; b gives up its two both times.
+    assert (first.revoked, first.without_owner) == (4, 4)
+    assert set(first.assignment["a"]["t"]) < {0, 1, 2, 3}
+    assert second.revoked == sum(map(len, (first.assignment[each].get("t", ()) for each in "bc")))
+    assert run.rests
+    assert (run.after.least, run.after.most) == (2, 2)
+
+
+def test_what_is_not_known_of_lists_is_said() -> None:
+    """A broker shows only the assignor in use; a library that takes no mixed list leaves nothing unknown."""
+    members = [
+        member("a", {"t": [0]}),
+        member("b", {"t": [1]}, client=Client(library="librdkafka")),
+        member("c", protocols=("cooperative-sticky",)),
+    ]
+    run = dry_run(classic(members, "cooperative-sticky"), topics(t=2), DryRunRequest())
+    assert run.unknown_lists == ("a",)
+    eager = dry_run(classic([member("a")]), topics(t=2), DryRunRequest())
+    assert (eager.eager_members, eager.unknown_lists) == (("a",), ())
+
+
+@pytest.mark.parametrize(("library", "rack", "said"), [("franz-go", "a", True), ("franz-go", None, False)])
+def test_a_franz_go_leader_looks_at_racks_in_its_own_way(library: str, rack: str | None, said: bool) -> None:
+    group = classic([member("a", client=Client(library=library), rack=rack)])
+    leader = dry_run(group, topics(t=2), DryRunRequest()).leader
+    assert leader is not None
+    assert leader.library is Leader.JAVA
+    assert ("in a member's rack" in leader.known_by) is said
+
+
+def test_connects_consumers_are_javas() -> None:
+    leader = dry_run(
+        classic([member("a", client=Client(library="connect"))]), topics(t=2), DryRunRequest()
+    ).leader
+    assert leader is not None
+    assert (leader.library, leader.known_by) == (Leader.JAVA, "recorded in the source")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "protocols", "assignor", "why"),
+    [
+        ("sticky", None, None, "has no assignor 'sticky': the id misleads"),
+        ("range", None, "sticky", "has no assignor 'sticky'"),
+        (
+            "cooperative-sticky",
+            ("cooperative-sticky", "range"),
+            None,
+            "refuses a list of eager and cooperative assignors: the id misleads",
+        ),
+    ],
+)
+def test_a_leader_that_is_only_inferred_never_refuses(
+    protocol: str, protocols: tuple[str, ...] | None, assignor: str | None, why: str
+) -> None:
+    rdkafka = Client(id="rdkafka")
+    group = classic([member("a", client=rdkafka, protocols=protocols)], protocol)
+    leader = dry_run(group, topics(t=2), DryRunRequest(assignor=assignor)).leader
+    assert leader is not None
+    assert leader.library is Leader.JAVA
+    assert leader.known_by == f"assumed: librdkafka, inferred from the client id, {why}"
+    recorded = classic([member("a", client=Client(library="librdkafka"), protocols=protocols)], protocol)
+    with pytest.raises((LookupError, NoCommonProtocolError)):
+        dry_run(recorded, topics(t=2), DryRunRequest(assignor=assignor))
+
+
+def test_streams_assignor_is_named() -> None:
+    _, (problem,) = dry_run_all([classic([member("a")], "stream")], topics(t=1), DryRunRequest())
+    assert "the assignor of Kafka Streams" in problem.message
 
 
 def test_the_consumer_protocol_moves_from_the_target() -> None:

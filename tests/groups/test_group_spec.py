@@ -22,7 +22,8 @@ def claimed(
     member = Member(id="m", subscription=Subscription(topics=("a",)), owned=OWNED)
     group = Group(id="g", type=GroupType.CLASSIC, state=GroupState.STABLE, members=(member,))
     side = Side.BROKER if procedure is Procedure.CONSUMER else Side.CLIENT
-    question = ask(group, TOPICS, find(assignor, side, Leader.JAVA), procedure, {"m"} if resubscribed else ())
+    eager = {"m"} if procedure is Procedure.EAGER else ()
+    question = ask(group, TOPICS, find(assignor, side, Leader.JAVA), eager, {"m"} if resubscribed else ())
     (asked,) = question.spec.members
     return asked.owned.partitions, None if asked.user_data is None else asked.user_data.partitions
 
@@ -51,7 +52,7 @@ def marked(*subscriptions: Subscription) -> bool:
         for i, subscription in enumerate(subscriptions)
     )
     group = Group(id="g", type=GroupType.CONSUMER, state=GroupState.STABLE, members=members)
-    question = ask(group, TOPICS, find("uniform", Side.BROKER), Procedure.CONSUMER)
+    question = ask(group, TOPICS, find("uniform", Side.BROKER))
     return any(member.by_regex for member in question.spec.members)
 
 

@@ -6,11 +6,13 @@ from, and a ribbon leads there. Partitions that nobody owned are white.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from assignors.rebalance import owners_in
 from cli.errors import UsageError
 from cli.output import write_file
 from groups.dry_run import DryRun
@@ -45,7 +47,7 @@ def ownership_svg(run: DryRun) -> str:
     """The SVG text; deterministic."""
     members = run.members[:MOST_MEMBERS]
     colours = {member.id: _colour(position, len(members)) for position, member in enumerate(members)}
-    origin = {place: member.id for member in run.members for place in _places(member.before)}
+    origin = owners_in({member.id: member.before for member in run.members})
     before = _bars([(member.id, _places(member.before)) for member in members], origin)
     after = _bars([(member.id, _places(member.after)) for member in members], origin)
     height = TOP + len(members) * (ROW + GAP) + 40
@@ -78,21 +80,42 @@ def _heading(run: DryRun) -> Iterator[str]:
     yield _text(RIGHT, 74, "after", "start", 12, weight="bold")
 
 
-def _bars(sides: Sequence[tuple[str, Sequence[Place]]], origin: Mapping[Place, str]) -> list[_Bar]:
+def _bars(sides: Sequence[tuple[str, Sequence[Place]]], origin: Mapping[Place, Sequence[str]]) -> list[_Bar]:
     """What a member keeps stands next to the middle, so that what moves is seen at the ends."""
     order = {member: position for position, (member, _) in enumerate(sides)}
     return [
         _Bar(
             member,
             TOP + position * (ROW + GAP),
-            sorted(places, key=lambda p: (origin.get(p) != member, order.get(origin.get(p, ""), -1), p)),
+            sorted(places, key=_nearest_first(member, origin, order)),
         )
         for position, (member, places) in enumerate(sides)
     ]
 
 
+def _nearest_first(
+    member: str, origin: Mapping[Place, Sequence[str]], order: Mapping[str, int]
+) -> Callable[[Place], tuple[bool, int, Place]]:
+    def key(place: Place) -> tuple[bool, int, Place]:
+        owner = _from(member, place, origin)
+        return owner != member, order.get(owner, -1), place
+
+    return key
+
+
+def _from(member: str, place: Place, origin: Mapping[Place, Sequence[str]]) -> str:
+    """Where a member has a partition from: itself, where it was one of several owners; empty where it had none."""
+    owners = origin.get(place, ())
+    return member if member in owners else next(iter(owners), "")
+
+
 def _bar(
-    bar: _Bar, x: int, anchor: str, origin: Mapping[Place, str], colours: Mapping[str, str], most: int
+    bar: _Bar,
+    x: int,
+    anchor: str,
+    origin: Mapping[Place, Sequence[str]],
+    colours: Mapping[str, str],
+    most: int,
 ) -> Iterator[str]:
     label_x = x - 8 if anchor == "end" else x + BAR + 8
     if anchor == "end":
@@ -100,7 +123,7 @@ def _bar(
     yield _text(label_x, bar.y + 13, _short(bar.member), anchor, 11)
     width = BAR * len(bar.places) / most
     start = x + BAR - width if anchor == "end" else float(x)
-    for owner, offset, length in _runs(bar.places, origin):
+    for owner, offset, length in _runs(bar, origin):
         left = start + offset * BAR / most
         if anchor == "end":
             left = start + (len(bar.places) - offset - length) * BAR / most
@@ -117,14 +140,14 @@ def _bar(
 def _ribbons(
     before: Sequence[_Bar],
     after: Sequence[_Bar],
-    origin: Mapping[Place, str],
+    origin: Mapping[Place, Sequence[str]],
     colours: Mapping[str, str],
     most: int,
 ) -> Iterator[str]:
     """From each old owner to each new one, as thick as what moves."""
     rows = {bar.member: bar.y + ROW / 2 for bar in before}
     for bar in after:
-        for owner, _, length in _runs(bar.places, origin):
+        for owner, _, length in _runs(bar, origin):
             if owner != bar.member and owner in rows:
                 x1, y1, x2, y2 = LEFT + BAR, rows[owner], RIGHT, bar.y + ROW / 2
                 middle = (x1 + x2) / 2
@@ -135,13 +158,14 @@ def _ribbons(
                 )
 
 
-def _runs(places: Sequence[Place], origin: Mapping[Place, str]) -> Iterator[tuple[str, int, int]]:
+def _runs(bar: _Bar, origin: Mapping[Place, Sequence[str]]) -> Iterator[tuple[str, int, int]]:
     """Owner before, offset and length of each run of partitions that came from the same owner."""
+    owners = [_from(bar.member, place, origin) for place in bar.places]
     start = 0
-    for end in range(1, len(places) + 1):
-        if end == len(places) or origin.get(places[end]) != origin.get(places[start]):
-            yield origin.get(places[start], ""), start, end - start
-            start = end
+    for owner, run in groupby(owners):
+        length = len(list(run))
+        yield owner, start, length
+        start += length
 
 
 def _title(bar: _Bar, owner: str, count: int) -> str:

@@ -8,10 +8,15 @@ from typing import Any
 from assignors.diff import Balance, MemberDiff
 from assignors.model import Partitions, Undetermined
 from assignors.rebalance import Procedure
+from cli.counts import counted
 from cli.render.cells import partitions_text
 from cli.render.document import Block, Document, Heading, Table, Text, columns, fields, table_of
 from groups.dry_run import DryRun
 from groups.model import Problem
+from migration.model import first_of
+
+MOST_NAMED = 5
+"""Members named in a sentence."""
 
 
 def dry_run_document(
@@ -30,6 +35,8 @@ def _data(run: DryRun) -> dict[str, Any]:
         "side": run.side.value,
         "leader": run.leader and {"library": run.leader.library.value, "known_by": run.leader.known_by},
         "procedure": run.procedure.value,
+        "eager_members": list(run.eager_members),
+        "unknown_lists": list(run.unknown_lists),
         "rebalances": [
             {
                 "assignment": {member: _plain(owned) for member, owned in rebalance.assignment.items()},
@@ -103,7 +110,7 @@ def _summary(run: DryRun) -> str:
     if run.leader is not None and run.leader.known_by != "asked for":
         sentences.append(f"The leader is taken to be {run.leader.library.value} ({run.leader.known_by}).")
     if run.leader is not None:
-        sentences.append(_HOW[run.procedure])
+        sentences += _how(run)
     if run.failure:
         sentences.append(f"Then the real assignor would fail: {run.failure}.")
     elif not run.rests:
@@ -111,11 +118,21 @@ def _summary(run: DryRun) -> str:
     return " ".join(sentences)
 
 
-_HOW = {
-    Procedure.EAGER: "Every member gives up everything first.",
-    Procedure.COOPERATIVE: "Members keep what does not move.",
-    Procedure.CONSUMER: "Partitions move one by one.",
-}
+def _how(run: DryRun) -> Iterator[str]:
+    """How partitions change hands; what is assumed of members whose lists are not known."""
+    if run.procedure is Procedure.EAGER:
+        yield "Every member gives up everything first."
+        return
+    yield "Members keep what does not move."
+    if run.eager_members:
+        named = first_of(run.eager_members, MOST_NAMED)
+        yield f"Those that also list an eager assignor give up everything first: {named}."
+    if run.unknown_lists:
+        yield (
+            f"The other assignors in the lists of {counted(len(run.unknown_lists), 'member')} are not known: a broker "
+            f"shows only the one in use. Members are taken to list {run.assignor} alone; one that also lists an eager "
+            "assignor, as after the first of two bounces, gives up everything first."
+        )
 
 
 def _spread(balance: Balance) -> str:

@@ -255,7 +255,8 @@ class LiveGroup:
         state = self.settled()
         assert added_is_undetermined(run)
         wanted = before.with_joiner(state.member(name)).dry_run(self.kind)
-        assert self.outcome(state, wanted) == wanted, before
+        given = self.outcome(state, wanted)
+        assert given == wanted, (given, wanted, before)
 
     def check_leave(self, name: str) -> list[Any]:
         """A member leaves; what the dry run could not tell."""
@@ -273,7 +274,8 @@ class LiveGroup:
         before, run = self.state(), self.dry_run(*options)
         change()
         wanted = promised(run)
-        assert self.outcome(self.settled(), wanted) == wanted, before
+        given = self.outcome(self.settled(), wanted)
+        assert given == wanted, (given, wanted, before)
         undetermined: list[Any] = run["undetermined"]
         return undetermined
 

@@ -7,23 +7,28 @@ A long run tries more shapes of groups.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from assignors.assignor import Leader, Side
 from assignors.java.hash_map import timeline_order
-from groups.what_if import WhatIf
+from groups.dry_run import DryRun, DryRunRequest, dry_run
+from groups.model import Member
+from groups.what_if import ADDED, WhatIf
 from tests.cli.command import Kohort
 from tests.cli.verbs.dry_run.live_group import (
+    JAVA,
     JAVA_CLASSES,
     Kind,
     LiveGroup,
     MissedARebalanceError,
+    State,
     added_is_undetermined,
     again_if_a_member_is_late,
     promised,
+    told,
 )
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
@@ -215,6 +220,81 @@ def test_the_leaders_library_decides(
     group.join(topics, kinds[follower])
     group.settled()
     assert group.check_leave(last) == []
+
+
+@pytest.mark.parametrize("joins", [False, True])
+@again_if_a_member_is_late
+def test_in_the_second_bounce_each_member_counts_by_its_own_list(
+    kohort: Kohort, broker: Broker, members: Members, joins: bool
+) -> None:
+    """Java: those with cooperative-sticky alone keep what they own, those that list range too give up everything.
+
+    A broker does not show the lists; the dry run gets them as a snapshot would tell them.
+    """
+    kind = Kind(library=Leader.JAVA, protocol="classic", assignor="cooperative-sticky")
+    group = LiveGroup(kohort, broker, members, kind)
+    both = f"{kind.settings['partition_assignment_strategy']},{JAVA}{JAVA_CLASSES['range']}"
+    topics = group.create(11)
+    bounced = {group.join(topics), group.join(topics)}
+    # With 11 partitions for three, one of the bounced ones has to give up some to a fourth.
+    mixed = {group.join(topics, partition_assignment_strategy=both) for _ in range(1 if joins else 2)}
+    before = group.settled()
+    run = group.dry_run("--add", "1")
+    assert sorted(run["unknown_lists"]) == sorted(
+        [*(member.id for member in before.group.members), f"{ADDED}1"]
+    )
+    seen = {name: len(group.consumers[name].events()) for name in bounced | mixed}
+    if joins:
+        newcomer = group.join(topics, partition_assignment_strategy=both)
+        mixed.add(newcomer)
+        state = group.settled()
+        before = before.with_joiner(state.member(newcomer))
+    else:
+        leaver = mixed.pop()
+        group.leave(leaver)
+        state = group.settled()
+        before = before.changed(WhatIf(remove=frozenset({leaver})))
+    listed = dict.fromkeys(bounced, ("cooperative-sticky",)) | dict.fromkeys(
+        mixed, ("cooperative-sticky", "range")
+    )
+    asked = replace(
+        before.group,
+        members=tuple(replace(m, protocols=listed[m.client.id or ""]) for m in _named(before, state)),
+    )
+    said = dry_run(asked, before.topics, DryRunRequest(leader=Leader.JAVA))
+
+    wanted = told(said.rebalances[-1].assignment)
+    assert group.outcome(state, wanted) == wanted, before
+    assert set(said.eager_members) == {state.member(name).id for name in mixed}
+    assert len(said.rebalances) == (2 if joins else 1)
+    for name in sorted(bounced | mixed):
+        revoked = [
+            told({"": event.partitions}).get("", {})
+            for event in group.consumers[name].events()[seen.get(name, 0) :]
+            if event.kind == "revoked" and event.partitions
+        ]
+        assert revoked == _revoked(said, state.member(name).id), name
+
+
+def _named(before: State, state: State) -> list[Member]:
+    """The members before, of which one that joins goes by its client id too."""
+    clients = {member.id: member.client for member in state.group.members}
+    return [replace(member, client=clients[member.id]) for member in before.group.members]
+
+
+def _revoked(said: DryRun, member: str) -> list[Mapping[str, Sequence[int]]]:
+    """What a member gives up in each rebalance that takes anything from it."""
+    held = next(told({"": each.before}).get("", {}) for each in said.members if each.id == member)
+    found: list[Mapping[str, Sequence[int]]] = []
+    for rebalance in said.rebalances:
+        given = told({"": rebalance.assignment[member]}).get("", {})
+        lost = {
+            topic: tuple(p for p in numbers if member in said.eager_members or p not in given.get(topic, ()))
+            for topic, numbers in held.items()
+        }
+        found += [told({"": lost})[""]] if any(lost.values()) else []
+        held = given
+    return found
 
 
 def test_the_library_is_told_by_default_client_ids(kohort: Kohort, broker: Broker, members: Members) -> None:
