@@ -162,8 +162,67 @@ OnlyTopics = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionOptions:
-    """Which groups are meant."""
+    """Which groups are meant: those that are named, that match, or all; of them those that pass every filter.
+
+    Of the values of a filter any one will do. Filters alone choose among all groups.
+    """
 
     groups: Annotated[list[str] | None, typer.Argument(metavar="GROUP…", help="Groups by id.")] = None
     match: Annotated[str | None, option("--match", "Groups in whose id this matches (RE2).", "REGEX")] = None
     all_groups: Annotated[bool, option("--all-groups", "All groups.")] = False
+    types: Annotated[
+        list[str] | None,
+        option("--type", "Only these types: classic (or generic), consumer, share, streams.", "TYPE,…"),
+    ] = None
+    states: Annotated[
+        list[str] | None, option("--state", "Only these states: Stable, Empty, …", "STATE,…")
+    ] = None
+    protocols: Annotated[
+        list[str] | None,
+        option(
+            "--protocol",
+            "Only these protocol types or assignors: consumer, connect, range, …",
+            "PROTOCOL,…",
+        ),
+    ] = None
+    topics: Annotated[
+        list[str] | None,
+        option(
+            "--topic",
+            "Only groups that read this topic: a member owns it or subscribes to it, or offsets are committed.",
+            "TOPIC,…",
+        ),
+    ] = None
+
+    @property
+    def filters(self) -> dict[str, list[str]]:
+        """The values of those that are given, by option."""
+        given = {
+            "--type": self.types,
+            "--state": self.states,
+            "--protocol": self.protocols,
+            "--topic": self.topics,
+        }
+        return {name: values for name, values in given.items() if values}
+
+    @property
+    def chooses(self) -> bool:
+        """Whether more is given than names."""
+        return self.all_groups or self.match is not None or bool(self.filters)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListSelection(SelectionOptions):
+    """Which groups are listed: all, of them those that match and pass every filter."""
+
+    groups: list[str] | None = None
+    """No option, as the next one."""
+    all_groups: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetsSelection(SelectionOptions):
+    """Which groups are meant where `--topic` says what of them is."""
+
+    topics: list[str] | None = None
+    """No option."""

@@ -1,7 +1,8 @@
 """Which client library a member runs, as far as a group shows it.
 
 What the source recorded wins; else the client id may tell, where it is a library's default one, or the member id
-that was made from it. A client id that somebody chose tells nothing, and no answer is made up.
+that was made from it. That is inferred: somebody may have chosen the very id that a library uses by default. A client
+id that no library uses by default tells nothing, and no answer is made up.
 """
 
 from __future__ import annotations
@@ -10,38 +11,59 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from groups.bindings import NAMES as BINDING_NAMES
 from groups.model import Member
 
-LIBRARIES = ("java", "librdkafka", "franz-go", "sarama", "kafka-python", "aiokafka", "kafkajs")
+LIBRARIES = (
+    "java",
+    "librdkafka",
+    "franz-go",
+    "sarama",
+    "kafka-python",
+    "aiokafka",
+    "kafkajs",
+    "kafka-go",
+    "connect",
+)
+
+MIXING = frozenset({"java", "connect", "franz-go"})
+"""Libraries that take eager and cooperative assignors in one list, as the first of two bounces needs (KIP-429); the
+others refuse to start with it."""
 
 _ALIASES = {
-    "confluent-kafka": "librdkafka",
-    "confluent-kafka-python": "librdkafka",
-    "confluent-kafka-go": "librdkafka",
-    "confluent-kafka-dotnet": "librdkafka",
-    "confluent-kafka-javascript": "librdkafka",
-    "node-rdkafka": "librdkafka",
+    **dict.fromkeys(BINDING_NAMES, "librdkafka"),
     "rdkafka": "librdkafka",
     "kafka-clients": "java",
     "apache-kafka-java": "java",
     "spring-kafka": "java",
+    "kafka-connect": "connect",
+    "segmentio/kafka-go": "kafka-go",
 }
 
-_NUMBERED_APART = frozenset({"node-rdkafka", "confluent-kafka-javascript"})
-"""Bindings whose own versions say nothing of librdkafka's (node-rdkafka 3.6.1 holds librdkafka 2.12.0)."""
+_ASSIGNORS_OF = {"connect": "java"}
+"""Whose assignors run where a library has none of its own: the consumers of Connect's sink tasks are Java's."""
 
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _DEFAULT_CLIENT_IDS = (
     (r"consumer-.+-\d+", "java"),
+    # tools.consumer.ConsoleConsumerOptions, tools.ConsumerPerformance
+    (r"console-consumer|perf-consumer-client", "java"),
+    # streams.processor.internals.StreamThread, ClientUtils.consumerClientId
+    (r".+-StreamThread-\d+-consumer", "java"),
+    # connect.runtime.Worker.SinkTaskBuilder: the connector's name and the task's number
+    (r"connector-consumer-.+-\d+", "connect"),
     (r"rdkafka", "librdkafka"),
     (r"kgo", "franz-go"),
     (r"kafka-python-[0-9.]+", "kafka-python"),
     (r"aiokafka-[0-9.]+", "aiokafka"),
     (r"sarama", "sarama"),
+    (r"kafkajs", "kafkajs"),
+    # kafka.DefaultClientID of conn.go: program@host
+    (r".*@.* \(github\.com/segmentio/kafka-go\)", "kafka-go"),
 )
-"""Client ids of consumers for which nobody chose one."""
+"""Client ids of consumers for which nobody chose one, as the libraries' own source makes them."""
 _FROM_IDS = tuple(
-    (re.compile(client), re.compile(f"{client}-{_UUID}"), name) for client, name in _DEFAULT_CLIENT_IDS
+    (re.compile(client), re.compile(f"(?:{client})-{_UUID}"), name) for client, name in _DEFAULT_CLIENT_IDS
 )
 
 
@@ -51,6 +73,13 @@ class KnownLibrary:
 
     name: str | None
     known_by: str
+    is_inferred: bool = False
+    """Whether only an id suggests it, which anybody may have chosen."""
+
+
+def assignors_of(library: str) -> str:
+    """The library whose client-side assignors run in a member of this one."""
+    return _ASSIGNORS_OF.get(library, library)
 
 
 def canonical_library(name: str) -> str:
@@ -60,11 +89,6 @@ def canonical_library(name: str) -> str:
     if lower not in LIBRARIES:
         raise ValueError(f"unknown client library {name!r}; known: {', '.join(sorted(LIBRARIES))}")
     return lower
-
-
-def tells_version(name: str, version: str) -> bool:
-    """Whether a version that was given with a library or binding is that of the library."""
-    return name.strip().lower() not in _NUMBERED_APART or "librdkafka-" in version
 
 
 def library_of(member: Member) -> KnownLibrary:
@@ -77,12 +101,16 @@ def library_of(member: Member) -> KnownLibrary:
             return KnownLibrary(name=None, known_by=f"the source says {recorded!r}, which is not known")
     for client, made_of_it, name in _FROM_IDS:
         if made_of_it.fullmatch(member.id):
-            return KnownLibrary(name=name, known_by="inferred from the member id")
+            return _inferred(name, "member id")
         if client.fullmatch(member.client.id or ""):
-            return KnownLibrary(name=name, known_by="inferred from the client id")
+            return _inferred(name, "client id")
     if _is_static_java(member):
-        return KnownLibrary(name="java", known_by="inferred from the client id")
+        return _inferred("java", "client id")
     return KnownLibrary(name=None, known_by="not known")
+
+
+def _inferred(name: str, of: str) -> KnownLibrary:
+    return KnownLibrary(name=name, known_by=f"inferred from the {of}", is_inferred=True)
 
 
 def _is_static_java(member: Member) -> bool:
@@ -93,7 +121,8 @@ def _is_static_java(member: Member) -> bool:
 
 def library_of_all(members: Iterable[Member]) -> KnownLibrary:
     """The library that all members run whose library is known; None when there is none or they differ."""
-    known = {library.name: library for library in map(library_of, members) if library.name}
+    told = sorted(map(library_of, members), key=lambda library: not library.is_inferred)
+    known = {library.name: library for library in told if library.name}
     if len(known) == 1:
         return next(iter(known.values()))
     if known:

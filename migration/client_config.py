@@ -6,28 +6,43 @@ when the file is read. Which library the file is for shows in keys that only one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from wire.client.config.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS, LIBRDKAFKA_OTHER_KEYS
+from wire.client.config.client_keys import ALL_KEYS, JAVA_KEYS, LIBRDKAFKA_KEYS, LIBRDKAFKA_OTHER_KEYS
 
 STRATEGY = "partition.assignment.strategy"
 PROTOCOL = "group.protocol"
 REMOTE_ASSIGNOR = "group.remote.assignor"
+LOCAL_ASSIGNORS = "group.local.assignors"
+"""KIP-848's text has it; no release of any client does."""
 SESSION_TIMEOUT = "session.timeout.ms"
 HEARTBEAT_INTERVAL = "heartbeat.interval.ms"
+OVERRIDE_POLICY = "connector.client.config.override.policy"
+"""Which consumer settings the connectors of a Connect cluster may have: a worker's setting."""
+MAX_IDLE = "connections.max.idle.ms"
+MAX_POLL_INTERVAL = "max.poll.interval.ms"
+METADATA_MAX_AGE = "metadata.max.age.ms"
+OFFSET_RESET = "auto.offset.reset"
 
 KEPT = frozenset(
     {
         STRATEGY,
         PROTOCOL,
         REMOTE_ASSIGNOR,
+        LOCAL_ASSIGNORS,
         SESSION_TIMEOUT,
         HEARTBEAT_INTERVAL,
+        MAX_IDLE,
+        MAX_POLL_INTERVAL,
+        METADATA_MAX_AGE,
+        OFFSET_RESET,
         "group.protocol.type",
         "group.id",
         "group.instance.id",
         "client.rack",
+        OVERRIDE_POLICY,
     }
 )
 """The settings whose values are kept. None of them is ever secret."""
@@ -35,14 +50,15 @@ KEPT = frozenset(
 _LEFTOVERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "consumer": {
         "java": (STRATEGY, HEARTBEAT_INTERVAL, SESSION_TIMEOUT),
+        "connect": (STRATEGY, HEARTBEAT_INTERVAL, SESSION_TIMEOUT),
         "librdkafka": (STRATEGY, SESSION_TIMEOUT, HEARTBEAT_INTERVAL, "group.protocol.type"),
     },
-    "classic": {"java": (REMOTE_ASSIGNOR,)},
+    "classic": {"java": (REMOTE_ASSIGNOR,), "connect": (REMOTE_ASSIGNOR,)},
 }
 """What each library refuses to start with under a protocol: Java's ConsumerConfig.checkUnsupportedConfigsPostProcess,
 librdkafka's rd_kafka_conf_finalize (2.16.0 tried). librdkafka minds them even where they are empty."""
 
-LIBRARIES_WITH_FILES = ("java", "librdkafka")
+LIBRARIES_WITH_FILES = ("java", "librdkafka", "connect")
 """Those that are configured by Kafka's keys, which a file can hold as they are."""
 
 _JAVA_PACKAGE = "org.apache.kafka.clients.consumer."
@@ -55,7 +71,7 @@ JAVA_CLASSES = {
 """Of Java's assignors, and the names that they have in the protocol."""
 _LIBRDKAFKA_NAMES = frozenset({"range", "roundrobin", "cooperative-sticky"})
 _LIBRDKAFKA_ALL = LIBRDKAFKA_KEYS | LIBRDKAFKA_OTHER_KEYS
-ALL_KEYS = JAVA_KEYS | _LIBRDKAFKA_ALL
+_RECOGNISED = ALL_KEYS | {LOCAL_ASSIGNORS, OVERRIDE_POLICY}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +156,7 @@ def kafka_key(written: str) -> str | None:
         for start in range(len(parts)):
             name = ".".join(parts[start:])
             name = _SPRING.get(name, name) if "-" in written else name
-            if name in ALL_KEYS:
+            if name in _RECOGNISED:
                 return name
     return None
 
@@ -161,9 +177,32 @@ def kept(entries: Iterable[tuple[str, str, int | None]]) -> Iterator[Setting]:
     yield from sorted(latest.values(), key=lambda each: each.line or 0)
 
 
-def library_by_keys(entries: Iterable[tuple[str, str, int | None]]) -> tuple[str | None, str]:
+Entry = tuple[str, str, int | None]
+"""Key, value and line of a setting."""
+
+_CONNECTS = re.compile(
+    r"(?:.*\.)?(?:consumer\.override\..+|connector\.(?:class|client\.config\.override\.policy)|tasks\.max"
+    r"|(?:config|offset|status)\.storage\.topic|offset\.storage\.file\.filename)"
+)
+"""Keys that only workers and connectors of Kafka Connect have."""
+_OF_SINKS = re.compile(r"(?:.*\.)?consumer\.(?:override\.)?")
+"""What the settings of sink tasks' consumers begin with: `consumer.` of a worker, `consumer.override.` of a connector,
+and what is around them in a request for the REST API (`config.`)."""
+
+
+def of_consumers(entries: Iterable[Entry], library: str | None) -> Iterator[Entry]:
+    """The settings of a file that are its consumers': Connect's workers have a group, timeouts and a protocol too."""
+    for entry in entries:
+        if library != "connect" or _OF_SINKS.match(entry[0]) or kafka_key(entry[0]) == OVERRIDE_POLICY:
+            yield entry
+
+
+def library_by_keys(entries: Sequence[Entry]) -> tuple[str | None, str]:
     """The library that a file is for and what shows it; None and why it cannot be told."""
     only: dict[str, str] = {}
+    connects = next((written for written, _, _ in entries if _CONNECTS.fullmatch(written)), None)
+    if connects is not None:
+        return "connect", f"{connects} is Connect's"
     for written, value, _ in entries:
         key = kafka_key(written)
         if key is None:

@@ -14,7 +14,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from groups.client_library import KnownLibrary, canonical_library, library_of, tells_version
+from groups.bindings import Binding, binding_named, bundled
+from groups.client_library import MIXING, KnownLibrary, canonical_library, library_of
 from groups.model import Group, GroupType, Member
 from migration.client_config import ClientConfig
 
@@ -27,8 +28,9 @@ class Library:
 
     name: str
     cooperative: Version | None = None
-    two_bounces: bool = False
-    """Whether a member may list an eager and a cooperative assignor at once."""
+    replaced_in_first_bounce: bool = False
+    """Whether a release without a cooperative assignor may be replaced in the very restart that brings the list of
+    both (KIP-429, Upgrade Path; kafka-clients 2.3.1 to 4.3.1 on a 4.3.1 broker, tried)."""
     consumer: Version | None = None
     consumer_wanted: Version | None = None
     """Older versions that speak the consumer protocol have faults that a plan warns of."""
@@ -38,10 +40,25 @@ class Library:
     """Older versions with a cooperative assignor have faults that a plan warns of."""
     cooperative_fault: str = ""
     """What those do."""
+    upgraded: str = "the client"
+    """What has the version."""
     assignors: tuple[str, ...]
     """Those of Kafka's that it has, and its own, by their names in the protocol; the first is the plain choice."""
     source: str
 
+    @property
+    def two_bounces(self) -> bool:
+        """Whether a member may list an eager and a cooperative assignor at once."""
+        return self.name in MIXING
+
+
+_FETCHES_OFFSETS = (4, 4, 0)
+_SPINS = (
+    "may spin in its network thread until the call times out: two fetches of the same committed offsets at once, and a "
+    "rebalance meanwhile"
+)
+_SPINS_SOURCE = "KAFKA-20765 (apache/kafka pull 22747): in kafka-clients 4.4.0, not in 4.3.1, 4.2.1 and 4.1.2"
+"""Looked up in the classes of those jars; 4.3.2 could not be had."""
 
 _KAFKAS = ("range", "roundrobin", "sticky", "cooperative-sticky")
 LIBRARIES: Mapping[str, Library] = {
@@ -50,10 +67,23 @@ LIBRARIES: Mapping[str, Library] = {
         Library(
             name="java",
             cooperative=(2, 4),
-            two_bounces=True,
+            replaced_in_first_bounce=True,
             consumer=(4, 0),
+            consumer_wanted=_FETCHES_OFFSETS,
+            consumer_fault=_SPINS,
             assignors=_KAFKAS,
-            source="KIP-429 and KIP-848 as released in Apache Kafka 2.4 and 4.0",
+            source=f"KIP-429 and KIP-848 as released in Apache Kafka 2.4 and 4.0; {_SPINS_SOURCE}",
+        ),
+        Library(
+            name="connect",
+            cooperative=(3, 2),
+            consumer=(4, 0),
+            consumer_wanted=_FETCHES_OFFSETS,
+            consumer_fault=_SPINS,
+            upgraded="the Connect workers",
+            assignors=_KAFKAS,
+            source="apache/kafka pull 10563 (sink tasks take incremental callbacks since 3.2); KIP-848 in 4.0; "
+            f"{_SPINS_SOURCE}",
         ),
         Library(
             name="librdkafka",
@@ -61,15 +91,16 @@ LIBRARIES: Mapping[str, Library] = {
             consumer=(2, 12, 0),
             consumer_wanted=(2, 15, 0),
             consumer_fault="loops on GROUP_ID_NOT_FOUND, the answer to a refused upgrade",
-            cooperative_wanted=(2, 6, 1),
-            cooperative_fault="may rejoin in a loop with cooperative-sticky",
+            cooperative_wanted=(2, 10, 1),
+            cooperative_fault="has a fault: a commit that meets a cooperative rebalance may cost the assignment "
+            "(before 2.10.0), or the client may go on asking bootstrap brokers only (2.10.0)",
             assignors=("range", "roundrobin", "cooperative-sticky"),
-            source="librdkafka releases 1.6.0, 2.6.1, 2.12.0 and 2.15.0; issue 5541",
+            source="librdkafka CHANGELOG of 1.6.0, 2.10.0 (issue 4059), 2.10.1 (issue 5088: better than 2.10.0), "
+            "2.12.0 and 2.15.0; issue 5541",
         ),
         Library(
             name="franz-go",
             cooperative=(1, 17, 0),
-            two_bounces=True,
             consumer=(1, 19, 0),
             assignors=_KAFKAS,
             source="franz-go issue 686 (before 1.17.0 partitions are stranded in the first bounce)",
@@ -95,6 +126,11 @@ LIBRARIES: Mapping[str, Library] = {
             assignors=("range", "roundrobin", "sticky"),
             source="sarama balance strategies",
         ),
+        Library(
+            name="kafka-go",
+            assignors=("range", "roundrobin", "rack-affinity"),
+            source="segmentio/kafka-go groupbalancer.go",
+        ),
     )
 }
 
@@ -105,14 +141,28 @@ class MemberClient:
 
     library: Library | None
     version: Version | None = None
+    """The library's own, whatever the number of the binding."""
+    binding: Binding | None = None
+    """The binding of librdkafka that was named, where one was."""
+    binding_version: str | None = None
     known_by: str = "unknown"
     shown: KnownLibrary | None = None
     """What the member itself shows, where another library was told."""
+    is_inferred: bool = False
+    """Whether only the member's ids suggest the library."""
+
+    @property
+    def is_replaced_in_first_bounce(self) -> bool:
+        """Whether the first bounce to a cooperative assignor brings a newer release too: this one has none."""
+        library = self.library
+        if library is None or library.cooperative is None or self.version is None:
+            return False
+        return library.replaced_in_first_bounce and surely_before(self.version, library.cooperative)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredClients:
-    """What `--client` said: of all members, and of single ones."""
+    """What `--client` said: of all members, and of single ones: a library or binding, and its version."""
 
     everybody: tuple[str, str | None] | None = None
     single: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
@@ -143,9 +193,10 @@ def parse_clients(values: Iterable[str]) -> DeclaredClients:
     for value in values:
         member, equals, client = value.rpartition("=")
         name, _, version = client.partition(":")
+        library_named(name)
         if version:
             parse_version(version)
-        told = (library_named(name).name, version if version and tells_version(name, version) else None)
+        told = (name.strip().lower(), version or None)
         if equals:
             single[member] = told
         elif everybody not in (None, told):
@@ -180,21 +231,22 @@ def client_of(member: Member, told: DeclaredClients) -> MemberClient:
     named = (member.id, member.instance, member.client.id)
     said = next((told.single[key] for key in named if key is not None and key in told.single), told.everybody)
     if said is not None:
-        return replace(_client_of(said), shown=known if known.name not in (None, said[0]) else None)
+        client = _client_of(*said)
+        misled = known.name is not None and client.library is not LIBRARIES[known.name]
+        return replace(client, shown=known if misled else None)
     if known.name is None and told.otherwise is not None:
-        return _client_of(told.otherwise)
-    library = LIBRARIES[known.name] if known.name else None
-    version = member.client.version
-    if version is not None and not tells_version(member.client.library or "", version):
-        version = None
-    return MemberClient(library=library, version=_version_or_none(version), known_by=known.known_by)
+        return _client_of(*told.otherwise)
+    if known.name is None:
+        return MemberClient(library=None, known_by=known.known_by)
+    client = _client_of(member.client.library or known.name, member.client.version)
+    return replace(client, known_by=known.known_by, is_inferred=known.is_inferred)
 
 
 def clients_of(group: Group, told: DeclaredClients) -> dict[str | None, MemberClient]:
     """The client of every member by member id; of a group without members, under None, what was told."""
     if not group.members:
         said = told.everybody or told.otherwise
-        return {None: MemberClient(library=None) if said is None else _client_of(said)}
+        return {None: MemberClient(library=None) if said is None else _client_of(*said)}
     return {member.id: client_of(member, told) for member in group.members}
 
 
@@ -204,9 +256,17 @@ def unknown_members(group: Group, told: DeclaredClients) -> list[str]:
     return [name for name in told.single if name not in have]
 
 
-def _client_of(client: tuple[str, str | None]) -> MemberClient:
-    name, version = client
-    return MemberClient(library=LIBRARIES[name], version=_version_or_none(version), known_by="told")
+def _client_of(name: str, version: str | None) -> MemberClient:
+    """A client by the name of its library or binding."""
+    binding = binding_named(name)
+    own = bundled(binding, version) if binding is not None and version is not None else version
+    return MemberClient(
+        library=library_named(name),
+        version=_version_or_none(own),
+        binding=binding,
+        binding_version=version if binding is not None else None,
+        known_by="told",
+    )
 
 
 def _version_or_none(text: str | None) -> Version | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from assignors.assignor import Leader
 from assignors.errors import AssignorFailedError, NoCommonProtocolError, RuleBrokenError
+from groups.client_library import assignors_of
 from groups.group_spec import current_of
 from groups.model import MemberProtocol, Topic
 from migration.course import Course, Manner, Moment, OwnerGap
@@ -87,7 +88,9 @@ def _leader(case: Case) -> tuple[Leader, str | None]:
 
 def library_of_all(case: Case) -> Leader | None:
     """The library that all members are known to run, where Kafka's assignors are known as it has them."""
-    names = {client.library.name if client.library else None for client in case.clients.values()}
+    names = {
+        assignors_of(client.library.name) if client.library else None for client in case.clients.values()
+    }
     return next((leader for leader in Leader if names == {leader.value}), None)
 
 

@@ -40,14 +40,16 @@ def case_of(
     configs: Sequence[ClientConfig] = (),
     access: Access | None = None,
     settings: Mapping[str, str] | None = None,
+    frameworks: Sequence[str] = (),
     offline: bool = False,
 ) -> Case:
     """What the rules look at.
 
     `topics` are the topics that the members want, or all; none where the source does not know them. `assignor` is the
     one that a way back leads to; None takes the likeliest. `regexes` are what the members are said to subscribe to,
-    `configs` their configuration files, `access` what the cluster's authorizer allows, `settings` the group's own.
-    `offline` asks for a plan that stops all members, where an online one is possible too.
+    `configs` their configuration files, `access` what the cluster's authorizer allows, `settings` the group's own,
+    `frameworks` what the members are said to be built with. `offline` asks for a plan that stops all members, where an
+    online one is possible too.
     """
     clients = _movers(group, clients_of(group, with_configs(told, configs)))
     return Case(
@@ -61,6 +63,7 @@ def case_of(
         access=access,
         settings=settings or {},
         assignor=assignor,
+        frameworks=tuple(frameworks),
         offline=offline,
     )
 

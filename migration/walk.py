@@ -21,6 +21,7 @@ from hashlib import sha256
 from uuid import UUID
 
 from assignors.assignor import Leader
+from assignors.rebalance import owners_in
 from groups.dry_run import BROKERS_DEFAULT
 from groups.group_spec import current_of
 from groups.model import Client, Group, GroupType, Member, MemberProtocol, Subscription, Topic, usual_protocol
@@ -197,8 +198,9 @@ class Walk:
         members = tuple(new if member.id == old.id else member for member in self._group.members)
         self._group = replace(self._group, members=members)
         if new.id != old.id:
-            for topic, numbers in current_of(self._group, new).items():
-                self._latest.update(dict.fromkeys(((topic, number) for number in numbers), new.id))
+            for place in owners_in({new.id: current_of(self._group, new)}):
+                owners = self._latest.get(place, (old.id,))
+                self._latest[place] = tuple(new.id if owner == old.id else owner for owner in owners)
 
     def _draw(self, origin: str, start: Start) -> Member:
         """A member that is started, under a new id."""

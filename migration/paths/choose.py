@@ -14,9 +14,12 @@ from migration.paths.path import EAGER, Path, Trip
 from migration.paths.rolling_downgrade import rolling_downgrade
 from migration.paths.rolling_upgrade import rolling_upgrade, shed_user_data
 from migration.paths.stop_and_start import start, stop_and_start
+from migration.paths.streams import by_upgrade_from
 from migration.paths.two_bounces import one_bounce, to_cooperative, to_eager
 from migration.rules.assignors import ALSO_KNOWN
 from migration.rules.case import Case
+from migration.rules.streams import has_arrived as streams_has_arrived
+from migration.rules.streams import is_streams
 from migration.rules.user_data import OnlineWay, members_with_data, online_way
 
 COOPERATIVE = "cooperative-sticky"
@@ -34,7 +37,14 @@ def choose_path(trip: Trip) -> Path:
         Destination.CONSUMER: _to_consumer,
         Destination.CLASSIC: _to_classic,
     }
-    path = start(trip) if trip.is_empty else choose[trip.case.destination](trip)
+    if is_streams(trip.case):
+        path = by_upgrade_from(trip)
+    elif trip.is_empty:
+        path = start(trip)
+    elif trip.connector is not None:
+        path = stop_and_start(trip, _TASK_BY_TASK)
+    else:
+        path = choose[trip.case.destination](trip)
     if trip.has_bridge and not any(step.id == BRIDGE_STARTS for step in path.steps):
         others = tuple(step for step in path.steps if step.rounds or trip.is_empty)
         path = replace(path, steps=(stop_left_bridge(trip), *others))
@@ -52,6 +62,8 @@ def has_arrived(case: Case) -> bool:
         return False
     if case.destination is Destination.CLASSIC:
         return True
+    if is_streams(case):
+        return streams_has_arrived(case)
     listed = {name for member in group.members for name in member.protocols or ()}
     if case.destination is Destination.COOPERATIVE:
         return group.protocol == COOPERATIVE and listed <= {COOPERATIVE}
@@ -115,6 +127,13 @@ def _to_classic(trip: Trip) -> Path:
     if not trip.speaking(MemberProtocol.CONSUMER):
         return stop_and_start(trip, _NOBODY_LEFT)
     return rolling_downgrade(trip)
+
+
+_TASK_BY_TASK = Alternative(
+    title="One member after the other, while the group goes on",
+    why_not="The members are the tasks of one connector: they share its configuration, and Connect restarts all of "
+    "them when it changes.",
+)
 
 
 _NOBODY_LEFT = Alternative(

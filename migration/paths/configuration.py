@@ -2,7 +2,8 @@
 
 Sources: Kafka's ConsumerConfig, librdkafka's CONFIGURATION.md, franz-go's kgo.Balancers and consumer_group_848.go,
 sarama's Config.Consumer.Group.Rebalance, kafka-python 3's and aiokafka's KafkaConsumer, KafkaJS's
-`partitionAssigners`.
+`partitionAssigners`, segmentio/kafka-go's ReaderConfig.GroupBalancers, Connect's `consumer.override.` of a connector
+and `consumer.` of the workers (runtime.Worker.baseConsumerConfigs).
 """
 
 from __future__ import annotations
@@ -31,6 +32,13 @@ _KAFKA_PYTHON = {
     "cooperative-sticky": "CooperativeStickyAssignor",
 }
 _KAFKAJS = {"RoundRobinAssigner": "PartitionAssigners.roundRobin"}
+_KAFKA_GO = {
+    "range": "kafka.RangeGroupBalancer{}",
+    "roundrobin": "kafka.RoundRobinGroupBalancer{}",
+    "rack-affinity": "kafka.RackAffinityGroupBalancer{}",
+}
+_CONNECTOR = "consumer.override."
+"""What Connect's consumer settings begin with in a connector's configuration."""
 
 JAVA_COOPERATIVE = _JAVA["cooperative-sticky"]
 TIMEOUTS = ("session.timeout.ms", "heartbeat.interval.ms")
@@ -78,7 +86,30 @@ def nearest_of_broker(old_assignor: str | None) -> str | None:
 
 
 def _each(libraries: Sequence[str], lines_of: Callable[[str], list[str]]) -> tuple[str, ...]:
-    return tuple(line for library in libraries for line in [f"# {library}", *lines_of(library)])
+    return tuple(line for library in libraries for line in _of_library(library, lines_of))
+
+
+def _of_library(library: str, lines_of: Callable[[str], list[str]]) -> list[str]:
+    if library == "connect":
+        return [*_CONNECT, *(_connectors(line) for line in lines_of("java"))]
+    return [f"# {library}", *lines_of(library)]
+
+
+_CONNECT = (
+    "# connect: in the connector's configuration; the workers' connector.client.config.override.policy must allow it",
+    "# or, for all connectors: in the workers' configuration, with consumer. instead of consumer.override.",
+)
+
+
+def _connectors(line: str) -> str:
+    """A line for Java, or the setting that a comment is about, as a connector's configuration has it."""
+    comment, colon, setting = line.partition(": ")
+    if not line.startswith("# "):
+        return f"{_CONNECTOR}{line}"
+    return f"{comment}: {_CONNECTOR}{setting}" if colon and comment.startswith(_ABOUT_A_SETTING) else line
+
+
+_ABOUT_A_SETTING = ("# remove", "# put back")
 
 
 def _strategy(library: str, names: Sequence[str]) -> str:
@@ -91,6 +122,8 @@ def _strategy(library: str, names: Sequence[str]) -> str:
         return f"config.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{{{strategies}}}"
     if library in ("kafka-python", "aiokafka"):
         return f"partition_assignment_strategy=[{_join(_KAFKA_PYTHON, names, ', ')}]"
+    if library == "kafka-go":
+        return f"GroupBalancers: []kafka.GroupBalancer{{{_join(_KAFKA_GO, names, ', ')}}}"
     if library == "kafkajs":
         return f"partitionAssigners: [{_join(_KAFKAJS, names, ', ')}]"
     return f"partition.assignment.strategy={','.join(names)}"

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from groups.model import GroupState, GroupType, Member, MemberProtocol
-from migration.clients import LIBRARIES
+from migration.clients import LIBRARIES, MemberClient, version_text
 from migration.commands import ClusterOptions
 from migration.course import Course, Manner, Start
 from migration.model import (
     Alternative,
     Condition,
     Danger,
+    Destination,
     MemberCount,
     PlannedMember,
     Replaced,
@@ -79,9 +80,24 @@ class Trip:
         """Names of the libraries that the members run, sorted."""
         return tuple(sorted({one.library.name for one in self.case.clients.values() if one.library}))
 
+    @cached_property
+    def outdated(self) -> Mapping[str | None, MemberClient]:
+        """The clients that have no cooperative assignor yet, and get a newer release in the first restart."""
+        if self.case.destination is not Destination.COOPERATIVE:
+            return {}
+        clients = self.case.clients.items()
+        return {member: client for member, client in clients if client.is_replaced_in_first_bounce}
+
     @property
     def size(self) -> int:
         return len(self.members)
+
+    @property
+    def connector(self) -> str | None:
+        """The sink connector whose tasks the members are, which start and stop together; None of other members."""
+        if self.libraries != ("connect",):
+            return None
+        return self.group.removeprefix("connect-")
 
     @property
     def has_static(self) -> bool:
@@ -212,6 +228,39 @@ def restart_actions(trip: Trip, rounds: Rounds) -> tuple[str, ...]:
             ("Begin the next round only when the check of this one has ended with exit status 0.",)
             if several
             else ()
+        ),
+    )
+
+
+def new_release(trip: Trip) -> tuple[str, ...]:
+    """What comes with the new list, where the members' client is too old for it."""
+    if not trip.outdated:
+        return ()
+    libraries = {client.library for client in trip.outdated.values()}
+    newer = " and ".join(
+        sorted(f"{each.name} {version_text(each.cooperative or ())}" for each in libraries if each)
+    )
+    whose = (
+        "the members"
+        if len(trip.outdated) == len(trip.case.clients)
+        else _few(trip.names[member] for member in trip.outdated if member is not None)
+    )
+    return (
+        f"Start {whose} with a newer client ({newer} or later) and the list below at once: an older client has no "
+        "cooperative assignor, and does not start with this list.",
+    )
+
+
+def old_client_with_new_list(trip: Trip) -> tuple[Danger, ...]:
+    """kafka-clients 2.3.1, tried."""
+    if not trip.outdated:
+        return ()
+    return (
+        Danger(
+            what="The new list is given to an old client.",
+            symptom="It does not start: `KafkaException: …CooperativeStickyAssignor ClassNotFoundException exception "
+            "occurred`. The check says that a member is missing.",
+            then="Start it with the newer client.",
         ),
     )
 

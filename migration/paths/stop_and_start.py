@@ -24,7 +24,7 @@ from migration.model import (
 )
 from migration.paths import configuration
 from migration.paths import path as dangers
-from migration.paths.path import EAGER, GONE, STABLE, Path, Trip, in_rounds
+from migration.paths.path import EAGER, GONE, STABLE, Path, Trip, in_rounds, new_release
 
 COOPERATIVE = "cooperative-sticky"
 STOP, START = "stop-all", "start-all"
@@ -32,7 +32,7 @@ STOP, START = "stop-all", "start-all"
 
 def stop_and_start(trip: Trip, *alternatives: Alternative) -> Path:
     """Two steps, with nothing consumed between them."""
-    return Path(name="stop and start", steps=(_stop(trip), _start(trip)), alternatives=alternatives)
+    return Path(name="stop and start", steps=(stop_all(trip), _start(trip)), alternatives=alternatives)
 
 
 def start(trip: Trip) -> Path:
@@ -55,7 +55,8 @@ def classic_assignor(trip: Trip) -> str:
     return next(filter(trip.all_have, [*listed, "range"]), trip.plain_assignor)
 
 
-def _stop(trip: Trip) -> Step:
+def stop_all(trip: Trip) -> Step:
+    """No member is left, and nothing is consumed from then on."""
     rounds = in_rounds(trip, trip.members, at_once=True)
     static = (
         (
@@ -69,11 +70,7 @@ def _stop(trip: Trip) -> Step:
     return Step(
         id=STOP,
         title="Stop all members",
-        actions=(
-            "Make sure that nothing starts them again: an orchestrator, a supervisor, an autoscaler.",
-            "Stop every member of the group, cleanly, so that its offsets are committed.",
-            *static,
-        ),
+        actions=(*_stop_actions(trip), *static),
         rounds=rounds.names,
         expect="Nothing is consumed from here until the next step is complete.",
         course=rounds.course(Manner.STOP, None),
@@ -111,10 +108,10 @@ def _start(trip: Trip) -> Step:
         id=START,
         title=f"Start all members with {'the consumer protocol' if consumer else assignor}",
         actions=(
+            *new_release(trip),
             *(callbacks_change(trip.libraries) if incremental else ()),
             *(regex_change(trip) if consumer else ()),
-            "Start one member with the lines below and look at its log.",
-            "Start all the others.",
+            *_start_actions(trip),
         ),
         manner=Manner.START,
         rounds=rounds.names,
@@ -131,6 +128,29 @@ def _start(trip: Trip) -> Step:
         dangers=_start_dangers(trip, assignor, consumer=consumer),
         way_back="Stop all members, wait until the group is Empty, and start them as they were.",
     )
+
+
+def _stop_actions(trip: Trip) -> tuple[str, ...]:
+    if trip.connector is not None:
+        return (
+            f"Stop the connector: PUT /connectors/{trip.connector}/stop at any worker (Connect 3.5 or later; before, "
+            "delete the connector). Its tasks end, and their committed offsets stay.",
+        )
+    return (
+        "Make sure that nothing starts them again: an orchestrator, a supervisor, an autoscaler.",
+        "Stop every member of the group, cleanly, so that its offsets are committed.",
+    )
+
+
+def _start_actions(trip: Trip) -> tuple[str, ...]:
+    if trip.connector is not None:
+        return (
+            f"Add the lines below to the connector's configuration: PUT /connectors/{trip.connector}/config, with the "
+            "whole configuration.",
+            f"Start its tasks: PUT /connectors/{trip.connector}/resume. GET /connectors/{trip.connector}/status shows "
+            "what became of them.",
+        )
+    return ("Start one member with the lines below and look at its log.", "Start all the others.")
 
 
 def _lines(trip: Trip, assignor: str, *, consumer: bool) -> tuple[str, ...]:
@@ -218,6 +238,12 @@ def callbacks_change(libraries: Sequence[str]) -> tuple[str, ...]:
             "Java, code: a ConsumerRebalanceListener now gets the partitions that are added or taken, not the full "
             "set; onPartitionsLost is called where partitions are gone already; commitSync may throw "
             "RebalanceInProgressException."
+        )
+    if "connect" in libraries:
+        asked.append(
+            "Connect, plugin: SinkTask.open() and close() now get the partitions that are added or taken, not the full "
+            "set. Make sure that the connector's version can do that (the HDFS sink could not: "
+            "kafka-connect-hdfs pull 711)."
         )
     if "franz-go" in libraries:
         asked.append(

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from migration.clients import LIBRARIES, version_text
 from migration.course import Manner, Start
 from migration.model import Alternative, Danger, MemberCount, ProtocolIs, Replaced, Step, Stray
 from migration.paths import configuration
 from migration.paths import path as dangers
-from migration.paths.path import EAGER, STABLE, Path, Trip, all_back, in_rounds, restart_actions
+from migration.paths.path import EAGER, STABLE, Path, Trip, all_back, in_rounds, new_release, restart_actions
 
 COOPERATIVE = "cooperative-sticky"
 FIRST, SECOND, ONLY = "first-bounce", "second-bounce", "only-bounce"
@@ -30,7 +31,9 @@ def to_cooperative(trip: Trip, old: str) -> Path:
                 trip,
                 old=old,
                 new=COOPERATIVE,
-                title="First bounce: every member knows both assignors",
+                title="First bounce: every member gets a newer client and knows both assignors"
+                if trip.outdated
+                else "First bounce: every member knows both assignors",
                 expect=f"The group stays on {old}. Every member that stops and every one that starts causes a "
                 "rebalance in which all members give up everything they own for a moment. The protocol turns to "
                 f"{COOPERATIVE} with the last restart.",
@@ -51,6 +54,7 @@ def to_cooperative(trip: Trip, old: str) -> Path:
                 "partition.assignment.strategy is set. This source does not show the members' lists; where one of "
                 f"them lacks it, the first restarted member dies with {dangers.INCONSISTENT}.",
             ),
+            *((_CLIENT_FIRST,) if trip.outdated else ()),
             _STRAIGHT_TO_CONSUMER,
             _OFFLINE,
         ),
@@ -164,7 +168,7 @@ def _first(trip: Trip, *, old: str, new: str, title: str, expect: str) -> Step:
     return Step(
         id=FIRST,
         title=title,
-        actions=restart_actions(trip, rounds),
+        actions=(*new_release(trip), *restart_actions(trip, rounds)),
         rounds=rounds.names,
         config=configuration.assignors(trip.libraries, [new, old]),
         expect=expect + _of_statics(trip, new),
@@ -174,6 +178,7 @@ def _first(trip: Trip, *, old: str, new: str, title: str, expect: str) -> Step:
         gate=(*all_back(trip), ProtocolIs(protocol=new)),
         dangers=(
             dangers.skipped_bounce(old, new),
+            *dangers.old_client_with_new_list(trip),
             Danger(
                 what=f"The list is written the other way round: {old} first.",
                 symptom=f"All members are restarted and Stable, and the protocol is still {old}: the gate stays "
@@ -203,6 +208,7 @@ def _second(trip: Trip, *, old: str, new: str, title: str, expect: str) -> Step:
         trip,
         id=SECOND,
         new=new,
+        actions=_older_clients(trip) if new in EAGER else (),
         title=title,
         expect=expect,
         stray=Stray(
@@ -223,7 +229,16 @@ def _second(trip: Trip, *, old: str, new: str, title: str, expect: str) -> Step:
 
 
 def _alone(
-    trip: Trip, *, id: str, new: str, title: str, expect: str, stray: Stray, danger: Danger, way_back: str
+    trip: Trip,
+    *,
+    id: str,
+    new: str,
+    title: str,
+    expect: str,
+    stray: Stray,
+    danger: Danger,
+    way_back: str,
+    actions: tuple[str, ...] = (),
 ) -> Step:
     """A bounce after which every member lists the new assignor alone."""
     rounds = in_rounds(trip, trip.members)
@@ -231,7 +246,7 @@ def _alone(
     return Step(
         id=id,
         title=title,
-        actions=restart_actions(trip, rounds),
+        actions=(*restart_actions(trip, rounds), *actions),
         rounds=rounds.names,
         config=configuration.assignors(trip.libraries, [new]),
         expect=expect,
@@ -250,9 +265,26 @@ def _alone(
     )
 
 
+def _older_clients(trip: Trip) -> tuple[str, ...]:
+    """KIP-429, Downgrade: the second bounce may take the old byte code too, the first may not."""
+    since = [
+        f"{library.name} before {version_text(library.cooperative)}"
+        for library in LIBRARIES.values()
+        if library.name in trip.libraries and library.replaced_in_first_bounce and library.cooperative
+    ]
+    return tuple(
+        f"An older client, without cooperative-sticky ({each}), may be started from this step on, not before."
+        for each in since
+    )
+
+
 _OFFLINE = Alternative(
     title="Stop all members, start all members",
     why_not="Nothing is consumed meanwhile. It needs one restart of each member instead of two.",
+)
+_CLIENT_FIRST = Alternative(
+    title="The newer client first, in a rolling restart of its own",
+    why_not="It works too, and is a third restart of each member.",
 )
 _STRAIGHT_TO_CONSUMER = Alternative(
     title="Straight to the consumer protocol (--to consumer)",

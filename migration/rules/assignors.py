@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from assignors.rebalance import owners_in
+from groups.group_spec import current_of
 from groups.model import GroupType
 from migration.clients import MemberClient
-from migration.model import Destination, Finding
+from migration.model import Destination, Finding, first_of
 from migration.rules.broker import setting_list
 from migration.rules.case import Case
 from migration.rules.user_data import STOP_ALL
 
+MOST_SHARED = 5
+"""Partitions named in a message."""
 KAFKAS_OWN = {"range": "range", "roundrobin": "uniform", "sticky": "uniform", "cooperative-sticky": "uniform"}
 """Client-side assignors, and the broker's that comes nearest."""
 ALSO_KNOWN = {"RoundRobinAssigner": "uniform"}
@@ -53,6 +57,31 @@ def lists_are_known(case: Case) -> Iterator[Finding]:
 def _may_mix(client: MemberClient | None) -> bool:
     """Whether a member may list eager and cooperative assignors; of an unknown library it may be."""
     return client is None or client.library is None or client.library.two_bounces
+
+
+def partitions_have_one_owner(case: Case) -> Iterator[Finding]:
+    """A group of the consumer protocol gives each partition to one member; a custom assignor may share them."""
+    if not case.upgrades:
+        return
+    owners = owners_in({member.id: current_of(case.group, member) for member in case.group.members})
+    shared = {place: members for place, members in owners.items() if len(members) > 1}
+    if shared:
+        named = [f"{topic}-{number}" for topic, number in sorted(shared)]
+        whose = {member for members in shared.values() for member in members}
+        yield case.blocker(
+            "shared-partitions",
+            members=[member.id for member in case.group.members if member.id in whose],
+            message=f"Partitions have several owners ({first_of(named, MOST_SHARED)}). Under the consumer protocol a "
+            "partition belongs to one member"
+            + (
+                ", and the broker answers the online upgrade with UNKNOWN_SERVER_ERROR."
+                if case.converts_online
+                else "."
+            ),
+            remedy="Stay on the classic protocol, or give each of the readers a group of its own. If no assignor "
+            "shares them on purpose, wait until the group is at rest and plan again.",
+            source="KIP-848, Target Assignment; Kafka 4.3.1, tried",
+        )
 
 
 def assignor_is_kafkas_own(case: Case) -> Iterator[Finding]:

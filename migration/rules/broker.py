@@ -33,6 +33,17 @@ def setting_list(case: Case, name: str) -> tuple[str, ...] | None:
     return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
 
 
+def is_before(case: Case, release: tuple[int, int]) -> bool | None:
+    """Whether the brokers are older than a release; None where that is not known."""
+    match = re.match(r"(\d+)\.(\d+)", case.cluster.kafka or "")
+    if match is None:
+        return None
+    known = (int(match[1]), int(match[2]))
+    if known >= release:
+        return False
+    return None if "or later" in (case.cluster.kafka or "") else True
+
+
 def must_convert(case: Case) -> bool:
     """Whether the broker has to convert a group that has members, which is what policies are about."""
     if case.group.state is GroupState.EMPTY or case.offline:
@@ -47,9 +58,18 @@ def brokers_offer_the_protocol(case: Case) -> Iterator[Finding]:
         yield case.blocker(
             "broker-version",
             message="The brokers do not offer the consumer protocol (ConsumerGroupHeartbeat 68, "
-            "ConsumerGroupDescribe 69): they are older than Kafka 4.0, or not Kafka's own (Redpanda).",
-            remedy="Upgrade the brokers to 4.0 or later first.",
-            source=f"{_KIP}; redpanda issue 29223",
+            "ConsumerGroupDescribe 69): they are older than Kafka 4.0, not Kafka's own (Redpanda), or a gateway "
+            "before them does not offer them.",
+            remedy="Upgrade the brokers to 4.0 or later first. Behind a gateway or proxy (Conduktor Gateway), upgrade "
+            "and configure that first too: its change may itself rebalance every group once, before any group moves.",
+            source=f"{_KIP}; redpanda issue 29223; Conduktor Gateway, consumer group protocol",
+        )
+    elif is_before(case, (0, 9)):
+        yield case.blocker(
+            "broker-version",
+            message=f"The brokers are {case.cluster.kafka}: they have no group protocol.",
+            remedy="Upgrade the brokers to 0.9 or later first.",
+            source="KIP-429, Minimum Version Requirement",
         )
 
 
@@ -66,9 +86,13 @@ def group_version_is_finalised(case: Case) -> Iterator[Finding]:
             source=_KIP,
         )
     elif not level:
+        # The coordinator of 3.7 to 3.9 answers the protocol where the new coordinator was asked for, without a feature.
+        is_preview = (case.cluster.kafka or "").startswith("3.")
         yield case.blocker(
             "group-version",
-            message="The cluster has not finalised group.version=1; it does not speak the consumer protocol.",
+            message=f"The brokers are Kafka {case.cluster.kafka}, where the consumer protocol is a preview."
+            if is_preview
+            else "The cluster has not finalised group.version=1; it does not speak the consumer protocol.",
             remedy="Brokers ≥ 4.0, then: kafka-features.sh --bootstrap-server … upgrade --feature group.version=1.",
             source=_KIP,
         )
@@ -83,9 +107,23 @@ def rebalance_protocols_are_enabled(case: Case) -> Iterator[Finding]:
             "rebalance-protocols",
             message=f"group.coordinator.rebalance.protocols is {','.join(enabled)}: the brokers refuse members of the "
             f"{wanted} protocol.",
-            remedy=f"Add {wanted} to it on every broker and restart them one by one.",
-            source="GroupCoordinatorConfig of Kafka 4.3.1",
+            remedy=f"{_enable(case, wanted)} Restart the brokers one by one.",
+            source="GroupCoordinatorConfig of Kafka 4.3.1; KIP-1237",
         )
+
+
+def _enable(case: Case, wanted: str) -> str:
+    """How brokers of this release are told to answer a protocol."""
+    add = f"Add {wanted} to it on every broker."
+    if is_before(case, (4, 3)):
+        return add
+    remove = (
+        "Remove the setting from every broker: it is deprecated since 4.3 and gone in 5.0, where feature versions "
+        "decide (kafka-features.sh, group.version)."
+    )
+    return (
+        remove if is_before(case, (4, 3)) is False else f"{add} From 4.3 on: {remove[0].lower()}{remove[1:]}"
+    )
 
 
 _ASK = (
@@ -228,7 +266,7 @@ def _too_large(case: Case) -> str:
 
 
 def cluster_cannot_go_far_back(case: Case) -> Iterator[Finding]:
-    """What the first group on the consumer protocol means for the cluster and its tools."""
+    """What the first group on the consumer protocol means for the cluster."""
     if case.upgrades:
         yield case.info(
             "cluster-downgrade",
@@ -236,13 +274,6 @@ def cluster_cannot_go_far_back(case: Case) -> Iterator[Finding]:
             "downgraded to 3.4.1 or later.",
             remedy="Do not plan to take the brokers further back.",
             source=_KIP,
-        )
-        yield case.info(
-            "old-tools",
-            message="Tools that only know DescribeGroups (up to version 5) show a group on the consumer protocol as "
-            "Dead.",
-            remedy="Upgrade dashboards, lag exporters and consoles first, or know that they are wrong.",
-            source="redpanda console issue 1815",
         )
 
 
@@ -270,8 +301,7 @@ def regex_members_may_go_back(case: Case) -> Iterator[Finding]:
 
 def fenced_members_may_stay_out(case: Case) -> Iterator[Finding]:
     """Brokers before 4.3 refused a fenced member that came back as KIP-848 says, at epoch 0."""
-    match = re.match(r"(\d+)\.(\d+)", case.cluster.kafka or "")
-    if case.destination is Destination.CONSUMER and match and tuple(map(int, match.groups())) < (4, 3):
+    if case.destination is Destination.CONSUMER and is_before(case, (4, 3)):
         yield case.info(
             "fenced-members",
             message=f"The brokers are {case.cluster.kafka}. Unless their patch release has the fix of 4.3, a member of "

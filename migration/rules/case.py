@@ -35,6 +35,8 @@ class Case:
     """The group's settings (`consumer.session.timeout.ms`), as far as they are known."""
     assignor: str | None = None
     """The assignor that was asked for, of a way back."""
+    frameworks: tuple[str, ...] = ()
+    """Names of what the members are built with (`migration.frameworks`): no group shows it."""
     offline: bool = False
     """Whether all members are to stop before any starts on the new protocol: nothing is converted online then."""
     access: Access | None = None

@@ -7,10 +7,15 @@ from migration.rules import (
     assignors,
     broker,
     client_configs,
+    client_intervals,
     clients,
+    connect,
     members,
+    operations,
     permissions,
     regexes,
+    streams,
+    tools,
     user_data,
 )
 from migration.rules import members as kind
@@ -19,22 +24,27 @@ from migration.rules.case import Case, Rule
 KIND: tuple[Rule, ...] = (
     kind.type_fits_destination,
     kind.protocol_type_is_consumer,
-    kind.streams_has_its_own_way,
+    streams.streams_is_not_converted,
     kind.group_is_alive,
+    tools.group_is_of_a_tool,
 )
 """Whether there is anything to migrate; where there is not, no other rule has a meaning."""
 
 RULES: tuple[Rule, ...] = (
     kind.group_is_at_rest,
     clients.library_is_known,
+    clients.library_is_inferred,
     clients.declared_library_matches_observed,
     clients.library_supports_destination,
+    clients.lost_partitions_are_committed,
     client_configs.configs_are_of_the_group,
     client_configs.configs_fit_their_library,
     client_configs.configs_do_not_mix,
     client_configs.configs_speak_the_right_protocol,
+    client_configs.configs_use_released_settings,
     client_configs.remote_assignor_is_offered,
     client_configs.configs_have_no_leftovers,
+    connect.connector_may_override,
     clients.library_mixes_assignors,
     clients.library_has_the_assignor,
     clients.members_share_a_library,
@@ -47,22 +57,43 @@ RULES: tuple[Rule, ...] = (
     user_data.no_user_data_in_assignments,
     user_data.user_data_may_come,
     assignors.metadata_can_be_read,
+    assignors.partitions_have_one_owner,
     assignors.assignor_is_known,
     assignors.assignor_is_kafkas_own,
     regexes.regexes_stay_the_same,
     broker.regex_members_may_go_back,
     broker.fenced_members_may_stay_out,
+    operations.commits_may_be_stale,
+    operations.classic_is_deprecated,
     clients.callbacks_change,
+    clients.frameworks_bear_it,
     members.static_members_stop_first,
+    clients.librdkafka_gives_up_its_seat,
     members.racks_are_lost,
     client_configs.timeouts_become_the_groups,
+    client_intervals.connections_outlast_rebalances,
+    client_intervals.new_partitions_are_read,
+    operations.shutdown_has_time,
+    operations.tools_know_the_protocol,
     permissions.topics_may_be_described,
     assignors.assignor_has_a_successor,
+    clients.franz_go_is_asked_in_code,
     clients.rebalances_are_not_enforced,
     members.members_want_the_same,
     members.group_has_members,
+    operations.fetching_goes_on,
+    operations.missing_topics_give_no_error,
+    operations.metrics_are_renamed,
     broker.cluster_cannot_go_far_back,
 )
+
+STREAMS_RULES: tuple[Rule, ...] = (
+    kind.group_is_at_rest,
+    client_configs.configs_are_of_the_group,
+    streams.streams_can_rebalance_so,
+    streams.queries_notice,
+)
+"""Those that have a meaning for Kafka Streams, which has an assignor and lines of its own."""
 
 _WEIGHT = {Level.BLOCKER: 0, Level.WARNING: 1, Level.INFO: 2}
 
@@ -71,7 +102,8 @@ def judge(case: Case) -> tuple[Finding, ...]:
     """Everything that the rules find, blockers first."""
     findings = [finding for rule in KIND for finding in rule(case)]
     if not any(finding.level is Level.BLOCKER for finding in findings):
-        findings += [finding for rule in RULES for finding in rule(case)]
+        rules = STREAMS_RULES if streams.is_streams(case) else RULES
+        findings += [finding for rule in rules for finding in rule(case)]
     return tuple(sorted(findings, key=lambda finding: _WEIGHT[finding.level]))
 
 

@@ -10,6 +10,7 @@ from coordinator.engine.config import Config
 from groups.model import Member
 from migration.client_config import (
     HEARTBEAT_INTERVAL,
+    LOCAL_ASSIGNORS,
     PROTOCOL,
     REMOTE_ASSIGNOR,
     SESSION_TIMEOUT,
@@ -38,7 +39,7 @@ def configs_are_of_the_group(case: Case) -> Iterator[Finding]:
         if group is not None and not group.is_placeholder and group.value != case.group.id:
             yield case.blocker(
                 "client-config-group",
-                members=_owners(case, config),
+                members=owners_of(case, config),
                 message=f"{config.name}: {group.place} names another group, {group.value!r}.",
                 remedy=f"Give the configuration of the members of {case.group.id}.",
                 source="A plan is as good as what it is told",
@@ -53,7 +54,7 @@ def configs_fit_their_library(case: Case) -> Iterator[Finding]:
             yield case.finding(
                 Level.BLOCKER if config.is_for_library else Level.WARNING,
                 "client-config-library",
-                members=_owners(case, config),
+                members=owners_of(case, config),
                 message=f"{config.name} is a file for {config.library} ({config.known_by}), and the members that it is "
                 f"given for run {' and '.join(sorted(clients))}.",
                 remedy="Say which members run what (--client MEMBER=LIBRARY), and whose file it is "
@@ -63,15 +64,15 @@ def configs_fit_their_library(case: Case) -> Iterator[Finding]:
         elif config.library is None:
             yield case.info(
                 "client-config-library",
-                members=_owners(case, config),
+                members=owners_of(case, config),
                 message=f"Which library {config.name} is for cannot be told ({config.known_by}): it is read for all.",
                 remedy="Say it: --client-config LIBRARY=FILE.",
                 source="A plan is as good as what it is told",
             )
 
 
-def _owners(case: Case, config: ClientConfig) -> list[str]:
-    """The members that a file was given for by name; none where it is for all, or all of a library."""
+def owners_of(case: Case, config: ClientConfig) -> list[str]:
+    """Ids of the members that a file was given for by name; none where it is for all, or all of a library."""
     return [member.id for member in case.group.members if config.member in _names(member)]
 
 
@@ -105,7 +106,7 @@ def configs_have_no_leftovers(case: Case) -> Iterator[Finding]:
         yield case.finding(
             Level.BLOCKER if is_new else Level.WARNING,
             "client-config-leftover",
-            members=_owners(case, config),
+            members=owners_of(case, config),
             message=f"{config.name}: with {PROTOCOL}={wanted} the client refuses to start while the file has "
             f"{_places(left)}." + (" It has both now." if is_new else ""),
             remedy=f"Remove {_places(left)} in the same change that sets {PROTOCOL}={wanted}.{_moved(left, wanted)}",
@@ -132,7 +133,7 @@ def configs_do_not_mix(case: Case) -> Iterator[Finding]:
         names, listed = config.assignors, config.setting(STRATEGY)
         if config.library != "librdkafka" or names is None or listed is None:
             continue
-        refused = partial(case.blocker, "client-config-mixed", members=_owners(case, config))
+        refused = partial(case.blocker, "client-config-mixed", members=owners_of(case, config))
         if "cooperative-sticky" in names and len(set(names)) > 1:
             yield refused(
                 message=f"{config.name}: {listed.place} lists {', '.join(names)}. librdkafka refuses to start with "
@@ -160,12 +161,51 @@ def configs_speak_the_right_protocol(case: Case) -> Iterator[Finding]:
         if said is not None and config.protocol == "consumer":
             yield case.blocker(
                 "client-config-protocol",
-                members=_owners(case, config),
+                members=owners_of(case, config),
                 message=f"{config.name}: {said.place} is consumer: a member that starts with it converts the group to "
                 "the consumer protocol.",
                 remedy="Remove it, or plan --to consumer.",
                 source="KIP-848, Compatibility, Deprecation, and Migration Plan",
             )
+
+
+def configs_use_released_settings(case: Case) -> Iterator[Finding]:
+    """KIP-848 names a value and a setting that no client was released with."""
+    for config in case.configs:
+        owners = owners_of(case, config)
+        said = config.setting(PROTOCOL)
+        if said is not None and config.protocol not in _PROTOCOLS and not said.is_placeholder:
+            meant = (
+                " KIP-848 calls it generic; clients call it classic." if config.protocol == "generic" else ""
+            )
+            yield case.blocker(
+                "client-config-protocol",
+                members=owners,
+                message=f"{config.name}: {said.place} is {said.value!r}: the client refuses to start with it.{meant}",
+                remedy=f"Write {PROTOCOL}=classic or {PROTOCOL}=consumer.",
+                source=_REFUSES,
+            )
+        listed = next((each for each in config.settings if each.key == LOCAL_ASSIGNORS), None)
+        if listed is not None:
+            refuses = config.library == "librdkafka"
+            yield case.finding(
+                Level.BLOCKER if refuses else Level.WARNING,
+                "client-config-local-assignors",
+                members=owners,
+                message=f"{config.name}: {listed.place} exists in no release. "
+                + (
+                    "librdkafka refuses to start with it ('No such configuration property')."
+                    if refuses
+                    else "Java ignores it and logs a warning; librdkafka refuses to start with it."
+                ),
+                remedy=f"Remove it. Under the consumer protocol a broker assigns ({REMOTE_ASSIGNOR}); an assignor in "
+                f"the client needs {PROTOCOL}=classic and {STRATEGY}.",
+                source="KIP-848, Consumer Configurations; kafka-clients 4.3.1 and librdkafka 2.16.0, tried",
+            )
+
+
+_PROTOCOLS = ("classic", "consumer", "streams")
+"""What clients take as `group.protocol`, in any case; `streams` only Kafka Streams does."""
 
 
 def remote_assignor_is_offered(case: Case) -> Iterator[Finding]:
@@ -178,7 +218,7 @@ def remote_assignor_is_offered(case: Case) -> Iterator[Finding]:
         if asked is not None and asked.value not in offered and "." not in "".join(offered):
             yield case.blocker(
                 "client-config-assignor",
-                members=_owners(case, config),
+                members=owners_of(case, config),
                 message=f"{config.name}: {asked.place} asks for {asked.value!r}, and the brokers have "
                 f"{', '.join(offered)}: the member is refused with UNSUPPORTED_ASSIGNOR.",
                 remedy="Ask for one of those, or for none.",
@@ -206,12 +246,12 @@ def timeouts_become_the_groups(case: Case) -> Iterator[Finding]:
                 source="KIP-848, Group Configurations",
             )
     values = {key: next(iter(places)) for key, places in wanted.items() if len(places) == 1}
-    moving = {key: value for key, value in values.items() if value != _now(case, key)}
+    moving = {key: value for key, value in values.items() if value != timeout_now(case, key)}
     if moving:
         yield _timeouts(case, moving)
 
 
-def _now(case: Case, key: str) -> str:
+def timeout_now(case: Case, key: str) -> str:
     """What members of the consumer protocol would be given now: the group's own, the brokers', or Kafka's default."""
     name = f"group.consumer.{key}"
     return case.settings.get(f"consumer.{key}") or setting(case, name) or str(_brokers_default(name))
@@ -226,7 +266,7 @@ def _timeouts(case: Case, moving: dict[str, str]) -> Finding:
         "kafka-configs.sh --bootstrap-server … --alter --entity-type groups "
         f"--entity-name {quote(case.group.id)} --add-config {settings}"
     )
-    said = ", ".join(f"{key} {value} (now {_now(case, key)})" for key, value in moving.items())
+    said = ", ".join(f"{key} {value} (now {timeout_now(case, key)})" for key, value in moving.items())
     if problems:
         return case.warning(
             "group-timeouts",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from groups.bindings import first_with
 from groups.model import GroupType
 from migration.clients import (
     LIBRARIES,
@@ -14,6 +15,7 @@ from migration.clients import (
     surely_since,
     version_text,
 )
+from migration.frameworks import framework_named
 from migration.model import Destination, Finding, Level
 from migration.rules.case import Case, members_by, named
 from migration.rules.user_data import OnlineWay, libraries_of, online_way
@@ -37,6 +39,22 @@ def library_is_known(case: Case) -> Iterator[Finding]:
             remedy=f"Say it: --client LIBRARY[:VERSION] or --client MEMBER=LIBRARY, of {', '.join(LIBRARIES)}; "
             "or --clients FILE, or --client-config FILE.",
             source="PostHog/posthog pull 94498: Java's way took librdkafka services down",
+        )
+
+
+def library_is_inferred(case: Case) -> Iterator[Finding]:
+    """An id that a library uses by default may have been chosen for a client of another one."""
+    inferred = members_by(
+        case, lambda it: (it.library.name, it.known_by) if it.library and it.is_inferred else None
+    )
+    for (library, known_by), members in inferred.items():
+        yield case.info(
+            "client-library",
+            members=members,
+            message=f"The plan is for {library}, which is {known_by}: {library} uses such an id by default. Other "
+            "clients can be given the same one.",
+            remedy=f"Make sure, and say it with its version: --client {library}:VERSION.",
+            source="The default client ids in the libraries' source",
         )
 
 
@@ -69,8 +87,8 @@ def library_supports_destination(case: Case) -> Iterator[Finding]:
     """Some libraries cannot at all, some only from a version on."""
     judged: dict[tuple[str, Level, str, str], list[str | None]] = {}
     for member, client in case.clients.items():
-        if client.library is not None and not _is_there(case, member):
-            said = _support(client.library, client.version, case.destination)
+        if client.library is not None and not is_there(case, member):
+            said = _support(client, case.destination)
             if said is not None and said[0] is Level.BLOCKER and _leaves_sarama(case):
                 said = (Level.WARNING, *_REPLACED)
             if said is not None:
@@ -92,7 +110,7 @@ def _leaves_sarama(case: Case) -> bool:
     return to_consumer and len(case.clients) > 1 and online_way(case) is OnlineWay.RANGE_FIRST
 
 
-def _is_there(case: Case, member: str | None) -> bool:
+def is_there(case: Case, member: str | None) -> bool:
     """Whether a member speaks the protocol of the destination already: its library can."""
     if case.destination is not Destination.CONSUMER or case.group.type is not GroupType.CONSUMER:
         return False
@@ -102,11 +120,10 @@ def _is_there(case: Case, member: str | None) -> bool:
     )
 
 
-def _support(
-    library: Library, version: Version | None, destination: Destination
-) -> tuple[Level, str, str] | None:
+def _support(client: MemberClient, destination: Destination) -> tuple[Level, str, str] | None:
     """Level, message and remedy; None when there is nothing to say."""
-    if destination in (Destination.EAGER, Destination.CLASSIC):
+    library, version = client.library, client.version
+    if library is None or destination in (Destination.EAGER, Destination.CLASSIC):
         return None
     to_cooperative = destination is Destination.COOPERATIVE
     needed = library.cooperative if to_cooperative else library.consumer
@@ -115,7 +132,7 @@ def _support(
         other = [
             each.name
             for each in LIBRARIES.values()
-            if (each.cooperative if to_cooperative else each.consumer)
+            if (each.cooperative if to_cooperative else each.consumer) and each.name != "connect"
         ]
         what = "has no cooperative assignor" if to_cooperative else "does not speak the consumer protocol"
         remedy = f"Stay where the group is, or move its members to {' or '.join(other)} first."
@@ -124,17 +141,81 @@ def _support(
     if version is None or not (surely_before(version, needed) or surely_since(version, needed)):
         best = version_text(wanted or needed)
         remedy = f"Check that it is {best} or later, and say it with --client {library.name}:VERSION."
-        known = "the version is not known" if version is None else f"{version_text(version)} may be older"
-        return Level.WARNING, f"{since}; {known}", remedy
+        if to_cooperative and library.replaced_in_first_bounce:
+            remedy += " An older client is replaced in the restart that brings its new list."
+        return Level.WARNING, f"{since}; {_uncertain(client)}", remedy
+    if to_cooperative and client.is_replaced_in_first_bounce:
+        said = f"{since}, and this is {version_text(version)}: one restart brings a newer client and its new list"
+        remedy = f"Have the members built with {version_text(needed)} or later before the first step."
+        return Level.INFO, said, remedy
     if surely_before(version, needed):
-        remedy = f"Upgrade the client to {version_text(wanted or needed)} or later first, in a "
-        "rolling restart of its own."
-        return Level.BLOCKER, f"{since}, and this is {version_text(version)}", remedy
+        remedy = f"{_upgrade(library, client, wanted or needed)} first, in a rolling restart of its own."
+        return Level.BLOCKER, f"{since}, and this is {version_text(version)}{_bundled_in(client)}", remedy
     if wanted is not None and not surely_since(version, wanted):
         fault = library.cooperative_fault if to_cooperative else library.consumer_fault
-        remedy = f"Upgrade the client to {version_text(wanted)} or later first."
-        return Level.WARNING, f"{version_text(version)} {fault}", remedy
+        remedy = f"{_upgrade(library, client, wanted)} first."
+        return Level.WARNING, f"{version_text(version)}{_bundled_in(client)} {fault}", remedy
     return None
+
+
+def _uncertain(client: MemberClient) -> str:
+    if client.version is not None:
+        return f"{version_text(client.version)} may be older"
+    if client.binding is not None and client.binding_version is not None:
+        return f"which one {client.binding.name} {client.binding_version} runs with is not known"
+    return "the version is not known"
+
+
+def _bundled_in(client: MemberClient) -> str:
+    if client.binding is None or client.binding_version is None:
+        return ""
+    return f" (bundled in {client.binding.name} {client.binding_version})"
+
+
+def _upgrade(library: Library, client: MemberClient, wanted: Version) -> str:
+    """What to upgrade, and to which release of it."""
+    if client.binding is None or client.binding_version is None:
+        return f"Upgrade {library.upgraded} to {version_text(wanted)} or later"
+    release = first_with(client.binding, wanted)
+    if release is None:
+        known = f" (none is known up to {client.binding.last})" if client.binding.last else ""
+        return f"Upgrade {client.binding.name} to a release with librdkafka {version_text(wanted)} or later{known}"
+    return f"Upgrade {client.binding.name} to {release} or later (librdkafka {version_text(wanted)} or later)"
+
+
+def lost_partitions_are_committed(case: Case) -> Iterator[Finding]:
+    """librdkafka forgets that an assignment is lost where a rebalance is under way already."""
+    members = [member for member, client in case.clients.items() if _is(client, "librdkafka")]
+    if case.destination in (Destination.COOPERATIVE, Destination.EAGER) and members:
+        yield case.info(
+            "lost-partitions",
+            members=members,
+            message="librdkafka commits offsets of partitions that it has lost, if max.poll.interval.ms or the session "
+            "expires while a rebalance waits for the next poll. No release fixes it.",
+            remedy="Keep the time between polls well below max.poll.interval.ms during the restarts.",
+            source="librdkafka pull 5604 (open, September 2026)",
+        )
+
+
+def librdkafka_gives_up_its_seat(case: Case) -> Iterator[Finding]:
+    """Under the consumer protocol librdkafka leaves for good where Java leaves for a while (KIP-848, epoch -2)."""
+    static = {member.id for member in case.group.members if member.instance}
+    told = any(config.setting("group.instance.id") for config in case.configs)
+    members = [
+        member
+        for member, client in case.clients.items()
+        if _is(client, "librdkafka") and (member in static or told)
+    ]
+    if case.destination is Destination.CONSUMER and members:
+        yield case.warning(
+            "static-member",
+            members=members,
+            message="Under the consumer protocol librdkafka gives up the partitions of a static member when it closes: "
+            "every restart moves them to the others and back. Under the classic protocol it keeps them.",
+            remedy="Restart few members at a time, or keep the group on the classic protocol if it depends on static "
+            "membership.",
+            source="librdkafka 2.16.0 on Kafka 4.3.1, tried; librdkafka pull 4994 (open)",
+        )
 
 
 def library_mixes_assignors(case: Case) -> Iterator[Finding]:
@@ -221,6 +302,44 @@ def callbacks_change(case: Case) -> Iterator[Finding]:
         yield _incremental(case, libraries)
 
 
+def frameworks_bear_it(case: Case) -> Iterator[Finding]:
+    """A framework has listeners of its own, and commits by rules of its own."""
+    for name in case.frameworks:
+        reports = [each for each in framework_named(name).reports if case.destination in each.to]
+        for report in reports:
+            yield case.finding(
+                report.level,
+                "rebalance-listener",
+                message=report.message,
+                remedy=report.remedy,
+                source=report.source,
+            )
+        if not reports:
+            yield case.info(
+                "rebalance-listener",
+                message=f"{name}: no report of trouble on the way to {case.destination.value} is known here.",
+                remedy="Try it with members that come and go before the first step.",
+                source="migration/frameworks.py lists what is known",
+            )
+
+
+def franz_go_is_asked_in_code(case: Case) -> Iterator[Finding]:
+    """The protocol that franz-go speaks shows in no configuration."""
+    members = [m for m, client in case.clients.items() if _is(client, "franz-go") and not is_there(case, m)]
+    if case.destination is Destination.CONSUMER and members:
+        yield case.info(
+            "client-opt-in",
+            members=members,
+            message="franz-go hides the consumer protocol since it has it (1.19.0): a context value in the code asks "
+            "for it, no property does, and the first balancer must be a sticky one or range. Otherwise it stays on the "
+            "classic protocol without an error.",
+            remedy="Change the code as the lines of the steps show. The check after each round shows which protocol "
+            "the member speaks.",
+            source="franz-go CHANGELOG of 1.19.0, should848() of consumer_group_848.go in 1.21.5; issue 889: its "
+            "author does not trust the brokers' side yet",
+        )
+
+
 def _incremental(case: Case, libraries: list[str]) -> Finding:
     to_consumer = case.destination is Destination.CONSUMER
     reviews = []
@@ -230,7 +349,11 @@ def _incremental(case: Case, libraries: list[str]) -> Finding:
             f"librdkafka: {kind}: assign() in a callback must become incremental_assign(), unassign() "
             "incremental_unassign()"
         )
-    if set(libraries) - {"librdkafka"}:
+    if "connect" in libraries:
+        reviews.append(
+            "Connect: SinkTask.open() and close() of the connector get only what was added or taken"
+        )
+    if set(libraries) - {"librdkafka", "connect"}:
         reviews.append(
             "onPartitionsRevoked no longer means that a rebalance has begun, commitSync may throw "
             "RebalanceInProgressException, and onPartitionsLost is new"
@@ -259,7 +382,7 @@ def _full_sets(case: Case, libraries: list[str]) -> Iterator[Finding]:
 
 def rebalances_are_not_enforced(case: Case) -> Iterator[Finding]:
     """`enforceRebalance` does nothing under the consumer protocol."""
-    java = [m for m, client in case.clients.items() if _is(client, "java") and not _is_there(case, m)]
+    java = [m for m, client in case.clients.items() if _is(client, "java") and not is_there(case, m)]
     if case.destination is Destination.CONSUMER and java:
         yield case.info(
             "enforce-rebalance",

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from groups.model import GroupState, GroupType
+from migration.client_config import SESSION_TIMEOUT
 from migration.model import Destination, Finding, first_of
 from migration.rules.case import Case
+from migration.rules.client_configs import timeout_now
 
 
 def type_fits_destination(case: Case) -> Iterator[Finding]:
@@ -38,25 +40,6 @@ _OTHER_WAYS = {
 }
 
 
-def streams_has_its_own_way(case: Case) -> Iterator[Finding]:
-    """Kafka Streams brings its own assignor, and its tasks with it."""
-    group = case.group
-    if group.type is GroupType.CLASSIC and group.protocol == STREAMS_ASSIGNOR:
-        yield case.blocker(
-            "streams",
-            message=f"{group.id} is a Kafka Streams application (its assignor is {STREAMS_ASSIGNOR!r}): its tasks "
-            "move by rules of its own, and the broker refuses to convert it.",
-            remedy="Never plug another assignor into Streams. From eager to cooperative: two rolling restarts, the "
-            "first with upgrade.from set to the old version (2.3 or older), the second without. To the streams "
-            "protocol: group.protocol=streams on brokers 4.2 or later, after stopping all instances (KIP-1071).",
-            source="KIP-429, Compatibility and Upgrade Path; apache/kafka pull 18046",
-        )
-
-
-STREAMS_ASSIGNOR = "stream"
-"""StreamsPartitionAssignor.name()."""
-
-
 def protocol_type_is_consumer(case: Case) -> Iterator[Finding]:
     """Connect, schema registries and others use the group protocol for something else."""
     kind = case.group.protocol_type
@@ -65,7 +48,8 @@ def protocol_type_is_consumer(case: Case) -> Iterator[Finding]:
     path = {
         "connect": "Connect workers have their own: connect.protocol=sessioned (the default) rebalances incrementally; "
         "from eager, one rolling restart of the workers sets it (KIP-415).",
-        "": "It only holds committed offsets; there is no member to migrate.",
+        "": "It only holds committed offsets; there is no member to migrate. Flink's KafkaSource and others that "
+        "assign partitions to themselves commit like this.",
     }.get(kind, "Its own documentation names the way.")
     yield case.blocker(
         "protocol-type",
@@ -116,8 +100,27 @@ def static_members_stop_first(case: Case) -> Iterator[Finding]:
         members=[member.id for member in static],
         message=whose,
         remedy="Stop each before its successor with the same instance id starts; otherwise the two fence each other "
-        "(UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID), or both consume.",
-        source="Field trial on 4.3.1: start before stop ended in fencing in 16 of 16 runs; PostHog/posthog pull 65809",
+        f"(UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID), or both consume.{_after_a_crash(case)}",
+        source="Field trial on 4.3.1: start before stop ended in fencing in 16 of 16 runs; PostHog/posthog pull 65809"
+        + (
+            "; a member killed on 4.3.1, java and librdkafka"
+            if case.destination is Destination.CONSUMER
+            else ""
+        ),
+    )
+
+
+def _after_a_crash(case: Case) -> str:
+    """The classic protocol lets a successor in at once."""
+    if case.destination is not Destination.CONSUMER:
+        return ""
+    session = timeout_now(case, SESSION_TIMEOUT)
+    how_long = f"{int(session) // 1000} s" if session.isdigit() else session
+    return (
+        " Under the consumer protocol the same holds after a crash: a member that is killed keeps its instance id "
+        f"until its session ends ({how_long}). Until then its successor fails with UNRELEASED_INSTANCE_ID, where the "
+        "classic protocol lets it in at once: expect CrashLoopBackOff of its pod for so long, restart members that "
+        "fail, and stop them in time for a clean close."
     )
 
 
@@ -132,8 +135,9 @@ def racks_are_lost(case: Case) -> Iterator[Finding]:
             "rack-awareness",
             message=f"Members name racks ({first_of(racks, 5)}); the broker's assignors do not use them.",
             remedy="Expect more traffic between racks, or stay on a rack-aware client-side assignor. Fetching from the "
-            "nearest replica is not affected.",
-            source="apache/kafka pull 20000",
+            "nearest replica is not affected. Kafka's source has a rack-aware assignor of the brokers among its tests: "
+            "it is not made for production, do not copy it.",
+            source="apache/kafka pulls 19856 and 20000",
         )
 
 

@@ -1,10 +1,15 @@
-"""What becomes of subscriptions by regex when the broker matches topics in place of the client."""
+"""What becomes of subscriptions by regex when the broker matches topics in place of the client.
+
+librdkafka sends the broker what begins with `^`. Java goes on matching a Pattern in the client, and its members lose
+and gain nothing by the step.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from shlex import quote
 
 from groups.model import GroupType
 from groups.regex import ClientEngine
@@ -28,7 +33,10 @@ def regexes_stay_the_same(case: Case) -> Iterator[Finding]:
             yield _cannot_be_seen(case)
         return
     for compared in compared_regexes(case):
-        for rule, level, message, remedy in _judged(compared.comparison, compared.engine):
+        judgements = _judged(compared.comparison, compared.engine)
+        if compared.engine is ClientEngine.JAVA:
+            judgements = iter([_stays_in_the_client(compared.pattern, judgements)])
+        for rule, level, message, remedy in judgements:
             yield case.finding(
                 level, rule, members=compared.members, message=message, remedy=remedy, source=_SOURCE
             )
@@ -89,6 +97,22 @@ def _engines(case: Case) -> list[ClientEngine | None]:
     return list(dict.fromkeys(found.values())) or [None]
 
 
+def _stays_in_the_client(pattern: str, judgements: Iterable[_Judgement]) -> _Judgement:
+    """Java sends a regex to the broker only from subscribe(SubscriptionPattern): what would change by then.
+
+    Tried on 4.3.1: a member of the consumer protocol that subscribes by a Pattern sends names and no regex.
+    """
+    then = " ".join(message for _, _, message, _ in judgements)
+    return (
+        "regex-client",
+        Level.INFO,
+        f"Java's subscribe(Pattern) goes on matching {pattern} in the client: the broker is sent topic names."
+        + (f" That would change with subscribe(SubscriptionPattern). {then}" if then else ""),
+        "Leave subscribe(Pattern) as it is. Only a SubscriptionPattern is matched by the broker; before you use one: "
+        f"kohort validate-regex {quote(pattern)} --from java.",
+    )
+
+
 def _together(case: Case, patterns: Sequence[str]) -> Iterator[Finding]:
     """librdkafka sends the regexes of one subscription as one, which may come to more than each of them."""
     verdict = joined(patterns) if "librdkafka" in libraries_of(case) else None
@@ -103,10 +127,14 @@ def _together(case: Case, patterns: Sequence[str]) -> Iterator[Finding]:
 
 
 def _cannot_be_seen(case: Case) -> Finding:
+    only_java = libraries_of(case) == {"java"}
     return case.info(
         "regex-unknown",
         message="Whether members subscribe by a regex does not show in a classic group; only the topics do.",
-        remedy="If they do, give it with --regex REGEX: the broker matches topics by another engine than the client.",
+        remedy="If they do, nothing changes: Java's subscribe(Pattern) goes on matching in the client. Only a "
+        "SubscriptionPattern is matched by the broker, by another engine: --regex REGEX says what that would change."
+        if only_java
+        else "If they do, give it with --regex REGEX: the broker matches topics by another engine than the client.",
         source=_SOURCE,
     )
 

@@ -118,6 +118,7 @@ def _case(
         topics=topics,
         regexes=settings.regexes,
         configs=configs_of_group(settings.configs, group.id),
+        settings=group.settings,
     )
 
 

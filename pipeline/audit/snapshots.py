@@ -66,14 +66,20 @@ def _work_of_file(file: str, options: Mapping[str, str], all_topics: bool) -> It
     try:
         snapshot = parse_snapshot(Path(file), _text(file, options))
     except TreeError as error:
-        place = f"line {error.line}: " if error.line else ""
-        yield failed(file, file, f"{place}{error.field + ': ' if error.field else ''}{error.message}")
+        yield failed(file, file, _reason(error))
     except UnicodeDecodeError as error:
         yield failed(file, file, f"not a text file in UTF-8 (byte {error.start})")
     except (OSError, RecursionError) as error:
         yield failed(file, file, f"cannot be read: {error}")
     else:
+        for fault in snapshot.faults:
+            yield failed(file, file, _reason(fault.error))
         yield from work_of(file, snapshot, all_topics=all_topics)
+
+
+def _reason(error: TreeError) -> str:
+    place = f"line {error.line}: " if error.line else ""
+    return f"{place}{error.field + ': ' if error.field else ''}{error.message}"
 
 
 def _text(file: str, options: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from groups.group_spec import wanted_topics
 from groups.model import Cluster, Group, Topic
-from groups.snapshot import Snapshot
+from groups.snapshot import Snapshot, with_usable_racks
 from groups.what_if import WhatIf
 from pipeline.tables.schemas import BINARY, STRING, STRINGS, table
 
@@ -52,7 +52,7 @@ def work_of(source: str, snapshot: Snapshot, *, all_topics: bool) -> Iterator[di
     """Rows of WORK. `all_topics`: every group may want any topic, because regexes were told."""
     topics = tuple(
         replace(topic, end_offsets=None) if topic.end_offsets is not None else topic
-        for _, topic in sorted(snapshot.topics.items())
+        for topic in map(with_usable_racks, (topic for _, topic in sorted(snapshot.topics.items())))
     )
     names: list[Group] = []
     regexes: list[Group] = []

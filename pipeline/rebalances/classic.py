@@ -24,10 +24,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from assignors.assignor import Side
-from assignors.errors import UnknownAssignorError
-from assignors.rebalance import Procedure, procedure_of
-from assignors.registry import find
+from assignors.assignor import RebalanceProtocol
+from assignors.registry import rebalance_protocol
 from pipeline.rebalances.causes import Causes, RebalanceCause, of_generation
 from pipeline.rebalances.events import (
     Departure,
@@ -280,9 +278,4 @@ def _resubscribed(before: MemberRecord, after: MemberRecord | None) -> bool:
 
 @lru_cache(_MOST_NAMES)
 def _cooperates(assignor: str | None) -> bool:
-    if assignor is None:
-        return False
-    try:
-        return procedure_of(find(assignor, Side.CLIENT)) is Procedure.COOPERATIVE
-    except UnknownAssignorError:
-        return False
+    return assignor is not None and rebalance_protocol([assignor]) is RebalanceProtocol.COOPERATIVE

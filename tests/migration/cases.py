@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from zlib import crc32
 
 from groups.model import Client, Cluster, Group, GroupState, GroupType, Member, MemberProtocol, Topic
 from migration.access import Access
@@ -17,14 +18,21 @@ EAGER, CLASSIC = Destination.EAGER, Destination.CLASSIC
 
 
 def member(name: str = "m1", library: str | None = None, version: str | None = None) -> Member:
-    """A classic member whose client library is recorded, or not."""
+    """A classic member whose client library is recorded, or not; `m1` has the first two partitions, and so on."""
     client = Client(id=name, host="/10.0.0.1", library=library, version=version)
-    return Member(id=name, client=client, protocol=MemberProtocol.CLASSIC, owned={"orders": (0, 1)})
+    return Member(id=name, client=client, protocol=MemberProtocol.CLASSIC, owned={"orders": _two(name)})
+
+
+def _two(name: str) -> tuple[int, int]:
+    """Two partitions, which no other of the members `m1`, `m2`, … has."""
+    number = name.removeprefix("m")
+    first = 2 * int(number) - 2 if number.isdigit() else 1000 + 2 * (crc32(name.encode()) % 1000)
+    return first, first + 1
 
 
 def upgraded(name: str = "m1", protocol: MemberProtocol = MemberProtocol.CONSUMER) -> Member:
     """A member of a consumer group."""
-    return replace(member(name, "java", "4.1.0"), protocol=protocol, target={"orders": (0, 1)}, epoch=3)
+    return replace(member(name, "java", "4.1.0"), protocol=protocol, target={"orders": _two(name)}, epoch=3)
 
 
 GROUP = Group(
@@ -76,6 +84,7 @@ def plan(
     configs: Sequence[ClientConfig] = (),
     access: Access | None = None,
     assignor: str | None = None,
+    frameworks: Sequence[str] = (),
     offline: bool = False,
     concurrency: int = 1,
     connection: ClusterOptions | None = None,
@@ -91,6 +100,7 @@ def plan(
         configs=configs,
         access=access,
         assignor=assignor,
+        frameworks=frameworks,
         offline=offline,
     )
     return make_plan(case, concurrency=concurrency, connection=connection)

@@ -163,15 +163,15 @@ class Fleet:
         assert epoch is not None
         return epoch
 
-    def without_owner_s(self, since_ns: int) -> list[float]:
-        """How long partitions had no owner, each time, in seconds; from then on."""
+    def without_owner(self, since_ns: int) -> list[tuple[int, int]]:
+        """From when to when partitions had no owner, each time, by the clock of journals; from then on."""
         told: dict[Partition, list[tuple[int, str]]] = {}
         for journal in self.journals:
             for entry in read_journal(journal.name, journal).entries:
                 if entry.kind != "record" and entry.at_ns >= since_ns:
                     told.setdefault(entry.partition, []).append((entry.at_ns, entry.kind))
         return [
-            (after - before) / 1e9
+            (before, after)
             for events in map(sorted, told.values())
             for (before, gave), (after, took) in pairwise(events)
             if gave != "assigned" and took == "assigned"

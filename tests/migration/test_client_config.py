@@ -4,11 +4,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
+from confluent_kafka import Consumer, KafkaException
 from hypothesis import given
 from hypothesis import strategies as st
 
 from migration.client_config import KEPT, ClientConfig, kafka_key, kept, library_by_keys
 from migration.model import Destination, Level
+from tests.kafka.broker import Broker
+from tests.kafka.members import Members, fresh_name
+from tests.kafka.topics import fresh_topic
 from tests.migration.cases import (
     CLASSIC,
     CONSUMER,
@@ -161,6 +165,26 @@ TABLE: Mapping[str, tuple[Mapping[str, str], str, Destination, str, Level | None
         {"group.protocol": "consumer"}, "java:4.1", COOPERATIVE, "client-config-protocol", Level.BLOCKER, "converts",
     ),
     "the-new-protocol": ({"group.protocol": "consumer"}, "java:4.1", CONSUMER, "client-config-protocol", None, ""),
+    "the-name-of-the-proposal": (
+        {"group.protocol": "generic"}, "java:4.1", CONSUMER, "client-config-protocol", Level.BLOCKER,
+        "clients call it classic",
+    ),
+    "its-name-on-the-way-back": (
+        {"group.protocol": "Generic"}, "librdkafka:2.16", COOPERATIVE, "client-config-protocol", Level.BLOCKER,
+        "refuses to start",
+    ),
+    "a-protocol-to-be-filled-in": (
+        {"group.protocol": "${PROTOCOL}"}, "java:4.1", CONSUMER, "client-config-protocol", None, "",
+    ),
+    "any-case": ({"group.protocol": "Classic"}, "java:4.1", COOPERATIVE, "client-config-protocol", None, ""),
+    "a-setting-of-the-proposal": (
+        {"key.deserializer": "x", "group.local.assignors": "org.example.Mine"}, "java:4.1", CONSUMER,
+        "client-config-local-assignors", Level.WARNING, "group.local.assignors (line 2) exists in no release",
+    ),
+    "that-librdkafka-refuses": (
+        {"enable.partition.eof": "x", "group.local.assignors": ""}, "librdkafka:2.16", COOPERATIVE,
+        "client-config-local-assignors", Level.BLOCKER, "No such configuration property",
+    ),
     "rack": ({"client.rack": "a"}, "java:4.1", CONSUMER, "rack-awareness", Level.WARNING, "(a)"),
     "timeouts-to-move": (
         TIMEOUTS, "java:4.1", CONSUMER, "group-timeouts", Level.WARNING, "session.timeout.ms 50000 (now 45000)",
@@ -185,6 +209,101 @@ def test_what_a_file_says(
     text: Mapping[str, str], client: str, to: Destination, rule: str, level: Level | None, said: str
 ) -> None:
     check_finding(plan(GROUP, to, client, configs=[_config(text)]), rule, level, said)
+
+
+@pytest.mark.kafka
+def test_what_java_makes_of_the_proposals_settings(broker: Broker, members: Members) -> None:
+    """KIP-848's `generic` is refused, its `group.local.assignors` ignored."""
+    topic = fresh_topic(broker, 1)
+    refused = members.java(broker, fresh_name("group"), [topic], group_protocol="generic")
+    assert "generic" in (refused.wait_event("error").reason or "")
+    ignored = members.java(broker, fresh_name("group"), [topic], group_local_assignors="org.example.Mine")
+    ignored.wait_assignment({topic: [0]})
+
+
+def test_what_librdkafka_makes_of_them() -> None:
+    for name, value in (("group.protocol", "generic"), ("group.local.assignors", "org.example.Mine")):
+        with pytest.raises(KafkaException, match=f'configuration property[: ]+"{name}"'):
+            Consumer({"bootstrap.servers": "127.0.0.1:1", "group.id": "g", name: value})
+
+
+IDLE, POLL, RESET = "connections.max.idle.ms", "max.poll.interval.ms", "auto.offset.reset"
+JAVAS = {"key.deserializer": "x"}
+NEW_PARTITIONS = "client-config-new-partitions"
+TIMES: Mapping[str, tuple[Mapping[str, str], Destination, str, Level | None, str]] = {
+    "idle-by-default": (JAVAS, COOPERATIVE, "client-config-idle", None, ""),
+    "idle-too-short": (
+        {IDLE: "180000"}, COOPERATIVE, "client-config-idle", Level.WARNING,
+        "connections.max.idle.ms (line 1) 180000 is less than max.poll.interval.ms 300000 (the default)",
+    ),
+    "polls-too-seldom": (
+        {POLL: "600000"}, COOPERATIVE, "client-config-idle", Level.WARNING,
+        "connections.max.idle.ms 540000 (the default) is less than max.poll.interval.ms (line 1) 600000",
+    ),
+    "both-in-step": ({POLL: "600000", IDLE: "600000"}, COOPERATIVE, "client-config-idle", None, ""),
+    "never-closed": ({IDLE: "-1"}, COOPERATIVE, "client-config-idle", None, ""),
+    "no-number": ({IDLE: "${IDLE}"}, COOPERATIVE, "client-config-idle", None, ""),
+    "no-classic-rebalances": ({IDLE: "180000"}, CONSUMER, "client-config-idle", None, ""),
+    "librdkafka-has-no-such-default": (
+        {"enable.partition.eof": "x", POLL: "600000"}, COOPERATIVE, "client-config-idle", None, "",
+    ),
+    "latest": ({RESET: "latest"}, CONSUMER, NEW_PARTITIONS, Level.WARNING, "auto.offset.reset (line 1) is latest"),
+    "latest-under-classic": (
+        {RESET: "latest"}, COOPERATIVE, NEW_PARTITIONS, Level.WARNING, "up to metadata.max.age.ms 300000 (the default)",
+    ),
+    "latest-by-default": (JAVAS, CONSUMER, NEW_PARTITIONS, Level.INFO, "is latest (the default)"),
+    "librdkafkas-latest": (
+        {"enable.partition.eof": "x", RESET: "largest"}, CONSUMER, NEW_PARTITIONS, Level.WARNING, "is largest",
+    ),
+    "connects-default-is-earliest": ({"connector.class": "x"}, CONSUMER, NEW_PARTITIONS, None, ""),
+    "connects-latest": (
+        {"connector.class": "x", f"consumer.override.{RESET}": "latest"}, CONSUMER, NEW_PARTITIONS, Level.WARNING,
+        "consumer.override.auto.offset.reset (line 2) is latest",
+    ),
+    "earliest": ({RESET: "earliest"}, COOPERATIVE, NEW_PARTITIONS, None, ""),
+    "none": ({RESET: "none"}, COOPERATIVE, NEW_PARTITIONS, None, ""),
+    "no-duration": ({RESET: "by_duration:soon"}, COOPERATIVE, NEW_PARTITIONS, None, ""),
+    "too-short-for-classic": (
+        {RESET: "by_duration:PT5S"}, COOPERATIVE, NEW_PARTITIONS, Level.WARNING, "less than it may take",
+    ),
+    "long-enough-for-classic": ({RESET: "by_duration:PT6M"}, COOPERATIVE, NEW_PARTITIONS, None, ""),
+    "an-older-metadata": (
+        {RESET: "by_duration:PT6M", "metadata.max.age.ms": "600000"}, COOPERATIVE, NEW_PARTITIONS, Level.WARNING,
+        "metadata.max.age.ms (line 2) 600000",
+    ),
+    "too-short-for-consumer": (
+        {RESET: "by_duration:PT4.9S"}, CONSUMER, NEW_PARTITIONS, Level.WARNING, "a heartbeat interval (5000 ms)",
+    ),
+    "too-short-for-a-rollback": (
+        {RESET: "BY_DURATION:PT5S"}, CONSUMER, NEW_PARTITIONS, Level.INFO, "too short after a rollback",
+    ),
+    "long-enough-for-both": ({RESET: "by_duration:P1D"}, CONSUMER, NEW_PARTITIONS, None, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "to", "rule", "level", "said"), TIMES.values(), ids=TIMES.keys())
+def test_what_times_in_a_file_mean(
+    text: Mapping[str, str], to: Destination, rule: str, level: Level | None, said: str
+) -> None:
+    check_finding(plan(GROUP, to, configs=[_config(text)]), rule, level, said)
+
+
+def test_a_rollback_makes_a_duration_too_short() -> None:
+    finding = the_finding(
+        plan(NEWER, CLASSIC, configs=[_config({RESET: "by_duration:PT5S"})]), NEW_PARTITIONS
+    )
+    assert finding.level is Level.WARNING
+    assert "by_duration:PT6M" in finding.remedy
+    check_finding(
+        plan(NEWER, CLASSIC, configs=[_config({IDLE: "180000"})]), "client-config-idle", Level.WARNING
+    )
+
+
+def test_what_a_duration_has_to_cover_is_the_groups_heartbeat() -> None:
+    cluster = replace(NEW, settings={"group.consumer.heartbeat.interval.ms": "15000"})
+    for duration, level in (("PT10S", Level.WARNING), ("PT15S", Level.INFO), ("PT6M", None)):
+        made = plan(GROUP, CONSUMER, cluster=cluster, configs=[_config({RESET: f"by_duration:{duration}"})])
+        check_finding(made, NEW_PARTITIONS, level)
 
 
 def test_what_is_said_of_the_file_of_a_member_names_it() -> None:

@@ -23,12 +23,12 @@ UUID = "3f0c6f9e-5a0b-4c1d-9d55-7c1f0a6b2e00"
         ([], None, {}),
         (["java"], ("java", None), {}),
         (["Java:4.1.0"], ("java", "4.1.0"), {}),
-        (["confluent-kafka:2.12"], ("librdkafka", "2.12"), {}),
+        (["confluent-kafka:2.12"], ("confluent-kafka", "2.12"), {}),
         (["m1=librdkafka:2.6.1"], None, {"m1": ("librdkafka", "2.6.1")}),
         (["java:4.1", "m1=sarama"], ("java", "4.1"), {"m1": ("sarama", None)}),
         (["a=b=java"], None, {"a=b": ("java", None)}),
         (["java:4.1", "java:4.1"], ("java", "4.1"), {}),
-        (["node-rdkafka:3.6.1"], ("librdkafka", None), {}),
+        (["node-rdkafka:3.6.1"], ("node-rdkafka", "3.6.1"), {}),
     ],
 )
 def test_what_client_says(
@@ -102,7 +102,11 @@ def test_told_beats_recorded_and_that_beats_the_member_id() -> None:
 
 
 def test_a_binding_may_be_numbered_apart_from_its_library() -> None:
-    assert client_of(member("m", "node-rdkafka", "3.6.1"), DeclaredClients()).version is None
+    assert client_of(member("m", "node-rdkafka", "3.6.1"), DeclaredClients()).version == (2, 12, 0)
+    assert client_of(member("m", "node-rdkafka", "3.99.0"), DeclaredClients()).version is None
+    told = client_of(member("m"), parse_clients(["confluent-kafka-javascript:1.10.1"]))
+    assert (told.library, told.version) == (LIBRARIES["librdkafka"], (2, 15, 1))
+    assert told.shown is None
     assert client_of(member("m", "confluent-kafka-go", "2.6.1"), DeclaredClients()).version == (2, 6, 1)
 
 

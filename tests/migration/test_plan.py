@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from groups.model import Cluster, Group, GroupState, GroupType, MemberProtocol, UserData
+from groups.model import Client, Cluster, Group, GroupState, GroupType, MemberProtocol, UserData
 from migration.model import Destination, Verdict
 from tests.migration.cases import (
     CLASSIC,
@@ -43,6 +43,20 @@ SARAMA = replace(
     ),
 )
 EMPTY_NEWER = replace(NEWER, state=GroupState.EMPTY, members=())
+
+STREAMS = replace(
+    GROUP,
+    protocol="stream",
+    members=tuple(
+        replace(
+            member(f"m{n}{thread}"),
+            client=Client(id=f"app-{n}-StreamThread-{thread}-consumer", host="/10.0.0.1"),
+        )
+        for thread in (1, 2)
+        for n in (1, 2)
+    ),
+)
+"""Two instances of an application with two threads each; the release is not known."""
 
 WAYS = {
     "java-to-cooperative": (GROUP, COOPERATIVE, [], ["first-bounce", "second-bounce"]),
@@ -118,6 +132,13 @@ WAYS = {
     "half-way-to-classic": (MIXED, CLASSIC, [], ["last-member"]),
     "one-member-to-classic": (replace(NEWER, members=NEWER.members[:1]), CLASSIC, [], ["last-member"]),
     "empty-to-classic": (EMPTY_NEWER, CLASSIC, ["java:4.1.0"], ["start-all"]),
+    "streams-to-cooperative": (STREAMS, COOPERATIVE, [], ["first-bounce", "second-bounce"]),
+    "old-streams-to-cooperative": (STREAMS, COOPERATIVE, ["java:2.3.1"], ["first-bounce", "second-bounce"]),
+    "streams-of-2.4-to-cooperative": (STREAMS, COOPERATIVE, ["java:3.9.1"], ["only-bounce"]),
+    "streams-of-4.0-to-cooperative": (STREAMS, COOPERATIVE, ["java:4.0.0"], []),
+    "streams-to-eager": (STREAMS, EAGER, ["java:3.9.1"], ["only-bounce"]),
+    "streams-unknown-to-eager": (STREAMS, EAGER, [], ["only-bounce"]),
+    "old-streams-to-eager": (STREAMS, EAGER, ["java:2.3.1"], []),
     "classic-already": (GROUP, CLASSIC, [], []),
 }  # fmt: skip
 
@@ -154,6 +175,10 @@ BLOCKED = {
         replace(GROUP, members=(member("m1", "homegrown", "1"),)), COOPERATIVE, [], ["client-library"],
     ),
     "assignor-unknown": (replace(GROUP, protocol=""), COOPERATIVE, [], ["assignor-unknown"]),
+    "no-cooperative-yet-in-franz-go": (GROUP, COOPERATIVE, ["franz-go:1.16"], ["client-support"]),
+    "streams-to-consumer": (STREAMS, CONSUMER, [], ["streams"]),
+    "streams-of-4.0-to-eager": (STREAMS, EAGER, ["java:4.3.1"], ["streams"]),
+    "streams-too-far-apart": (STREAMS, COOPERATIVE, ["java:4.0", "m11=java:2.3"], ["streams"]),
     "too-old": (GROUP, CONSUMER, ["java:3.9.1"], ["client-support"]),
     "cannot": (GROUP, COOPERATIVE, ["sarama:1.45"], ["client-support"]),
     "one-sarama-member": (group_of("sarama:1.45", "sticky", 1), CONSUMER, [], ["client-support"]),

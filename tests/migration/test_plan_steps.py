@@ -1,6 +1,7 @@
 """What holds of every plan, and what each path says in its steps."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -28,8 +29,13 @@ from migration.model import (
     names_of,
 )
 from migration.plan_file import plan_from_data, plan_to_data
+from tests.cli.sources.live_source import live_source
+from tests.kafka.broker import Broker
+from tests.kafka.groups import wait_group
+from tests.kafka.members import Members, fresh_name
+from tests.kafka.topics import fresh_topic
 from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER, EMPTY, GROUP, MIXED, NEW, NEWER, plan
-from tests.migration.test_plan import OFFLINE, WAYS
+from tests.migration.test_plan import OFFLINE, STREAMS, WAYS
 
 STABLE = StateIn(states=(GroupState.STABLE,))
 
@@ -90,11 +96,16 @@ class TestEveryPlan:
             assert set(taken) <= known
             assert (step.manner is None) == (not taken and step.id != "start-all")
             assert all(
-                len(members) <= made.concurrency or step.manner is not Manner.RESTART
+                len(processes(members)) <= made.concurrency or step.manner is not Manner.RESTART
                 for members in step.rounds
             )
             if step.course and step.rounds:
                 assert [len(some) for some in step.course.rounds] == [len(some) for some in step.rounds]
+
+
+def processes(members: Sequence[str]) -> set[str]:
+    """What restarts together: a member, and of Kafka Streams all threads of an instance."""
+    return {re.sub(r"-StreamThread-\d+-consumer", "", name) for name in members}
 
 
 def by_id(made: Plan) -> dict[str, Step]:
@@ -285,6 +296,7 @@ def test_a_bridge_that_stands_is_no_member_to_move() -> None:
         group.members[0],
         id="kohort-bridge-1",
         client=replace(group.members[0].client, id="kohort-bridge", library=None, version=None),
+        owned={},
     )
     made = plan(replace(group, members=(*group.members, bridge)), to, *clients)
     assert all("kohort-bridge" not in name for step in made.steps for some in step.rounds for name in some)
@@ -414,3 +426,67 @@ def _of(size: int, group: Group) -> Group:
     names = [f"m{number}" for number in range(1, size + 1)]
     members = tuple(replace(first, id=name, client=replace(first.client, id=name)) for name in names)
     return replace(group, members=members)
+
+
+def test_an_old_java_gets_the_new_client_and_the_list_in_one_bounce() -> None:
+    """KIP-429, Upgrade Path: replace the byte code and introduce the cooperative assignor."""
+    made = plan(GROUP, COOPERATIVE, "java:2.3.1")
+    assert made.path == "two bounces"
+    first, second = made.steps
+    assert "newer client (java 2.4 or later) and the list below at once" in first.actions[0]
+    assert first.actions[0].startswith("Start the members ")
+    assert any("ClassNotFoundException" in danger.symptom for danger in first.dangers)
+    assert not any("newer client" in action for action in second.actions)
+    assert any("rolling restart of its own" in each.title for each in made.alternatives)
+    assert "newer client" not in "".join(plan(GROUP, COOPERATIVE, "java:2.4").steps[0].actions)
+    one = plan(GROUP, COOPERATIVE, "m1=java:2.3.1").steps[0]
+    assert one.actions[0].startswith("Start m1 with a newer client")
+    (_, start) = plan(GROUP, COOPERATIVE, "java:2.3.1", offline=True).steps
+    assert "newer client" in start.actions[0]
+
+
+def test_on_the_way_back_an_old_client_may_come_in_the_second_bounce() -> None:
+    made = plan(replace(GROUP, protocol="cooperative-sticky"), EAGER, "java:3.9")
+    first, second = made.steps
+    line = "(java before 2.4), may be started from this step on, not before."
+    assert not any(line in action for action in first.actions)
+    assert any(line in action for action in second.actions)
+
+
+def test_streams_goes_by_upgrade_from() -> None:
+    """KIP-429, Upgrade Path: Streams: set to the old release in the first bounce, removed in the second."""
+    first, second = plan(STREAMS, COOPERATIVE, "java:2.0.1").steps
+    assert first.config == ("# Kafka Streams", "upgrade.from=2.0")
+    assert second.config == ("# Kafka Streams", "# remove: upgrade.from")
+    assert first.rounds == tuple(
+        tuple(f"app-{instance}-StreamThread-{thread}-consumer" for thread in (1, 2)) for instance in (1, 2)
+    )
+    assert all(
+        "partition.assignment.strategy" not in line for step in (first, second) for line in step.config
+    )
+    unknown, _ = plan(STREAMS, COOPERATIVE).steps
+    assert unknown.config[1] == "upgrade.from=2.3"
+    (back,) = plan(STREAMS, EAGER, "java:3.9.1").steps
+    assert back.config[1] == "upgrade.from=2.3"
+    _, start = plan(STREAMS, COOPERATIVE, "java:2.3.1", offline=True).steps
+    assert (start.id, start.config[1]) == ("start-all", "# remove: upgrade.from")
+    (empty,) = plan(replace(STREAMS, state=GroupState.EMPTY, members=()), COOPERATIVE, "java:2.3").steps
+    assert (empty.id, empty.rounds) == ("start-all", ())
+
+
+@pytest.mark.kafka
+def test_streams_of_4_3_has_no_eager_rebalancing(broker: Broker, members: Members) -> None:
+    """What the plans say of 4.0 and later: the ConfigException, and a group that shows as `stream`."""
+    topic = fresh_topic(broker, 2)
+    refused = members.streams(
+        broker, fresh_name("app"), [topic], group_protocol="classic", upgrade_from="2.3"
+    )
+    assert "Invalid value 2.3 for configuration upgrade.from" in (refused.wait_event("error").reason or "")
+    group = fresh_name("app")
+    members.streams(broker, group, [topic], group_protocol="classic")
+    wait_group(broker, group, members=1)
+    with live_source(broker) as source:
+        (found,) = source.describe([group], offsets=False).items
+    assert found.protocol == "stream"
+    assert [step.id for step in plan(found, COOPERATIVE).steps] == ["first-bounce", "second-bounce"]
+    assert not plan(found, COOPERATIVE, "java:4.3.1").findings

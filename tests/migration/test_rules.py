@@ -17,6 +17,7 @@ from tests.migration.cases import (
     EAGER,
     EMPTY,
     GROUP,
+    NEW,
     check_finding,
     found,
     group_of,
@@ -77,6 +78,13 @@ def test_the_cluster_must_speak_the_protocol(features: dict[str, int], level: Le
     assert found(plan(GROUP, COOPERATIVE, cluster=cluster), "group-version") is None
 
 
+def test_the_protocol_of_3_9_is_called_a_preview() -> None:
+    cluster = Cluster(kafka="3.9", features={"metadata.version": 21}, consumer_protocol=True)
+    finding = found(plan(GROUP, CONSUMER, cluster=cluster), "group-version")
+    assert finding is not None
+    assert finding.message == "The brokers are Kafka 3.9, where the consumer protocol is a preview."
+
+
 def test_an_unknown_library_is_asked_for() -> None:
     finding = found(plan(replace(GROUP, members=(member("m9"),)), CONSUMER), "client-library")
     assert finding is not None
@@ -89,11 +97,13 @@ def test_an_unknown_library_is_asked_for() -> None:
 @pytest.mark.parametrize(
     ("client", "to", "level"),
     [
-        ("java:2.3", COOPERATIVE, Level.BLOCKER),
+        ("java:2.3", COOPERATIVE, Level.INFO),
         ("java:2.4", COOPERATIVE, None),
         ("java:3.9", CONSUMER, Level.BLOCKER),
-        ("java:4.0.0", CONSUMER, None),
-        ("java:4", CONSUMER, None),
+        ("java:4.0.0", CONSUMER, Level.WARNING),
+        ("java:4", CONSUMER, Level.WARNING),
+        ("java:4.3.1", CONSUMER, Level.WARNING),
+        ("java:4.4.0", CONSUMER, None),
         ("java:2", CONSUMER, Level.BLOCKER),
         ("java:2", COOPERATIVE, Level.WARNING),
         ("librdkafka:2", CONSUMER, Level.WARNING),
@@ -102,7 +112,9 @@ def test_an_unknown_library_is_asked_for() -> None:
         ("librdkafka:1.5", COOPERATIVE, Level.BLOCKER),
         ("librdkafka:1.6.0", COOPERATIVE, Level.WARNING),
         ("librdkafka:2.6.0", COOPERATIVE, Level.WARNING),
-        ("librdkafka:2.6.1", COOPERATIVE, None),
+        ("librdkafka:2.6.1", COOPERATIVE, Level.WARNING),
+        ("librdkafka:2.10.0", COOPERATIVE, Level.WARNING),
+        ("librdkafka:2.10.1", COOPERATIVE, None),
         ("franz-go:1.16.9", COOPERATIVE, Level.BLOCKER),
         ("sarama:1.45", EAGER, None),
         ("kafkajs:2.2", CLASSIC, None),
@@ -179,7 +191,7 @@ def test_callbacks_by_library(group: Group, to: Destination, said: str) -> None:
 @pytest.mark.parametrize(
     ("group", "to", "rule", "remedy"),
     [
-        (replace(GROUP, protocol="stream"), COOPERATIVE, "streams", "upgrade.from"),
+        (replace(GROUP, protocol="stream"), CONSUMER, "streams", "brokers 4.2.1 or later"),
         (
             replace(GROUP, protocol_type="connect", protocol="eager"),
             CONSUMER,
@@ -193,6 +205,59 @@ def test_streams_and_connect_have_ways_of_their_own(
 ) -> None:
     (finding,) = plan(group, to).findings
     assert (finding.rule, remedy in finding.remedy) == (rule, True)
+
+
+def test_partitions_with_two_owners_stay_classic() -> None:
+    """A broker of 4.3.1 answers UNKNOWN_SERVER_ERROR (conformance, `a partition assigned twice`)."""
+    both = replace(
+        GROUP,
+        protocol="redundant",
+        members=tuple(
+            replace(one, owned={"orders": (0, 1), "bills": (n,)}) for n, one in enumerate(GROUP.members)
+        ),
+    )
+    finding = the_finding(plan(both, CONSUMER), "shared-partitions")
+    assert (finding.level, finding.members) == (Level.BLOCKER, ("m1", "m2"))
+    assert "(orders-0, orders-1)" in finding.message
+    assert "UNKNOWN_SERVER_ERROR" in finding.message
+    offline = the_finding(plan(both, CONSUMER, offline=True), "shared-partitions")
+    assert (offline.level, "UNKNOWN_SERVER_ERROR" in offline.message) == (Level.BLOCKER, False)
+    assert found(plan(both, COOPERATIVE), "shared-partitions") is None
+    apart = (GROUP.members[0], replace(GROUP.members[1], owned={"orders": (2, 3)}))
+    assert found(plan(replace(GROUP, members=apart), CONSUMER), "shared-partitions") is None
+
+
+@pytest.mark.parametrize(
+    ("kafka", "said"),
+    [
+        ("4.2.0", "The brokers are 4.2.0: their move from classic to streams groups has a critical fault"),
+        ("4.2", "If the brokers are 4.2.0, their move"),
+        ("4.2-IV1", "If the brokers are 4.2.0, their move"),
+        ("4.2.1", None),
+        ("4.3", None),
+        ("4.20", None),
+        (None, None),
+    ],
+)
+def test_brokers_4_2_0_do_not_take_streams_over(kafka: str | None, said: str | None) -> None:
+    made = plan(replace(GROUP, protocol="stream"), CONSUMER, cluster=replace(NEW, kafka=kafka))
+    message = the_finding(made, "streams").message
+    assert ("KAFKA-20254" in message, (said or "") in message) == (said is not None, True)
+
+
+@pytest.mark.parametrize(
+    ("clients", "to", "levels"),
+    [
+        (["java:3.9.1"], COOPERATIVE, {"streams": Level.INFO, "streams-queries": Level.INFO}),
+        (["java:2.3.1"], COOPERATIVE, {"streams-queries": Level.INFO}),
+        (["java:3.9.1"], EAGER, {"streams": Level.INFO, "streams-queries": Level.WARNING}),
+        (["java"], EAGER, {"streams": Level.WARNING, "streams-queries": Level.WARNING}),
+    ],
+)
+def test_what_is_said_of_streams(clients: list[str], to: Destination, levels: dict[str, Level]) -> None:
+    """Rules about consumers' assignors, listeners and lists have no meaning for it."""
+    made = plan(replace(GROUP, protocol="stream"), to, *clients)
+    assert {finding.rule: finding.level for finding in made.findings} == levels
 
 
 @pytest.mark.parametrize(

@@ -157,6 +157,8 @@ REGEXES = replace(NEWER, members=(BY_REGEX, upgraded("m2", MemberProtocol.CLASSI
         (GROUP, "4.10", CONSUMER, "fenced-members", None),
         (GROUP, None, CONSUMER, "fenced-members", None),
         (GROUP, "4.0", COOPERATIVE, "fenced-members", None),
+        (GROUP, "0.8.2", COOPERATIVE, "broker-version", Level.BLOCKER),
+        (GROUP, "0.9.0.1", COOPERATIVE, "broker-version", None),
         (REGEXES, "4.0", CLASSIC, "regex-rollback", Level.WARNING),
         (REGEXES, None, CLASSIC, "regex-rollback", Level.WARNING),
         (REGEXES, "4.1", CLASSIC, "regex-rollback", None),

@@ -6,12 +6,30 @@ import pytest
 
 from groups.model import Subscription
 from migration.model import Level
+from tests.cli.sources.live_source import live_source
+from tests.kafka.broker import Broker
+from tests.kafka.members import Members, fresh_name
+from tests.kafka.topics import create_topics
 from tests.migration.cases import CONSUMER, COOPERATIVE, EMPTY, GROUP, check_finding, found, plan, the_finding
 
 TOPICS = ("orders", "orders-eu", "payments")
 
 TABLE = {
-    "look-ahead": ("java", "(?!x)orders.*", "regex-refused", Level.BLOCKER, "INVALID_REGULAR_EXPRESSION"),
+    "look-ahead": (
+        "librdkafka",
+        "^(?!x)orders.*",
+        "regex-refused",
+        Level.BLOCKER,
+        "INVALID_REGULAR_EXPRESSION",
+    ),
+    "look-ahead-in-java": (
+        "java",
+        "(?!x)orders.*",
+        "regex-client",
+        Level.INFO,
+        "INVALID_REGULAR_EXPRESSION",
+    ),
+    "lost-in-java": ("java", "(?i)ORDERS.*", "regex-topics", None, ""),
     "prefix-on-librdkafka": (
         "librdkafka",
         "^orders",
@@ -21,9 +39,16 @@ TABLE = {
     ),
     "whole-on-librdkafka": ("librdkafka", "^orders.*", "regex-topics", None, ""),
     "literal-on-librdkafka": ("librdkafka", "(?!x)", "regex-refused", None, ""),
-    "java": ("java", "orders.*", "regex-topics", None, ""),
+    "java": ("java", "orders.*", "regex-client", Level.INFO, "goes on matching orders.* in the client"),
     "another-library": ("franz-go", "orders.*", "regex-topics", Level.WARNING, "orders, orders-eu"),
-    "dangerous": ("java", "(((a{1000}){1000}){1000})", "regex-dangerous", Level.BLOCKER, "instructions"),
+    "dangerous": ("librdkafka", "^(a{1000}){101}", "regex-dangerous", Level.BLOCKER, "instructions"),
+    "dangerous-in-java": (
+        "java",
+        "(((a{1000}){1000}){1000})",
+        "regex-client",
+        Level.INFO,
+        "instructions",
+    ),
 }
 
 
@@ -31,6 +56,30 @@ TABLE = {
 def test_a_regex(library: str, regex: str, rule: str, level: Level | None, said: str) -> None:
     made = plan(GROUP, CONSUMER, f"{library}:99", topics=TOPICS, regexes=[regex])
     check_finding(made, rule, level, said)
+
+
+@pytest.mark.parametrize("regex", ["(?!x)orders.*", ".*", "(((a{1000}){1000}){1000})", "orders\\Z"])
+def test_no_regex_of_java_blocks_or_warns(regex: str) -> None:
+    """subscribe(Pattern) is matched in the client under both protocols, so no topic is lost or gained."""
+    made = plan(GROUP, CONSUMER, "java:4.1.0", topics=TOPICS, regexes=[regex])
+    levels = [finding.level for finding in made.findings if finding.rule.startswith("regex")]
+    assert levels == [Level.INFO]
+    assert made.steps
+
+
+@pytest.mark.kafka
+def test_a_java_pattern_is_not_sent_to_the_broker(broker: Broker, members: Members) -> None:
+    """RE2/J has no look-ahead: the broker would refuse this one from anybody who sends it."""
+    prefix = fresh_name("java-regex")
+    create_topics(broker, {f"{prefix}-{name}": 1 for name in ("orders", "audit")})
+    group = fresh_name("group")
+    wanted = f"{prefix}-(?!audit).*"
+    running = members.java(broker, group, pattern=wanted, group_protocol="consumer")
+    running.wait_assignment({f"{prefix}-orders": [0]})
+    with live_source(broker) as source:
+        (found,) = source.describe([group], offsets=False).items
+    (subscribed,) = [each.subscription for each in found.members]
+    assert subscribed == Subscription(topics=(f"{prefix}-orders",))
 
 
 def test_a_pattern_to_use_instead_is_named() -> None:
@@ -47,9 +96,9 @@ def test_topics_need_not_be_there_to_be_lost() -> None:
 
 
 def test_a_members_own_regex_is_of_the_member() -> None:
-    by_regex = replace(GROUP.members[0], subscription=Subscription(regex="(?=a)b"))
+    by_regex = replace(GROUP.members[0], subscription=Subscription(regex="^(?=a)b"))
     finding = the_finding(
-        plan(replace(GROUP, members=(by_regex, GROUP.members[1])), CONSUMER), "regex-refused"
+        plan(replace(GROUP, members=(by_regex, GROUP.members[1])), CONSUMER, "librdkafka:99"), "regex-refused"
     )
     assert finding.member == "m1"
 
@@ -57,6 +106,8 @@ def test_a_members_own_regex_is_of_the_member() -> None:
 def test_what_does_not_show_is_asked_for() -> None:
     finding = the_finding(plan(GROUP, CONSUMER), "regex-unknown")
     assert "--regex" in finding.remedy
+    assert "nothing changes" in finding.remedy
+    assert "nothing" not in the_finding(plan(GROUP, CONSUMER, "librdkafka:99"), "regex-unknown").remedy
     assert found(plan(GROUP, CONSUMER, regexes=["a"]), "regex-unknown") is None
     assert found(plan(EMPTY, CONSUMER, "java:4.1"), "regex-unknown") is None
     assert found(plan(GROUP, COOPERATIVE, regexes=["(?=a)"]), "regex-refused") is None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipeline.session import MissingSpark, SessionSettings, check_spark, session
+from tests.support.long import IS_LONG
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -17,7 +18,9 @@ REQUIRE = "KOHORT_REQUIRE_SPARK"
 CONF = {
     "spark.driver.memory": "1g",
     "spark.default.parallelism": "2",
-    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.shuffle.partitions": "4"
+    if IS_LONG
+    else "2",  # fewer are quicker, more show what hangs on them
 }
 
 

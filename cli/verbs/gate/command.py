@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from typer.core import TyperCommand
 
+from cli.optional_value import with_value
 from cli.options import OutputOptions, SourceOptions, option
 
 DEFAULT_WAIT_S = 300
 
 
-class WithWait(TyperCommand):
-    """Lets `--wait` stand alone: typer has no options whose value may be left out."""
-
-    # Typer keeps the type that the inherited method takes to itself; it is always given its own Context.
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Put the default behind a `--wait` that no number follows."""
-        return super().parse_args(ctx, with_default(args))
-
-
-def with_default(args: list[str]) -> list[str]:
-    """The arguments with a value behind every `--wait`; what follows `--` is no option."""
-    filled: list[str] = []
-    for position, argument in enumerate(args):
-        if argument == "--":
-            return filled + args[position:]
-        filled.append(argument)
-        following = args[position + 1] if position + 1 < len(args) else ""
-        if argument == "--wait" and not following[:1].isdigit():
-            filled.append(str(DEFAULT_WAIT_S))
-    return filled
+with_default = partial(
+    with_value, option="--wait", default=str(DEFAULT_WAIT_S), is_value=lambda text: text[:1].isdigit()
+)
+"""Lets `--wait` stand alone."""
 
 
 def gate(

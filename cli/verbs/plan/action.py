@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from pathlib import Path
@@ -20,12 +20,14 @@ from cli.sources.permissions import ending
 from cli.sources.source import Read, Source
 from cli.verbs.plan.client_files import read_client_config, read_clients
 from cli.verbs.plan.options import ClientOptions
+from groups.group_configs import GroupConfig
 from groups.group_spec import wanted_topics
 from groups.model import Group, Problem
 from groups.what_if import WhatIf
 from migration.client_config import HEARTBEAT_INTERVAL, SESSION_TIMEOUT, ClientConfig, configs_of_group
 from migration.clients import DeclaredClients, parse_clients, unknown_members
 from migration.commands import ClusterOptions
+from migration.frameworks import framework_named
 from migration.model import Destination, Plan, Verdict
 from migration.paths.choose import leader_matters
 from migration.paths.path import EAGER
@@ -44,6 +46,7 @@ class PlanRequest:
     concurrency: int = 1
     bounce_s: float
     assignor: str | None = None
+    frameworks: tuple[str, ...] = ()
     connection: ClusterOptions
     with_costs: bool = True
     """Whether what the steps cost is shown at all."""
@@ -75,6 +78,14 @@ def assignor_of(name: str | None, to: str) -> str | None:
     if name not in choices:
         raise UsageError(f"--assignor: {name!r} is none of {', '.join(choices)}")
     return name
+
+
+def frameworks_of(names: Sequence[str]) -> tuple[str, ...]:
+    """What `--framework` names. UsageError for one of which nothing is known."""
+    try:
+        return tuple(dict.fromkeys(framework_named(name).name for name in names))
+    except ValueError as error:
+        raise UsageError(f"--framework: {error}") from None
 
 
 def bounce_of(seconds: float) -> float:
@@ -127,9 +138,7 @@ def plan_groups(
     _refuse_strangers(described.items, request)
     cluster = source.cluster()
     access = source.access() if request.destination is Destination.CONSUMER else None
-    timeouts = (
-        source.group_settings([group.id for group in described.items]) if _moves_timeouts(request) else {}
-    )
+    known = source.group_settings([group.id for group in described.items]) if _moves_timeouts(request) else {}
     found = _with_leaders(source, described.items, request)
     topics = source.topics(_topics_to_read(found, request), end_offsets=False)
     plans = tuple(
@@ -142,9 +151,10 @@ def plan_groups(
                 topics=topics.items,
                 assignor=request.assignor,
                 regexes=request.regexes,
+                frameworks=request.frameworks,
                 configs=_configs_of(group, request, selection),
                 access=access,
-                settings=timeouts.get(group.id, {}),
+                settings=_values(known.get(group.id, {})),
                 offline=request.offline,
             ),
             concurrency=request.concurrency,
@@ -162,6 +172,10 @@ def _moves_timeouts(request: PlanRequest) -> bool:
     return request.destination is Destination.CONSUMER and any(
         config.setting(key) for config in request.configs for key in (SESSION_TIMEOUT, HEARTBEAT_INTERVAL)
     )
+
+
+def _values(configs: Mapping[str, GroupConfig]) -> dict[str, str]:
+    return {name: config.value for name, config in configs.items() if config.value is not None}
 
 
 def _not_judged(described: Read[Group]) -> tuple[Problem, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 from cli.errors import UsageError
 from groups.client_library import canonical_library
 from groups.yaml_files import TreeError, line_of, load_tree
-from migration.client_config import ClientConfig, kept, library_by_keys
+from migration.client_config import ClientConfig, kept, library_by_keys, of_consumers
 from wire.client.config.config_file import ConfigFileError, read_text
 from wire.java_properties import BadProperty, parse_properties
 
@@ -33,7 +33,7 @@ def read_client_config(value: str) -> ClientConfig:
     inferred, known_by = library_by_keys(entries)
     return ClientConfig(
         name=str(file),
-        settings=tuple(kept(entries)),
+        settings=tuple(kept(of_consumers(entries, library or inferred))),
         library=library or inferred,
         known_by="told" if library else known_by,
         member=owner if library is None else None,

@@ -39,6 +39,14 @@ def plan(
             "NAME",
         ),
     ] = None,
+    framework: Annotated[
+        list[str] | None,
+        option(
+            "--framework",
+            "What the members are built with: spring-kafka, parallel-consumer, kafkaflow, …",
+            "NAME",
+        ),
+    ] = None,
     svg: Annotated[
         Path | None, option("--svg", "Draw the course of the group, round by round; one plan.", "FILE")
     ] = None,
@@ -57,6 +65,7 @@ def plan(
         assignor_of,
         connection_of,
         document_of,
+        frameworks_of,
         plan_groups,
         status_of,
         typed_again,
@@ -69,6 +78,7 @@ def plan(
         destination=Destination("classic" if to is To.GENERIC else to.value),
         offline=offline,
         assignor=assignor_of(assignor, to.value),
+        frameworks=frameworks_of(framework or ()),
         connection=connection_of(source),
         with_costs=output.output in FOR_PROGRAMS,
         **what_clients_are(clients),

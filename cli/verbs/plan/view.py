@@ -54,7 +54,7 @@ def _overview(plan: Plan, write: str | None) -> Iterator[Block]:
     members = len(plan.baseline.members) if plan.baseline else 0
     yield Heading("Overview")
     yield Text(
-        f"The way: {plan.path}, for clients of {' and '.join(plan.clients)}. The group has "
+        f"The way: {plan.path}, for clients of {' and '.join(plan.clients)}{_inferred(plan)}. The group has "
         f"{_count(members, 'member')}{_pace(plan)}."
     )
     rows = [(n, step.title, len(step.rounds), *_figures(step)) for n, step in enumerate(plan.steps, 1)]
@@ -83,6 +83,12 @@ def _overview(plan: Plan, write: str | None) -> Iterator[Block]:
             first.replace("--step 1", "--step 0", 1),
         )
     )
+
+
+def _inferred(plan: Plan) -> str:
+    """What is to be added to the libraries where a finding says that members' ids alone suggest one."""
+    found = any(each.rule == "client-library" and each.level is Level.INFO for each in plan.findings)
+    return " (inferred)" if found else ""
 
 
 def _pace(plan: Plan) -> str:
@@ -190,7 +196,7 @@ def readiness_document(plans: Sequence[Plan], problems: tuple[Problem, ...]) -> 
         ("VERDICT", lambda plan: plan.verdict.value),
         ("##BLOCKERS", lambda plan: _count_of(plan, Level.BLOCKER)),
         ("##WARNINGS", lambda plan: _count_of(plan, Level.WARNING)),
-        ("CLIENTS", lambda plan: ", ".join(plan.clients) or None),
+        ("CLIENTS", lambda plan: f"{', '.join(plan.clients)}{_inferred(plan)}" or None),
         ("FIRST REASON", _first_reason),
     )
     data = {"plans": [plan_document(plan, ()).data for plan in plans]}

@@ -55,6 +55,32 @@ def test_one_group_does_not_end_the_audit_of_the_others(spark: SparkSession, tmp
     assert "the group odd cannot be judged: ValueError: 'no name!' is no name of a topic" in told["b.json"]
 
 
+def test_what_cannot_be_read_of_a_file_does_not_end_the_audit_of_the_rest(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    wanted = {"subscription": {"topics": ["t"]}, "owned": {"t": [0]}}
+    file = tmp_path / "a.json"
+    snapshot(
+        file,
+        {"t": 2},
+        {
+            "good": [{**MEMBER, **wanted}],
+            "bad": [{**MEMBER, **wanted, "id": "twice", "owned": {"t": [1, 1]}}],
+        },
+    )
+    tree = json.loads(file.read_text())
+    tree["topics"]["t"]["racks"] = {"0": ["a"]}
+    file.write_text(json.dumps(tree, indent=1))
+    run = audit(spark, [Snapshots(paths=(str(tmp_path),))], SETTINGS)
+    assert {row["group"] for row in run.audit.collect()} == {"good"}
+    racks, bad = sorted((each.reason for each in run.quarantined), key=lambda reason: "groups" in reason)
+    assert "topics.t.racks: partition 1 is missing, so the racks of this topic are not used" in racks
+    assert bad.startswith("line ")
+    assert bad.endswith(
+        "groups.bad.members[0].owned.t: a number is listed twice: 1; list it once (member 'twice')"
+    )
+
+
 def test_nothing_is_an_answer_too(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing here")
     run = audit(spark, [Snapshots(paths=(str(tmp_path),))], SETTINGS, out=str(tmp_path / "out"))

@@ -143,6 +143,15 @@ def test_a_file_of_clients_that_is_none(
     _plan(kohort, sample, "billing", "--clients", file).assert_refused(said, str(file), status=3)
 
 
+def test_frameworks_are_told(kohort: Kohort, sample: Path) -> None:
+    answer = _plan(kohort, sample, "billing", "--framework", "Decaton", output="json")
+    said = [each["message"] for each in answer.document["findings"] if each["rule"] == "rebalance-listener"]
+    assert any(message.startswith("Decaton: ") for message in said)
+    _plan(kohort, sample, "billing", "--framework", "decatron").assert_refused(
+        "--framework: unknown framework 'decatron'; known: arroyo, ", status=2
+    )
+
+
 def test_a_configuration_names_what_must_go(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
     file = tmp_path / "java.properties"
     file.write_text(JAVA_FILE)
@@ -202,7 +211,7 @@ def test_of_several_groups_a_file_counts_for_the_one_that_it_names(
 
 @pytest.mark.parametrize(
     ("client", "regex", "rule"),
-    [("java:4.1", "(?=a)b", "regex-refused"), ("librdkafka:2.16", "^ord", "regex-topics")],
+    [("librdkafka:2.16", "^(?=a)b", "regex-refused"), ("librdkafka:2.16", "^ord", "regex-topics")],
 )
 def test_wrong_moves_are_caught(kohort: Kohort, sample: Path, client: str, regex: str, rule: str) -> None:
     answer = _plan(kohort, sample, "billing", "--client", client, "--regex", regex, output="json")

@@ -1,0 +1,176 @@
+"""Frameworks that bring their own rebalance listeners: what is known of each where the callbacks change.
+
+A group does not show which framework its members use: it is told (`--framework`). A framework is here for what a thread
+of its own repository reports; of any other nothing is known, which is no sign that it is ready.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from migration.model import Destination, Level
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a framework does on the way to some destinations, and what to do about it."""
+
+    to: frozenset[Destination]
+    level: Level
+    message: str
+    remedy: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Framework:
+    """A framework, by the name of its repository."""
+
+    name: str
+    reports: tuple[Report, ...]
+
+
+_COOPERATIVE = frozenset({Destination.COOPERATIVE})
+_CONSUMER = frozenset({Destination.CONSUMER})
+_INCREMENTAL = _COOPERATIVE | _CONSUMER
+_ALL = frozenset(Destination)
+
+FRAMEWORKS: Mapping[str, Framework] = {
+    framework.name: framework
+    for framework in (
+        Framework(
+            name="parallel-consumer",
+            reports=(
+                Report(
+                    to=_COOPERATIVE,
+                    level=Level.WARNING,
+                    message="parallel-consumer: a commit during a cooperative rebalance throws "
+                    "RebalanceInProgressException, which ends the polling thread; nothing is consumed until a restart.",
+                    remedy="Take astubbs/parallel-consumer 0.6.0.0 or later first, where this is fixed: Confluent's "
+                    "repository is not maintained any more. Else stay on an eager assignor.",
+                    source="confluentinc/parallel-consumer issues 857 and 629; astubbs/parallel-consumer pull 100",
+                ),
+            ),
+        ),
+        Framework(
+            name="kafkaflow",
+            reports=(
+                Report(
+                    to=_ALL,
+                    level=Level.WARNING,
+                    message="KafkaFlow: a consumer whose partitions are all paused deadlocks when a rebalance revokes "
+                    "some, and the group with it.",
+                    remedy="Restart no member while consumers are paused (retries among it), or take a release "
+                    "with the fix.",
+                    source="Farfetch/kafkaflow issue 681; pull 736 (open)",
+                ),
+            ),
+        ),
+        Framework(
+            name="brighter",
+            reports=(
+                Report(
+                    to=_COOPERATIVE,
+                    level=Level.WARNING,
+                    message="Brighter: it commits by hand where partitions are revoked, which fails during a "
+                    "cooperative rebalance; releases since then refuse CooperativeSticky.",
+                    remedy="Plan --to consumer instead, with a release that has KafkaSubscription.GroupProtocol.",
+                    source="BrighterCommand/Brighter issue 3056, pull 4233",
+                ),
+                Report(
+                    to=_CONSUMER,
+                    level=Level.INFO,
+                    message="Brighter: KafkaSubscription.GroupProtocol sets the protocol, in releases since July 2026.",
+                    remedy="Use ConsumerGroupProtocol there, and remove SessionTimeout and "
+                    "PartitionAssignmentStrategy.",
+                    source="BrighterCommand/Brighter pull 4233",
+                ),
+            ),
+        ),
+        Framework(
+            name="decaton",
+            reports=(
+                Report(
+                    to=_CONSUMER,
+                    level=Level.WARNING,
+                    message="Decaton: its maintainers have not confirmed that it runs with the consumer protocol.",
+                    remedy="Try it with members that come and go, its retry topics among them, or wait for the issue.",
+                    source="line/decaton issue 240 (open)",
+                ),
+            ),
+        ),
+        Framework(
+            name="reactor-kafka",
+            reports=(
+                Report(
+                    to=_COOPERATIVE,
+                    level=Level.WARNING,
+                    message="Reactor Kafka: before its pull 315 a receiver fails with RebalanceInProgressException; "
+                    "and partitions that the application paused are resumed after a cooperative rebalance.",
+                    remedy="Take a release of 2023 or later. Pause again in the assign listener.",
+                    source="reactor/reactor-kafka issue 314, pull 315; issue 432 (open)",
+                ),
+            ),
+        ),
+        Framework(
+            name="spring-kafka",
+            reports=(
+                Report(
+                    to=_CONSUMER,
+                    level=Level.INFO,
+                    message="Spring for Apache Kafka supports the consumer protocol since 4.0, and only logs a warning "
+                    "where a custom assignor is left in the configuration.",
+                    remedy="With Spring Boot: spring.kafka.consumer.properties.group.protocol=consumer.",
+                    source="spring-projects/spring-kafka issue 3847, pull 3848",
+                ),
+            ),
+        ),
+        Framework(
+            name="cap",
+            reports=(
+                Report(
+                    to=_INCREMENTAL,
+                    level=Level.WARNING,
+                    message="CAP: rejecting a message calls assign(), which librdkafka refuses where callbacks are "
+                    "incremental (Local: Erroneous state); the replica stops consuming.",
+                    remedy="Try the exact version, and reject messages during the trial. Else stay on an "
+                    "eager assignor.",
+                    source="dotnetcore/CAP issue 1655",
+                ),
+            ),
+        ),
+        Framework(
+            name="arroyo",
+            reports=(
+                Report(
+                    to=_COOPERATIVE,
+                    level=Level.BLOCKER,
+                    message="Arroyo has no cooperative-sticky any more: it went on committing during rebalances.",
+                    remedy="Plan --to consumer instead.",
+                    source="getsentry/arroyo pull 168",
+                ),
+            ),
+        ),
+        Framework(
+            name="wolverine",
+            reports=(
+                Report(
+                    to=_CONSUMER,
+                    level=Level.INFO,
+                    message="Wolverine takes conflicting settings out by itself, with a warning in its log.",
+                    remedy="Call UseNextGenerationRebalanceProtocol() instead of setting group.protocol.",
+                    source="JasperFx/wolverine issue 3473, pull 3486",
+                ),
+            ),
+        ),
+    )
+}
+
+
+def framework_named(name: str) -> Framework:
+    """A framework by its name, in any case; ValueError lists the names."""
+    found = FRAMEWORKS.get(name.strip().lower())
+    if found is None:
+        raise ValueError(f"unknown framework {name!r}; known: {', '.join(sorted(FRAMEWORKS))}")
+    return found

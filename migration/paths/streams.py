@@ -1,0 +1,195 @@
+"""Kafka Streams on the classic protocol: to cooperative rebalancing and back, by `upgrade.from`.
+
+Two rolling restarts lead from a release before 2.4 to cooperative rebalancing: the first brings the newer release with
+`upgrade.from` set to the old one, which keeps it eager, and the second removes `upgrade.from`. The way back is one
+restart with `upgrade.from` between 2.0 and 2.3. Eager and cooperative members may be in the group together, as long as
+all are of 2.4 or later (KIP-429, Compatibility and Upgrade Path: Streams). Both ways were tried on a 4.3.1 broker with
+two instances: 2.3.1, 3.9.1 with `upgrade.from=2.3`, without it, and with it again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from assignors.registry import STREAMS
+from groups.model import Member
+from migration.clients import version_text
+from migration.course import Manner
+from migration.model import Alternative, Danger, Destination, ProtocolIs, Step
+from migration.paths import path as dangers
+from migration.paths.path import Path, Rounds, Trip, all_back
+from migration.paths.stop_and_start import START, stop_all
+from migration.rules.streams import is_always_eager
+
+FIRST, SECOND, ONLY = "first-bounce", "second-bounce", "only-bounce"
+_THREAD = re.compile(r"(?P<instance>.+)-StreamThread-\d+-consumer")
+_OLD = "2.3"
+
+
+def by_upgrade_from(trip: Trip) -> Path:
+    """The restarts that the instances' releases need."""
+    if trip.case.destination is Destination.EAGER:
+        return Path(name="upgrade.from", steps=(_eager(trip),), alternatives=(_STAY,))
+    if trip.is_empty:
+        return Path(name="start", steps=(_cooperative(trip, id=START),))
+    if trip.case.offline:
+        return Path(name="stop and start", steps=(stop_all(trip), _cooperative(trip, id=START)))
+    versions = [client.version for client in trip.case.clients.values()]
+    if any(version is None or is_always_eager(version) for version in versions):
+        steps = (_newer(trip), _cooperative(trip, id=SECOND))
+        return Path(name="upgrade.from in two bounces", steps=steps, alternatives=(_STOP,))
+    return Path(name="upgrade.from", steps=(_cooperative(trip, id=ONLY),), alternatives=(_STAY,))
+
+
+def _newer(trip: Trip) -> Step:
+    old = min((client.version for client in trip.case.clients.values() if client.version), default=None)
+    known = old is not None and is_always_eager(old)
+    value = version_text(old[:2]) if old is not None and known else _OLD
+    return _bounce(
+        trip,
+        id=FIRST,
+        title="First bounce: a newer Kafka Streams that stays eager",
+        actions=(
+            "Start every instance with Kafka Streams 2.4 to 3.9 (3.5 or later is best) and upgrade.from. Not with 4.0 "
+            "or later: they have no eager rebalancing.",
+            *(() if known else (_WHERE_OLD,)),
+        ),
+        config=(
+            f"upgrade.from={value}",
+            *(() if known else ("# the release that runs now, where it is older",)),
+        ),
+        expect="The group stays eager: all instances give up their tasks in each rebalance.",
+        way_back="Start the instances with the old release again, without upgrade.from.",
+    )
+
+
+_WHERE_OLD = "Skip this step if every instance runs 2.4 or later already."
+
+
+def _cooperative(trip: Trip, *, id: str) -> Step:
+    title, action = _WITHOUT[id]
+    return _bounce(
+        trip,
+        id=id,
+        title=title,
+        actions=(action,),
+        config=("# remove: upgrade.from",),
+        expect="Restarted instances keep the tasks that do not move; the others still give up everything.",
+        way_back=f"Set upgrade.from={_OLD} again and restart the instances one by one: they are eager again (not with "
+        "4.0 or later).",
+        at_once=id == START,
+    )
+
+
+_WITHOUT = {
+    SECOND: (
+        "Second bounce: upgrade.from is removed",
+        "Begin only when every instance runs 2.4 or later: older ones do not understand a cooperative rebalance.",
+    ),
+    ONLY: (
+        "The only bounce: upgrade.from is removed",
+        "Remove upgrade.from wherever it is 2.3 or lower. An instance without it is cooperative already, but restarts "
+        "too, so that the check can see that every instance has been looked at.",
+    ),
+    START: (
+        "Start all instances without upgrade.from",
+        "Start every instance with Kafka Streams 2.4 or later, without upgrade.from.",
+    ),
+}
+"""By step, its title and what to do."""
+
+
+def _eager(trip: Trip) -> Step:
+    return _bounce(
+        trip,
+        id=ONLY,
+        title="The only bounce: upgrade.from keeps Streams eager",
+        actions=(
+            "Set upgrade.from on every instance (Kafka Streams 2.4 to 3.9), and leave it there: as long as it is 2.3 "
+            "or lower, Streams is eager.",
+        ),
+        config=(f"upgrade.from={_OLD}", "# 2.0 to 2.3: a lower one keeps Streams on an old metadata version"),
+        expect="Restarted instances give up all their tasks in each rebalance; the others keep what does not move.",
+        way_back="Remove upgrade.from and restart the instances one by one.",
+    )
+
+
+def _bounce(
+    trip: Trip,
+    *,
+    id: str,
+    title: str,
+    actions: tuple[str, ...],
+    config: tuple[str, ...],
+    expect: str,
+    way_back: str,
+    at_once: bool = False,
+) -> Step:
+    rounds = _by_instance(trip, at_once=at_once)
+    resting = (*all_back(trip), ProtocolIs(protocol=STREAMS))
+    return Step(
+        id=id,
+        title=title,
+        actions=(
+            *actions,
+            "A member is a stream thread: an instance restarts with all its threads. Stop it, wait until its process "
+            "has ended, then start it with the lines below.",
+            *(
+                ("Begin the next round only when the check of this one has ended with exit status 0.",)
+                if len(rounds.names) > 1
+                else ()
+            ),
+        ),
+        manner=Manner.START if at_once else Manner.RESTART,
+        rounds=rounds.names,
+        config=("# Kafka Streams", *config),
+        expect=f"{expect} A stopped instance does not leave the group: its members stay in it until their sessions end "
+        "(session.timeout.ms: 45 s by default, 10 s before 3.0), and its tasks wait for that.",
+        complete_when="The group is Stable and every member has come back under a new id. A broker does not show "
+        "upgrade.from; the log of an instance (2.4 to 3.9) says at its start `Eager rebalancing protocol is enabled "
+        "now for upgrade from 2.3.x`, or `Cooperative rebalancing protocol is enabled now`.",
+        between=resting,
+        gate=resting,
+        dangers=(
+            Danger(
+                what="upgrade.from is 2.3 or lower with Kafka Streams 4.0 or later.",
+                symptom="The instance does not start: `ConfigException: Invalid value 2.3 for configuration "
+                "upgrade.from`. The check says that members are missing.",
+                then="Start it with 3.9 or earlier, or without upgrade.from where all others run 2.4 or later.",
+            ),
+            *dangers.between_rounds(rounds),
+        ),
+        way_back=way_back,
+    )
+
+
+def _by_instance(trip: Trip, *, at_once: bool) -> Rounds:
+    """Threads of an instance restart together: their client ids differ in the thread's number only."""
+    instances: dict[str, list[Member]] = {}
+    for member in trip.ordered(trip.members):
+        match = _THREAD.fullmatch(member.client.id or "")
+        instances.setdefault(match["instance"] if match else member.id, []).append(member)
+    size = len(instances) if at_once else trip.concurrency
+    named = list(instances.values())
+    together = [
+        [member for instance in named[start : start + size] for member in instance]
+        for start in range(0, len(named), size or 1)
+    ]
+    return Rounds(names=tuple(map(trip.name, together)), ids=tuple(map(_ids, together)))
+
+
+def _ids(members: Sequence[Member]) -> tuple[str, ...]:
+    return tuple(member.id for member in members)
+
+
+_STAY = Alternative(
+    title="Nothing at all",
+    why_not="upgrade.from alone decides, and a broker does not show it. Where every instance has it as it is to be, "
+    "there is nothing to do.",
+)
+_STOP = Alternative(
+    title="Stop all instances, start all instances",
+    why_not="Nothing is processed meanwhile. It needs one restart of each instance instead of two, and no "
+    "upgrade.from.",
+)

@@ -1,0 +1,149 @@
+"""What times in the members' files mean for rebalances and for new partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from groups.offsets.scenarios import parse_duration_ns
+from migration.client_config import (
+    HEARTBEAT_INTERVAL,
+    MAX_IDLE,
+    MAX_POLL_INTERVAL,
+    METADATA_MAX_AGE,
+    OFFSET_RESET,
+    ClientConfig,
+    Setting,
+)
+from migration.model import Destination, Finding, Level
+from migration.rules.case import Case
+from migration.rules.client_configs import owners_of, timeout_now
+
+_DEFAULTS_MS = {MAX_IDLE: 540_000, MAX_POLL_INTERVAL: 300_000, METADATA_MAX_AGE: 300_000}
+"""Java's (ConsumerConfig of kafka-clients 4.4.0)."""
+_REBALANCE_MS = 60_000
+"""What Kafka's documentation allows for a rebalance: PT6M with a metadata.max.age.ms of five minutes."""
+_DURATION = "by_duration:"
+_LATEST = ("latest", "largest", "end")
+_RESET_DOCS = "ConsumerConfig of kafka-clients 4.4.0, auto.offset.reset; apache/kafka pull 22784"
+
+
+def connections_outlast_rebalances(case: Case) -> Iterator[Finding]:
+    """A JoinGroup of a classic rebalance may go unanswered for max.poll.interval.ms."""
+    if case.destination is Destination.CONSUMER:
+        return
+    for config in case.configs:
+        if config.library == "librdkafka":  # closes no idle connection by default
+            continue
+        idle, poll = _milliseconds(config, MAX_IDLE), _milliseconds(config, MAX_POLL_INTERVAL)
+        if idle is not None and poll is not None and 0 <= idle < poll:
+            yield case.warning(
+                "client-config-idle",
+                members=owners_of(case, config),
+                message=f"{config.name}: {_told(config, MAX_IDLE)} is less than {_told(config, MAX_POLL_INTERVAL)}. "
+                "In a long classic rebalance the client may close its connection to the coordinator while it waits "
+                "for the other members.",
+                remedy=f"Set {MAX_IDLE} to at least {poll}.",
+                source="ConsumerConfig of kafka-clients 4.4.0, max.poll.interval.ms",
+            )
+
+
+def new_partitions_are_read(case: Case) -> Iterator[Finding]:
+    """What is written to a new partition before its member knows of it is only read if the reset goes back that far."""
+    for config in case.configs:
+        said = config.setting(OFFSET_RESET)
+        finding = None
+        if said is None and config.library == "connect":  # whose workers set earliest
+            continue
+        if said is None or said.value.lower() in _LATEST:
+            finding = _latest(case, config, said)
+        elif said.value.lower().startswith(_DURATION):
+            finding = _duration(case, config, said)
+        if finding is not None:
+            yield finding
+
+
+def _latest(case: Case, config: ClientConfig, said: Setting | None) -> Finding:
+    what = f"{OFFSET_RESET} is latest (the default)" if said is None else f"{said.place} is {said.value}"
+    by_duration = (
+        f", or {_DURATION}{_shortest(case, config)}" if config.library in ("java", "connect") else ""
+    )
+    return case.finding(
+        Level.INFO if said is None else Level.WARNING,
+        "client-config-new-partitions",
+        members=owners_of(case, config),
+        message=f"{config.name}: {what}. When a topic gets more partitions, records that are written to them before "
+        f"the members discover them are skipped. That takes {_discovery(case, config)}.",
+        remedy=f"Where topics grow, use earliest{by_duration}; the group's committed offsets are not affected.",
+        source=_RESET_DOCS,
+    )
+
+
+def _duration(case: Case, config: ClientConfig, said: Setting) -> Finding | None:
+    try:
+        reaches_ms = parse_duration_ns(said.value[len(_DURATION) :]) // 1_000_000
+    except ValueError:
+        return None
+    here, back = _needed_ms(case, config), _classic_ms(config)
+    if here is not None and reaches_ms < here:
+        return case.warning(
+            "client-config-new-partitions",
+            members=owners_of(case, config),
+            message=f"{config.name}: {said.place} is {said.value}, less than it may take to discover a new "
+            f"partition: {_discovery(case, config)}. Older records in it are skipped.",
+            remedy=f"Use {_DURATION}{_shortest(case, config)} or longer, or earliest.",
+            source=_RESET_DOCS,
+        )
+    if case.destination is Destination.CONSUMER and back is not None and reaches_ms < back:
+        return case.info(
+            "client-config-new-partitions",
+            members=owners_of(case, config),
+            message=f"{config.name}: {said.place} is {said.value}. It is long enough under the consumer protocol, and "
+            "too short after a rollback to the classic one: members discover new partitions later there.",
+            remedy=f"Use {_DURATION}{_iso(back)} or longer until no rollback is planned any more.",
+            source=_RESET_DOCS,
+        )
+    return None
+
+
+def _needed_ms(case: Case, config: ClientConfig) -> int | None:
+    """How far back a reset has to reach; None where that is not known."""
+    if case.destination is Destination.CONSUMER:
+        interval = timeout_now(case, HEARTBEAT_INTERVAL)
+        return int(interval) if interval.isdigit() else None
+    return _classic_ms(config)
+
+
+def _classic_ms(config: ClientConfig) -> int | None:
+    age = _milliseconds(config, METADATA_MAX_AGE)
+    return None if age is None else age + _REBALANCE_MS
+
+
+def _shortest(case: Case, config: ClientConfig) -> str:
+    return _iso(_needed_ms(case, config) or _DEFAULTS_MS[METADATA_MAX_AGE] + _REBALANCE_MS)
+
+
+def _discovery(case: Case, config: ClientConfig) -> str:
+    """What a member waits for before it reads a new partition."""
+    if case.destination is Destination.CONSUMER:
+        return f"up to a heartbeat interval ({timeout_now(case, HEARTBEAT_INTERVAL)} ms)"
+    return f"up to {_told(config, METADATA_MAX_AGE)} ms, and a rebalance"
+
+
+def _milliseconds(config: ClientConfig, key: str) -> int | None:
+    """A setting of the file, or its default; None where it is no number."""
+    said = config.setting(key)
+    if said is None:
+        return _DEFAULTS_MS[key]
+    text = said.value.removeprefix("-")
+    return int(said.value) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+def _told(config: ClientConfig, key: str) -> str:
+    said = config.setting(key)
+    return f"{key} {_DEFAULTS_MS[key]} (the default)" if said is None else f"{said.place} {said.value}"
+
+
+def _iso(milliseconds: int) -> str:
+    """The next whole second or minute, as ISO 8601 writes it: PT5S, PT6M."""
+    seconds = -(-milliseconds // 1000)
+    return f"PT{seconds // 60}M" if seconds >= 60 and seconds % 60 == 0 else f"PT{seconds}S"

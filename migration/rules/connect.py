@@ -1,0 +1,48 @@
+"""The consumers of Kafka Connect's sink tasks: a connector's own settings, where the workers allow them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from migration.client_config import OVERRIDE_POLICY
+from migration.model import Finding
+from migration.rules.case import Case, members_by
+
+_ALL = "All"
+_REFUSING = ("None", "Principal")
+"""Policies that refuse every setting that a migration changes; their classes are named after them."""
+_SOURCE = "KIP-458; KIP-722: All since Kafka 3.0; KIP-1188: Allowlist since 4.2, and the default of 5.0"
+
+
+def connector_may_override(case: Case) -> Iterator[Finding]:
+    """`consumer.override.` of a connector needs a policy of the workers that allows it."""
+    sinks = members_by(case, lambda it: it.library.name if it.library else None).get("connect")
+    if sinks is None:
+        return
+    told = next((said for config in case.configs if (said := config.setting(OVERRIDE_POLICY))), None)
+    policy = (
+        told.value.rpartition(".")[2].removesuffix("ConnectorClientConfigOverridePolicy") if told else None
+    )
+    if policy == _ALL:
+        return
+    if policy in _REFUSING:
+        yield case.warning(
+            "connect-override",
+            members=sinks,
+            message=f"{OVERRIDE_POLICY} of the Connect workers is {policy}: it refuses the consumer.override settings "
+            "of a connector.",
+            remedy=f"Set it to {_ALL} on every worker (a rolling restart). Or set the lines of the steps on the "
+            "workers, with consumer. instead of consumer.override.: they count for all sink connectors.",
+            source=_SOURCE,
+        )
+        return
+    known = f"is {policy}" if policy else "is not known here (All by default since Kafka 3.0, None before)"
+    yield case.info(
+        "connect-override",
+        members=sinks,
+        message="The members are tasks of a Kafka Connect sink connector. Its configuration takes the lines of the "
+        f"steps if {OVERRIDE_POLICY} of the workers allows them. It {known}.",
+        remedy="Check it, and that an allow list contains group.protocol, group.remote.assignor and "
+        "partition.assignment.strategy. What the workers set under consumer. counts for all sink connectors.",
+        source=_SOURCE,
+    )

@@ -1,0 +1,149 @@
+"""What changes for whoever runs and watches the members: commits, shutdowns, errors, tools and dashboards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from migration.client_config import SESSION_TIMEOUT
+from migration.model import Destination, Finding, Level
+from migration.rules.broker import is_before
+from migration.rules.case import Case, members_by
+from migration.rules.client_configs import timeout_now
+from migration.rules.clients import is_there
+from migration.rules.user_data import libraries_of
+
+_ASSIGNMENT_EPOCHS = (4, 3)
+"""The release whose brokers take a commit by the epoch of its partition's assignment."""
+_ON_JAVA = {"java", "connect"}
+"""Libraries whose consumer is Java's."""
+_INTRODUCTION = "librdkafka INTRODUCTION.md, Next Generation Consumer Group Protocol, Contract Changes"
+
+
+def _librdkafka_members(case: Case) -> list[str | None]:
+    """Those that are to go to the consumer protocol, and do not speak it yet."""
+    if case.destination is not Destination.CONSUMER:
+        return []
+    members = members_by(case, lambda client: client.library.name if client.library else None)
+    return [member for member in members.get("librdkafka", ()) if not is_there(case, member)]
+
+
+def commits_may_be_stale(case: Case) -> Iterator[Finding]:
+    """Brokers before 4.3 refuse every commit that does not have the member's newest epoch."""
+    early = is_before(case, _ASSIGNMENT_EPOCHS)
+    if case.destination is not Destination.CONSUMER or early is False:
+        return
+    if all(is_there(case, member) for member in case.clients):
+        return
+    brokers = f"The brokers are {case.cluster.kafka}. They" if early else "Brokers older than 4.3"
+    yield case.finding(
+        Level.WARNING if early else Level.INFO,
+        "stale-commits",
+        message=f"{brokers} refuse a commit with STALE_MEMBER_EPOCH when the member's epoch has changed since its last "
+        "heartbeat, also of partitions that it keeps. This happens whenever members join or leave.",
+        remedy="Upgrade the brokers to 4.3 or later first (KIP-1251). Otherwise make sure that the application commits "
+        "again after STALE_MEMBER_EPOCH, and that its alarms allow for it.",
+        source="KIP-1251, apache/kafka pull 21692; node-rdkafka issue 1146, arroyo issue 419",
+    )
+
+
+def shutdown_has_time(case: Case) -> Iterator[Finding]:
+    """A member that is killed while it closes keeps its partitions until its session ends."""
+    members = _librdkafka_members(case)
+    if not members:
+        return
+    session = timeout_now(case, SESSION_TIMEOUT)
+    seconds = max(_LONGEST_CLOSE_S, int(session) // 1000 if session.isdigit() else 0)
+    yield case.warning(
+        "shutdown-grace",
+        members=members,
+        message="While no coordinator answers, librdkafka's close() retries its last commit, under the consumer "
+        f"protocol for {seconds} s or longer. Kubernetes kills a pod after 30 s by default: its offsets are not "
+        "committed then, and it keeps its partitions until its session ends.",
+        remedy=f"Set terminationGracePeriodSeconds (or the timeout of what else stops the members) to more than "
+        f"{seconds} s, and the time that preStop takes, before the first step.",
+        source=f"{_INTRODUCTION}: Closing / Auto-Commit; 2.16.0 closed while a broker did not answer, tried",
+    )
+
+
+_LONGEST_CLOSE_S = 45
+"""The brokers' default session: librdkafka takes it whatever the brokers and the group are set to."""
+
+
+def fetching_goes_on(case: Case) -> Iterator[Finding]:
+    """The session is the broker's: a client that cannot reach it does not know that it is over."""
+    members = _librdkafka_members(case)
+    if members:
+        yield case.info(
+            "fetch-without-coordinator",
+            members=members,
+            message="Under the consumer protocol a librdkafka member continues to fetch while it cannot reach the "
+            "group's coordinator; under the classic one it stops when session.timeout.ms is over. Its partitions may "
+            "have another owner by then, and it cannot commit.",
+            remedy="Alarm on commits that fail, not only on members that stop reading. Make processing idempotent.",
+            source=f"{_INTRODUCTION}: Session Timeout & Fetching",
+        )
+
+
+def missing_topics_give_no_error(case: Case) -> Iterator[Finding]:
+    """What alarms on missing topics hear of them."""
+    members = _librdkafka_members(case)
+    if members:
+        yield case.info(
+            "missing-topics",
+            members=members,
+            message="Under the consumer protocol librdkafka reports no error for a subscribed topic that does not "
+            "exist, and TOPIC_AUTHORIZATION_FAILED at every heartbeat.",
+            remedy="Replace alarms on UNKNOWN_TOPIC_OR_PART by one on members without partitions, and limit the rate "
+            "of the one on TOPIC_AUTHORIZATION_FAILED.",
+            source=f"{_INTRODUCTION}: Error Handling Changes; 2.16.0 on 4.3.1, tried",
+        )
+
+
+def tools_know_the_protocol(case: Case) -> Iterator[Finding]:
+    """A group of 0 members rings no bell."""
+    if case.upgrades:
+        yield case.warning(
+            "old-tools",
+            message="Monitoring that only knows DescribeGroups (up to version 5) loses the group when it converts: it "
+            "shows the group as Dead, with 0 members, or not at all. kafka_exporter up to 1.10.0 reports 0 members; "
+            "KMinion without its pull 352 drops the group; Redpanda Console without its pull 2222 shows it as Dead; "
+            "tools on sarama depend on its issue 3746.",
+            remedy="Upgrade exporters, dashboards and consoles before the first step. Where that cannot be, add an "
+            "alarm on committed offsets that do not move: no alarm on lag may fire for a group that is not shown.",
+            source="kafka_exporter issue 533; kminion pull 352; redpanda console issue 1815 and pull 2222; sarama "
+            "issue 3746",
+        )
+
+
+def metrics_are_renamed(case: Case) -> Iterator[Finding]:
+    """Panels and log filters of the classic protocol show nothing more."""
+    if not case.upgrades:
+        return
+    java = (
+        "Java's consumers no longer have join-* and sync-* in consumer-coordinator-metrics (rebalance-* and "
+        "heartbeat-* stay), nor the log lines '(Re-)joining group' and 'Successfully joined group'. "
+    )
+    yield case.info(
+        "renamed-metrics",
+        message=f"Dashboards and log filters change. {java if libraries_of(case) & _ON_JAVA else ''}On the brokers, "
+        "group-completed-rebalance-* counts classic groups only, consumer-group-rebalance-* the others; their log has "
+        "'Bumped group epoch' and 'Computed a new target assignment' in place of 'Preparing to rebalance group' and "
+        "'Stabilized group'.",
+        remedy="Add the new names to panels, alarms and log filters before the first step. Keep the old ones until the "
+        "last group has moved.",
+        source="KIP-1068; metrics and logs of kafka-clients and brokers 4.3.1, both protocols compared",
+    )
+
+
+def classic_is_deprecated(case: Case) -> Iterator[Finding]:
+    """Java's consumer will lose the classic protocol."""
+    libraries = libraries_of(case)
+    if case.destination is Destination.CLASSIC and (libraries & _ON_JAVA or not libraries):
+        yield case.warning(
+            "classic-deprecated",
+            message="Java's consumer will lose the classic protocol: it is no longer the default and deprecated in "
+            "5.0, and removed in 6.0 (KIP-1274).",
+            remedy="Set group.protocol=classic explicitly, and plan --to consumer again before the members run "
+            "kafka-clients 6.0.",
+            source="KIP-1274; KIP-1237: brokers cannot switch a protocol off from 5.0 on",
+        )

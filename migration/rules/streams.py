@@ -1,0 +1,128 @@
+"""Kafka Streams on the classic protocol: its assignor, StreamsPartitionAssignor, moves tasks by rules of its own.
+
+Releases before 2.4 are eager. From 2.4 to 3.9 an application is cooperative unless `upgrade.from` is 2.3 or lower
+(KIP-429, Compatibility and Upgrade Path: Streams). From 4.0 on it is always cooperative, and refuses such an
+`upgrade.from` (KAFKA-18839; kafka-streams 4.3.1, tried). The name of the assignor is the same everywhere, so a broker
+does not show which it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from assignors.registry import STREAMS
+from groups.model import GroupType
+from migration.clients import Version, surely_before, surely_since
+from migration.model import Destination, Finding
+from migration.rules.case import Case
+
+COOPERATIVE_SINCE: Version = (2, 4)
+EAGER_UNTIL: Version = (4, 0)
+"""The first release without eager rebalancing."""
+_KIP = "KIP-429, Compatibility and Upgrade Path: Streams; KAFKA-18839 (apache/kafka pull 18988)"
+
+
+def is_streams(case: Case) -> bool:
+    """Whether the group is of Kafka Streams, on the classic protocol."""
+    return case.group.type is GroupType.CLASSIC and case.group.protocol == STREAMS
+
+
+def has_arrived(case: Case) -> bool:
+    """Whether the release alone says that an application is where it is to go."""
+    versions = _versions(case)
+    if case.destination is Destination.COOPERATIVE:
+        return all(version is not None and surely_since(version, EAGER_UNTIL) for version in versions)
+    return case.destination is Destination.EAGER and all(map(is_always_eager, versions))
+
+
+def is_always_eager(version: Version | None) -> bool:
+    """Whether a release is known to have no cooperative rebalancing."""
+    return version is not None and surely_before(version, COOPERATIVE_SINCE)
+
+
+def _versions(case: Case) -> set[Version | None]:
+    return {client.version for client in case.clients.values()}
+
+
+def streams_is_not_converted(case: Case) -> Iterator[Finding]:
+    """The consumer protocol is not for Streams, which has its own."""
+    if is_streams(case) and case.destination is Destination.CONSUMER:
+        yield case.blocker(
+            "streams",
+            message=f"{case.group.id} is a Kafka Streams application (its assignor is {STREAMS!r}): its tasks move by "
+            f"rules of its own, and the broker refuses to convert it.{_faulty(case)}",
+            remedy="Never plug another assignor into Streams. To the streams protocol: group.protocol=streams on "
+            "brokers 4.2.1 or later, after stopping all instances (KIP-1071).",
+            source="KIP-1071; KAFKA-20254 (apache/kafka pulls 21638 and 21641); apache/kafka pull 18046",
+        )
+
+
+def _faulty(case: Case) -> str:
+    """What is wrong with brokers 4.2.0; the feature level shows 4.2 whatever the patch release."""
+    match = re.match(r"4\.2(\.\d+)?(?!\d)", case.cluster.kafka or "")
+    if match is None or match.group(1) not in (None, ".0"):
+        return ""
+    which = "The brokers are 4.2.0: their" if match.group(1) else "If the brokers are 4.2.0, their"
+    return (
+        f" {which} move from classic to streams groups has a critical fault (KAFKA-20254). Upgrade them to 4.2.1 "
+        "first."
+    )
+
+
+def streams_can_rebalance_so(case: Case) -> Iterator[Finding]:
+    """Which releases can do what is asked for; what a broker cannot show."""
+    versions = _versions(case)
+    newest = sorted(version for version in versions if version and surely_since(version, EAGER_UNTIL))
+    if case.destination is Destination.EAGER and newest:
+        yield case.blocker(
+            "streams",
+            message=f"{case.group.id} is a Kafka Streams application, and releases from 4.0 on have no eager "
+            "rebalancing: they refuse to start with upgrade.from=2.3 or lower.",
+            remedy="Stay cooperative. Only Kafka Streams 2.4 to 3.9 can go back to eager.",
+            source=_KIP,
+        )
+        return
+    if newest and any(map(is_always_eager, versions)):
+        yield case.blocker(
+            "streams",
+            message="The instances run Kafka Streams before 2.4 and from 4.0 on: they do not understand each other.",
+            remedy="Take a release from 3.5 to 3.9 for all instances first; from there on, 4.0 is one rolling restart.",
+            source=_KIP,
+        )
+    if None in versions:
+        yield case.warning(
+            "streams",
+            message=f"{case.group.id} is a Kafka Streams application, and its release is not known: before 2.4 it is "
+            "eager, from 4.0 on it is cooperative, and in between upgrade.from decides.",
+            remedy="Say it: --client java:VERSION (of kafka-streams).",
+            source=_KIP,
+        )
+    elif not all(map(is_always_eager, versions)):
+        yield case.info(
+            "streams",
+            message=f"{case.group.id} is a Kafka Streams application. It is cooperative unless upgrade.from is 2.3 or "
+            "lower; a broker does not show which.",
+            remedy="Look at upgrade.from of every instance. Never plug another assignor into Streams.",
+            source=_KIP,
+        )
+
+
+def queries_notice(case: Case) -> Iterator[Finding]:
+    """What an application sees of it."""
+    if case.destination is Destination.COOPERATIVE:
+        yield case.info(
+            "streams-queries",
+            message="Streams spends less time in the state REBALANCING: it enters it only at the end of a rebalance. "
+            "Stores stay open for interactive queries, and tasks go on being restored.",
+            remedy="Review every StateListener that takes REBALANCING for the beginning of a rebalance.",
+            source=_KIP,
+        )
+    else:
+        yield case.warning(
+            "streams-queries",
+            message="Streams is in the state REBALANCING from the beginning of each rebalance to its end. All tasks "
+            "are given up, and stores are closed to interactive queries meanwhile.",
+            remedy="Have callers of interactive queries retry; review every StateListener.",
+            source=_KIP,
+        )

@@ -1,0 +1,67 @@
+"""Groups of known programs, by the group ids that their own source gives them: each has its own way.
+
+That is inferred: another program may have been given the same id.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from migration.model import Finding
+from migration.rules.case import Case
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A program, and how its groups are recognised."""
+
+    name: str
+    group: re.Pattern[str]
+    protocol_type: str = "consumer"
+    what: str
+    way: str
+    source: str
+
+
+_TOOLS = (
+    Tool(
+        name="ksqlDB",
+        group=re.compile(r"_confluent-ksql-.+"),
+        what="each query is a Kafka Streams application, and ksqlDB's servers run its members",
+        way="What is said of Kafka Streams counts for it. Its settings are ksql.streams.… of the servers, and all "
+        "servers restart for them.",
+        source="ReservedInternalTopics and KsqlConfig of confluentinc/ksql",
+    ),
+    Tool(
+        name="Spark",
+        group=re.compile(r"spark-kafka-(?:source|relation)-.+"),
+        what="Spark assigns partitions to its tasks itself and keeps offsets in its checkpoint; the group id is new in "
+        "every run",
+        way="There is nothing to migrate. Options of the source that begin with kafka. reach its clients.",
+        source="KafkaSourceProvider of apache/spark, uniqueGroupId",
+    ),
+    Tool(
+        name="MirrorMaker 2",
+        group=re.compile(r".+-mm2"),
+        protocol_type="connect",
+        what="its workers form a Connect group, and its source tasks assign partitions to themselves",
+        way="There is no consumer group of it to migrate. It syncs offsets of a group to the target only while that "
+        "group is Empty there (sync.group.offsets.enabled).",
+        source="MirrorMakerConfig, MirrorSourceTask and MirrorCheckpointTask of connect/mirror",
+    ),
+)
+
+
+def group_is_of_a_tool(case: Case) -> Iterator[Finding]:
+    """Name the program, and its own way."""
+    kind = case.group.protocol_type or "consumer"
+    for tool in _TOOLS:
+        if tool.group.fullmatch(case.group.id) and tool.protocol_type == kind:
+            yield case.info(
+                "tool",
+                message=f"{case.group.id} looks like a group of {tool.name} (inferred from the group id): {tool.what}.",
+                remedy=tool.way,
+                source=tool.source,
+            )
