@@ -17,7 +17,7 @@ from cli.errors import CommandError, ExitStatus, UsageError, is_expected
 from cli.options import SelectionOptions, SourceOptions
 from cli.output import notice
 from cli.sources.source import Read, Source
-from groups.listing import Cause, GroupListing, GroupState, GroupType, Problem
+from groups.listing import Cause, GroupFilter, GroupState, GroupType, Problem
 from wire.errors import WireError
 
 if TYPE_CHECKING:
@@ -171,6 +171,7 @@ def _source_of(options: SourceOptions) -> Source:
             command_config=options.command_config,
             timeout_ms=options.timeout_ms,
             settings=None if options.place is None else options.place.settings(),
+            cluster_id=options.place.cluster_id if options.place else None,
         )
     if options.log_dirs:
         return _log(options.log_dirs, options.as_of, options.topics_file)
@@ -240,10 +241,8 @@ def _embedded(directory: Path) -> Source:
     )
 
 
-def name_filter(pattern: str | None) -> Callable[[str], bool]:
-    """A test for group ids; everything passes without a pattern. UsageError for a pattern that is none."""
-    if pattern is None:
-        return lambda _: True
+def name_filter(pattern: str) -> Callable[[str], bool]:
+    """A test for group ids; UsageError for an invalid pattern."""
     from groups.regex.broker import InvalidRegexError, compile_filter
 
     try:
@@ -254,29 +253,85 @@ def name_filter(pattern: str | None) -> Callable[[str], bool]:
 
 
 def choose_groups(source: Source, selection: SelectionOptions) -> tuple[list[str], tuple[Problem, ...]]:
-    """The ids that were named, or those in the source that `--match` or `--all-groups` mean."""
+    """The ids of the groups that are meant, and what of the list could not be read.
+
+    A group that is named and does not pass the filters is a problem, as one that does not exist is.
+    """
+    if selection.topics:
+        read = describe_chosen(source, selection, offsets=True)
+        return [group.id for group in read.items], read.problems
+    return _chosen_by_list(source, selection)
+
+
+def _chosen_by_list(source: Source, selection: SelectionOptions) -> tuple[list[str], tuple[Problem, ...]]:
+    """Those that pass all filters but that of topics, which only a description shows."""
     named = list(dict.fromkeys(selection.groups or ()))
-    ways = [bool(named), selection.match is not None, selection.all_groups]
-    if sum(ways) != 1:
-        raise UsageError("name groups, or give --match REGEX, or --all-groups; one of these")
-    if named:
-        return named, ()
-    wanted = name_filter(selection.match)
-    listed = source.list_groups()
-    chosen = [group.id for group in listed.items if wanted(group.id)]
-    if not chosen and not listed.problems:
-        raise CommandError(
-            f"no group in {source.name}" + (f" matches {selection.match!r}" if selection.match else "")
+    ways = sum([bool(named), selection.match is not None, selection.all_groups])
+    if ways > 1 or not (ways or selection.filters):
+        raise UsageError(
+            "name groups, or give --match REGEX, or --all-groups; one of these. "
+            "--type, --state, --protocol and --topic choose among them, and alone among all groups"
         )
-    return chosen, listed.problems
+    wanted = group_filter(selection)
+    if named:
+        return _named(source, named, wanted) if wanted != GroupFilter() else (named, ())
+    listed = source.select_groups(wanted, described=False)
+    if not listed.items and not listed.problems:
+        raise _none_found(source, selection)
+    return [group.id for group in listed.items], listed.problems
+
+
+def _named(
+    source: Source, named: Sequence[str], wanted: GroupFilter
+) -> tuple[list[str], tuple[Problem, ...]]:
+    """The groups of these names that a filter means, and a problem for each of the others."""
+    listed = source.select_groups(GroupFilter(has_name=frozenset(named).__contains__), described=True)
+    rows = {group.id: group for group in listed.items}
+    unread = {each.group for each in listed.problems}
+    missing = [name for name in named if name not in rows and name not in unread]
+    chosen: list[str] = []
+    # What else could not be listed matters where a group is not found.
+    problems = [each for each in listed.problems if missing or each.group in named]
+    absent = f"no such group in {'what is listed of ' if problems else ''}{source.name}"
+    for name in named:
+        why_not = absent if name in missing else wanted.mismatch(rows[name]) if name in rows else None
+        if why_not is not None:
+            cause = Cause.ABSENT if name in missing and not unread else Cause.UNREAD
+            problems.append(Problem(subject=name, message=why_not, cause=cause, group=name))
+        elif name in rows:
+            chosen.append(name)
+    return chosen, tuple(problems)
 
 
 def describe_chosen(source: Source, selection: SelectionOptions, *, offsets: bool) -> Read[Group]:
     """The groups that are meant, and what of them, or of the list, could not be read."""
-    chosen, problems = choose_groups(source, selection)
-    read = source.describe(chosen, offsets=offsets)
+    chosen, problems = _chosen_by_list(source, selection)
+    topics = split_list(selection.topics)
+    read = source.describe(chosen, offsets=offsets or bool(topics))
     missed = without_vanished(read.problems, named=bool(selection.groups))
-    return replace(read, problems=problems + missed)
+    read = replace(read, problems=problems + missed)
+    if not topics:
+        return read
+    from cli.topic_readers import readers_of, tell_missing
+
+    found, _ = readers_of(read, topics, named=bool(selection.groups))
+    if not found.items and not found.problems:
+        tell_missing(source, topics)
+        raise _none_found(source, selection)
+    return (
+        found
+        if offsets
+        else replace(found, items=tuple(replace(group, offsets=None) for group in found.items))
+    )
+
+
+def _none_found(source: Source, selection: SelectionOptions) -> CommandError:
+    """What ends a command that finds no group that is meant."""
+    filters = [] if selection.match is None else [repr(selection.match)]
+    filters += [f"{name} {','.join(split_list(values))}" for name, values in selection.filters.items()]
+    return CommandError(
+        f"no group in {source.name}" + (f" matches {' and '.join(filters)}" if filters else "")
+    )
 
 
 def without_vanished(problems: Sequence[Problem], *, named: bool) -> tuple[Problem, ...]:
@@ -284,30 +339,22 @@ def without_vanished(problems: Sequence[Problem], *, named: bool) -> tuple[Probl
     return tuple(each for each in problems if named or each.cause is not Cause.ABSENT)
 
 
-def listing_filter(
-    types: Iterable[str] | None,
-    states: Iterable[str] | None,
-    protocols: Iterable[str] | None,
-    match: str | None,
-) -> Callable[[GroupListing], bool]:
-    """The filters of `kohort list` as one test; UsageError for a type or state that does not exist."""
-    wanted_types, wanted_states = _parsed(GroupType.parse, types), _parsed(GroupState.parse, states)
-    wanted_protocols, wanted_name = set(split_list(protocols)), name_filter(match)
-
-    def wanted(group: GroupListing) -> bool:
-        return (
-            (not wanted_types or group.type in wanted_types)
-            and (not wanted_states or group.state in wanted_states)
-            and (not wanted_protocols or bool({group.protocol_type, group.protocol} & wanted_protocols))
-            and wanted_name(group.id)
-        )
-
-    return wanted
+def group_filter(options: SelectionOptions) -> GroupFilter:
+    """The filters that a list of groups can decide; UsageError for a type or state that does not exist."""
+    for name, values in options.filters.items():
+        if not split_list(values):
+            raise UsageError(f"{name}: no value is given; leave the option out to choose every group")
+    return GroupFilter(
+        types=_parsed(GroupType.parse, options.types),
+        states=_parsed(GroupState.parse, options.states),
+        protocols=frozenset(word.lower() for word in split_list(options.protocols)),
+        has_name=None if options.match is None else name_filter(options.match),
+    )
 
 
-def _parsed(parse: Callable[[str], T], values: Iterable[str] | None) -> set[T]:
+def _parsed(parse: Callable[[str], T], values: Iterable[str] | None) -> frozenset[T]:
     try:
-        return {parse(value) for value in split_list(values)}
+        return frozenset(parse(value) for value in split_list(values))
     except ValueError as error:
         raise UsageError(str(error)) from None
 

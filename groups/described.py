@@ -60,7 +60,7 @@ def as_group(kind: GroupType, group: Any, coordinator: Node | None) -> tuple[Gro
 
 
 def _modern_group(kind: GroupType, group: Any, members: Iterator[Member], coordinator: Node | None) -> Group:
-    """A streams group has no assignor."""
+    """The assignor of a streams group is shown from Kafka 4.4 on (KIP-1357), a share group has a name for one only."""
     return Group(
         id=group.group_id,
         type=kind,

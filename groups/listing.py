@@ -5,6 +5,7 @@ A part of its own of `groups.model`, because `kohort list` is run again and agai
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -65,6 +66,41 @@ class GroupListing:
     protocol_type: str | None = None
     protocol: str | None = None
     members: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupFilter:
+    """Which groups of a list are meant: those that meet every condition. An empty one is met by every group."""
+
+    types: frozenset[GroupType] = frozenset()
+    states: frozenset[GroupState] = frozenset()
+    protocols: frozenset[str] = frozenset()
+    """Protocol types or assignors, in lower case."""
+    has_name: Callable[[str], bool] | None = None
+
+    def may_mean(self, name: str) -> bool:
+        """Whether a group of this name may be meant, as far as its name decides."""
+        return self.has_name is None or self.has_name(name)
+
+    def passes(self, group: GroupListing) -> bool:
+        """Whether a group is meant."""
+        return self.may_mean(group.id) and self.mismatch(group) is None
+
+    def mismatch(self, group: GroupListing) -> str | None:
+        """Which condition on what a group is, whatever its name, it does not meet; None where it meets all."""
+        found = {word.lower() for word in (group.protocol_type, group.protocol) if word}
+        if self.types and group.type not in self.types:
+            return f"its type is {group.type.value}, not {_either(each.value for each in self.types)}"
+        if self.states and group.state not in self.states:
+            return f"its state is {group.state.value}, not {_either(each.value for each in self.states)}"
+        if self.protocols and not self.protocols & found:
+            protocol = " with ".join(word for word in (group.protocol_type, group.protocol) if word)
+            return f"its protocol is {protocol or 'not known'}, not {_either(self.protocols)}"
+        return None
+
+
+def _either(words: Iterable[str]) -> str:
+    return " or ".join(sorted(words))
 
 
 class Cause(Enum):

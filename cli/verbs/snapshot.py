@@ -67,8 +67,11 @@ def take_snapshot(
 
     With the `leaders` of classic groups, or why they are not known, where asked.
     """
+    from dataclasses import replace
+
+    from groups.group_configs import own_settings
     from groups.model import Problem
-    from groups.snapshot import Snapshot
+    from groups.snapshot import Snapshot, with_usable_racks
 
     found = source.with_leaders(described.items) if leaders else described.items
     unled = tuple(
@@ -77,9 +80,11 @@ def take_snapshot(
         if group.leader_problem is not None
     )
     topics = source.topics(None, end_offsets=True)
+    settings = source.group_settings([group.id for group in found])
+    found = tuple(replace(group, settings=own_settings(settings.get(group.id))) for group in found)
     snapshot = Snapshot(
         cluster=source.cluster(),
-        topics={topic.name: topic for topic in topics.items},
+        topics={topic.name: with_usable_racks(topic) for topic in topics.items},
         groups={group.id: group for group in found},
     )
     return snapshot, described.problems + unled + topics.problems

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cli.errors import CommandError
 from groups.model import GroupState, GroupType
+from wire.errors import WireError
 
 if TYPE_CHECKING:
     from typer._click.core import Context, Parameter
@@ -156,10 +158,10 @@ def _members(context: Context) -> Described:
 
 def _settings(context: Context) -> Described:
     """What may be set for a group."""
-    from cli.verbs.config.action import settings_of
+    from cli.verbs.config.action import known_configs
 
     with _source(context) as source:
-        settings = settings_of(source).read(_named_groups(context)[0])
+        settings = known_configs(source, _named_groups(context)[0])
         return [(name, f"now {setting.value}") for name, setting in settings.items()]
 
 
@@ -191,6 +193,12 @@ def _libraries(_: Context) -> Described:
     return [(name, "") for name in LIBRARIES]
 
 
+def _frameworks(_: Context) -> Described:
+    from migration.frameworks import FRAMEWORKS
+
+    return [(name, "") for name in FRAMEWORKS]
+
+
 def _pages(_: Context) -> Described:
     from cli.verbs.help.action import page_names
 
@@ -205,6 +213,14 @@ def _states(_: Context) -> Described:
     return [(state.value, "") for state in GroupState]
 
 
+def _states_and_groups(context: Context) -> Described:
+    """States; and groups, as the option takes no value where a table is meant."""
+    groups: list[tuple[str, str]] = []
+    with suppress(CommandError, WireError):
+        groups += _groups(context)
+    return [*_states(context), *groups]
+
+
 GROUPS = Values(names=_groups)
 TOPICS = Values(names=_topics)
 MEMBER = Values(names=_members, kind="more", suffix="=")
@@ -213,12 +229,11 @@ STATES = Values(names=_states, several=True)
 TYPES = Values(names=_types, several=True)
 
 BY_COMMAND: Mapping[str, Values] = {
-    "kohort list --type": TYPES,
-    "kohort list --state": STATES,
-    "kohort list --protocol": Values(names=_protocols, several=True),
+    "kohort describe --state": Values(names=_states_and_groups, several=True),
     "kohort dry-run --assignor": Values(names=_assignors),
     "kohort plan --assignor": Values(names=_assignors),
     "kohort plan --client": Values(names=_libraries),
+    "kohort plan --framework": Values(names=_frameworks),
     "kohort fleet audit --client": Values(names=_libraries),
     "kohort config get NAME": Values(names=_settings),
     "kohort config unset NAME": Values(names=_settings),
@@ -228,6 +243,7 @@ BY_COMMAND: Mapping[str, Values] = {
     "kohort context rename NAME": CONTEXTS,
     "kohort context remove NAME": CONTEXTS,
     "kohort log dump --group": ANY,  # the groups of a source are not those of the files
+    "kohort log dump --key-type": ANY,
     "kohort log dump FILE": FILES,
     "kohort help TOPIC": Values(names=_pages),
     "kohort serve --topic": ANY,
@@ -245,6 +261,10 @@ BY_METAVAR: Mapping[str, Values] = {
     "TO": GROUPS,
     "TOPIC": TOPICS,
     "TOPIC[:0,1]": TOPICS,
+    "TOPIC,…": Values(names=_topics, several=True),
+    "TYPE,…": TYPES,
+    "STATE,…": STATES,
+    "PROTOCOL,…": Values(names=_protocols, several=True),
     "TOPIC=N": Values(names=_topics, kind="more", suffix="="),
     "MEMBER": Values(names=_members),
     "MEMBER=TOPIC,…": MEMBER,

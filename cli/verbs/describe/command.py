@@ -2,25 +2,58 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.options import OutputOptions, RepeatOptions, SelectionOptions, SourceOptions
+from cli.optional_value import with_value
+from cli.options import OutputOptions, RepeatOptions, SelectionOptions, SourceOptions, option
+from groups.listing import GroupState
 
 if TYPE_CHECKING:
     from cli.render.document import Document
-    from cli.sources.source import Source
+    from cli.sources.source import Read, Source
+    from groups.model import Group
+
+
+STATE_TABLE = ""
+"""Stands for a `--state` without a value."""
+
+
+def _are_states(text: str) -> bool:
+    try:
+        return all(map(GroupState.parse, text.split(",")))
+    except ValueError:
+        return False
+
+
+with_table = partial(with_value, option="--state", default=STATE_TABLE, is_value=_are_states)
+"""Allows `--state` without a value, also before a group, as kafka-consumer-groups does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeSelection(SelectionOptions):
+    """Which groups are described; a `--state` alone asks for a table."""
+
+    states: Annotated[
+        list[str] | None,
+        option(
+            "--state",
+            "Show state, coordinator and assignor. With states: only groups in these, in any table.",
+            "[STATE,…]",
+        ),
+    ] = None
 
 
 def describe(
     *,
-    selection: SelectionOptions,
+    selection: DescribeSelection,
     members: Annotated[bool, typer.Option("--members", help="Show members and what they own.")] = False,
     offsets: Annotated[
         bool, typer.Option("--offsets", help="Show committed offsets and lag (the default).")
     ] = False,
-    state: Annotated[bool, typer.Option("--state", help="Show state, coordinator and assignor.")] = False,
     migration: Annotated[
         bool,
         typer.Option(
@@ -37,6 +70,12 @@ def describe(
     totals: Annotated[
         bool, typer.Option("--totals", help="Add sums of lag by topic, by group and over all groups.")
     ] = False,
+    authorized_operations: Annotated[
+        bool,
+        typer.Option(
+            "--authorized-operations", help="Add what this user may do with each group (READ, DELETE, …)."
+        ),
+    ] = False,
     only_with_lag: Annotated[
         bool, typer.Option("--only-with-lag", help="Only partitions, and groups, that lag.")
     ] = False,
@@ -52,8 +91,10 @@ def describe(
     from cli.output import emit
     from cli.selection import describe_chosen, opened
     from cli.verbs.describe.action import offsets_document
-    from cli.verbs.describe.view import DescribeMode, describe_document
+    from cli.verbs.describe.view import DescribeMode, describe_document, with_operations
 
+    state = STATE_TABLE in (selection.states or ())
+    selection = replace(selection, states=[each for each in selection.states or () if each != STATE_TABLE])
     asked = [
         mode for mode, given in zip(DescribeMode, (offsets, members, state, migration), strict=True) if given
     ]
@@ -68,6 +109,12 @@ def describe(
 
     def look(groups: Source) -> Document:
         described = describe_chosen(groups, selection, offsets=mode is DescribeMode.OFFSETS)
+        document = document_of(groups, described)
+        if not authorized_operations:
+            return document
+        return with_operations(document, described.items, groups.authorized_operations(described.items))
+
+    def document_of(groups: Source, described: Read[Group]) -> Document:
         if mode is DescribeMode.OFFSETS:
             return offsets_document(
                 groups,

@@ -199,16 +199,23 @@ def _table(found: Inspection, labels: Mapping[str, str], shown: _Shown) -> Table
     names += ["#USER-DATA"] if shown.user_data else []
 
     def row(each: InspectedMember) -> list[Cell]:
-        member, library = each.member, each.client.library
+        member = each.member
         cells: list[Cell] = [found.group.id, each.label]
         cells += [member.id] if shown.verbose else []
-        cells += [member.client.host, None if library is None else library.name]
+        cells += [member.client.host, _library(each)]
         cells += [member.protocol and member.protocol.value, _assignors(each), each.epoch]
         cells += [_place(each)] if shown.leads else []
         cells += [each.user_data_bytes] if shown.user_data else []
         return [*cells, waits_text(each, labels)]
 
     return Table(columns=columns(*names, "WAITS-FOR"), rows=[row(each) for each in found.members])
+
+
+def _library(found: InspectedMember) -> str | None:
+    library = found.client.library
+    if library is None:
+        return None
+    return f"{library.name} (inferred)" if found.client.is_inferred else library.name
 
 
 def _assignors(found: InspectedMember) -> str | None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cli.render.cells import Cell, Duration, partitions_text
 from cli.render.document import Block, Deferred, DeferredRows, Document, Table, columns
 from cli.times import format_moment
 from groups.lag import PartitionLag, partition_lags, total_lag, with_lag_times
 from groups.model import Group, GroupState, GroupType, Member, MemberProtocol, Node, Problem, Topic
+
+if TYPE_CHECKING:
+    from cli.sources.source import AuthorizedOperations
 
 
 class DescribeMode(Enum):
@@ -102,6 +105,36 @@ def _offsets_document(
         blocks += total_tables(rows, lag_time=view.lag_time)
     remarks = (*filter(None, map(remark_on, groups)), *remarks)
     return Document(command="describe", data=Deferred(data), blocks=blocks, errors=problems, remarks=remarks)
+
+
+def with_operations(document: Document, groups: Sequence[Group], told: AuthorizedOperations) -> Document:
+    """The document of some groups, with what the user may do with each: a table more, and a field of every group."""
+    known = told.by_group
+
+    def data() -> dict[str, Any]:
+        found = [
+            {
+                **group,
+                "authorized_operations": list(known[group["group"]]) if group["group"] in known else None,
+            }
+            for group in document.data["groups"]
+        ]
+        return {**document.data, "groups": found}
+
+    rows = [(group.id, ", ".join(known[group.id]) if group.id in known else None) for group in groups]
+    table = Table(columns=columns("GROUP", "AUTHORIZED-OPERATIONS"), rows=rows)
+    remarks = document.remarks
+    if any(group.id not in known for group in groups) and not told.problems:
+        remarks += (
+            "authorized operations are only known of a live cluster, and of brokers from Kafka 2.3 on",
+        )
+    return replace(
+        document,
+        data=Deferred(data),
+        blocks=[*document.blocks, table],
+        errors=document.errors + told.problems,
+        remarks=remarks,
+    )
 
 
 def lagging(rows: Mapping[str, Sequence[PartitionLag]]) -> tuple[dict[str, list[PartitionLag]], int]:

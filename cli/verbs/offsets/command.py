@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from cli.consent import ConsentOptions
-from cli.options import OnlyTopics, OutputOptions, SelectionOptions, SourceOptions, option
+from cli.options import OffsetsSelection, OnlyTopics, OutputOptions, SourceOptions, option
 
 _THESE_TOPICS = option("--topic", "This topic, or these partitions of it; repeatable.", "TOPIC[:0,1]")
 _scenario = partial(option, rich_help_panel="Where to (one of these)")
@@ -47,7 +47,7 @@ class ScenarioOptions:
 
 def reset(
     *,
-    selection: SelectionOptions,
+    selection: OffsetsSelection,
     topic: Annotated[list[str] | None, _THESE_TOPICS] = None,
     all_topics: Annotated[bool, option("--all-topics", "Everything that the group has committed.")] = False,
     scenario: ScenarioOptions,
@@ -118,7 +118,7 @@ def load(
 
 def export(
     *,
-    selection: SelectionOptions,
+    selection: OffsetsSelection,
     topic: OnlyTopics = None,
     with_group: Annotated[
         bool, option("--with-group", "With the group's name in each line also for one group.")
@@ -180,7 +180,7 @@ def clone(
 
 def delete(
     *,
-    selection: SelectionOptions,
+    selection: OffsetsSelection,
     topic: Annotated[list[str], _THESE_TOPICS],
     consent: ConsentOptions,
     source: SourceOptions,

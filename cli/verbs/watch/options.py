@@ -9,15 +9,15 @@ from typing import Annotated
 
 import typer
 
-from cli.options import option
+from cli.options import SelectionOptions, option
 from cli.render.output_format import StreamOutput
 
 _recording = partial(option, rich_help_panel="Recordings")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WatchOptions:
-    """What is watched, how it is shown, when it ends, and what is kept of it."""
+class WatchOptions(SelectionOptions):
+    """Which groups are watched, how it is shown, when it ends, and what is kept of it."""
 
     groups: Annotated[
         list[str] | None,

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from cli.errors import ExitStatus, UsageError
+from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import SourceOptions
 from cli.output import notice
 from cli.render.output_format import StreamOutput
-from cli.selection import LastingSource
+from cli.selection import LastingSource, choose_groups
 from cli.verbs.watch.feeds import Feed, LiveFeed, ReplayFeed, TimedObservation
 from cli.verbs.watch.options import WatchOptions
 from cli.verbs.watch.recording import Recorder, header_document, observation_document, read_recording
@@ -31,17 +31,31 @@ def watch_live(options: WatchOptions, source: SourceOptions) -> ExitStatus:
     until = _until(options)
     if options.speed is not None or options.svg is not None:
         raise UsageError("--speed and --svg are for recordings; they make no sense without --replay")
-    if not options.groups:
-        raise UsageError("name the groups to watch, or a recording with --replay")
+    if not (options.groups or options.chooses):
+        raise UsageError(
+            "name the groups to watch, or choose them with --match REGEX, --all-groups or a filter, or show a "
+            "recording with --replay"
+        )
     if source.as_of is not None:
         raise UsageError("watching makes no sense with --as-of: the past does not change")
     if options.force and options.record is None:
         raise UsageError("--force says that a file may be overwritten; it makes no sense without --record")
     with ExitStack() as stack:
         opened = stack.enter_context(LastingSource(source))
-        return _watch(
-            options, until, LiveFeed(opened, tuple(dict.fromkeys(options.groups)), options.every), stack
-        )
+        groups = _watched(opened, options)
+        return _watch(options, until, LiveFeed(opened, groups, options.every), stack)
+
+
+def _watched(opened: LastingSource, options: WatchOptions) -> Sequence[str]:
+    """The groups that are named; else those that are chosen now: later ones do not join the watch."""
+    if not options.chooses:
+        return tuple(dict.fromkeys(options.groups or ()))
+    chosen, problems = choose_groups(opened.get(), options)
+    for problem in problems:
+        notice(f"{problem.subject}: {problem.message}")
+    if not chosen:
+        raise CommandError("there is no group to watch")
+    return chosen
 
 
 def watch_recording(options: WatchOptions, source: SourceOptions, file: Path) -> ExitStatus:
@@ -56,6 +70,10 @@ def watch_recording(options: WatchOptions, source: SourceOptions, file: Path) ->
     )
     if source.place is None and any(named):  # a context that is always there is no question of this recording
         raise UsageError("--replay shows what was recorded; it makes no sense with another source")
+    if options.chooses:
+        raise UsageError(
+            "--replay shows all groups that were recorded, or those that are named: leave filters out"
+        )
     if options.record is not None:
         raise UsageError("--record writes down what is watched now; to keep a recording, copy its file")
     if options.force and options.svg is None:

@@ -22,8 +22,8 @@ from tests.cli.shells.terminal import SCRIPTS
 
 SHELLS = [shell.value for shell in Shell]
 FREE_TEXT = {
-    "--add", "--as-of", "--bootstrap-server", "--bounce-seconds", "--by-duration", "--columns",
-    "--concurrency", "--conf", "--config", "--every", "--fail-rack", "--for", "--from", "--group",
+    "--add", "--as-of", "--bootstrap-server", "--bounce-seconds", "--by-duration", "--cluster-id",
+    "--columns", "--concurrency", "--conf", "--config", "--every", "--fail-rack", "--for", "--from", "--group",
     "--key-type", "--listen", "--master", "--match", "--property", "--regex", "--round", "--secret", "--secret-env",
     "--secret-file", "--shift-by", "--since", "--sort", "--speed", "--step", "--timeout", "--to", "--to-datetime",
     "--to-offset", "--topic", "--until", "--validate-regex", "--wait", "--watch",

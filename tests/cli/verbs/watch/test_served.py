@@ -57,7 +57,8 @@ def test_both_see_what_is_written_while_they_look(kohort: Kohort, tmp_path: Path
                 consumer.commit(offsets=[TopicPartition(TOPIC, 0, offset)], asynchronous=False)
         for each in watches:
             each.wait_for(lambda one: committed(one)[-1:] == [COMMITS - 1], "the last commit")
-            assert committed(each) == sorted(committed(each))
+            seen = committed(each)
+            assert seen == sorted(seen)
             assert happened(each.documents, "group-appeared")
             assert [one["errors"] for one in observations(each.documents) if one["errors"]] == []
         for each in lists:

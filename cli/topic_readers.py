@@ -1,0 +1,55 @@
+"""Who reads a topic, of groups that were described: `--topic`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+from cli.output import notice
+from cli.sources.source import Read, Source
+from groups.listing import Problem
+from groups.model import Group
+from groups.readers import TopicUse, topic_use
+
+Uses: TypeAlias = dict[str, dict[str, TopicUse]]
+"""By group and topic, how the group reads it."""
+
+
+def readers_of(read: Read[Group], topics: Sequence[str], *, named: bool) -> tuple[Read[Group], Uses]:
+    """Those of the groups, described with their offsets, that read any of the topics.
+
+    Of which that is not known is a problem, and so is a group that was named and reads none.
+    """
+    uses: Uses = {}
+    problems = list(read.problems)
+    for group in read.items:
+        found = {topic: use for topic in topics if (use := topic_use(group, topic)) is not None}
+        known: dict[str, TopicUse] = {
+            topic: use for topic, use in found.items() if use is not TopicUse.UNKNOWN
+        }
+        if known:
+            uses[group.id] = known
+        elif found and all(each.group != group.id for each in problems):
+            problems.append(_not_known_to_read(group, found))
+        elif not found and named:
+            problems.append(
+                Problem(subject=group.id, message=f"does not read {' or '.join(topics)}", group=group.id)
+            )
+    return Read(tuple(group for group in read.items if group.id in uses), tuple(problems)), uses
+
+
+def _not_known_to_read(group: Group, topics: Iterable[str]) -> Problem:
+    why = "its committed offsets are not known"
+    if group.members:
+        why = f"what its members subscribe to is not shown while it is {group.state.value}"
+    message = f"whether it reads {' or '.join(topics)} is not known: {why}"
+    return Problem(subject=group.id, message=message, group=group.id)
+
+
+def tell_missing(source: Source, topics: Sequence[str]) -> None:
+    """A notice of each topic that does not exist, where no group was found that reads it."""
+    read = source.topics(topics, end_offsets=False)
+    known = {topic.name for topic in read.items}.union(*(problem.topics for problem in read.problems))
+    for topic in topics:
+        if topic not in known:
+            notice(f"{topic}: no such topic in {source.name}")

@@ -1,0 +1,61 @@
+"""Who reads a topic: by what the members of a group own and subscribe to, and by what the group has committed.
+
+A classic group shows neither while it rebalances (DescribeGroups leaves metadata and assignments out unless it is
+Stable), so what is not known is told apart from what is not so.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import lru_cache
+
+from groups.model import Group, GroupState, GroupType, Member
+
+REBALANCING = (GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_REBALANCE)
+
+
+class TopicUse(Enum):
+    """How a group reads a topic; of several ways the first."""
+
+    ASSIGNED = "assigned"
+    """A member owns partitions of it, or is to get some."""
+    SUBSCRIBED = "subscribed"
+    """A member subscribes to it, by name or by regex, and none owns any of it."""
+    COMMITTED = "committed"
+    """Offsets are committed, and no member is known to want it: it was read, and is again if members come back."""
+    UNKNOWN = "unknown"
+    """A member does not show what it wants; or no member is there, and the offsets could not be read."""
+
+
+def topic_use(group: Group, topic: str) -> TopicUse | None:
+    """How a group, described with its offsets, reads a topic; None: not at all."""
+    found = {_use_by(group, member, topic) for member in group.members}
+    if (group.offsets or {}).get(topic):
+        found.add(TopicUse.COMMITTED)
+    if group.offsets is None and not group.members:
+        found.add(TopicUse.UNKNOWN)
+    return next((use for use in TopicUse if use in found), None)
+
+
+def _use_by(group: Group, member: Member, topic: str) -> TopicUse | None:
+    if (member.owned or {}).get(topic) or (member.target or {}).get(topic):
+        return TopicUse.ASSIGNED
+    wanted = member.subscription
+    if wanted is not None:
+        if topic in wanted.topics:
+            return TopicUse.SUBSCRIBED
+        return _use_by_regex(wanted.regex, topic) if wanted.regex else None
+    if group.type is GroupType.CLASSIC and group.protocol_type not in ("consumer", "", None):
+        return None  # its members are no consumers: workers of Connect share connectors
+    is_shown = member.owned is not None and group.state not in REBALANCING
+    return None if is_shown else TopicUse.UNKNOWN
+
+
+@lru_cache(maxsize=64)
+def _use_by_regex(regex: str, topic: str) -> TopicUse | None:
+    from groups.regex.broker import InvalidRegexError, compile_broker_regex
+
+    try:
+        return TopicUse.SUBSCRIBED if compile_broker_regex(regex).matches((topic,)) else None
+    except InvalidRegexError:
+        return TopicUse.UNKNOWN

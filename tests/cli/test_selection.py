@@ -1,0 +1,219 @@
+"""Which groups a command is about: names, regexes, and filters by type, state, protocol and topic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import Answer, Kohort
+
+SNAPSHOT = """
+kohort: 1
+topics: {orders: {partitions: 1, end_offsets: {0: 9}}, payments: {partitions: 1, end_offsets: {0: 9}}}
+groups:
+  active:
+    type: classic
+    state: Stable
+    protocol_type: consumer
+    protocol: range
+    members: [{id: a, client: {id: a, library: java, version: 4.1.0}, protocols: [range],
+               subscription: {topics: [orders]}, owned: {orders: [0]}}]
+  asleep:
+    {type: classic, state: Empty, protocol_type: consumer, offsets: {orders: {0: {offset: 5}}}}
+  modern:
+    type: consumer
+    state: Stable
+    protocol_type: consumer
+    protocol: uniform
+    members: [{id: m, subscription: {regex: "^pay.*"}, owned: {payments: [0]}, target: {payments: [0]}, epoch: 3}]
+    offsets: {payments: {0: {offset: 5}}}
+  queue:
+    {type: share, state: Stable, protocol_type: share, protocol: simple,
+     members: [{id: s, subscription: {topics: [orders]}, owned: {}}]}
+  moving:
+    {type: classic, state: PreparingRebalance, protocol_type: consumer, members: [{id: x}]}
+  sink:
+    {type: classic, state: Stable, protocol_type: connect, protocol: sessioned, members: [{id: w}]}
+"""
+FILTERS = {
+    "--type consumer": {"modern"},
+    "--type CLASSIC": {"active", "asleep", "moving", "sink"},
+    "--type generic,share": {"active", "asleep", "moving", "queue", "sink"},
+    "--type share --type consumer": {"modern", "queue"},
+    "--state empty": {"asleep"},
+    "--state Empty,preparing_rebalance": {"asleep", "moving"},
+    "--protocol Range": {"active"},
+    "--protocol consumer": {"active", "asleep", "modern", "moving"},
+    "--protocol connect,uniform": {"modern", "sink"},
+    "--type classic --state Stable --protocol consumer": {"active"},
+    "--match ^a --state Empty": {"asleep"},
+}
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("selection") / "groups.yaml"
+    made.write_text(SNAPSHOT)
+    return made
+
+
+def chosen(answer: Answer) -> set[str]:
+    """The groups of a JSON document."""
+    document = answer.document
+    return {group["group"] for group in document["plans" if "plans" in document else "groups"]}
+
+
+@pytest.mark.parametrize(("filters", "groups"), FILTERS.items(), ids=FILTERS.keys())
+def test_filters_choose_groups(kohort: Kohort, file: Path, filters: str, groups: set[str]) -> None:
+    for command in ("list", "describe --state", "describe --members"):
+        answer = kohort.quick(f"{command} {filters} --output json --snapshot", file)
+        assert chosen(answer.succeeded()) == groups
+    everything = "" if "--match" in filters else "--all-groups"
+    assert chosen(kohort.quick(f"describe {everything} {filters} --output json --snapshot", file)) == groups
+
+
+def test_every_command_that_chooses_groups_has_the_filters(kohort: Kohort, file: Path) -> None:
+    for command, named in {
+        "dry-run --output json": {"active"},
+        "plan --to consumer --output json": {"active"},
+        "delete --output json": {"active"},
+        "describe --output json": {"active"},
+    }.items():
+        answer = kohort.quick(f"{command} --type classic --state Stable --protocol range --snapshot", file)
+        assert chosen(answer) == named, answer
+    saved = kohort.quick("snapshot --state Empty --snapshot", file).succeeded()
+    assert "asleep" in saved.stdout
+    assert "active" not in saved.stdout
+    exported = kohort.quick("offsets export --type consumer --topic payments --snapshot", file).succeeded()
+    assert exported.stdout == "modern,payments,0,5\n"
+    watched = kohort.quick("watch --state Empty --for 0 --snapshot", file).succeeded()
+    assert "asleep: classic, Empty" in watched.stdout
+
+
+def test_who_reads_a_topic(kohort: Kohort, file: Path) -> None:
+    """By ownership, by subscription, by committed offsets; of a group that rebalances that is not known."""
+    answer = kohort.quick("list --topic orders,payments --output json --snapshot", file)
+    assert {group["group"]: group["reads"] for group in answer.document["groups"]} == {
+        "active": {"orders": "assigned"},
+        "asleep": {"orders": "committed"},
+        "modern": {"payments": "assigned"},
+        "queue": {"orders": "subscribed"},
+    }
+    unknown = (
+        "moving: whether it reads orders or payments is not known: what its members subscribe to is not shown while "
+        "it is PreparingRebalance"
+    )
+    answer.assert_said(3, unknown)
+    rows = kohort.quick(
+        "list --topic orders --type classic --state Stable,Empty --output csv --snapshot", file
+    )
+    assert [(row["GROUP"], row["READS"]) for row in rows.succeeded(stderr="").rows] == [
+        ("active", "orders (assigned)"),
+        ("asleep", "orders (committed)"),
+    ]
+    for command in ("describe --members", "describe --state"):
+        answer = kohort.quick(f"{command} --topic orders --output json --snapshot", file)
+        assert chosen(answer) == {"active", "asleep", "queue"}
+        assert answer.status == 3
+    assert all(
+        group["offsets"] is None
+        for group in kohort.quick(
+            "describe --members --topic orders --output json --snapshot", file
+        ).document["groups"]
+    )
+
+
+def test_a_topic_that_nobody_reads(kohort: Kohort, file: Path) -> None:
+    settled = "--state Stable,Empty --snapshot"
+    listed = kohort.quick("list --topic ordres --output csv", *settled.split(), file)
+    assert (listed.status, listed.rows) == (0, [])
+    assert listed.stderr == f"kohort: ordres: no such topic in {file}\n"
+    described = kohort.quick("describe --topic ordres", *settled.split(), file)
+    described.assert_refused(
+        f"no such topic in {file}",
+        f"no group in {file} matches --state Stable,Empty and --topic ordres",
+        status=3,
+    )
+
+
+def test_a_named_group_that_does_not_pass_is_a_problem(kohort: Kohort, file: Path) -> None:
+    answer = kohort.quick(
+        "describe active asleep absent modern --type classic --state Stable --members", "--snapshot", file
+    )
+    answer.assert_said(
+        3,
+        "kohort: asleep: its state is Empty, not Stable\n",
+        f"kohort: absent: no such group in {file}\n",
+        "kohort: modern: its type is consumer, not classic\n",
+    )
+    assert "active" in answer.stdout
+    alone = kohort.quick("plan modern --to consumer --type classic --snapshot", file)
+    alone.assert_refused("modern: its type is consumer, not classic", status=3)
+    reads = kohort.quick("describe active modern --topic orders --protocol consumer --snapshot", file)
+    reads.assert_said(3, "kohort: modern: does not read orders\n")
+    protocol = kohort.quick("describe active sink --protocol sticky,range --snapshot", file)
+    protocol.assert_said(3, "sink: its protocol is connect with sessioned, not range or sticky")
+
+
+def test_nothing_is_changed_of_a_group_that_does_not_pass(kohort: Kohort, tmp_path: Path) -> None:
+    kohort.quick("demo", tmp_path / "data").succeeded()
+    for line in (
+        "delete billing --state Empty",
+        "offsets reset nobody --type consumer --topic t --to-offset 1",
+    ):
+        answer = kohort.quick(f"{line} --output json --embedded", tmp_path / "data")
+        assert answer.document["groups"] == []
+        assert answer.status == 3
+
+
+def test_no_group_passes(kohort: Kohort, file: Path) -> None:
+    answer = kohort.quick("describe --type streams --match a --snapshot", file)
+    answer.assert_refused(f"no group in {file} matches 'a' and --type streams", status=3)
+    listed = kohort.quick("list --type streams --output csv --snapshot", file).succeeded(stderr="")
+    assert listed.rows == []
+
+
+@pytest.mark.parametrize("option", ["--type", "--state", "--protocol", "--topic"])
+def test_an_empty_value_does_not_mean_every_group(kohort: Kohort, file: Path, option: str) -> None:
+    """As of a variable of a script that is not set."""
+    for value in ("", ","):
+        answer = kohort.quick("delete", option, value, "--snapshot", file)
+        answer.assert_refused(f"{option}: no value is given")
+
+
+@pytest.mark.parametrize(
+    ("line", "groups", "is_table"),
+    [
+        ("active --state", {"active"}, True),
+        ("--state active", {"active"}, True),
+        ("--state -- active", {"active"}, True),
+        ("--all-groups --state", {"active", "asleep", "modern", "moving", "queue", "sink"}, True),
+        ("--state Empty", {"asleep"}, False),
+        ("--state=Empty", {"asleep"}, False),
+        ("--state Empty,moving", {"Empty,moving"}, True),
+        ("--state Empty --state", {"asleep"}, True),
+        ("--state --state Empty --all-groups", {"asleep"}, True),
+        ("asleep --state Empty", {"asleep"}, False),
+    ],
+)
+def test_describe_takes_states_or_shows_them(
+    kohort: Kohort, file: Path, line: str, groups: set[str], is_table: bool
+) -> None:
+    """Alone it asks for the table of states, as in kafka-consumer-groups; what follows is a state or a group."""
+    answer = kohort.quick("describe --output csv --snapshot", file, *line.split())
+    if groups == {"Empty,moving"}:
+        answer.assert_said(3, "Empty,moving: no such group")
+        return
+    assert {row["GROUP"] for row in answer.succeeded().rows} == groups
+    assert ("STATE" in answer.rows[0]) is is_table
+
+
+def test_a_state_that_does_not_exist(kohort: Kohort, file: Path) -> None:
+    kohort.quick("describe --state=Fine --snapshot", file).assert_refused("unknown group state 'Fine'")
+    kohort.quick("dry-run --type clasic --snapshot", file).assert_refused("unknown group type 'clasic'")
+
+
+def test_a_recording_is_not_filtered(kohort: Kohort, tmp_path: Path) -> None:
+    answer = kohort.quick("watch --type classic --replay", tmp_path / "none.jsonl")
+    answer.assert_refused("--replay shows all groups that were recorded, or those that are named")

@@ -1,0 +1,142 @@
+"""Filters on a real broker, which applies those of type and state itself; and on brokers that are too old for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from cli.sources.live import LiveSource
+from groups.listing import GroupFilter, GroupState, GroupType
+from tests.cli.command import Kohort
+from tests.cli.fleet import Fleet
+from tests.cli.sources.live_source import admin_only, live_source
+from tests.kafka.members import Members, fresh_name
+from tests.kafka.tool_host import ToolHost
+from tests.kafka.topics import create_topics
+from tests.wire.client.peer import peer
+from tests.wire.client.scripted import broker as scripted
+from wire.client.client import KafkaClient
+from wire.client.security import ConnectionSettings
+from wire.messages.schemas.groups import LIST_GROUPS
+
+GROUPS = "org.apache.kafka.tools.GroupsCommand"
+OF_BROKERS = {"Kafka 4.3": (0, 5), "Kafka 3.5": (0, 4), "Kafka 2.5": (0, 3)}
+"""Versions of ListGroups."""
+
+
+@pytest.mark.kafka
+def test_a_broker_filters_by_type_and_state(fleet: Fleet) -> None:
+    with KafkaClient(ConnectionSettings(bootstrap_servers=(fleet.broker.bootstrap,))) as client:
+        shared = client.list_groups(types=["share"]).groups
+        empty = client.list_groups(states=["Empty"], types=["classic"]).groups
+    assert fleet.groups["share"] in {group.group_id for group in shared}
+    assert {group.group_type for group in shared} == {"share"}
+    assert fleet.groups["simple"] in {group.group_id for group in empty}
+    assert {(group.group_type, group.group_state) for group in empty} == {("classic", "Empty")}
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize(
+    "filters", ["--type share", "--type consumer,streams", "--type classic", "--protocol connect"]
+)
+def test_filters_choose_as_the_tool_does(kohort: Kohort, fleet: Fleet, tools: ToolHost, filters: str) -> None:
+    """kafka-groups.sh takes one value, and for --protocol a protocol type."""
+    wanted: set[str] = set()
+    option, _, values = filters.partition(" ")
+    for value in values.split(","):
+        told = tools.ask(fleet.broker, GROUPS, "--list", option.replace("type", "group-type"), value)
+        wanted |= {line.split()[0] for line in told.stdout.splitlines()[1:] if line.startswith(fleet.prefix)}
+    assert wanted
+    for command in ("list", "describe --state"):
+        answer = kohort.quick(
+            f"{command} {filters} --match ^{fleet.prefix} --output json -b", fleet.broker.bootstrap
+        )
+        assert {group["group"] for group in answer.succeeded().document["groups"]} == wanted
+
+
+@pytest.mark.kafka
+def test_who_reads_a_topic_of_a_cluster(kohort: Kohort, fleet: Fleet) -> None:
+    answer = kohort.quick(f"list --topic {fleet.topic} --output json -b", fleet.broker.bootstrap)
+    reads = {group["group"]: group["reads"][fleet.topic] for group in answer.succeeded().document["groups"]}
+    wanted = {name: "assigned" for kind, name in fleet.groups.items() if kind != "connect"}
+    assert reads == wanted | {fleet.groups["simple"]: "committed"}
+    chosen = kohort.quick(
+        f"describe --topic {fleet.topic} --type share --members --output csv -b", fleet.broker.bootstrap
+    )
+    assert {row["GROUP"] for row in chosen.succeeded().rows} == {fleet.groups["share"]}
+
+
+@pytest.mark.kafka
+def test_a_topic_is_subscribed_to_that_nobody_owns(kohort: Kohort, fleet: Fleet, members: Members) -> None:
+    """As of a topic that is still to be made. librdkafka leaves such a topic out of a classic subscription."""
+    topic, other, group = fresh_name("one"), fresh_name("two"), fresh_name("group")
+    create_topics(fleet.broker, {topic: 1})
+    for protocol in ("classic", "consumer"):
+        name = f"{group}-{protocol}"
+        member = members.java(fleet.broker, name, [topic, other], group_protocol=protocol)
+        member.wait_assignment({topic: [0]})
+    listed = kohort.quick(f"list --topic {other} --output json -b", fleet.broker.bootstrap).succeeded()
+    assert {each["group"]: each["reads"] for each in listed.document["groups"]} == {
+        f"{group}-{protocol}": {other: "subscribed"} for protocol in ("classic", "consumer")
+    }
+
+
+@pytest.mark.kafka
+def test_filters_where_only_the_admin_client_can_log_in(fleet: Fleet) -> None:
+    wanted = GroupFilter(
+        types=frozenset({GroupType.CONSUMER}), has_name=lambda name: name.startswith(fleet.prefix)
+    )
+    with admin_only(fleet.broker) as over_admin, live_source(fleet.broker) as over_wire:
+        one = over_admin.select_groups(wanted, described=False).items
+        other = over_wire.select_groups(wanted, described=False).items
+    assert {group.id for group in one} == {group.id for group in other} != set()
+
+
+@pytest.mark.parametrize("versions", OF_BROKERS.values(), ids=OF_BROKERS.keys())
+def test_old_brokers_that_do_not_filter(versions: tuple[int, int]) -> None:
+    """Below 3.8 there are classic groups only, and below 2.6 a describe shows the state."""
+    groups = [
+        {"group_id": name, "protocol_type": "consumer", "group_state": state, "group_type": "classic"}
+        for name, state in (("g", "Stable"), ("h", "Empty"))
+    ]
+    described = [
+        {
+            "error_code": 0,
+            "group_id": each["group_id"],
+            "group_state": each["group_state"],
+            "protocol_type": "consumer",
+            "protocol_data": "range",
+            "members": (),
+        }
+        for each in groups
+    ]
+    answers = {
+        "ListGroups": lambda _: {"error_code": 0, "groups": groups},
+        "DescribeGroups": lambda _: {"groups": described},
+    }
+    known = {"ListGroups": versions, "DescribeGroups": (0, 5), "Metadata": (0, 12), "FindCoordinator": (0, 4)}
+    assert LIST_GROUPS.versions[1] >= versions[1]
+    with peer(scripted(answers, known)) as address:
+        host, _, port = address.rpartition(":")
+        broker = {"node_id": 1, "host": host, "port": int(port), "rack": None}
+        answers["Metadata"] = lambda _: {
+            "brokers": [broker],
+            "cluster_id": "c",
+            "controller_id": 1,
+            "topics": (),
+        }
+        place = {"node_id": 1, "host": host, "port": int(port), "error_code": 0, "error_message": None}
+        answers["FindCoordinator"] = lambda _: {
+            **place,
+            "coordinators": [{**place, "key": key} for key in ("g", "h")],
+        }
+        source = LiveSource(ConnectionSettings(bootstrap_servers=(address,)))
+        found = [
+            [group.id for group in source.select_groups(wanted, described=False).items]
+            for wanted in (
+                GroupFilter(states=frozenset({GroupState.EMPTY})),
+                GroupFilter(types=frozenset({GroupType.CLASSIC}), states=frozenset({GroupState.STABLE})),
+                GroupFilter(types=frozenset({GroupType.CONSUMER})),
+            )
+        ]
+        source.close()
+    assert found == [["h"], ["g"], []]

@@ -1,0 +1,114 @@
+"""`describe --authorized-operations`: what the user may do with a group, of every type."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import AdminClient
+
+from cli.verbs.describe.view import DescribeMode
+from tests.cli.command import Kohort
+from tests.cli.fleet import Fleet
+from tests.cli.sources.live_source import admin_only
+from tests.cli.sources.secure_rig import SecureRig
+from tests.kafka.members import fresh_name
+from tests.kafka.secure import SecureBroker
+from wire.client.settings import OPERATIONS, operations_in
+
+EVERYTHING = ["READ", "DELETE", "DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"]
+"""On a group, since Kafka 4.0."""
+MODES = [f"--{mode.value}" for mode in DescribeMode]
+
+
+def test_operations_are_bits() -> None:
+    assert operations_in(1 << 3 | 1 << 8) == ("READ", "DESCRIBE")
+    assert operations_in(sum(1 << number for number in OPERATIONS)) == tuple(OPERATIONS.values())
+    assert operations_in(0) == ()
+    assert operations_in(-(2**31)) is None
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("mode", MODES)
+def test_without_an_authorizer_everything_is_allowed(kohort: Kohort, fleet: Fleet, mode: str) -> None:
+    line = f"describe {mode} --authorized-operations --match ^{fleet.prefix} -b {fleet.broker.bootstrap}"
+    answer = kohort.quick(line, "--output", "json").succeeded()
+    assert {
+        group["group"]: group["authorized_operations"] for group in answer.document["groups"]
+    } == dict.fromkeys(fleet.groups.values(), EVERYTHING)
+    table = kohort.quick(line).succeeded().stdout
+    for group in fleet.groups.values():
+        assert [line.split(None, 1)[1] for line in table.splitlines() if line.startswith(f"{group} ")][
+            -1
+        ].strip() == (", ".join(EVERYTHING))
+
+
+@pytest.mark.kafka
+def test_librdkafka_is_told_the_same(fleet: Fleet) -> None:
+    """Where it alone can log in, and as it tells itself."""
+    group = fleet.groups["java-consumer"]
+    with admin_only(fleet.broker) as source:
+        told = source.authorized_operations(source.describe([group], offsets=False).items)
+    admin = AdminClient({"bootstrap.servers": fleet.broker.bootstrap})
+    described = admin.describe_consumer_groups([group], include_authorized_operations=True)[group].result()
+    assert (
+        set(told.by_group[group])
+        == {each.name for each in described.authorized_operations}
+        == set(EVERYTHING)
+    )
+
+
+@pytest.mark.kafka
+def test_an_authorizer_decides(secure: SecureBroker, kohort: Kohort, tmp_path: Path) -> None:
+    """DESCRIBE is implied by READ and DELETE; a group that may not be described is not."""
+    rig = SecureRig(secure=secure, kohort=kohort, scratch=tmp_path)
+    allowed = {
+        fresh_name("read"): (["READ"], ["READ", "DESCRIBE"]),
+        fresh_name("configured"): (
+            ["DESCRIBE", "ALTER_CONFIGS"],
+            ["DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"],
+        ),
+        fresh_name("hidden"): ([], None),
+    }
+    for group, (operations, _) in allowed.items():
+        _commit(secure, group)
+        if operations:
+            secure.allow("reader", "group", group, *operations)
+    try:
+        answer = rig.as_user(
+            "reader", "describe", *allowed, "--state", "--authorized-operations", "--output", "json"
+        )
+    finally:
+        secure.forbid_all("reader")
+    assert {group["group"]: group["authorized_operations"] for group in answer.document["groups"]} == {
+        group: told for group, (_, told) in allowed.items() if told is not None
+    }
+    hidden = list(allowed)[-1]
+    answer.assert_said(3, f"{hidden}: not allowed: this needs DESCRIBE on the group")
+    assert answer.stderr.count(hidden) == 1
+
+
+def _commit(secure: SecureBroker, group: str) -> None:
+    """Have the group be there."""
+    from confluent_kafka import Consumer, TopicPartition
+
+    from tests.kafka.topics import create_topics
+
+    topic = f"{group}-topic"
+    create_topics(secure.broker, {topic: 1})
+    consumer = Consumer({"bootstrap.servers": secure.broker.bootstrap, "group.id": group})
+    consumer.commit(offsets=[TopicPartition(topic, 0, 0)], asynchronous=False)
+    consumer.close()
+
+
+def test_a_file_does_not_tell(kohort: Kohort, sample: Path) -> None:
+    line = "describe billing audit --state --authorized-operations --embedded"
+    answer = kohort.quick(line, sample, "--output", "json").succeeded()
+    assert [group["authorized_operations"] for group in answer.document["groups"]] == [None, None]
+    assert "authorized operations are only known of a live cluster" in answer.stderr
+    assert "AUTHORIZED-OPERATIONS" in kohort.quick(line, sample).stdout
+
+
+def test_nobody_is_asked_who_does_not_want_to_know(kohort: Kohort, sample: Path) -> None:
+    answer = kohort.quick("describe billing --output json --embedded", sample).succeeded(stderr="")
+    assert "authorized_operations" not in answer.document["groups"][0]
