@@ -121,9 +121,17 @@ def _context() -> Commands:
 
 
 def _gate_parser() -> Any:
-    from cli.verbs.gate.command import WithWait
+    from cli.optional_value import parser_of
+    from cli.verbs.gate.command import with_default
 
-    return WithWait
+    return parser_of(with_default)
+
+
+def _describe_parser() -> Any:
+    from cli.optional_value import parser_of
+    from cli.verbs.describe.command import with_table
+
+    return parser_of(with_table)
 
 
 FAMILIES: Mapping[str, tuple[str, Callable[[], Commands]]] = {
@@ -289,7 +297,7 @@ def _fields_of(bundle: Any) -> list[inspect.Parameter]:
 
 
 def _builds() -> dict[str, Build]:
-    parsers = {"gate": _gate_parser}
+    parsers = {"gate": _gate_parser, "describe": _describe_parser}
     single = {name: verb(name, partial(_command, name), parser=parsers.get(name)) for name in COMMANDS}
     return single | {name: family(name, purpose, load) for name, (purpose, load) in FAMILIES.items()}
 

@@ -1,7 +1,7 @@
 """Settings of one group (KIP-848, KIP-932, KIP-1071): what they may be, judged before they are sent.
 
-The rules are those of `GroupConfig.validate` in Kafka 4.3: a whole number lies within the brokers' bounds for its kind
-of group, and a session lasts longer than a heartbeat interval. What has no bounds here is left to the cluster to judge.
+The rules are those of `GroupConfig.validate` in Kafka 4.3 and 4.4: a whole number lies within the brokers' bounds for
+its kind of group, and a session lasts longer than a heartbeat interval. What has no bounds here the cluster judges.
 """
 
 from __future__ import annotations
@@ -12,11 +12,21 @@ from dataclasses import dataclass
 from enum import Enum
 
 _SESSION, _HEARTBEAT = "session.timeout.ms", "heartbeat.interval.ms"
-_INTEGER = re.compile(r"[+-]?[0-9]{1,10}", re.ASCII)
-_NOT_BY_RULE = {"streams.num.standby.replicas": (None, "group.streams.max.standby.replicas")}
+_INTEGER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
+_NOT_BY_RULE = {
+    "streams.num.standby.replicas": (None, "group.streams.max.standby.replicas"),
+    "streams.num.warmup.replicas": (None, "group.streams.max.warmup.replicas"),
+}
 """Settings whose bounds have another name than `group.consumer.min.session.timeout.ms` has."""
-_LEAST = {"streams.num.standby.replicas": 0, "streams.initial.rebalance.delay.ms": 0}
+_LEAST = {
+    "streams.num.standby.replicas": 0,
+    "streams.num.warmup.replicas": 0,
+    "streams.initial.rebalance.delay.ms": 0,
+    "streams.acceptable.recovery.lag": 0,
+}
 """Settings whose lower bound is no setting (`GroupConfig.CONFIG_DEF`)."""
+_KINDS = {"errors": "share"}
+"""Kinds of groups that are not the first word of their settings: the dead-letter queue is share groups' (KIP-1191)."""
 
 
 class ConfigOrigin(Enum):
@@ -44,7 +54,27 @@ class GroupConfig:
     @property
     def kind(self) -> str:
         """The type of groups that heed it: consumer, share or streams."""
-        return self.name.partition(".")[0]
+        first = self.name.partition(".")[0]
+        return _KINDS.get(first, first)
+
+
+def own_configs(settings: Mapping[str, str]) -> dict[str, GroupConfig]:
+    """What is set for a group, by name, where nothing is known of the brokers' settings."""
+    return {
+        name: GroupConfig(name=name, value=settings[name], origin=ConfigOrigin.GROUP)
+        for name in sorted(settings)
+    }
+
+
+def own_settings(configs: Mapping[str, GroupConfig] | None) -> dict[str, str] | None:
+    """The values that are set for the very group; None where that is not known."""
+    if configs is None:
+        return None
+    return {
+        name: config.value
+        for name, config in configs.items()
+        if config.origin is ConfigOrigin.GROUP and config.value is not None
+    }
 
 
 def bounds(name: str, brokers: Iterable[Mapping[str, str | None]]) -> tuple[int | None, int | None]:

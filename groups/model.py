@@ -153,6 +153,8 @@ class Group:
     """In the order in which the source gave them: Java's maps make it matter."""
     offsets: Offsets | None = None
     """None when they were not asked for or could not be read."""
+    settings: Mapping[str, str] | None = None
+    """What is set for this very group (`consumer.session.timeout.ms`). None when not asked for, or not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

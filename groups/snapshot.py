@@ -13,11 +13,21 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from groups.model import Cluster, Group, GroupState, GroupType, Problem, Topic, usual_protocol
-from groups.trees import INT64, UNWRITTEN, Between, Malformed, Trees, Unknown, dotted, path_to
+from groups.trees import INT64, UNWRITTEN, Between, Faulty, Malformed, Trees, Unknown, dotted, path_to, shown
+from groups.trees import Path as TreePath
 from groups.yaml_files import TreeError, line_of, load_tree, replace_file, yaml_lines
 
 FORMAT_VERSION = 1
 """Raised only when an older Kohort would misread the file; fields may be added without."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Why a group or a topic of a file cannot be used. Only a topic's racks may be what is wrong: then it is there."""
+
+    group: str | None = None
+    topic: str | None = None
+    error: TreeError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,10 +39,15 @@ class Snapshot:
     groups: Mapping[str, Group] = field(default_factory=dict)
     notices: tuple[Problem, ...] = field(default=(), metadata=UNWRITTEN)
     """Fields that were passed over because this Kohort does not know them."""
+    faults: tuple[Fault, ...] = field(default=(), metadata=UNWRITTEN, compare=False)
+    """What could not be read of a file, while the rest could."""
 
 
 def read_snapshot(file: Path) -> Snapshot:
-    """Read a snapshot; TreeError when it is unreadable, foreign, newer or broken."""
+    """Read a snapshot, without the groups and topics that cannot be read (`faults`).
+
+    TreeError when it is unreadable, foreign or newer, and when no group and no topic of it can be read.
+    """
     try:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -44,23 +59,69 @@ def read_snapshot(file: Path) -> Snapshot:
 
 def parse_snapshot(file: Path, text: str) -> Snapshot:
     """Like read_snapshot, from text; the file is only named."""
-    tree, unknown = load_tree(file, text), Unknown()
+    tree, unknown, faulty = load_tree(file, text), Unknown(), Faulty()
     if not isinstance(tree, dict) or "kohort" not in tree:
         raise TreeError(file, 1, "kohort", "missing: this is not a Kohort snapshot")
     try:
-        snapshot = snapshot_from_tree(tree, unknown)
+        snapshot = snapshot_from_tree(tree, unknown, faulty)
     except Malformed as error:
         raise TreeError.at(file, text, error) from None
+    faults = [_fault(file, text, tree, path_to(tree, mapping), error) for mapping, error in faulty]
+    if faults and not (snapshot.groups or snapshot.topics):
+        raise faults[0].error
+    for topic in snapshot.topics.values():
+        wrong = wrong_racks(topic)
+        if wrong is not None:
+            place = Malformed(wrong, "topics", topic.name, "racks")
+            faults.append(Fault(topic=topic.name, error=TreeError.at(file, text, place)))
     paths = [(*path_to(tree, mapping), name) for mapping, name in unknown]
     notices = tuple(
         Problem(subject=f"{file}:{line_of(text, path)}", message=f"{dotted(path)}: unknown field, not read")
         for path in paths
     )
-    return replace(snapshot, notices=notices)
+    return replace(snapshot, notices=notices, faults=tuple(faults))
 
 
-def snapshot_from_tree(tree: Any, unknown: Unknown | None = None) -> Snapshot:
-    """The snapshot of a file's tree, which must have its version; `groups.trees` says what becomes of unknown fields.
+def _fault(file: Path, text: str, tree: dict[str, Any], path: TreePath, error: Malformed) -> Fault:
+    """Of what a mapping at a path lists; what is wrong in a member is said with its id."""
+    error.path = (*path, *error.path)
+    section, name, *inside = error.path
+    match inside:
+        case ["members", int() as position, *_]:
+            member = tree["groups"][name]["members"][position]
+            error.message += (
+                f" (member {shown(member['id'])})" if isinstance(member, dict) and "id" in member else ""
+            )
+    found = TreeError.at(file, text, error)
+    return Fault(group=str(name), error=found) if section == "groups" else Fault(topic=str(name), error=found)
+
+
+def wrong_racks(topic: Topic) -> str | None:
+    """Why the racks of a topic cannot be used: they are those of every partition, or none is known."""
+    if not topic.racks or (len(topic.racks) == topic.partitions and max(topic.racks) < topic.partitions):
+        return None
+    beyond = max(topic.racks)
+    if beyond >= topic.partitions:
+        wrong = f"partition {beyond} is listed, and the topic has {topic.partitions} partitions"
+    else:
+        first = next(number for number in range(topic.partitions) if number not in topic.racks)
+        more = topic.partitions - len(topic.racks) - 1
+        wrong = f"partition {first} {f'and {more} more are' if more else 'is'} missing"
+    return (
+        f"{wrong}, so the racks of this topic are not used; list those of all {topic.partitions} partitions, "
+        "[] where no replica has a rack, or leave racks out"
+    )
+
+
+def with_usable_racks(topic: Topic) -> Topic:
+    """The topic, without racks where they cannot be used."""
+    return topic if wrong_racks(topic) is None else replace(topic, racks=None)
+
+
+def snapshot_from_tree(tree: Any, unknown: Unknown | None = None, faulty: Faulty | None = None) -> Snapshot:
+    """The snapshot of a file's tree, which must have its version.
+
+    `groups.trees` says what becomes of unknown fields, and of groups and topics that cannot be read.
 
     :raises Malformed: a value is not what its field wants, or a newer Kohort wrote it
     """
@@ -71,7 +132,7 @@ def snapshot_from_tree(tree: Any, unknown: Unknown | None = None) -> Snapshot:
     if version > FORMAT_VERSION:
         message = f"format {version} is newer than this Kohort reads ({FORMAT_VERSION}); upgrade Kohort"
         raise Malformed(message, "kohort")
-    snapshot: Snapshot = TREES.read(Snapshot, tree, unknown)
+    snapshot: Snapshot = TREES.read(Snapshot, tree, unknown, faulty)
     return snapshot
 
 
@@ -122,7 +183,11 @@ def _check_members(group: Group) -> None:
     seen: set[str] = set()
     for position, member in enumerate(group.members):
         if member.id in seen:
-            raise Malformed(f"the member id {member.id!r} stands here twice", "members", position)
+            raise Malformed(
+                f"the member id {member.id!r} stands here twice; give each member its own",
+                "members",
+                position,
+            )
         seen.add(member.id)
 
 

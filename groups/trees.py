@@ -17,6 +17,7 @@ from binascii import b2a_base64
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import Enum
+from itertools import pairwise
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
@@ -31,6 +32,8 @@ Read = Callable[..., Any]
 Write = Callable[[Any], Any]
 Unknown = list[tuple[dict[str, Any], str]]
 """Mappings, and the keys in them that no field has."""
+Faulty = list[tuple[dict[Any, Any], "Malformed"]]
+"""Mappings that list objects by their keys, and why one of these cannot be read: its path begins with the key."""
 
 UNWRITTEN: Mapping[str, Any] = MappingProxyType({"unwritten": True})
 """Metadata of a field that is no part of the file."""
@@ -112,11 +115,21 @@ class Trees:
         self._readers: dict[Any, Read] = {}
         self._writers: dict[Any, Write] = {}
         self._unknown: Unknown | None = None
+        self._faulty: Faulty | None = None
 
-    def read(self, kind: type[T] | Any, tree: Any, unknown: Unknown | None = None) -> Any:
-        """An object of a class, or of any type that a field may have. An unknown key is added to `unknown`, if given,
-        unless it is nearly a known one; else it is an error. Malformed."""
-        self._unknown = unknown
+    def read(
+        self,
+        kind: type[T] | Any,
+        tree: Any,
+        unknown: Unknown | None = None,
+        faulty: Faulty | None = None,
+    ) -> Any:
+        """An object of a class, or of any type that a field may have. Malformed.
+
+        An unknown key is added to `unknown`, if given, unless it is nearly a known one; else it is an error. An object
+        with a KEY that cannot be read is added to `faulty`, if given, and left out; else it is an error.
+        """
+        self._unknown, self._faulty = unknown, faulty
         return self._reader(kind)(tree)
 
     def write(self, kind: type[T] | Any, value: Any) -> Any:
@@ -178,7 +191,8 @@ class Trees:
         def read(value: Any) -> tuple[int, ...]:
             numbers = sorted(_quick_numbers(value) or read_each(value))
             if len(set(numbers)) != len(numbers):
-                raise Malformed("a number is listed twice")
+                twice = sorted({one for one, following in pairwise(numbers) if one == following})
+                raise Malformed(f"a number is listed twice: {_cut(', '.join(map(str, twice)))}; list it once")
             return tuple(numbers)
 
         return read
@@ -195,7 +209,9 @@ class Trees:
                 try:
                     found[read_key(name)] = read_item(each, name) if takes_key else read_item(each)
                 except Malformed as error:
-                    raise error.below(name) from None
+                    if self._faulty is None or not takes_key:
+                        raise error.below(name) from None
+                    self._faulty.append((value, error.below(name)))
             return found
 
         return read

@@ -46,8 +46,8 @@ class TreeError(GroupsError):
         self, file: Path, line: int | None, field: str, message: str, *, column: int | None = None
     ) -> None:
         self.file, self.line, self.column, self.field, self.message = file, line, column, field, message
-        place = f"{file}:{line}" if line else str(file)
-        super().__init__(f"{place}: {field + ': ' if field else ''}{message}")
+        self.place = f"{file}:{line}" if line else str(file)
+        super().__init__(f"{self.place}: {field + ': ' if field else ''}{message}")
 
     @classmethod
     def at(cls, file: Path, text: str, error: Malformed) -> TreeError:
@@ -76,10 +76,7 @@ def load_tree(file: Path, text: str) -> Any:
 
 def position_of(text: str, path: Sequence[str | int]) -> tuple[int, int] | None:
     """Line and column, from 1, at which the value at a path begins; its nearest parent's where it is missing."""
-    try:
-        node = yaml.compose(text, Loader=_Loader)
-    except yaml.YAMLError:
-        return None
+    node = _composed(text)
     mark = None
     for step in [*path, None]:
         if node is None:
@@ -95,6 +92,15 @@ def position_of(text: str, path: Sequence[str | int]) -> tuple[int, int] | None:
         else:
             break
     return None if mark is None else (mark.line + 1, mark.column + 1)
+
+
+@lru_cache(maxsize=1)
+def _composed(text: str) -> Any:
+    """The file with the positions of its values, once for all that is wrong in it; None where it is no YAML."""
+    try:
+        return yaml.compose(text, Loader=_Loader)
+    except yaml.YAMLError:
+        return None
 
 
 def line_of(text: str, path: Sequence[str | int]) -> int | None:

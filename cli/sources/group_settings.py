@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
     AdminClient,
     AlterConfigOpType,
@@ -29,6 +29,13 @@ _ORIGINS = {
 """By the protocol's numbers, of which confluent-kafka has names for some only."""
 
 
+_NO_SETTINGS = (
+    "these brokers have no settings of groups, which came with Kafka 4.0. Upgrade the brokers first. Until then the "
+    "timeouts of a classic group are settings of its clients (session.timeout.ms, heartbeat.interval.ms)."
+)
+"""Brokers before 4.0 answer INVALID_REQUEST: they have no resource of type GROUP."""
+
+
 class GroupSettings:
     """Settings of groups. Every method takes at most `timeout_s`."""
 
@@ -50,6 +57,8 @@ class GroupSettings:
                 resource
             ].result()
         except KafkaException as error:
+            if error.args[0].code() == KafkaError.INVALID_REQUEST:
+                raise CommandError(f"{group}: {_NO_SETTINGS}") from None
             kind = RefusedError if failed_of(error, READING_CONFIGS).refused else CommandError
             words = words_of(error, READING_CONFIGS)
             raise kind(f"{group}: its settings cannot be read: {words}") from None

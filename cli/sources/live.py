@@ -14,8 +14,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cli.errors import CommandError
 from cli.sources.permissions import READING, Needs, cause_of, worded
-from cli.sources.source import Notices, Read, RecordTimes
-from groups.listing import Cause, GroupListing, GroupType, Problem, state_of, type_of
+from cli.sources.source import AuthorizedOperations, Notices, Read, RecordTimes
+from groups.listing import (
+    Cause,
+    GroupFilter,
+    GroupListing,
+    GroupState,
+    GroupType,
+    Problem,
+    state_of,
+    type_of,
+)
 from wire.client.client import KafkaClient
 from wire.client.errors import Answers
 from wire.client.security import ConnectionSettings, SecurityProtocol
@@ -28,6 +37,7 @@ from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 
 if TYPE_CHECKING:
     from cli.sources.admin import AdminReader
+    from groups.group_configs import GroupConfig
     from groups.model import Cluster, Group, Node, Offsets, Topic
     from migration.access import Access
     from wire.client.cluster import ClusterMetadata, TopicMetadata
@@ -47,6 +57,9 @@ _DESCRIBED_BY: Mapping[GroupType, Api] = {
 }
 """The request of a type; any other is asked for as a classic group."""
 
+_SHARE_FETCH = 78
+"""The key of an API that only its version is looked up of."""
+
 READING_RECORDS = Needs(topic="READ")
 
 
@@ -61,7 +74,7 @@ class LiveSource:
         """
         self.name = ",".join(settings.bootstrap_servers)
         self.settings, self.timeout_ms = settings, settings.api_timeout_ms
-        self.notices = Notices()
+        self.notices = Notices(settings.remarks)
         self.client: KafkaClient | None = None
         why_not = _why_not_by_wire(settings)
         if why_not is None:
@@ -77,8 +90,13 @@ class LiveSource:
         command_config: Path | None,
         timeout_ms: int,
         settings: ConnectionSettings | None = None,
+        cluster_id: str | None = None,
     ) -> LiveSource:
-        """Prepare; the bootstrap servers that are named win over the file's. `settings` take the place of a file."""
+        """Prepare; the bootstrap servers that are named win over the file's. `settings` take the place of a file.
+
+        With a `cluster_id` the cluster is asked for its own at once.
+        :raises CommandError: it has another :raises WireError: no broker says
+        """
         settings = settings or ConnectionSettings()
         if command_config is not None:
             from wire.client.config.properties import load_properties
@@ -87,7 +105,25 @@ class LiveSource:
         if bootstrap_server:
             servers = tuple(part.strip() for part in bootstrap_server.split(",") if part.strip())
             settings = replace(settings, bootstrap_servers=servers)
-        return cls(replace(settings, api_timeout_ms=min(timeout_ms, LONGEST_TIMEOUT_MS)))
+        timeout_ms = min(timeout_ms, LONGEST_TIMEOUT_MS)
+        source = cls(replace(settings, api_timeout_ms=timeout_ms, cluster_id=cluster_id))
+        if cluster_id is not None:
+            source.check_cluster(cluster_id)
+        return source
+
+    def check_cluster(self, wanted: str) -> None:
+        """Refuse another cluster than the one that is wanted, which the listener of an address may belong to by now.
+
+        :raises CommandError: :raises WireError: no broker says
+        """
+        client = self.client
+        found = self.admin.cluster_id() if client is None else client.metadata([]).cluster_id
+        if found != wanted:
+            self.close()
+            raise CommandError(
+                f"{self.name} is the cluster {found}, and the context is for {wanted}. Check its bootstrap_server, or "
+                "its cluster_id."
+            )
 
     def _log_in_without_wire(self, why_not: str) -> None:
         """Whether librdkafka speaks what the wire client does not depends on how it was built."""
@@ -118,7 +154,7 @@ class LiveSource:
         metadata = self.client.metadata([])
         bare = Cluster(
             id=metadata.cluster_id,
-            kafka=release_of(home.features.supported.get("metadata.version")),
+            kafka=release_of(home.features.supported.get("metadata.version"), home.newest(_SHARE_FETCH)),
             features=dict(home.features.levels),
             consumer_protocol=home.supports(CONSUMER_GROUP_DESCRIBE),
         )
@@ -136,19 +172,30 @@ class LiveSource:
         return with_settings(cluster, told, {name: each.message for name, each in answers.failed.items()})
 
     def list_groups(self) -> Read[GroupListing]:
-        listed = self._listed()
-        if not listed.items and not listed.problems:
-            self._say_may_be_hidden("no group is listed: there is none, or this user may describe none")
-        return listed
+        return self.select_groups(GroupFilter(), described=True)
 
-    def _listed(self) -> Read[GroupListing]:
-        """Groups of every type on every broker that answers."""
+    def select_groups(self, wanted: GroupFilter, /, *, described: bool) -> Read[GroupListing]:
+        listed = self._listed(wanted, described=described)
+        if not listed.items and not listed.problems and wanted == GroupFilter():
+            self._say_may_be_hidden("no group is listed: there is none, or this user may describe none")
+        return replace(listed, items=tuple(filter(wanted.passes, listed.items)))
+
+    def _listed(self, wanted: GroupFilter, *, described: bool) -> Read[GroupListing]:
+        """The groups on every broker that answers; of those that are not wanted some may be there."""
         if self.client is None:
             return self.admin.list_groups()
-        listing = self.client.list_groups()
-        kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}
-        sizes, problems = _sizes(self.client, kinds)
-        rows = (listed_group(group, *sizes.get(group.group_id, ())) for group in listing.groups)
+        listing = self.client.list_groups(
+            states=() if GroupState.UNKNOWN in wanted.states else [each.value for each in wanted.states],
+            types=() if GroupType.UNKNOWN in wanted.types else [each.value for each in wanted.types],
+        )
+        # Only a describe shows assignors, and the states that brokers before 2.6 do not list.
+        is_told = not wanted.states or all(group.group_state for group in listing.groups)
+        on_list = replace(wanted, protocols=frozenset(), states=wanted.states if is_told else frozenset())
+        listed = [group for group in listing.groups if on_list.passes(listed_group(group))]
+        if is_told and not described and not wanted.protocols:
+            return Read(tuple(map(listed_group, listed)), _problems(listing.failed))
+        facts, problems = _facts(self.client, {group.group_id: type_of(group.group_type) for group in listed})
+        rows = (listed_group(group, *facts.get(group.group_id, ())) for group in listed)
         return Read(tuple(rows), (*_problems(listing.failed), *problems))
 
     def describe(self, groups: Sequence[str], *, offsets: bool) -> Read[Group]:
@@ -271,16 +318,45 @@ class LiveSource:
         found = [_topic(metadata.topics[name], racks) for name in sorted(metadata.topics)]
         return Read(tuple(found), tuple(problems)), metadata
 
-    def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, str]]:
+    def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, GroupConfig]]:
         if self.client is None:
             return {}
-        from wire.client.settings import ResourceType
+        from groups.group_configs import ConfigOrigin, GroupConfig
+        from wire.client.settings import ConfigSource, ResourceType
+
+        origins = {
+            ConfigSource.DYNAMIC_GROUP_CONFIG.value: ConfigOrigin.GROUP,
+            ConfigSource.DEFAULT_CONFIG.value: ConfigOrigin.DEFAULT,
+        }
 
         answers = self.client.describe_configs(ResourceType.GROUP, groups)
         return {
-            group: {name: entry.value for name, entry in settings.items() if entry.value is not None}
+            group: {
+                name: GroupConfig(
+                    name=name,
+                    value=entry.value,
+                    origin=origins.get(entry.config_source, ConfigOrigin.BROKER),
+                )
+                for name, entry in settings.items()
+            }
             for group, settings in answers.found.items()
         }
+
+    def authorized_operations(self, groups: Sequence[Group], /) -> AuthorizedOperations:
+        if self.client is None:
+            return self.admin.authorized_operations([group.id for group in groups])
+        from wire.client.settings import operations_in
+
+        found: dict[str, tuple[str, ...]] = {}
+        problems: list[Problem] = []
+        kinds = {group.id: group.type for group in groups}
+        for _, answers in _described_by_kind(self.client, kinds, kinds, operations=True):
+            for name, group in answers.found.items():
+                operations = operations_in(group.authorized_operations)
+                if operations is not None:
+                    found[name] = operations
+            problems += [group_problem(name, failure) for name, failure in answers.failed.items()]
+        return AuthorizedOperations(by_group=found, problems=tuple(problems))
 
     def access(self) -> Access | None:
         if self.client is None:
@@ -303,12 +379,14 @@ def _why_not_by_wire(settings: ConnectionSettings) -> str | None:
     return why_not_spoken(settings)
 
 
-def listed_group(group: Any, protocol: str | None = None, members: int | None = None) -> GroupListing:
-    """A row of a broker's answer to ListGroups, with what only a describe shows."""
+def listed_group(
+    group: Any, state: str | None = None, protocol: str | None = None, members: int | None = None
+) -> GroupListing:
+    """A row of a broker's answer to ListGroups, with what a describe shows; `state` where the list has none."""
     return GroupListing(
         id=group.group_id,
         type=type_of(group.group_type),
-        state=state_of(group.group_state),
+        state=state_of(group.group_state or state),
         protocol_type=group.protocol_type,
         protocol=protocol,
         members=members,
@@ -334,35 +412,36 @@ def _in_lines(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     )
 
 
-def _sizes(
+def _facts(
     client: KafkaClient, kinds: Mapping[str, GroupType]
-) -> tuple[dict[str, tuple[str | None, int | None]], list[Problem]]:
-    """Assignor and number of members by group."""
-    sizes: dict[str, tuple[str | None, int | None]] = {}
+) -> tuple[dict[str, tuple[str, str | None, int]], list[Problem]]:
+    """State, assignor and number of members by group."""
+    facts: dict[str, tuple[str, str | None, int]] = {}
     problems: list[Problem] = []
     for _, answers in _described_by_kind(client, kinds, kinds):
         for name, group in answers.found.items():
             # A streams group has neither.
             protocol = getattr(group, "protocol_data", None) or getattr(group, "assignor_name", None)
-            sizes[name] = (protocol, len(group.members))
+            facts[name] = group.group_state, protocol, len(group.members)
         # A group that was deleted since it was listed is no problem of the list.
         problems += [
             group_problem(name, failure)
             for name, failure in answers.failed.items()
             if failure.code != ErrorCode.GROUP_ID_NOT_FOUND
         ]
-    return sizes, problems
+    return facts, problems
 
 
 def _described_by_kind(
-    client: KafkaClient, groups: Iterable[str], kinds: Mapping[str, GroupType]
+    client: KafkaClient, groups: Iterable[str], kinds: Mapping[str, GroupType], *, operations: bool = False
 ) -> Iterator[tuple[GroupType, Answers[str, Any]]]:
     """Groups by type, each through its request. What no broker listed is asked for as a classic one, to learn why."""
     found: dict[GroupType, list[str]] = {}
     for name in groups:
         found.setdefault(kinds.get(name, GroupType.CLASSIC), []).append(name)
     for kind, names in found.items():
-        yield kind, client.describe(_DESCRIBED_BY.get(kind, DESCRIBE_GROUPS), names)
+        api = _DESCRIBED_BY.get(kind, DESCRIBE_GROUPS)
+        yield kind, client.describe(api, names, operations=operations)
 
 
 def _problems(failed: Mapping[str, Failure]) -> tuple[Problem, ...]:

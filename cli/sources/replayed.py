@@ -22,6 +22,7 @@ from coordinator.store.described_groups import (
 from coordinator.store.directory_files import read_meta_properties
 from coordinator.store.loader import LoadedLog, load
 from coordinator.store.topic_names import KnownTopic, KnownTopics
+from groups.group_configs import GroupConfig, own_configs
 from groups.model import Cause, Cluster, Group, GroupListing, GroupType, Problem, Topic
 from wire.log.errors import DamagedLog
 
@@ -123,6 +124,15 @@ class ReplayedSource(FileSource):
             return group  # a share group's are in __share_group_state
         stored = self.log.state.offsets.get(group.id, {})
         return replace(group, offsets=committed_offsets(stored))
+
+    def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, GroupConfig]]:
+        """What is set for the groups; the brokers' own settings are in no log."""
+        known = self._told_topics.group_configs
+        if known is None:
+            known = {}
+            if not self.is_embedded:
+                return {}
+        return {group: own_configs(known.get(group, {})) for group in groups}
 
     def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
         """Without end offsets, which the coordinator's log does not know.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from cli.sources.source import FileSource, Read
+from groups.group_configs import GroupConfig, own_configs
 from groups.model import Cause, Cluster, Group, GroupListing, Problem, Topic, listing_of
-from groups.snapshot import Snapshot, read_snapshot
+from groups.snapshot import Fault, Snapshot, read_snapshot, with_usable_racks
 
 
 class SavedSource(FileSource):
@@ -19,13 +20,15 @@ class SavedSource(FileSource):
     def __init__(self, file: Path) -> None:
         self.name = str(file)
         self.snapshot: Snapshot = read_snapshot(file)
+        self._unread = {each.group: _problem(each) for each in self.snapshot.faults if each.group is not None}
         super().__init__(f"{each.subject}: {each.message}" for each in self.snapshot.notices)
 
     def cluster(self) -> Cluster:
         return self.snapshot.cluster
 
     def list_groups(self) -> Read[GroupListing]:
-        return Read(tuple(listing_of(group) for _, group in sorted(self.snapshot.groups.items())))
+        rows = tuple(listing_of(group) for _, group in sorted(self.snapshot.groups.items()))
+        return Read(rows, tuple(self._unread.values()))
 
     def describe(self, groups: Sequence[str], *, offsets: bool) -> Read[Group]:
         known = self.snapshot.groups
@@ -33,16 +36,38 @@ class SavedSource(FileSource):
             known[name] if offsets else replace(known[name], offsets=None) for name in groups if name in known
         ]
         missing = [
-            Problem(subject=name, message=f"no such group in {self.name}", cause=Cause.ABSENT, group=name)
+            self._unread.get(name)
+            or Problem(subject=name, message=f"no such group in {self.name}", cause=Cause.ABSENT, group=name)
             for name in groups
             if name not in known
         ]
         return Read(tuple(found), tuple(missing))
 
+    def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, GroupConfig]]:
+        """What was set for the groups when the snapshot was taken."""
+        known = self.snapshot.groups
+        found = {name: known[name].settings for name in groups if name in known}
+        return {name: own_configs(settings) for name, settings in found.items() if settings is not None}
+
     def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
         known = self.snapshot.topics
         wanted = known if names is None else known.keys() & set(names)
-        found = [
-            known[name] if end_offsets else replace(known[name], end_offsets=None) for name in sorted(wanted)
-        ]
-        return Read(tuple(found))
+        found = [with_usable_racks(known[name]) for name in sorted(wanted)]
+        problems = tuple(
+            _problem(fault)
+            for fault in self.snapshot.faults
+            if fault.topic is not None and (names is None or fault.topic in names)
+        )
+        if end_offsets:
+            return Read(tuple(found), problems)
+        return Read(tuple(replace(topic, end_offsets=None) for topic in found), problems)
+
+
+def _problem(fault: Fault) -> Problem:
+    where = fault.error
+    return Problem(
+        subject=where.place,
+        message=f"{where.field}: {where.message}",
+        group=fault.group,
+        topics=() if fault.topic is None else (fault.topic,),
+    )

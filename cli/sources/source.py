@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from groups.listing import GroupListing, Problem
+from groups.listing import GroupFilter, GroupListing, Problem
 
 if TYPE_CHECKING:
+    from groups.group_configs import GroupConfig
     from groups.model import Cluster, Group, Topic
     from migration.access import Access
 
@@ -53,6 +54,14 @@ class RecordTimes:
     remark: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorizedOperations:
+    """Operations of ACLs by group, in Kafka's names; of a group that is missing they are not known."""
+
+    by_group: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+
 class Source(Protocol):
     """A source of groups. Methods raise only when nothing at all can be read."""
 
@@ -69,6 +78,10 @@ class Source(Protocol):
 
     def list_groups(self) -> Read[GroupListing]:
         """All groups, by id."""
+        ...
+
+    def select_groups(self, wanted: GroupFilter, /, *, described: bool) -> Read[GroupListing]:
+        """The groups that a filter means, by id; assignors and numbers of members may be missing unless `described`."""
         ...
 
     def describe(self, groups: Sequence[str], *, offsets: bool) -> Read[Group]:
@@ -97,11 +110,15 @@ class Source(Protocol):
         """The named topics that exist, or all of them, internal ones included; by name."""
         ...
 
-    def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, str]]:
-        """By group, its settings (`consumer.session.timeout.ms`), the brokers' where it has none of its own.
+    def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, GroupConfig]]:
+        """By group, its settings by name (`consumer.session.timeout.ms`), the brokers' where they are known too.
 
         Groups whose settings are not known are missing.
         """
+        ...
+
+    def authorized_operations(self, groups: Sequence[Group], /) -> AuthorizedOperations:
+        """What this user may do with each of some described groups."""
         ...
 
     def access(self) -> Access | None:
@@ -123,6 +140,12 @@ class FileSource:
     def __init__(self, notices: Iterable[str] = ()) -> None:
         self.notices = Notices(notices)
 
+    def select_groups(self: Source, wanted: GroupFilter, /, **_: bool) -> Read[GroupListing]:
+        """Of the whole list, which is at hand."""
+        listed = self.list_groups()
+        problems = (each for each in listed.problems if each.group is None or wanted.may_mean(each.group))
+        return Read(tuple(filter(wanted.passes, listed.items)), tuple(problems))
+
     def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
         """As they are: a leader that is known at all has been read."""
         return tuple(groups)
@@ -135,9 +158,9 @@ class FileSource:
         """None."""
         return RecordTimes(times={}, remark=f"lag time is not known: {self.knows_no_records}")
 
-    def group_settings(self, _groups: Sequence[str], /) -> Mapping[str, Mapping[str, str]]:
-        """None."""
-        return {}
+    def authorized_operations(self, _groups: Sequence[Group], /) -> AuthorizedOperations:
+        """None is known: no authorizer is asked."""
+        return AuthorizedOperations()
 
     def access(self) -> None:
         """Not known."""

@@ -52,7 +52,11 @@ def _mapped(file: Path, text: str) -> Iterator[KnownTopic]:
     try:
         tree = load_tree(file, text)
         if isinstance(tree, dict) and "kohort" in tree:
-            for topic in parse_snapshot(file, text).topics.values():
+            snapshot = parse_snapshot(file, text)
+            for fault in snapshot.faults:
+                if fault.topic is not None and fault.topic not in snapshot.topics:
+                    raise fault.error
+            for topic in snapshot.topics.values():
                 if topic.id is not None:
                     yield KnownTopic(name=topic.name, id=topic.id, partitions=topic.partitions, is_whole=True)
             return

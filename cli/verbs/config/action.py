@@ -9,7 +9,7 @@ from typing import Any
 
 from cli.changing import ClusterChange, Outcome
 from cli.counts import counted
-from cli.errors import UsageError
+from cli.errors import CommandError, UsageError
 from cli.output import notice
 from cli.render.document import Document, fields, table_of
 from cli.sources.group_settings import GroupSettings
@@ -19,13 +19,44 @@ from groups.group_configs import ConfigOrigin, GroupConfig, faults
 from groups.model import GroupType, Problem
 
 
-def settings_of(source: Source) -> GroupSettings:
-    """The settings of a live cluster; UsageError for a source that has none."""
-    if not isinstance(source, LiveSource):
-        raise UsageError(
-            f"{source.name} has no settings of groups: brokers keep them; name a live cluster (--bootstrap-server)"
-        )
+def settings_of(source: LiveSource) -> GroupSettings:
+    """The settings of groups on a live cluster, to be read, tried out and set."""
     return GroupSettings(source.admin.admin, source.timeout_ms / 1000, source.notices)
+
+
+def known_configs(source: Source, group: str) -> Mapping[str, GroupConfig]:
+    """The settings of a group by name. Offline only those are known that are set for this very group.
+
+    :raises CommandError: they are not known
+    """
+    if isinstance(source, LiveSource):
+        return settings_of(source).read(group)
+    known = source.group_settings([group])
+    if group not in known:
+        raise CommandError(
+            f"{group}: its settings are not known from {source.name}; "
+            "name a live cluster (--bootstrap-server), or the log directory of a KRaft broker (--log-dir)"
+        )
+    return known[group]
+
+
+def read_configs(source: Source, group: str, names: Sequence[str]) -> list[GroupConfig]:
+    """The named settings of a group, or all that are known.
+
+    :raises UsageError: a live cluster has no such setting
+    :raises CommandError: the group's settings are not known
+    """
+    configs = known_configs(source, group)
+    if isinstance(source, LiveSource):
+        check_names(names, configs)
+    elif not names:
+        notice(f"{group}: only settings of this group are shown; those of the brokers are not known offline")
+    for name in names:
+        if name not in configs:
+            notice(
+                f"{group}: {name} is not set for this group; the brokers' own setting is not known offline"
+            )
+    return [configs[name] for name in names or configs if name in configs]
 
 
 def parse_values(values: Iterable[str]) -> dict[str, str | None]:
@@ -141,6 +172,11 @@ def plan_config_change(
     :raises UsageError: a setting that the cluster does not have
     :raises CommandError: the group's settings cannot be read
     """
+    if not isinstance(source, LiveSource):
+        raise UsageError(
+            f"settings of groups can be changed on a live cluster only, not in {source.name}: brokers keep them; "
+            "name a live cluster (--bootstrap-server)"
+        )
     settings = settings_of(source)
     configs = settings.read(group)
     check_names(changes, configs)

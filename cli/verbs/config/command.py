@@ -24,12 +24,11 @@ def get(
     """Show what settings are in force for a group, where they come from, and the brokers' bounds."""
     from cli.output import emit
     from cli.selection import opened
-    from cli.verbs.config.action import check_names, config_document, settings_of
+    from cli.verbs.config.action import config_document, read_configs
 
     with opened(source) as groups:
-        configs = settings_of(groups).read(group)
-    check_names(names or (), configs)
-    emit(config_document(group, [configs[name] for name in names or configs]), output)
+        configs = read_configs(groups, group, names or ())
+    emit(config_document(group, configs), output)
 
 
 def set_(

@@ -218,8 +218,11 @@ def _live(bootstrap: str | None, config: Path | None) -> LiveTopic:
     client: dict[str, str] = {}
     if config is not None:
         from pipeline.sources.client_properties import client_options
+        from wire.client.config.properties import known_properties, read_entries
 
         client = client_options(config)
+        for text in known_properties(config, read_entries(config)).remarks:
+            notice(text)
     servers = bootstrap or client.get(BOOTSTRAP)
     if servers is None:
         raise UsageError(f"{config} names no bootstrap.servers; give --bootstrap-server")

@@ -121,6 +121,7 @@ DESCRIBE = [
 
 PROPERTIES = [
     quiet("--describe --group {short} --command-config {fine}"),
+    quiet("--describe --group {short} --command-config {own_key}"),
     *(
         Case(
             line=f"--describe --group {{short}} --state --command-config {{{file}}}",
@@ -130,7 +131,7 @@ PROPERTIES = [
             status=UNREADABLE,
         )
         for file, words in {
-            "unknown_key": "2: 'my.own' is no Kafka client property. Remove the line, or check the key's spelling.",
+            "unknown_key": "2: 'sasl.pasword' is no Kafka client property. Did you mean sasl.password?",
             "no_text": "1: byte 10 is not UTF-8. Save the file as UTF-8, or write the character as \\uXXXX.",
         }.items()
     ),

@@ -87,7 +87,8 @@ def properties_files(folder: Path) -> dict[str, str]:
     """Files of properties by what is the matter with them: their paths."""
     contents = {
         "fine": b"# \xc3\xa4\r\nclient.\\\r\n  id=of\\u0066ice\r\nrequest.timeout.ms : 20000\r\n",
-        "unknown_key": b"client.id=office\nmy.own=1\n",
+        "own_key": b"client.id=office\nmy.own=1\nbootstrap.resolve.timeout.ms=1\n",
+        "unknown_key": b"client.id=office\nsasl.pasword=1\n",
         "no_text": b"client.id=\xff\n",
         "no_number": b"request.timeout.ms=soon\n",
     }

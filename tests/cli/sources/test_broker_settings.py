@@ -6,6 +6,7 @@ from groups.brokers import release_of, with_settings
 from groups.model import Cluster
 from tests.cli.sources.live_source import live_source
 from tests.kafka.broker import Broker
+from tests.kafka.jars import kafka_version
 
 POLICY = "group.consumer.migration.policy"
 
@@ -47,12 +48,23 @@ def test_brokers_that_do_not_tell() -> None:
         (21, "3.9"),
         (22, "4.0"),
         (25, "4.0"),
-        (26, "4.1 or later"),
-        (99, "4.1 or later"),
+        (26, "4.1"),
+        (27, "4.1"),
+        (29, "4.2"),
+        (30, "4.3"),
+        (31, "4.4"),
+        (33, "4.4"),
+        (34, "4.5 or later"),
+        (99, "4.5 or later"),
     ],
 )
 def test_a_release_by_its_metadata_version(level: int | None, release: str | None) -> None:
     assert release_of(level) == release
+
+
+@pytest.mark.parametrize(("share_fetch", "release"), [(1, "4.1"), (2, "4.2"), (None, "4.2")])
+def test_a_4_1_with_previews_claims_the_level_of_4_2(share_fetch: int | None, release: str) -> None:
+    assert release_of(29, share_fetch) == release
 
 
 @pytest.mark.kafka
@@ -64,5 +76,5 @@ def test_a_real_broker(broker: Broker) -> None:
     assert cluster.settings is not None
     assert cluster.settings[POLICY] == "bidirectional"
     assert cluster.settings["group.consumer.min.session.timeout.ms"] == "6000"
-    assert (cluster.kafka, cluster.consumer_protocol) == ("4.1 or later", True)
+    assert (cluster.kafka, cluster.consumer_protocol) == (kafka_version().rpartition(".")[0], True)
     assert cluster.settings_problem is None

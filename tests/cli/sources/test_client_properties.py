@@ -308,6 +308,63 @@ def test_a_mistake_is_named_with_its_line_and_the_next_step(tmp_path: Path, text
     assert ("store.location" in text) <= (".type=PEM" in found)
 
 
+OF_OTHERS = {
+    "bootstrap.resolve.timeout.ms=1000": None,
+    "schema.registry.url=https://registry\nbasic.auth.user.info=a:s3cret": (
+        "schema.registry.url (line 1), basic.auth.user.info (line 2)"
+    ),
+    "value.subject.nameStrategy=a.B": "value.subject.nameStrategy (line 1)",
+    "metadata.of.the.future.ms=1": "metadata.of.the.future.ms (line 1)",
+    "sasl.oauthbearer.assertion.claim.iat=1": "sasl.oauthbearer.assertion.claim.iat (line 1; did you mean sasl.",
+    "ssl.keystore.certificates.chain=a": "(line 1; did you mean ssl.keystore.certificate.chain?)",
+    "max.poll.record=5": "max.poll.record (line 1; did you mean max.poll.records?)",
+    "consumer.security.protocol=SSL": "consumer.security.protocol (line 1)",
+    "my.own=1\nmy.own=s3cret": "my.own (line 2)",
+    "bootstrap.server=a:1\nbootstrap.servers=b:1": "bootstrap.server (line 1; did you mean bootstrap.servers?)",
+}
+"""Files that a Java client takes too, and what is said of their keys."""
+
+
+@pytest.mark.parametrize(("text", "said"), OF_OTHERS.items())
+def test_keys_of_other_programs_and_newer_clients_are_ignored(
+    tmp_path: Path, text: str, said: str | None
+) -> None:
+    settings = load(tmp_path, text)
+    if said is None:
+        assert settings.remarks == ()
+        return
+    (remark,) = settings.remarks
+    assert remark.startswith(f"{tmp_path}/client.properties: ignored, as Kohort does not know them")
+    assert said in remark
+    assert "s3cret" not in remark
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "zzz",
+        "Security.Protocol",
+        "security_protocol",
+        "sasl.pasword",
+        "security.protocoll",
+        "my own.key",
+        "a..b",
+    ],
+)
+def test_a_misspelt_key_is_refused(tmp_path: Path, key: str) -> None:
+    escaped = key.replace(" ", "\\ ")
+    assert f"line 1: {key!r} is no Kafka client property." in refused(tmp_path, f"{escaped}=1")
+
+
+def test_the_command_names_the_keys_that_it_ignores(kohort: Kohort, tmp_path: Path) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("schema.registry.url=http://registry\nrequest.timeout.ms=500\n")
+    answer = kohort.quick("list -b localhost:1 --timeout 1000 --command-config", file)
+    assert answer.stderr.count("schema.registry.url (line 1)") == 1
+    added = kohort.quick("context add eu -b localhost:1 --property my.own=1")
+    assert (added.status, "my.own" in added.stderr) == (0, True)
+
+
 def test_the_command_ends_with_what_is_wrong(kohort: Kohort, tmp_path: Path) -> None:
     file, latin = tmp_path / "client.properties", tmp_path / "latin.properties"
     file.write_text(

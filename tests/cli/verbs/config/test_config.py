@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,10 +13,16 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._config import ConfigResource
 from confluent_kafka.admin._resource import ResourceType
 
+from coordinator.store.data_directory import DataDirectory
 from groups.group_configs import ConfigOrigin, GroupConfig, bounds, faults
+from groups.model import Client, Group, GroupState, GroupType, Member, Subscription, Topic
+from groups.snapshot import Snapshot, write_snapshot
 from tests.cli.command import Kohort
 from tests.cli.offset_rig import OffsetRig
+from tests.kafka.configs import set_config
 from tests.kafka.members import Members, fresh_name
+from tests.kafka.plugin import StartBroker
+from tests.kafka.tool_host import ToolHost
 from tests.kafka.wait import wait_until
 
 SESSION, HEARTBEAT = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
@@ -137,10 +146,93 @@ def test_whom_a_setting_concerns(rig: OffsetRig, members: Members) -> None:
     rig.ours("config unset", group, SESSION, "--execute", "--yes")
 
 
-def test_only_a_live_cluster_has_settings(kohort: Kohort, sample: Any) -> None:
-    for words in (["get", "billing"], ["set", "billing", f"{SESSION}=9000"]):
+def is_applied(admin: AdminClient, group: str) -> bool:
+    return told(admin, group)[SESSION] not in ("7000", "9000")
+
+
+@pytest.mark.parametrize(("own", "expected"), [({SESSION: "50000"}, 0), ({SESSION: "48000"}, 1), (None, 1)])
+def test_a_plan_knows_the_settings_of_a_saved_group(
+    kohort: Kohort, tmp_path: Path, own: Mapping[str, str] | None, expected: int
+) -> None:
+    member = Member(id="m", client=Client(library="java", version="4.3.1"), protocols=("range",))
+    group = Group(
+        id="g",
+        type=GroupType.CLASSIC,
+        state=GroupState.STABLE,
+        protocol_type="consumer",
+        protocol="range",
+        members=(replace(member, subscription=Subscription(topics=("t",)), owned={"t": (0,)}),),
+        settings=own,
+    )
+    file, config = tmp_path / "saved.yaml", tmp_path / "client.properties"
+    write_snapshot(Snapshot(groups={"g": group}, topics={"t": Topic(name="t", partitions=1)}), file)
+    config.write_text("session.timeout.ms=50000\n")
+    answer = kohort.quick(
+        "plan g --to consumer --snapshot", file, "--client-config", config, "--output", "json"
+    )
+    found = [each for each in answer.document["findings"] if each["rule"] == "group-timeouts"]
+    assert len(found) == expected, found
+
+
+def test_settings_are_changed_on_a_live_cluster_only(kohort: Kohort, sample: Any) -> None:
+    for words in (["set", "billing", f"{SESSION}=9000"], ["unset", "billing", SESSION]):
         answer = kohort.quick("config", *words, "--embedded", sample)
         answer.assert_refused("brokers keep them; name a live cluster")
+
+
+def test_settings_of_groups_that_kohort_serve_keeps(kohort: Kohort, tmp_path: Path) -> None:
+    data = DataDirectory.open(tmp_path / "data")
+    data.set_group_config("payments", {SESSION: "50000", HEARTBEAT: "6000"})
+    data.close()
+    answer = kohort.quick("config get payments --embedded", data.path, "--output", "json").succeeded()
+    assert answer.document["settings"] == [
+        {"name": name, "value": value, "source": "group", "default": None, "minimum": None, "maximum": None}
+        for name, value in ((HEARTBEAT, "6000"), (SESSION, "50000"))
+    ]
+    assert answer.stderr == (
+        "kohort: payments: only settings of this group are shown; those of the brokers are not known offline\n"
+    )
+    other = kohort.quick("config get other", SESSION, "--embedded", data.path, "--output", "json").succeeded()
+    assert other.document["settings"] == []
+    assert f"other: {SESSION} is not set for this group" in other.stderr
+
+
+@pytest.mark.kafka
+def test_settings_of_groups_in_a_brokers_own_log(
+    kohort: Kohort, start_broker: StartBroker, tools: ToolHost, tmp_path: Path
+) -> None:
+    """What AdminClient has set and taken away, before and after a snapshot of the metadata log."""
+    broker = start_broker({"metadata.log.max.record.bytes.between.snapshots": "2000"})
+    live = OffsetRig(broker=broker, kohort=kohort, tools=tools)
+    topic = live.topic([1])
+    group, gone = fresh_name("group"), fresh_name("gone")
+    set_config(
+        broker, ResourceType.GROUP, group, {SESSION: "9000", "share.isolation.level": "read_committed"}
+    )
+    set_config(broker, ResourceType.GROUP, gone, {SESSION: "7000"})
+    for number in range(20):
+        set_config(broker, ResourceType.GROUP, f"{group}-{number}", {SESSION: str(8000 + number)})
+    wait_until(lambda: list(broker.data.glob("__cluster_metadata-0/*.checkpoint")), "a snapshot is written")
+    live.group({(topic, 0): 0}, group)
+    set_config(broker, ResourceType.GROUP, group, {HEARTBEAT: "700", SESSION: "9500"})
+    live.ours("config unset", gone, SESSION, "--execute", "--yes").succeeded()
+    shown: dict[str, dict[str, str]] = {}
+    for name in (group, gone, f"{group}-7"):
+        wait_until(partial(is_applied, live.admin, name), "what was set is applied")
+        rows = live.ours("config get", name).succeeded().document["settings"]
+        shown[name] = {row["name"]: row["value"] for row in rows if row["source"] == "group"}
+    assert shown[group] == {HEARTBEAT: "700", SESSION: "9500", "share.isolation.level": "read_committed"}
+    saved = tmp_path / "live.yaml"
+    kohort.quick("snapshot", group, "-b", broker.bootstrap, "-o", saved).succeeded()
+    broker.stop()
+    for name, expected in shown.items():
+        answer = kohort.quick("config get", name, "--log-dir", broker.data, "--output", "json").succeeded()
+        assert {row["name"]: row["value"] for row in answer.document["settings"]} == expected
+    offline = tmp_path / "offline.yaml"
+    kohort.quick("snapshot", group, "--log-dir", broker.data, "-o", offline).succeeded()
+    for file in (saved, offline):
+        answer = kohort.quick("config get", group, "--snapshot", file, "--output", "json").succeeded()
+        assert {row["name"]: row["value"] for row in answer.document["settings"]} == shown[group]
 
 
 def test_bounds_that_brokers_do_not_share() -> None:
@@ -150,6 +242,12 @@ def test_bounds_that_brokers_do_not_share() -> None:
     ]
     assert bounds(SESSION, brokers) == (9000, 60000)
     assert bounds("streams.num.standby.replicas", [{"group.streams.max.standby.replicas": "2"}]) == (0, 2)
+    assert bounds("streams.num.warmup.replicas", [{"group.streams.max.warmup.replicas": "20"}]) == (0, 20)
+    assert bounds(
+        "streams.task.offset.interval.ms", [{"group.streams.min.task.offset.interval.ms": "9"}]
+    ) == (9, None)
+    assert bounds("streams.acceptable.recovery.lag", []) == (0, None)
+    assert bounds("errors.deadletterqueue.topic.name", brokers) == (None, None)
     assert bounds(SESSION, []) == (None, None)
 
 
@@ -160,3 +258,27 @@ def test_unsetting_is_judged_by_what_comes_into_force() -> None:
     }
     assert [name for name, _ in faults({SESSION: None}, configs)] == [SESSION]
     assert not list(faults({SESSION: None, HEARTBEAT: None}, configs))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("errors.deadletterqueue.topic.name", "share"),
+        ("errors.deadletterqueue.copy.record.enable", "share"),
+        ("share.isolation.level", "share"),
+        ("streams.assignor.name", "streams"),
+        (SESSION, "consumer"),
+    ],
+)
+def test_which_groups_a_setting_is_for(name: str, kind: str) -> None:
+    """The settings of dead-letter queues (Kafka 4.4) are those of share groups, and do not begin with their name."""
+    assert GroupConfig(name=name, value=None, origin=ConfigOrigin.DEFAULT).kind == kind
+
+
+def test_a_long_number_is_a_number() -> None:
+    lag = "streams.acceptable.recovery.lag"
+    configs = {lag: GroupConfig(name=lag, value="10000", origin=ConfigOrigin.DEFAULT, minimum=0)}
+    assert not list(faults({lag: "100000000000"}, configs))
+    assert [said for _, said in faults({lag: "-1"}, configs)] == [
+        "-1 is less than the 0 that the brokers allow at least"
+    ]

@@ -45,6 +45,14 @@ def test_nonsense_is_refused_at_once(kohort: Kohort, sample: Path, options: list
     kohort.quick("fleet history", *source, *options).assert_refused(message)
 
 
+def test_keys_of_other_programs_in_a_properties_file_are_named(kohort: Kohort, tmp_path: Path) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("schema.registry.url=http://registry\n")
+    answer = kohort.quick("fleet history --command-config", file)
+    answer.assert_refused(f"{file} names no bootstrap.servers")
+    assert "schema.registry.url (line 1)" in answer.stderr
+
+
 @pytest.mark.parametrize("command", ["history", "audit"])
 def test_a_directory_that_is_no_log(kohort: Kohort, sample: Path, tmp_path: Path, command: str) -> None:
     inside = tmp_path / "above" / "data"

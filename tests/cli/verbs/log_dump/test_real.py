@@ -11,9 +11,12 @@ from typing import Any
 
 import pytest
 
+from coordinator.store.loader import load
 from tests.cli.command import Kohort
 from tests.cli.coordinator_log import START_MS, commit, pairs, save_log, small_log
+from tests.coordinator.store.client_side_records import with_client_side
 from tests.coordinator.store.real_log import RealLog, segments_of
+from tests.coordinator.store.state_records import state_records
 from tests.kafka.tool_host import DUMP_LOG, ToolHost
 from tests.wire.log.batch_headers import read_batch_headers
 from tests.wire.log.random_records import random_records
@@ -131,6 +134,18 @@ def test_records_of_every_type_and_version(kohort: Kohort, tools: ToolHost, tmp_
     file = tmp_path / "00000000000000000000.log"
     records = [(key, value) for _, _, key, value in random_records(seed=5, count=4)]
     file.write_bytes(encode_batch(records, base_offset=0, timestamp=START_MS))
+    _compare(kohort, tools, [file])
+
+
+def test_client_side_assignors_that_kafka_has_no_fields_for(
+    kohort: Kohort, tools: ToolHost, real_log: RealLog, tmp_path: Path
+) -> None:
+    """Kafka's tool skips the tagged fields that hold them, and so does ours."""
+    records = dict(state_records(load([real_log.data]).state))["consumer"]
+    plain, tagged = pairs(*records), pairs(*map(with_client_side, records))
+    assert sum(one != other for one, other in zip(plain, tagged, strict=True)) == 3
+    file = tmp_path / "00000000000000000000.log"
+    file.write_bytes(encode_batch(tagged, base_offset=0, timestamp=START_MS))
     _compare(kohort, tools, [file])
 
 
