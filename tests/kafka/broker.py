@@ -45,10 +45,11 @@ class Broker:
         *,
         heap_mb: int = 512,
         options: Sequence[str] = (),
+        features: Mapping[str, int] | None = None,
     ) -> None:
         """Prepare a broker; `settings` are server properties that win over the defaults of `settings.py`.
 
-        `options` are those of its JVM.
+        `options` are those of its JVM; `features` are finalised at other levels than the version's own.
         """
         self.jars = jars
         self.directory = directory
@@ -59,6 +60,7 @@ class Broker:
         self._overrides = dict(settings or {})
         self._heap_mb = heap_mb
         self._options = options
+        self._features = dict(features or {})
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -134,15 +136,19 @@ class Broker:
     def _formatted(self, properties: Mapping[str, str]) -> Path:
         """A log directory as `kafka-storage format` leaves it for such a node: made once, kept beside the jars."""
         node = {name: properties[name] for name in ("node.id", "process.roles")}
-        stamp = hashlib.sha256(f"{self.jars.name} {sorted(node.items())}".encode()).hexdigest()[:12]
+        made_of = f"{self.jars.name} {sorted(node.items())} {sorted(self._features.items())}"
+        stamp = hashlib.sha256(made_of.encode()).hexdigest()[:12]
 
         def fill(target: Path) -> None:
             target.mkdir()
             settings = target.with_name("format.properties")
             lines = {**properties, "log.dirs": str(target)}
             settings.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
-            # No --feature: 4.3's defaults finalise group.version, share.version and streams.version at 1.
-            args = ("format", "-t", CLUSTER_ID, "-c", str(settings))
+            # 4.3's defaults finalise group.version, share.version and streams.version at 1.
+            levels = [
+                word for name, level in self._features.items() for word in ("--feature", f"{name}={level}")
+            ]
+            args = ("format", "-t", CLUSTER_ID, "-c", str(settings), *levels)
             self._log_of(java(self.jars, "kafka.tools.StorageTool", *args))
 
         return filled(self.jars.with_name(f"formatted-{stamp}"), fill)

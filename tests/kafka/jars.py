@@ -1,15 +1,26 @@
-"""Fetch the jars of Apache Kafka that the tests run, once, into the user's cache."""
+"""Fetch the jars of Apache Kafka that the tests run, once, into the user's cache.
+
+`KOHORT_KAFKA=4.4.0` has the tests run another version than the pom names.
+"""
 
 import hashlib
 import os
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from pipeline.sources.jars import filled
 
 POM = Path(__file__).with_name("pom.xml")
+VERSION = "KOHORT_KAFKA"
+"""The environment variable that names the version."""
+
+TOOLS_OF: Mapping[str, str] = {"4.4.0": "4.3.1"}
+"""Whose tools and Streams compile with a version that Maven Central has without them; they run with their own jars."""
+
 OLDEST_JAVA = 17
 FETCH_TIMEOUT_S = 240
 
@@ -19,33 +30,43 @@ class KafkaUnavailableError(Exception):
 
 
 def kafka_version() -> str:
-    """Return the version of Apache Kafka that the pom names, such as ``4.3.1``."""
+    """Return the version of Apache Kafka that the tests run, such as ``4.3.1``: the pom's, unless another is named."""
+    named = os.environ.get(VERSION)
+    if named:
+        return named
     found = re.search(r"<kafka\.version>(.+?)</kafka\.version>", POM.read_text(encoding="utf-8"))
     if found is None:
         raise ValueError(f"{POM.name} has no kafka.version property")
     return found.group(1)
 
 
-def cache() -> Path:
-    """Return the directory the jars belong in, there or not.
+def cache(version: str) -> Path:
+    """Return the directory the jars of `version` belong in, there or not.
 
     Its last part is a digest of the pom, so a changed pom gets a directory of its own and a running
     broker keeps the jars it was started with.
     """
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     stamp = hashlib.sha256(POM.read_bytes()).hexdigest()[:12]
-    return Path(home) / "kohort" / f"kafka-{kafka_version()}" / stamp
+    return Path(home) / "kohort" / f"kafka-{version}" / stamp
 
 
-def fetch() -> Path:
-    """Return the directory of the jars, filling it first if need be.
+def fetch(version: str | None = None) -> Path:
+    """Return the directory of the jars of `version`, by default that of the tests, filling it first if need be.
 
     Raises:
         KafkaUnavailableError: there is no Java of at least version 17, or the jars are not cached and
             Maven is missing or fails.
     """
     _require_java()
-    return filled(cache(), _run_maven)
+    version = version or kafka_version()
+    return filled(cache(version), partial(_run_maven, version))
+
+
+def tools_jars(jars: Path) -> Path:
+    """The jars that tools and Streams run with: `jars`, or those of the version that Maven Central has them of."""
+    other = TOOLS_OF.get(jars.parent.name.removeprefix("kafka-"))
+    return jars if other is None else fetch(other)
 
 
 def _require_java() -> None:
@@ -60,7 +81,7 @@ def _require_java() -> None:
         )
 
 
-def _run_maven(directory: Path) -> None:
+def _run_maven(version: str, directory: Path) -> None:
     maven = shutil.which("mvn")
     if maven is None:
         raise KafkaUnavailableError(
@@ -74,6 +95,8 @@ def _run_maven(directory: Path) -> None:
         str(POM),
         "dependency:copy-dependencies",
         f"-DoutputDirectory={directory}",
+        f"-Dkafka.version={version}",
+        f"-Dkafka.tools.version={TOOLS_OF.get(version, version)}",
     ]
     try:
         subprocess.run(
@@ -85,9 +108,13 @@ def _run_maven(directory: Path) -> None:
             timeout=FETCH_TIMEOUT_S,
         )
     except subprocess.CalledProcessError as error:
-        raise KafkaUnavailableError(f"Maven could not fetch Apache Kafka:\n{error.stdout[-2000:]}") from error
+        raise KafkaUnavailableError(
+            f"Maven could not fetch Apache Kafka {version}:\n{error.stdout[-2000:]}"
+        ) from error
     except subprocess.TimeoutExpired as error:
-        raise KafkaUnavailableError(f"Maven did not fetch Apache Kafka within {FETCH_TIMEOUT_S} s") from error
+        raise KafkaUnavailableError(
+            f"Maven did not fetch Apache Kafka {version} within {FETCH_TIMEOUT_S} s"
+        ) from error
 
 
 if __name__ == "__main__":

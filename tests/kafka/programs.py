@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.sources.jars import filled
-from tests.kafka.jars import KafkaUnavailableError
+from tests.kafka.jars import KafkaUnavailableError, tools_jars
 from tests.kafka.java import java
 
 SOURCES = sorted(Path(__file__).with_name("java").glob("*.java"))
+WITH_TOOLS = frozenset({"Tools", "Member"})
+"""Programs that run Kafka's tools or Streams."""
 SILENT = "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"
 """The option for programs whose logging nobody reads."""
 
@@ -57,6 +59,8 @@ def program(jars: Path, name: str, *args: str, heap_mb: int = 128, options: Sequ
     Raises:
         KafkaUnavailableError: javac is missing or refuses a source.
     """
+    if name in WITH_TOOLS:
+        jars = tools_jars(jars)
     return java(jars, name, *args, heap_mb=heap_mb, options=options, classes=compiled(jars))
 
 

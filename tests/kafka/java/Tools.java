@@ -7,7 +7,9 @@ import java.io.PrintStream;
 import java.lang.reflect.InvocationTargetException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
-import org.apache.kafka.common.utils.Exit;
+import org.apache.kafka.common.utils.*;
+// 4.4 moved Exit there.
+import org.apache.kafka.common.utils.internals.*;
 
 /**
  * Kafka's own command line tools, one call after another in one JVM: starting the second one costs no JVM.

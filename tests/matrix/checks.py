@@ -1,0 +1,296 @@
+"""What is tried on every broker. A check fails by an AssertionError; where a release cannot do it, words are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tests.kafka.wait import wait_until
+from tests.matrix.scene import RECORDS, Scene
+
+BAD_WORDS = ("malformed", "Traceback", "fault of Kohort", "UNSUPPORTED_VERSION)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """A row of the table.
+
+    Attributes:
+        since: the first release that can do it.
+        run: tries it, or, on an older release, returns what Kohort says instead; an empty text: it works.
+        types: one of these has to be a type of the release, or there is nothing to try.
+    """
+
+    name: str
+    run: Callable[[Scene], str]
+    since: str = "3.5"
+    types: tuple[str, ...] = ("classic",)
+
+
+def _by_name(document: dict[str, Any]) -> dict[str, Any]:
+    return {group["group"]: group for group in document["groups"]}
+
+
+def _same_members(theirs: dict[str, Any], ours: dict[str, Any], name: str) -> None:
+    seen = {
+        member["id"]: {
+            "client": member["client_id"],
+            "host": member["host"],
+            "instance": member["instance"],
+            "owned": member["owned"],
+        }
+        for member in ours["members"]
+    }
+    assert seen == theirs["members"], (name, seen, theirs)
+
+
+def releases(scene: Scene) -> str:
+    """A snapshot names the release."""
+    saved = scene.ask("snapshot java-eager").succeeded()
+    assert f'kafka: "{scene.release.release}"' in saved.stdout, saved.stdout[:300]
+    return ""
+
+
+def lists(scene: Scene) -> str:
+    """Every group by its type, its state and how many members it has."""
+    told: dict[str, Any] = {}
+
+    def same() -> bool:
+        # On a busy machine a member may still be about to join, between the two questions too.
+        told.update(_by_name(scene.asked("list")))
+        return all(
+            (told[name]["state"], told[name]["members"]) == (theirs["state"], len(theirs["members"]))
+            for name, theirs in scene.admin().items()
+        )
+
+    wait_until(same, lambda: f"the same states and members: {told}", timeout_s=30, every_s=0.5)
+    # ListGroups has no types before 3.8: a group is then described as a classic one.
+    assert {name: told[name]["type"] for name in scene.groups} == scene.groups
+    return ""
+
+
+def describes(*modes: str) -> Callable[[Scene], str]:
+    """`describe` of everything in a mode, members and states compared with the AdminClient of the release."""
+
+    def check(scene: Scene) -> str:
+        if "--verbose" in modes:
+            _settled(scene)
+        admin = scene.admin()
+        answer = scene.ask("describe --all-groups", *modes).succeeded()
+        # A group without members has no row in a table of members.
+        silent = {"idle"} if scene.release.since("4.2") else {"idle", "shared"}
+        for name in scene.groups.keys() - silent:
+            assert name in answer.stdout, (name, answer)
+        told = _by_name(scene.asked("describe --all-groups", *modes))
+        for name, theirs in admin.items():
+            assert told[name]["state"] == theirs["state"], (told[name], theirs)
+            assert told[name]["protocol"] in (theirs["protocol"], None), (told[name], theirs)
+            if told[name].get("members") is not None:
+                _same_members(theirs, told[name], name)
+        return ""
+
+    return check
+
+
+def _settled(scene: Scene) -> None:
+    """Wait until every group with members is Stable."""
+
+    def stable() -> bool:
+        told = _by_name(scene.asked("list"))
+        return all(told[name]["state"] == "Stable" for name in scene.groups if name != "idle")
+
+    wait_until(stable, "every group is Stable", every_s=0.5)
+
+
+def offsets(scene: Scene) -> str:
+    """Committed offsets and ends of logs, once everything is consumed."""
+
+    def same() -> bool:
+        admin = scene.admin()
+        told = _by_name(scene.asked("describe --all-groups --offsets"))
+        for name, theirs in admin.items():
+            rows = [row for row in told[name]["offsets"] if row["committed"] is not None]
+            ours = sorted([row["topic"], row["partition"], row["committed"]] for row in rows)
+            if ours != sorted(theirs["offsets"]) or any(row["end"] != RECORDS for row in rows):
+                return False
+        return True
+
+    wait_until(same, "the same offsets", timeout_s=30, every_s=0.5)
+    return ""
+
+
+def plans(group: str, goal: str, *, blocked_below: str = "0.0") -> Callable[[Scene], str]:
+    """A plan of `group` to `goal`; releases before `blocked_below` have to block it by a finding that says why."""
+
+    def check(scene: Scene) -> str:
+        clients = ("--client", "java:4.3.1")
+        answer = scene.ask(f"plan {group} --to {goal}", *clients, "--output", "json")
+        plan = answer.document
+        if not scene.release.since(blocked_below):
+            assert (answer.status, plan["verdict"]) == (1, "blocked"), answer
+            why = [one for one in plan["findings"] if one["rule"] in ("broker-version", "group-version")]
+            assert why, plan["findings"]
+            return str(why[0]["message"])
+        blockers = [one for one in plan["findings"] if one["level"] == "blocker"]
+        assert (answer.status, blockers) == (0, []), plan["findings"]
+        scene.ask(f"plan {group} --to {goal}", *clients).succeeded()
+        return ""
+
+    return check
+
+
+def gates(scene: Scene) -> str:
+    """A plan is written down, and its first gate asked for."""
+    written = scene.scratch / "plan.yaml"
+    plan = scene.ask("plan java-eager --to cooperative --client java:4.3.1 --output yaml").succeeded()
+    written.write_text(plan.stdout)
+    answer = scene.ask("gate", str(written), "--step", "0", "--output", "json")
+    assert answer.status == 0, answer
+    assert answer.document["open"] is True, answer
+    later = scene.ask("gate", str(written), "--step", "1", "--output", "json")
+    assert (later.status, later.document["open"]) == (1, False), later
+    return ""
+
+
+def resets(scene: Scene) -> str:
+    """A reset is shown, changes nothing, is executed, and the AdminClient sees it; then the offsets of a topic go."""
+    line = "offsets reset idle --topic orders --to-earliest"
+    before = scene.admin()["idle"]["offsets"]
+    shown = scene.asked(line)
+    assert scene.admin()["idle"]["offsets"] == before
+    assert str(shown).count("'after': 0") == 4, shown
+    scene.asked(f"{line} --execute --yes")
+    assert scene.admin()["idle"]["offsets"] == [["orders", number, 0] for number in range(4)]
+    return ""
+
+
+def exports(scene: Scene) -> str:
+    """Offsets go to a file and come back, are cloned to another group and deleted there."""
+    written = scene.scratch / "offsets.csv"
+    written.write_text(scene.ask("offsets export idle").succeeded().stdout)
+    scene.ask(f"offsets import {written} idle --execute --yes").succeeded()
+    scene.ask("offsets clone idle copy --execute --yes").succeeded()
+    scene.ask("offsets delete copy --topic orders --execute --yes").succeeded()
+    return ""
+
+
+def deletes(scene: Scene) -> str:
+    """A group without members is deleted; one with members is refused by name."""
+    scene.ask("offsets clone idle gone --execute --yes").succeeded()
+    scene.ask("delete gone --execute --yes").succeeded()
+    assert "gone" not in _by_name(scene.asked("list"))
+    return ""
+
+
+def configs(scene: Scene) -> str:
+    """Settings of a group are read, set and unset."""
+    name = "consumer.session.timeout.ms"
+    answer = scene.ask("config get java-eager")
+    if not scene.release.since("4.0"):
+        assert answer.status == 3, answer
+        changed = scene.ask(f"config set java-eager {name}=7000 --execute --yes")
+        assert changed.status == 3, changed
+        assert answer.stderr == changed.stderr, (answer, changed)
+        return answer.stderr.partition("java-eager: ")[2].strip()
+    answer.succeeded()
+    scene.ask(f"config set java-new {name}=7000 --execute --yes").succeeded()
+
+    def value() -> str | None:
+        settings = scene.asked("config get java-new", name)["settings"]
+        return str(settings[0]["value"])
+
+    wait_until(lambda: value() == "7000", "the setting is in force")
+    scene.ask(f"config unset java-new {name} --execute --yes").succeeded()
+    wait_until(lambda: value() != "7000", "the setting is gone")
+    return ""
+
+
+def snapshots(scene: Scene) -> str:
+    """A snapshot shows what the cluster shows."""
+    _settled(scene)
+    live = _by_name(scene.asked("describe --all-groups --members --verbose"))
+    written = scene.scratch / "fleet.yaml"
+    scene.ask("snapshot --out", str(written)).succeeded()
+    saved = scene.kohort(
+        "describe", "--all-groups", "--members", "--verbose", "--snapshot", written, "--output", "json"
+    ).succeeded()
+    for name, group in _by_name(saved.document).items():
+        for key in ("type", "state", "protocol", "members"):
+            assert group[key] == live[name][key], (name, key, group[key], live[name][key])
+    return ""
+
+
+def logs(scene: Scene) -> str:
+    """The broker's own directory, read while it runs, shows the groups as the broker does."""
+    _settled(scene)
+    live = _by_name(scene.asked("describe --all-groups --members --verbose"))
+    data = str(scene.broker.data)
+    replayed = scene.kohort(
+        "describe", "--all-groups", "--members", "--verbose", "--log-dir", data, "--output", "json"
+    )
+    assert replayed.status == 0, replayed
+    told = _by_name(replayed.document)
+    for name, kind in scene.groups.items():
+        if kind in ("classic", "consumer"):
+            assert told[name]["state"] == live[name]["state"], (told[name], live[name])
+            assert told[name]["type"] == kind
+            owned = {one["id"]: one["target"] or one["owned"] for one in told[name]["members"]}
+            theirs = {one["id"]: one["target"] or one["owned"] for one in live[name]["members"]}
+            assert owned == theirs, (name, owned, theirs)
+        else:
+            assert name in told, (name, sorted(told))
+    dumped = scene.kohort("log", "dump", data, "--group", "java-eager", "--output", "ndjson").succeeded()
+    assert "java-eager" in dumped.stdout
+    # While a broker appends, an index may be ahead of the log that was just read.
+    scene.broker.stop()
+    verified = scene.kohort("log", "verify", data)
+    assert verified.status == 0, verified
+    return ""
+
+
+def regexes(scene: Scene) -> str:
+    """A regex is matched against the topics of the cluster."""
+    told = scene.asked("validate-regex pay.*")
+    assert "payments" in str(told["patterns"][0]["topics"]), told
+    return ""
+
+
+def dry_runs(*groups: str) -> Callable[[Scene], str]:
+    """What a rebalance would do now: nothing moves in a group at rest."""
+
+    def check(scene: Scene) -> str:
+        _settled(scene)
+        for name in groups:
+            told = scene.asked("dry-run", name)
+            assert told["groups"][0]["rebalances"], told
+        return ""
+
+    return check
+
+
+_MODES = (
+    ("--members",), ("--members", "--verbose"), ("--state",), ("--state", "--verbose"), ("--offsets", "--verbose"),
+    ("--migration",), ("--last-commit",), ("--lag-time",), ("--totals",),
+)  # fmt: skip
+
+CHECKS: tuple[Check, ...] = (
+    Check(name="the release by what the broker supports", run=releases),
+    Check(name="`list`", run=lists),
+    *(Check(name=f"`describe {' '.join(modes)}`", run=describes(*modes)) for modes in _MODES),
+    Check(name="offsets and ends of logs", run=offsets),
+    Check(name="`validate-regex`", run=regexes),
+    Check(name="`dry-run`, classic", run=dry_runs("java-eager", "java-coop", "rd-eager")),
+    Check(name="`dry-run`, consumer", run=dry_runs("java-new"), types=("consumer",)),
+    Check(name="`plan --to cooperative`", run=plans("java-eager", "cooperative")),
+    Check(name="`plan --to eager`", run=plans("java-coop", "eager")),
+    Check(name="`plan --to consumer`", run=plans("java-eager", "consumer", blocked_below="4.0"), since="4.0"),
+    Check(name="`plan --to classic`", run=plans("java-new", "classic"), types=("consumer",)),
+    Check(name="`gate`", run=gates),
+    Check(name="`offsets reset`", run=resets),
+    Check(name="`offsets export`, `import`, `clone`, `delete`", run=exports),
+    Check(name="`delete`", run=deletes),
+    Check(name="`config get`, `set`, `unset`", run=configs, since="4.0"),
+    Check(name="`snapshot`", run=snapshots),
+    Check(name="`--log-dir`, `log verify`, `log dump`", run=logs),
+)  # fmt: skip
