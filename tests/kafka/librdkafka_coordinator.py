@@ -61,8 +61,10 @@ class Round:
     topics: tuple[TopicSpec, ...] = ()
     events: Queue[Any] = field(default_factory=Queue)
     """What the client sent. Each JoinGroup wants an `answer`, each SyncGroup a `keep`."""
-    wanted: bool = False
-    """Whether heartbeats are to say that the group rebalances."""
+    joins: int = 0
+    """How often the client joined."""
+    outdated: int | None = None
+    """Heartbeats say that the group rebalances while the client has joined so often and no more."""
     answer: Queue[Lead] = field(default_factory=Queue)
     keep: Queue[bytes] = field(default_factory=Queue)
     """What SyncGroup answers: the leader's own assignment."""
@@ -166,12 +168,12 @@ def _topic(name: str, topic: TopicSpec | None, node: Mapping[str, int]) -> Field
 
 
 def _heartbeat(round_: Round, _request: Any) -> Fields:
-    error = ErrorCode.rebalance_in_progress if round_.wanted else ErrorCode.none
+    error = ErrorCode.rebalance_in_progress if round_.joins == round_.outdated else ErrorCode.none
     return {"error_code": error.value}
 
 
 def _join(round_: Round, request: Any) -> Fields:
-    round_.wanted = False
+    round_.joins += 1
     round_.events.put(request)
     lead = round_.answer.get()
     return {

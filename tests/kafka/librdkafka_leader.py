@@ -1,8 +1,9 @@
 """A consumer of confluent-kafka that leads a group: `python -m tests.kafka.librdkafka_leader JSON`.
 
 The argument is the consumer's configuration. Each line of stdin is a JSON list of topics to subscribe to, which makes
-librdkafka rejoin at once; the end of stdin ends the process. Nothing is ever consumed: whatever the group assigns,
-the consumer takes nothing over, while librdkafka's group code goes on owning it.
+librdkafka rejoin at once, and is answered with an empty line when librdkafka has taken it; the end of stdin ends the
+process. Nothing is ever consumed: whatever the group assigns, the consumer takes nothing over, while librdkafka's group
+code goes on owning it.
 """
 
 import json
@@ -47,6 +48,7 @@ def main() -> None:
                 consumer.subscribe(
                     json.loads(line), on_assign=on_assign, on_revoke=on_revoke, on_lost=on_revoke
                 )
+                print(flush=True)
         consumer.poll(POLL_S)
     # Closing would mean to wait for a group that may be in the middle of a rebalance.
     os._exit(0)

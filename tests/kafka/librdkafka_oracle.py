@@ -10,6 +10,7 @@ somebody has a rack; one with it whose own topics have partitions without racks;
 """
 
 import json
+import select
 import subprocess
 import sys
 import time
@@ -78,6 +79,7 @@ class LibrdkafkaLeader:
         self._coordinator.rounds["leader"] = self._round
         self._generation = 0
         self._seen = GroupSpec(topics=(), members=())
+        self._asked: list[tuple[GroupSpec, Sequence[str], str, int]] = []
         self._process = self._start()
 
     def ask(self, spec: GroupSpec, topics: Sequence[str], member_id: str, at: int) -> Led:
@@ -93,19 +95,40 @@ class LibrdkafkaLeader:
                 led = self._ask(spec, topics, member_id, at)
             except _GoneError:
                 ends += 1
-                self._end()
-                self._process = self._start()
+                self._replace()
             else:
                 if led is not None:
+                    # Not what it was told: it may have joined before it heard of other topics.
+                    self._asked.append((spec, led.spec.members[at].topics, member_id, at))
                     return led
         raise LeaderDiedError(self._seen)
+
+    def again(self) -> Led:
+        """The last round once more, in a new process that was asked all that this one was.
+
+        It owns what this one owned, so the group is the same; what it reads in freed memory may not be.
+        """
+        asked, seen = self._asked, self._seen
+        for _ in range(ATTEMPTS):
+            self._replace()
+            led = [self.ask(*each) for each in asked][-1]
+            if led.spec == seen:
+                return led
+        raise AssertionError(f"no new leader could be brought to where the old one was: {seen}")
+
+    def _replace(self) -> None:
+        self._end()
+        self._asked, self._generation = [], 0
+        self._process = self._start()
 
     def _ask(self, spec: GroupSpec, topics: Sequence[str], member_id: str, at: int) -> Led | None:
         """None where the leader joined twice: it may have assigned with the topics of its first attempt."""
         self._round.topics = spec.topics
-        # A subscription that changes nothing makes nobody rejoin: a heartbeat has to.
-        self._round.wanted = True
+        joined = self._round.joins
         self._send(topics)
+        # A subscription that changes nothing makes nobody rejoin: a heartbeat has to, though not before librdkafka has
+        # the new topics.
+        self._round.outdated = joined
         lead: Lead | None = None
         joins = 0
         while True:
@@ -128,9 +151,10 @@ class LibrdkafkaLeader:
     def _end(self) -> None:
         self._process.kill()
         self._process.wait()
-        if self._process.stdin is not None:
-            with suppress(BrokenPipeError):
-                self._process.stdin.close()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(BrokenPipeError):
+                    pipe.close()
 
     def _start(self) -> subprocess.Popen[str]:
         config = {
@@ -151,20 +175,25 @@ class LibrdkafkaLeader:
         return subprocess.Popen(
             [sys.executable, "-m", "tests.kafka.librdkafka_leader", json.dumps(config)],
             stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
             cwd=ROOT,
         )
 
     def _send(self, topics: Sequence[str]) -> None:
-        pipe = self._process.stdin
-        if pipe is None:
-            raise RuntimeError("the leader has no pipe")
+        """Subscribe, and wait until librdkafka has taken it."""
+        told, heard = self._process.stdin, self._process.stdout
+        if told is None or heard is None:
+            raise RuntimeError("the leader has no pipes")
         try:
-            pipe.write(json.dumps(list(topics)) + "\n")
-            pipe.flush()
+            told.write(json.dumps(list(topics)) + "\n")
+            told.flush()
         except BrokenPipeError:
             raise _GoneError from None
+        ready, _, _ = select.select([heard], [], [], SILENCE_S)
+        if not ready or not heard.readline():
+            raise _GoneError
 
     def _next(self) -> Any:
         deadline = time.monotonic() + SILENCE_S
