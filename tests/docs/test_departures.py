@@ -1,0 +1,36 @@
+"""The page about Kafka's departures names evidence that exists."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import yaml
+
+from tests.docs.pages import ROOT
+
+PAGE = (ROOT / "docs" / "where-kafka-departs.md").read_text(encoding="utf-8")
+SCRIPTS = {
+    f"{file.stem}/{name}"
+    for file in (ROOT / "tests" / "conformance" / "scripts").glob("*.yaml")
+    for name in yaml.safe_load(file.read_text(encoding="utf-8"))["sequences"]
+}
+ROWS = [
+    line
+    for line in PAGE.splitlines()
+    if line.startswith("| ") and "---" not in line and "seen by" not in line
+]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.split("|")[3].strip()[:40])
+def test_each_line_names_what_shows_it(row: str) -> None:
+    cells = [cell.strip() for cell in row.strip("| ").split(" | ")]
+    assert len(cells) == 4
+    evidence = re.findall(r"`([^`]+)`", cells[3])
+    assert evidence
+    for each in evidence:
+        file, _, test = each.partition("::")
+        if test:
+            assert f"def {test}(" in (ROOT / file).read_text(encoding="utf-8")
+        else:
+            assert each in SCRIPTS
