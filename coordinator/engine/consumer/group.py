@@ -132,8 +132,7 @@ class ConsumerGroup:
         self._disown(member)
         self._count(member, -1)
         self.client.forget(member_id)
-        if member.instance is not None and self._static.get(member.instance) == member_id:
-            del self._static[member.instance]
+        self._release_instance(member)
 
     def set_regex(self, regex: str, value: RegexValue | None) -> None:
         old = self.regexes.pop(regex, None)
@@ -153,12 +152,18 @@ class ConsumerGroup:
         if old is None or old.metadata is not member.metadata:
             if old is not None:
                 self._count(old, -1)
+                if old.instance != member.instance:
+                    self._release_instance(old)
             self._count(member, 1)
         # The broker's map makes room for one more even when it only replaces a member.
         self.capacity = grown_slots(self.capacity, len(self.members) + 1)
         self.members[member.id] = member
         if member.instance is not None:
             self._static[member.instance] = member.id
+
+    def _release_instance(self, member: ConsumerMember) -> None:
+        if member.instance is not None and self._static.get(member.instance) == member.id:
+            del self._static[member.instance]
 
     def _count(self, member: ConsumerMember, change: int) -> None:
         count(self._subscriptions, member.metadata.topics, change)

@@ -35,3 +35,13 @@ def test_a_static_member_that_was_revoking_comes_back_without(driver: Driver) ->
     assert (again.join().epoch, again.owned) == (3, {"foo": [0, 1, 2]})
     driver.advance(44_000)
     assert again.beat().error is ErrorCode.NONE
+
+
+def test_an_instance_id_is_free_once_its_member_has_another(driver: Driver) -> None:
+    """4.3.1 keeps it bound to that member, even when it is gone; mended in 4.4.0."""
+    a = joined(driver, "a", instance="i")
+    a.instance = "j"
+    assert a.join().error is ErrorCode.NONE
+    assert joined(driver, "b", instance="i").leave().error is ErrorCode.NONE
+    a.leave()
+    assert joined(driver, "c", instance="i").owned == {"foo": [0, 1, 2, 3, 4, 5]}
