@@ -206,6 +206,16 @@ def configs(scene: Scene) -> str:
     return ""
 
 
+def streams_assignors(scene: Scene) -> str:
+    """The assignor of a streams group, which a broker shows from 4.4 on (KIP-1357)."""
+    (told,) = scene.asked("list --type streams")["groups"]
+    if not scene.release.since("4.4"):
+        assert told["protocol"] is None, told
+        return "not shown by the broker"
+    assert told["protocol"] == "sticky", told
+    return ""
+
+
 def snapshots(scene: Scene) -> str:
     """A snapshot shows what the cluster shows."""
     _settled(scene)
@@ -291,6 +301,7 @@ CHECKS: tuple[Check, ...] = (
     Check(name="`offsets export`, `import`, `clone`, `delete`", run=exports),
     Check(name="`delete`", run=deletes),
     Check(name="`config get`, `set`, `unset`", run=configs, since="4.0"),
+    Check(name="assignor of a streams group", run=streams_assignors, since="4.4", types=("streams",)),
     Check(name="`snapshot`", run=snapshots),
     Check(name="`--log-dir`, `log verify`, `log dump`", run=logs),
 )  # fmt: skip

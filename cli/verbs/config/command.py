@@ -9,7 +9,17 @@ import typer
 from cli.consent import ConsentOptions
 from cli.options import OutputOptions, SourceOptions
 
-Group = Annotated[str, typer.Argument(metavar="GROUP", help="The group, whether it exists or not.")]
+
+def _not_empty(group: str) -> str:
+    if not group:
+        raise typer.BadParameter("a group has a name")
+    return group
+
+
+Group = Annotated[
+    str,
+    typer.Argument(metavar="GROUP", help="The group, whether it exists or not.", callback=_not_empty),
+]
 
 
 def get(

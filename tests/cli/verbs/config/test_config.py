@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._config import ConfigResource
 from confluent_kafka.admin._resource import ResourceType
 
+from cli.errors import CommandError
+from cli.sources.group_settings import GroupSettings
+from cli.sources.source import Notices
 from coordinator.store.data_directory import DataDirectory
 from groups.group_configs import ConfigOrigin, GroupConfig, bounds, faults
 from groups.model import Client, Group, GroupState, GroupType, Member, Subscription, Topic
@@ -106,9 +112,6 @@ def test_what_is_out_of_bounds_is_refused_before_it_is_sent(rig: OffsetRig, valu
 @pytest.mark.kafka
 def test_our_bounds_are_the_brokers(rig: OffsetRig) -> None:
     """At each bound the broker takes a value, beyond it none, which it is asked without being changed."""
-    from cli.sources.group_settings import GroupSettings
-    from cli.sources.source import Notices
-
     settings = GroupSettings(rig.admin, 10, Notices())
     configs = settings.read("bounds")
     bounded = {name: config for name, config in configs.items() if config.minimum is not None}
@@ -172,6 +175,34 @@ def test_a_plan_knows_the_settings_of_a_saved_group(
     )
     found = [each for each in answer.document["findings"] if each["rule"] == "group-timeouts"]
     assert len(found) == expected, found
+
+
+def test_brokers_without_settings_of_groups() -> None:
+    """Before 4.0 they refuse the type of resource; `make matrix` asks real ones."""
+
+    class Old:
+        """The AdminClient of such brokers."""
+
+        def list_topics(self, **_: object) -> Any:
+            return SimpleNamespace(brokers={})
+
+        def describe_configs(self, resources: list[ConfigResource], **_: object) -> Any:
+            refused: Future[Any] = Future()
+            refused.set_exception(KafkaException(KafkaError(KafkaError.INVALID_REQUEST)))
+            return dict.fromkeys(resources, refused)
+
+    settings = GroupSettings(cast("AdminClient", Old()), 10, Notices())
+    with pytest.raises(
+        CommandError, match=r"^billing: these brokers have no settings of groups, .* Kafka 4\.0"
+    ):
+        settings.read("billing")
+
+
+@pytest.mark.parametrize("line", ["get", "set a=1", "unset a"])
+def test_a_group_has_a_name(kohort: Kohort, line: str) -> None:
+    verb, *rest = line.split()
+    run = kohort("config", verb, "", *rest)
+    assert (run.status, "a group has a name" in run.stderr) == (2, True), run
 
 
 def test_settings_are_changed_on_a_live_cluster_only(kohort: Kohort, sample: Any) -> None:
