@@ -15,6 +15,9 @@ from pathlib import Path
 from pipeline.sources.jars import filled
 
 POM = Path(__file__).with_name("pom.xml")
+CONNECT_POM = Path(__file__).with_name("connect-pom.xml")
+CONNECT_VERSION = "4.3.1"
+"""The newest that Maven Central has Connect's runtime of."""
 VERSION = "KOHORT_KAFKA"
 """The environment variable that names the version."""
 
@@ -41,14 +44,17 @@ def kafka_version() -> str:
 
 
 def cache(version: str) -> Path:
-    """Return the directory the jars of `version` belong in, there or not.
+    """Return the directory the jars of `version` belong in, there or not."""
+    return _place(f"kafka-{version}", POM)
 
-    Its last part is a digest of the pom, so a changed pom gets a directory of its own and a running
+
+def _place(name: str, pom: Path) -> Path:
+    """Its last part is a digest of the pom, so a changed pom gets a directory of its own and a running
     broker keeps the jars it was started with.
     """
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    stamp = hashlib.sha256(POM.read_bytes()).hexdigest()[:12]
-    return Path(home) / "kohort" / f"kafka-{version}" / stamp
+    stamp = hashlib.sha256(pom.read_bytes()).hexdigest()[:12]
+    return Path(home) / "kohort" / name / stamp
 
 
 def fetch(version: str | None = None) -> Path:
@@ -60,7 +66,14 @@ def fetch(version: str | None = None) -> Path:
     """
     _require_java()
     version = version or kafka_version()
-    return filled(cache(version), partial(_run_maven, version))
+    return filled(cache(version), partial(_run_maven, version, POM))
+
+
+def fetch_connect() -> Path:
+    """The jars of a worker of Kafka Connect, as `fetch` gives those of Kafka."""
+    _require_java()
+    place = _place(f"connect-{CONNECT_VERSION}", CONNECT_POM)
+    return filled(place, partial(_run_maven, CONNECT_VERSION, CONNECT_POM))
 
 
 def tools_jars(jars: Path) -> Path:
@@ -81,7 +94,7 @@ def _require_java() -> None:
         )
 
 
-def _run_maven(version: str, directory: Path) -> None:
+def _run_maven(version: str, pom: Path, directory: Path) -> None:
     maven = shutil.which("mvn")
     if maven is None:
         raise KafkaUnavailableError(
@@ -92,7 +105,7 @@ def _run_maven(version: str, directory: Path) -> None:
         "-q",
         "-B",
         "-f",
-        str(POM),
+        str(pom),
         "dependency:copy-dependencies",
         f"-DoutputDirectory={directory}",
         f"-Dkafka.version={version}",
