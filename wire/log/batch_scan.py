@@ -122,7 +122,8 @@ def _first_liar(batches: Batches) -> tuple[int, str] | None:
         (base < 0, "a base offset of {base_offset}"),
         ((delta < 0) | (base + delta < 0), "a last offset delta of {last_offset_delta}"),
         ((count < 0) | (count > delta + 1), "{count} records on {last_offset_delta} + 1 offsets"),
-        (codec > max(Codec), "an unknown codec in the attributes {attributes:#06x}"),
+        # A plain number: numpy asks any other object what it is, and a Ctrl-C meanwhile would be lost in that.
+        (codec > max(Codec).value, "an unknown codec in the attributes {attributes:#06x}"),
         (
             (codec == 0) & (count * SMALLEST_RECORD > payload),
             "{count} records do not fit the length {length}",

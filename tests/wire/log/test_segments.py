@@ -1,15 +1,18 @@
 """Which files are a log, where it ends, and what is damage and what the end of a write that was cut off."""
 
 import os
+import sys
 from pathlib import Path
 from random import Random
 from time import monotonic
+from types import FrameType
 
 import pytest
 
 from tests.coordinator.store.tampering import with_field
 from tests.wire.log.random_batches import made_log
 from wire.log import segments
+from wire.log.batch_scan import scan
 from wire.log.batches import DamagedLog, encode_batch
 from wire.log.segments import (
     base_offset_of,
@@ -32,6 +35,34 @@ def test_a_segment_is_read(tmp_path: Path) -> None:
     assert (segment.base_offset, segment.next_offset) == (1000, log[-1].batch.next_offset)
     assert segment.torn is None
     assert segment.data == path.read_bytes()
+
+
+def test_a_ctrl_c_is_never_lost_meanwhile() -> None:
+    """Whatever is called when it comes: numpy swallows it where it asks an object that it does not know what it is."""
+    calls = _scan_interrupted_at(0)
+    assert calls > 10
+    for number in range(1, calls + 1):
+        with pytest.raises(KeyboardInterrupt):
+            _scan_interrupted_at(number)
+
+
+def _scan_interrupted_at(call: int) -> int:
+    """Read batches, and be interrupted at this call of a function (0: at none); how many calls there were."""
+    calls = 0
+
+    def count(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+        if calls == call and event == "call":
+            raise KeyboardInterrupt
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        scan(WHOLE, "name")
+    finally:
+        sys.settrace(before)
+    return calls
 
 
 def test_a_file_without_bytes_is_an_empty_segment(tmp_path: Path) -> None:
