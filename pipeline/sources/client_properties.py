@@ -12,7 +12,6 @@ from pathlib import Path
 
 from wire.client.config.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS
 from wire.client.config.config_file import Properties
-from wire.client.config.properties import known_properties, read_entries
 
 PREFIX = "kafka."
 """What tells the client's settings from those of the source itself."""
@@ -76,14 +75,13 @@ _SECRET = re.compile(r"(?i)password|secret|passphrase|jaas|keystore\.key|(^|\.)k
 _SHORTEST_SECRET = 4
 
 
-def client_options(path: Path) -> dict[str, str]:
-    """The options of Spark's Kafka source that the file stands for, each key with the prefix `kafka.`.
+def client_options(properties: Properties) -> dict[str, str]:
+    """The options of Spark's Kafka source that they stand for, each key with the prefix `kafka.`.
 
     Keys that matter to producers and members of groups alone, and unknown ones, are left out.
-    :raises ConfigFileError: the file cannot be read; a line is malformed; a key is misspelt, or has no equal in Java; a
-        store is missing
+    :raises ConfigFileError: a key has no equal in Java; a store is missing
     """
-    settings = _Translation(known_properties(path, read_entries(path))).settings()
+    settings = _Translation(properties).settings()
     return {PREFIX + key: value for key, value in sorted(settings.items())}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from wire.client.config.config_file import ConfigFileError
 
 if TYPE_CHECKING:
     from wire.client.security import ConnectionSettings
+    from wire.java_properties import Property
 
 _NOT_EVEN_GUESSED = frozenset({"sasl.jaas.config", "sasl.mechanism", "sasl.mechanisms", "security.protocol"})
 _CHOICES = {
@@ -41,7 +42,11 @@ class InlineProperties:
 
         :raises ConfigFileError: a secret cannot be had; a key is unknown; a value makes no sense
         """
-        return self._settings({value.key: self._fetched(value) for value in self.context.properties})
+        return self._settings(self.entries())
+
+    def entries(self) -> list[Property]:
+        """Each of them, as a properties file would have it. :raises ConfigFileError: a secret cannot be had"""
+        return [self._entry(value, self._fetched(value)) for value in self.context.properties]
 
     def check(self) -> tuple[str, ...]:
         """What the user should know of the properties, as far as it can be known also where a secret is not to be had.
@@ -53,8 +58,8 @@ class InlineProperties:
             from wire.client.config.properties import load_properties
 
             remarks = load_properties(self.context.command_config).remarks
-        values = {value.key: self._fetched_or_not(value) for value in self.context.properties}
-        own = self._settings({key: text for key, text in values.items() if text is not None})
+        texts = [(value, self._fetched_or_not(value)) for value in self.context.properties]
+        own = self._settings([self._entry(value, text) for value, text in texts if text is not None])
         return (*remarks, *own.remarks)
 
     def _fetched_or_not(self, value: PropertyValue) -> str | None:
@@ -63,12 +68,14 @@ class InlineProperties:
         except ConfigFileError:
             return _stand_in(value.key)
 
-    def _settings(self, values: Mapping[str, str]) -> ConnectionSettings:
-        from wire.client.config.properties import settings_of
+    def _entry(self, value: PropertyValue, text: str) -> Property:
         from wire.java_properties import Property
 
-        places = {value.key: value for value in self.context.properties}
-        entries = [Property(key=key, value=text, line=places[key].line) for key, text in values.items()]
+        return Property(key=value.key, value=text, line=value.line)
+
+    def _settings(self, entries: Sequence[Property]) -> ConnectionSettings:
+        from wire.client.config.properties import settings_of
+
         try:
             return settings_of(self.path, entries)
         except ConfigFileError as error:

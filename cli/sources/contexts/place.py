@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from cli.sources.contexts.inline import InlineProperties
     from cli.sources.contexts.model import Context
     from wire.client.security import ConnectionSettings
 
@@ -57,8 +58,14 @@ class SourceOrigin:
 
         :raises ConfigFileError: a secret cannot be had, or a property makes no sense
         """
+        own = self.properties
+        return None if own is None else own.settings()
+
+    @property
+    def properties(self) -> InlineProperties | None:
+        """The context's own properties, where it has any."""
         if self.context is None or self.file is None or not self.context.properties:
             return None
         from cli.sources.contexts.inline import InlineProperties
 
-        return InlineProperties(path=self.file, context=self.context).settings()
+        return InlineProperties(path=self.file, context=self.context)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pipeline.decode.records import Reading
     from pipeline.history import Logs
     from pipeline.session import SparkSession
+    from wire.client.config.config_file import Properties
 
 BOOTSTRAP = "kafka.bootstrap.servers"
 
@@ -136,7 +137,7 @@ def live_of(options: LiveOptions) -> LiveTopic:
     settled = _settle(asdict(options))
     if settled.bootstrap_server is None and settled.command_config is None:
         raise UsageError("only a live cluster can be followed: give --bootstrap-server")
-    return _live(settled.bootstrap_server, settled.command_config)
+    return _live(settled)
 
 
 def _settle(given: Mapping[str, Any]) -> SourceOptions:
@@ -171,7 +172,7 @@ def _settled(source: SourceOptions) -> LogPaths | LiveTopic:
     if live and source.embedded is not None:
         raise UsageError("--embedded and a live cluster are different sources; give one")
     if live:
-        return _live(source.bootstrap_server, source.command_config)
+        return _live(source)
     if source.log_dirs:
         return _paths(tuple(map(str, source.log_dirs)), source.topics_file)
     if source.topics_file is not None:
@@ -214,18 +215,33 @@ def _check_local(paths: list[Path]) -> None:
             notice(text)
 
 
-def _live(bootstrap: str | None, config: Path | None) -> LiveTopic:
+def _live(source: SourceOptions) -> LiveTopic:
+    """The topic of the cluster that the options or a context name. :raises CommandError: the context means another"""
+    properties = _client_properties(source)
     client: dict[str, str] = {}
-    if config is not None:
+    if properties is not None:
         from pipeline.sources.client_properties import client_options
-        from wire.client.config.properties import known_properties, read_entries
 
-        client = client_options(config)
-        for text in known_properties(config, read_entries(config)).remarks:
+        client = client_options(properties)
+        for text in properties.remarks:
             notice(text)
-    servers = bootstrap or client.get(BOOTSTRAP)
+    servers = source.bootstrap_server or client.get(BOOTSTRAP)
     if servers is None:
-        raise UsageError(f"{config} names no bootstrap.servers; give --bootstrap-server")
+        raise UsageError(f"{source.command_config} names no bootstrap.servers; give --bootstrap-server")
+    if source.place is not None and source.place.cluster_id is not None:
+        from cli.selection import source_of
+
+        source_of(source).close()
     return LiveTopic(
         bootstrap=servers, client={name: value for name, value in client.items() if name != BOOTSTRAP}
     )
+
+
+def _client_properties(source: SourceOptions) -> Properties | None:
+    """Those of the file that is named, else those of the context."""
+    from wire.client.config.properties import known_properties, read_properties
+
+    if source.command_config is not None:
+        return read_properties(source.command_config)
+    own = None if source.place is None else source.place.properties
+    return None if own is None else known_properties(own.path, own.entries())

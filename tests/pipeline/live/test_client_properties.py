@@ -7,6 +7,7 @@ import pytest
 from pipeline.sources.client_properties import client_options, without_secrets
 from tests.wire.client.certificates import have_openssl, make_certificates
 from wire.client.config.config_file import ConfigFileError
+from wire.client.config.properties import read_properties
 
 LOGIN = "org.apache.kafka.common.security"
 
@@ -24,7 +25,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _options(tmp_path: Path, text: str) -> dict[str, str]:
     file = tmp_path / "client.properties"
     file.write_text(text, encoding="utf-8")
-    return client_options(file)
+    return client_options(read_properties(file))
 
 
 def test_what_says_how_to_connect_is_kept_and_nothing_else(tmp_path: Path) -> None:

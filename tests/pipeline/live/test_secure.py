@@ -15,6 +15,7 @@ from tests.kafka.secure import PASSWORDS, SCRAM_PASSWORDS, SecureBroker
 from tests.kafka.topics import create_topics
 from tests.pipeline.decoded import live_events
 from tests.support.long import LONG
+from wire.client.config.properties import read_properties
 
 pytestmark = [pytest.mark.kafka, LONG]
 
@@ -73,7 +74,7 @@ def _file(tmp_path: Path, guarded: SecureBroker, name: str) -> Path:
 def test_a_properties_file_opens_the_topic(
     live_spark: SparkSession, guarded: SecureBroker, tmp_path: Path, name: str
 ) -> None:
-    options = client_options(_file(tmp_path, guarded, name))
+    options = client_options(read_properties(_file(tmp_path, guarded, name)))
 
     live = live_events(live_spark, guarded.at(FILES[name][0]), options)
 
@@ -87,7 +88,7 @@ def test_who_may_not_see_the_topic_is_told_so(
     file = _file(tmp_path, guarded, STRANGER)
 
     with pytest.raises(ClusterUnreadable, match="the right to describe and to read __consumer_offsets"):
-        live_events(live_spark, guarded.at("SASL_SSL"), client_options(file))
+        live_events(live_spark, guarded.at("SASL_SSL"), client_options(read_properties(file)))
 
 
 def test_a_wrong_password_is_told_and_not_shown(
@@ -97,7 +98,7 @@ def test_a_wrong_password_is_told_and_not_shown(
     file.write_text(file.read_text().replace(SCRAM_PASSWORDS["bob"], "wrong-pass-word"))
 
     with pytest.raises(ClusterUnreadable, match="SaslAuthenticationException") as refused:
-        live_events(live_spark, guarded.at("SASL_PLAINTEXT"), client_options(file))
+        live_events(live_spark, guarded.at("SASL_PLAINTEXT"), client_options(read_properties(file)))
 
     assert "wrong-pass-word" not in str(refused.value)
 
@@ -105,7 +106,7 @@ def test_a_wrong_password_is_told_and_not_shown(
 def test_who_may_not_ask_for_groups_is_told_so(
     live_spark: SparkSession, guarded: SecureBroker, tmp_path: Path
 ) -> None:
-    options = client_options(_file(tmp_path, guarded, "scram, as librdkafka has it"))
+    options = client_options(read_properties(_file(tmp_path, guarded, "scram, as librdkafka has it")))
 
     with pytest.raises(
         ClusterUnreadable, match="the right to describe groups whose names begin with kohort-"
@@ -121,11 +122,12 @@ from pipeline.sources.client_properties import client_options
 from pipeline.sources.jars import kafka_jars
 from pipeline.sources.live import live_reading
 from pipeline.tables.schemas import DECODED, decoded_arrow
+from wire.client.config.properties import read_properties
 conf = {"spark.driver.memory": "1g", "spark.eventLog.enabled": "true", "spark.eventLog.dir": sys.argv[3]}
 conf["spark.eventLog.compress"] = "false"
 settings = SessionSettings(master="local[2]", jars=kafka_jars(), conf=conf, verbose=True, input_bytes=0)
 with session(settings) as spark:
-    found = live_reading(spark, sys.argv[1], client_options(Path(sys.argv[2])))
+    found = live_reading(spark, sys.argv[1], client_options(read_properties(Path(sys.argv[2]))))
     live = found.through(lambda batches: (each.cast(decoded_arrow()) for each in batches), DECODED)
     live.explain(True)
     print("records:", live.count())

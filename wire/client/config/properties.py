@@ -78,6 +78,11 @@ def read_entries(path: Path) -> list[Property]:
         raise ConfigFileError(path, error.line, f"{error}.") from None
 
 
+def read_properties(path: Path) -> Properties:
+    """The known keys of a client properties file. :raises ConfigFileError: it cannot be read, or a key is misspelt"""
+    return known_properties(path, read_entries(path))
+
+
 def settings_of(path: Path, entries: Sequence[Property]) -> ConnectionSettings:
     """Settings from properties, of which the last of a key counts; `path` and their lines are for messages.
 

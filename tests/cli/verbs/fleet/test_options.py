@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from cli.errors import UsageError
-from cli.verbs.fleet.options import SparkOptions
+from cli.verbs.fleet.options import LiveOptions, SparkOptions
+from cli.verbs.fleet.sources import live_of
 from cli.verbs.fleet.spark import FleetProgress, cause_of, conf_of, settings_of
 from pipeline.history import HistoryProgress, HistoryStep
 from tests.cli.command import Kohort
+from tests.kafka.broker import Broker
 
 
 @pytest.mark.parametrize(
@@ -51,6 +53,38 @@ def test_keys_of_other_programs_in_a_properties_file_are_named(kohort: Kohort, t
     answer = kohort.quick("fleet history --command-config", file)
     answer.assert_refused(f"{file} names no bootstrap.servers")
     assert "schema.registry.url (line 1)" in answer.stderr
+
+
+def test_a_context_brings_its_own_properties(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(
+        """
+contexts:
+  production:
+    bootstrap_server: "kafka-1:9093"
+    properties:
+      security.protocol: SASL_SSL
+      sasl.mechanism: SCRAM-SHA-512
+      sasl.username: kohort
+      sasl.password: {env: KAFKA_PASSWORD}
+"""
+    )
+    file.chmod(0o600)
+    monkeypatch.setenv("KOHORT_CONFIG", str(file))
+    monkeypatch.setenv("KAFKA_PASSWORD", "s3cret-of-ours")
+    live = live_of(LiveOptions(context="production"))
+    assert live.bootstrap == "kafka-1:9093"
+    assert live.client["kafka.security.protocol"] == "SASL_SSL"
+    assert 'password="s3cret-of-ours"' in live.client["kafka.sasl.jaas.config"]
+
+
+@pytest.mark.kafka
+def test_another_cluster_than_a_context_means(kohort: Kohort, broker: Broker, tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(f"contexts:\n  a: {{bootstrap_server: '{broker.bootstrap}', cluster_id: another}}\n")
+    for command in ("history", "follow"):
+        answer = kohort.quick("fleet", command, "--context", "a", "--out", tmp_path, KOHORT_CONFIG=str(file))
+        answer.assert_refused("and the context is for another", status=3)
 
 
 @pytest.mark.parametrize("command", ["history", "audit"])
