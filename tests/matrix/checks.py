@@ -211,7 +211,7 @@ def streams_assignors(scene: Scene) -> str:
     (told,) = scene.asked("list --type streams")["groups"]
     if not scene.release.since("4.4"):
         assert told["protocol"] is None, told
-        return "not shown by the broker"
+        return "The brokers do not show it, and the column is empty."
     assert told["protocol"] == "sticky", told
     return ""
 
