@@ -143,7 +143,11 @@ def _tasks(group: Any, assignment: Any) -> Iterable[tuple[str, Iterable[int]]]:
 
 
 def _partitions(found: Iterable[tuple[str, Iterable[int]]]) -> Partitions:
-    return {str(topic): sorted(int(one) for one in partitions) for topic, partitions in sorted(found)}
+    """A topic may come twice: librdkafka writes it anew wherever another one stands between its partitions."""
+    together: dict[str, list[int]] = {}
+    for topic, partitions in found:
+        together.setdefault(str(topic), []).extend(int(one) for one in partitions)
+    return {topic: sorted(partitions) for topic, partitions in sorted(together.items())}
 
 
 _DESCRIBERS: Mapping[str, Callable[[int, str], tuple[str, _Members]]] = {
