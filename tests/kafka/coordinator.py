@@ -2,15 +2,21 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 from kio.schema.errors import ErrorCode
 
+from coordinator.store.partition_files import partition_for
 from tests.kafka.broker import Broker
+from tests.kafka.members import fresh_name
+from tests.kafka.settings import DEFAULTS
 from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
 
 GROUP_KEY = 0
+PROBE_MS = 60_000
 
 
 def wait_for_coordinator(broker: Broker) -> None:
@@ -21,6 +27,42 @@ def wait_for_coordinator(broker: Broker) -> None:
         return [one.error_code for one in answer.coordinators] == [ErrorCode.none]
 
     wait_until(found, "the group coordinator is there")
+
+
+def wait_topics_known(broker: Broker, group: str, topics: Mapping[str, int]) -> None:
+    """Return when the coordinator of a group has heard of topics, by their numbers of partitions.
+
+    Each partition of the coordinator is told on its own, some time after the broker shows them: a target that it
+    computes until then is without them. A group that it has too is asked.
+    """
+    partitions = int(DEFAULTS["offsets.topic.num.partitions"])
+    place = partition_for(group, partitions)
+    names = (fresh_name("probe") for _ in count())
+    probe = next(name for name in names if partition_for(name, partitions) == place)
+    member: dict[str, Any] = {"group_id": probe, "member_id": "probe", "instance_id": None, "rack_id": None}
+
+    def known() -> bool:
+        answer = ask(
+            broker.port,
+            "ConsumerGroupHeartbeat",
+            1,
+            **member,
+            member_epoch=0,
+            rebalance_timeout=PROBE_MS,
+            subscribed_topic_names=list(topics),
+            subscribed_topic_regex=None,
+            server_assignor=None,
+            topic_partitions=[],
+        )
+        given = answer.assignment.topic_partitions if answer.assignment else ()
+        return sum(len(one.partitions) for one in given) == sum(topics.values())
+
+    wait_until(known, f"the coordinator of {group} knows {topics}")
+    leaving = dict.fromkeys(
+        ("subscribed_topic_names", "subscribed_topic_regex", "server_assignor", "topic_partitions")
+    )
+    ask(broker.port, "ConsumerGroupHeartbeat", 1, **member, member_epoch=-1, **leaving)
+    ask(broker.port, "DeleteGroups", 2, groups_names=[probe])
 
 
 @contextmanager

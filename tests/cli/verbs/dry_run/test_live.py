@@ -31,7 +31,7 @@ from tests.cli.verbs.dry_run.live_group import (
     told,
 )
 from tests.kafka.broker import Broker
-from tests.kafka.coordinator import wait_for_coordinator
+from tests.kafka.coordinator import wait_for_coordinator, wait_topics_known
 from tests.kafka.members import Members, Setting
 from tests.kafka.ports import HOST
 from tests.kafka.settings import NODE_ID
@@ -176,6 +176,8 @@ def test_a_converted_group(
     for _ in range(6):
         group.join(topics)
     before = group.settled()
+    # Until it knows them it computes targets without them, and one more as soon as it does.
+    wait_topics_known(broker, group.id, group.counts)
     run = group.dry_run("--side", "broker", "--assignor", target, "--add", "1")
     assert added_is_undetermined(run)
     generation = group.generation()
