@@ -6,7 +6,7 @@ Groups are named for what they are about, since the broker is theirs alone.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -169,7 +169,12 @@ class Story:
             ]
             return not missing
 
-        wait_until(resting, lambda: f"groups rest: {missing}", every_s=0.3)
+        wait_until(resting, lambda: f"groups rest: {missing}; {self._last_words(missing)}", every_s=0.3)
+
+    def _last_words(self, missing: Iterable[str]) -> dict[str, str]:
+        """What the members said last of the groups that do not rest."""
+        groups = [line.partition(":")[0] for line in missing]
+        return {member.name: member.log.tail() for group in groups for member in self.running.get(group, ())}
 
     def _produce(self, topic: str, partitions: int) -> None:
         producer = Producer({"bootstrap.servers": self.broker.bootstrap})
