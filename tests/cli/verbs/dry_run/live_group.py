@@ -124,6 +124,8 @@ class MissedARebalanceError(Exception):
     No dry run can know that.
     A cooperative member that has revoked rejoins at once. Another whose SyncGroup arrives after that is told to rejoin
     too, without its new assignment: it claims what it had before, and what was meant for it is anybody's.
+    And what a Java group was given twice in hundreds of runs is what comes of one rebalance more: a member that came to
+    lead, and did not subscribe to all topics itself, assigned before it knew the others, and again when it did.
     """
 
 
@@ -157,6 +159,8 @@ class LiveGroup:
         self.id = fresh_name("group")
         self.consumers: dict[str, rig.Member] = {}
         self.rounds: dict[str, int] = {}
+        self.foreseen = 0
+        """Rebalances that the last dry run shows."""
         self.wants: dict[str, frozenset[str]] = {}
         self.counts: dict[str, int] = {}
 
@@ -207,6 +211,7 @@ class LiveGroup:
         assert answer.document["errors"] == []
         (run,) = answer.document["groups"]
         found: dict[str, Any] = run
+        self.foreseen = len(found["rebalances"])
         return found
 
     def state(self) -> State:
@@ -243,9 +248,10 @@ class LiveGroup:
                 for name, count in self._rounds().items()
                 if name in self.rounds
             }
-            late = [name for name, count in rounds.items() if count < max(rounds.values())]
-            if late:
-                raise MissedARebalanceError(f"{late} of {self.id}: {rounds}")
+            most = max(rounds.values(), default=0)
+            late = [name for name, count in rounds.items() if count < most]
+            if late or most > self.foreseen:
+                raise MissedARebalanceError(f"{late} of {self.id}, {self.foreseen} foreseen: {rounds}")
         return given
 
     def check_join(self, join: Callable[[], str]) -> None:
