@@ -19,6 +19,7 @@ from assignors.registry import find
 from tests.assignors.cases import chain
 from tests.kafka.broker import Broker
 from tests.kafka.librdkafka_oracle import ATTEMPTS, LeaderDiedError, Led, LibrdkafkaLeader, Named
+from tests.kafka.member import Member
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
@@ -35,6 +36,8 @@ ROUNDS = cases("KOHORT_ORACLE_ROUNDS", 40, many=1_000)
 # librdkafka's cooperative-sticky takes cubic time: this many members times partitions take seconds.
 LARGEST = 20_000
 GLIBC = platform.libc_ver()[0] == "glibc"
+LOST_S = 90.0
+"""A group that takes longer has lost a member, whose session ends after 45 s."""
 LEADER_IDS = ("leader", "m150", "zz-top", "Aéa")
 
 
@@ -215,6 +218,16 @@ def test_broker_lists_topics_as_a_scala_set(broker: Broker) -> None:
 
 @pytest.mark.kafka
 def test_identical_in_a_real_group(assignor: Assignor, broker: Broker, members: Members) -> None:
+    """With another group where one loses a member: leaders of librdkafka are known to end (LeaderDiedError)."""
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return _compare_real_group(assignor, broker, members)
+        except TimeoutError as error:
+            print(f"once more: {error}")
+    return _compare_real_group(assignor, broker, members)
+
+
+def _compare_real_group(assignor: Assignor, broker: Broker, members: Members) -> None:
     prefix, group = fresh_name("topic"), fresh_name("group")
     sizes = {f"{prefix}-{number}": 1 + number % 4 for number in range(7)}
     create_topics(broker, sizes)
@@ -224,17 +237,21 @@ def test_identical_in_a_real_group(assignor: Assignor, broker: Broker, members: 
         members.confluent(broker, group, subscription, partition_assignment_strategy=assignor.name)
         for subscription in subscriptions
     ]
-    _compare_real(assignor, topics, _stable(broker, group, len(consumers)))
+    _compare_real(assignor, topics, _stable(broker, group, consumers))
     consumers.pop().stop()
-    _compare_real(assignor, topics, _stable(broker, group, len(consumers)))
+    _compare_real(assignor, topics, _stable(broker, group, consumers))
 
 
-def _stable(broker: Broker, group: str, members: int) -> Any:
+def _stable(broker: Broker, group: str, consumers: Sequence[Member]) -> Any:
     def stable() -> Any:
         (found,) = ask(broker.port, "DescribeGroups", 4, groups=[group]).groups
-        return found if found.group_state == "Stable" and len(found.members) == members else None
+        return found if found.group_state == "Stable" and len(found.members) == len(consumers) else None
 
-    return wait_until(stable, f"{group} is stable with {members} members")
+    return wait_until(
+        stable,
+        lambda: f"{group} is stable with {len(consumers)}: {[one.log.tail() for one in consumers]}",
+        timeout_s=LOST_S,
+    )
 
 
 def _compare_real(assignor: Assignor, topics: tuple[TopicSpec, ...], group: Any) -> None:
