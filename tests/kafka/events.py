@@ -73,6 +73,12 @@ class EventLog:
                 why = "the process has ended" if self._ended else f"not within {timeout_s:g} s"
                 raise TimeoutError(f"{why}: {what}; it said:\n{self.tail()}")
 
+    @property
+    def ended(self) -> bool:
+        """Whether the process has ended, or closed its stdout."""
+        with self._changed:
+            return self._ended
+
     def tail(self) -> str:
         """Return the last events and the last lines that are none, for a message."""
         with self._changed:
