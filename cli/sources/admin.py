@@ -235,11 +235,11 @@ class AdminReader:
                 list(groups), include_authorized_operations=True, request_timeout=self.timeout_s
             )
         )
-        told = {name: group.authorized_operations for name, group in found.items()}
+        allowed = {name: group.authorized_operations for name, group in found.items()}
         return AuthorizedOperations(
             by_group={
                 name: tuple(each.name for each in sorted(operations, key=lambda each: each.value))
-                for name, operations in told.items()
+                for name, operations in allowed.items()
                 if operations is not None
             },
             problems=tuple(replace(_problem(group, error), group=group) for group, error in failed.items()),

@@ -107,9 +107,11 @@ def _offsets_document(
     return Document(command="describe", data=Deferred(data), blocks=blocks, errors=problems, remarks=remarks)
 
 
-def with_operations(document: Document, groups: Sequence[Group], told: AuthorizedOperations) -> Document:
+def with_operations(
+    document: Document, groups: Sequence[Group], authorized: AuthorizedOperations
+) -> Document:
     """The document of some groups, with what the user may do with each: a table more, and a field of every group."""
-    known = told.by_group
+    known = authorized.by_group
 
     def data() -> dict[str, Any]:
         found = [
@@ -124,7 +126,7 @@ def with_operations(document: Document, groups: Sequence[Group], told: Authorize
     rows = [(group.id, ", ".join(known[group.id]) if group.id in known else None) for group in groups]
     table = Table(columns=columns("GROUP", "AUTHORIZED-OPERATIONS"), rows=rows)
     remarks = document.remarks
-    if any(group.id not in known for group in groups) and not told.problems:
+    if any(group.id not in known for group in groups) and not authorized.problems:
         remarks += (
             "authorized operations are only known of a live cluster, and of brokers from Kafka 2.3 on",
         )
@@ -132,7 +134,7 @@ def with_operations(document: Document, groups: Sequence[Group], told: Authorize
         document,
         data=Deferred(data),
         blocks=[*document.blocks, table],
-        errors=document.errors + told.problems,
+        errors=document.errors + authorized.problems,
         remarks=remarks,
     )
 
