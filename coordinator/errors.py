@@ -19,3 +19,7 @@ class RequestRefused(Exception):
 
 class CannotBeWritten(Exception):
     """A record has no room for what it is to say; it has not become true."""
+
+
+class InvalidSetting(ValueError):
+    """A setting that a broker would not start with; says which, and why."""

@@ -15,7 +15,7 @@ from typing import Any
 from assignors.assignor import Side
 from assignors.errors import UnknownAssignorError
 from assignors.registry import find, known
-from coordinator.errors import RequestRefused
+from coordinator.errors import InvalidSetting, RequestRefused
 from wire.errors import ErrorCode
 from wire.java_text import parse_number, trim
 
@@ -31,10 +31,6 @@ _CLASSES = {
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
 """How long a member that joins for the first time may stay unheard of (CLASSIC_GROUP_NEW_MEMBER_JOIN_TIMEOUT_MS)."""
-
-
-class InvalidSetting(ValueError):
-    """A setting that a broker would not start with; says which, and why."""
 
 
 class MigrationPolicy(Enum):

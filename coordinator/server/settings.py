@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, fields
 from ipaddress import ip_address
 from typing import Any
 
-from coordinator.engine.config import Config, InvalidSetting, parse_integer
+from coordinator.engine.config import Config, parse_integer
+from coordinator.errors import InvalidSetting
 from coordinator.store.cleaner import CompactionSettings
 from coordinator.store.data_directory import StorageSettings
 from coordinator.store.disk import FsyncPolicy

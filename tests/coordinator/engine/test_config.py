@@ -8,12 +8,11 @@ from coordinator.engine.config import (
     MAX_INT,
     Config,
     GroupOverrides,
-    InvalidSetting,
     MigrationPolicy,
     consumer_settings,
 )
 from coordinator.engine.engine import Engine
-from coordinator.errors import RequestRefused
+from coordinator.errors import InvalidSetting, RequestRefused
 from wire.errors import ErrorCode
 
 

@@ -1,0 +1,15 @@
+"""The member's side of both protocols, without I/O: what a Java or librdkafka consumer does in `poll` and beside it.
+
+Theory of operation. A member is told the time with every input and answers with outputs, which the driver takes
+(`Member.take`) and carries out. It has two threads as Java's consumer has: the application's, which is in `poll`, in a
+callback of the rebalance listener, or elsewhere (`enter_poll`, `leave_poll`, `called_back`), and one in the background
+that heartbeats (`wake`, as soon as `next_deadline` has come). Answers arrive by `answered`; a request whose
+connection broke or that timed out ends with `failed`. Nothing here has a clock, a socket or randomness.
+
+    classic_member      JoinGroup, SyncGroup, Heartbeat: eager and cooperative (KIP-429, KIP-568)
+    consumer_member     ConsumerGroupHeartbeat (KIP-848)
+    leader              what a leader computes between JoinGroup and SyncGroup
+    library             what Java's and librdkafka's consumers do differently
+
+Requests and answers are those of `coordinator.engine`: see docs/decisions/members-speak-the-engines-requests.md.
+"""

@@ -1,0 +1,50 @@
+"""A consumer's own settings, by Kafka's names; times in ms."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from coordinator.errors import InvalidSetting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberSettings:
+    """What ConsumerConfig calls them, with `_` for `.`; Java's defaults of 4.3."""
+
+    session_timeout_ms: int = 45_000
+    heartbeat_interval_ms: int = 3_000
+    max_poll_interval_ms: int = 300_000
+    """The rebalance timeout, too."""
+    enable_auto_commit: bool = True
+    auto_commit_interval_ms: int = 5_000
+    request_timeout_ms: int = 30_000
+    retry_backoff_ms: int = 100
+    metadata_max_age_ms: int = 300_000
+
+    @classmethod
+    def parse(cls, settings: Mapping[str, object]) -> MemberSettings:
+        """From Kafka's names and texts (or numbers). :raises InvalidSetting: what is wrong, with the nearest name"""
+        known = {each.name.replace("_", "."): each for each in fields(cls)}
+        values: dict[str, Any] = {}
+        for name, given in settings.items():
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f"; did you mean {near[0]}?" if near else ""
+                raise InvalidSetting(f"{name} is not a setting that a simulated consumer has{hint}")
+            values[known[name].name] = _value(
+                name, str(given), is_boolean=isinstance(known[name].default, bool)
+            )
+        return cls(**values)
+
+
+def _value(name: str, text: str, *, is_boolean: bool) -> int | bool:
+    if is_boolean:
+        if text.lower() not in ("true", "false"):
+            raise InvalidSetting(f"{name} is true or false, not {text!r}")
+        return text.lower() == "true"
+    if not text.isdecimal() or not 0 < int(text) < 2**31:
+        raise InvalidSetting(f"{name} is a number of ms from 1 to 2147483647, not {text!r}")
+    return int(text)

@@ -1,0 +1,11 @@
+"""A group, its consumers, the network between them and its coordinator, played in simulated time from a seed.
+
+scenario     what is to happen: read from a file (`scenario_file`), changed for a protocol
+world        the scheduler, and everything that there is at a moment
+network      how requests and answers travel: delays, losses, duplicates, partitions
+node         a coordinator: the engine with the log that it is replayed from
+process      a consumer's process: the member (`coordinator.consumer`), its application and what it reads
+invariants   what must hold after every step
+measures     what a run costs: rebalances, partitions moved, time without an owner
+run          plays a scenario: `run(scenario, seed)` gives a `Result`
+"""
