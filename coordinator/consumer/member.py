@@ -3,13 +3,55 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
 from coordinator.consumer.library import Library
-from coordinator.consumer.outputs import Output, Partitions, TopicPartition
+from coordinator.consumer.metrics import Metrics
+from coordinator.consumer.outputs import (
+    Callback,
+    CallbackKind,
+    Closed,
+    Committed,
+    FindCoordinator,
+    Output,
+    Partitions,
+    Positioned,
+    Raised,
+    Send,
+    TopicPartition,
+)
 from coordinator.consumer.settings import MemberSettings
+from coordinator.engine.calls import Request
+from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
+from coordinator.engine.offsets.fetch import OffsetFetch, OffsetFetchAnswer, OffsetQuery
 from coordinator.engine.topics import TopicImage
+from wire.errors import ErrorCode
+
+NEVER = 2**62
+"""A deadline that does not come, in ms."""
+COMMIT_PATIENCE_MS = 60_000
+"""How long commitSync retries: default.api.timeout.ms. `close` gives its commit half of that."""
+
+Offsets: TypeAlias = dict[TopicPartition, int]
+Position: TypeAlias = Callable[[TopicPartition], int | None]
+"""The offset up to which the application has got the records of a partition; None where it reads none of it yet."""
+OnAnswer: TypeAlias = Callable[[object, int], None]
+"""Takes the answer, None where the connection broke, and the time in ms."""
+Step: TypeAlias = Callable[[int], None]
+"""What is to be done next, at a time in ms."""
+OnCommit: TypeAlias = Callable[[str, int], None]
+"""Takes the class of the exception that a commit ended with, empty where it did not, and the time in ms."""
+
+COORDINATOR_MOVED = frozenset({ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_AVAILABLE})
+RETRIABLE_COMMIT_ERRORS = COORDINATOR_MOVED | {
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    ErrorCode.REQUEST_TIMED_OUT,
+}
+"""Of OffsetCommit, those after which the client tries again by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,28 +66,73 @@ class Identity:
     settings: MemberSettings
 
 
-class Member(ABC):
-    """A consumer. See the package: inputs are the methods, what they lead to is fetched with `take`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subscription:
+    """Topics by name or, where `regex` is given, by a regular expression.
 
-    `position` gives the offset up to which the application has got the records of a partition that it owns; None
-    where it reads none of it yet.
+    A classic member matches the expression itself, by `matches`; one of the consumer protocol leaves it to the broker.
     """
 
-    def __init__(
-        self, identity: Identity, image: TopicImage, position: Callable[[TopicPartition], int | None]
-    ) -> None:
+    topics: tuple[str, ...] = ()
+    regex: str | None = None
+    matches: Callable[[str], bool] | None = None
+
+    def in_image(self, image: TopicImage) -> tuple[str, ...]:
+        """The names subscribed to, existing or not; for an expression, the topics that it matches."""
+        if self.matches is None:
+            return self.topics
+        return tuple(sorted(name for name in image.topics if self.matches(name)))
+
+
+@dataclass(slots=True)
+class _Commit:
+    """A commit under way; `retries_until_ms` is 0 for one that is not tried again."""
+
+    offsets: Offsets
+    retries_until_ms: int
+    done: OnCommit
+    is_sync: bool
+
+
+class Member(ABC):
+    """A consumer. See the package: inputs are the public methods, what they lead to is fetched with `take`."""
+
+    def __init__(self, identity: Identity, image: TopicImage, position: Position) -> None:
         self.identity = identity
         self.image = image
         self.position = position
+        self.metrics = Metrics()
         self.owned: Partitions = frozenset()
         """What the client takes for its own (`Consumer.assignment`)."""
+        self.positioned: set[TopicPartition] = set()
+        """What of it has a position to read from."""
         self.in_poll = False
+        self.is_closing = False
+        self.is_closed = False
         self.outputs: list[Output] = []
+        self._coordinator: int | None = None
+        self._looking_up = False
+        self._lookup_at_ms = 0
+        self._waiting: dict[int, OnAnswer] = {}
+        self._numbers = 0
+        self._then: Step | None = None
+        self._called_at_ms = 0
+        self._called: CallbackKind | None = None
+        self._error = ""
+        """The first exception of the callbacks of a rebalance; it leaves `poll` at the end."""
+        self._out_of_poll_since_ms = 0
+        self._auto_commit_at_ms = NEVER
+        self._retries: list[tuple[int, _Commit]] = []
+        """Commits to be sent again, and when."""
+        self._fetches_offsets = False
+        self._fetch_offsets_at_ms = 0
 
     def take(self) -> list[Output]:
         """The outputs since the last time, in order."""
         outputs, self.outputs = self.outputs, []
         return outputs
+
+    # What the driver asks.
 
     @property
     @abstractmethod
@@ -68,33 +155,51 @@ class Member(ABC):
         """Whether it is a member, waits for nothing and has nothing to do but to heartbeat."""
 
     @abstractmethod
+    def next_deadline(self) -> int | None:
+        """When to call `wake` next, in ms; may change with every input."""
+
+    # What the driver tells.
+
     def enter_poll(self, now_ms: int) -> None:
         """The application calls `poll`, and stays there (calls it again and again) until `leave_poll`, a callback or
         an exception (`Raised`)."""
+        if self.is_closing or self._then is not None:
+            return
+        self.in_poll = True
+        self._advance(now_ms)
 
-    @abstractmethod
     def leave_poll(self, now_ms: int) -> None:
         """The application is busy elsewhere; max.poll.interval.ms begins to run."""
+        if self.in_poll:
+            self.in_poll = False
+            self._out_of_poll_since_ms = now_ms
 
-    @abstractmethod
     def called_back(self, now_ms: int, *, threw: bool) -> None:
         """The listener has returned from the last Callback, or thrown. The member is in `poll` again, or in `close`."""
+        if self._then is None or self._called is None:
+            return
+        self.metrics.called_back(self._called, now_ms - self._called_at_ms)
+        then, self._then = self._then, None
+        self.in_poll = not self.is_closing
+        if threw and not self._error:
+            self._error = "KafkaException"
+        then(now_ms)
+        self._advance(now_ms)
 
-    @abstractmethod
     def answered(self, number: int, answer: object, now_ms: int) -> None:
         """An answer to a request that was sent; one that is not waited for any more is ignored."""
+        on_answer = self._waiting.pop(number, None)
+        if on_answer is not None:
+            on_answer(answer, now_ms)
+            self._advance(now_ms)
 
-    @abstractmethod
     def failed(self, number: int, now_ms: int) -> None:
         """The connection broke before the answer, or the request's time is up."""
+        self.answered(number, None, now_ms)
 
     @abstractmethod
     def wake(self, now_ms: int) -> None:
         """Do what is due, as soon as `next_deadline` has come."""
-
-    @abstractmethod
-    def next_deadline(self) -> int | None:
-        """When to call `wake` next, in ms; may change with every input."""
 
     @abstractmethod
     def subscribe(self, topics: tuple[str, ...], now_ms: int) -> None:
@@ -108,10 +213,234 @@ class Member(ABC):
     def enforce_rebalance(self, now_ms: int) -> None:
         """KIP-568: rejoin in the next `poll`."""
 
-    @abstractmethod
     def commit(self, now_ms: int) -> None:
         """`commitSync` of the positions of all that is owned; ends with `Committed`, and `Raised` where it fails."""
+        self._commit(self._consumed(), now_ms, now_ms + COMMIT_PATIENCE_MS, _ignored, is_sync=True)
 
     @abstractmethod
     def close(self, now_ms: int) -> None:
         """`Consumer.close`: commit, give up, leave; ends with `Closed`."""
+
+    # For the protocols.
+
+    @abstractmethod
+    def _advance(self, now_ms: int) -> None:
+        """Do what `poll`, or the background thread, can do now."""
+
+    @abstractmethod
+    def _commit_error(self, code: ErrorCode, now_ms: int) -> str:
+        """What a refused commit leads to: the exception's class, with what it does to the membership."""
+
+    @abstractmethod
+    def _commit_identity(self) -> tuple[str, int] | str:
+        """Member id and generation or epoch to commit with, or the exception's class why it cannot be done now."""
+
+    @property
+    @abstractmethod
+    def _fetch_identity(self) -> tuple[str | None, int]:
+        """Member id and epoch in OffsetFetch; None and -1 where the protocol does not send them."""
+
+    @property
+    def settings(self) -> MemberSettings:
+        return self.identity.settings
+
+    def _send(self, request: Request[object], on_answer: OnAnswer, timeout_ms: int = 0) -> int:
+        """Send to the coordinator, which must be known."""
+        self._numbers += 1
+        self._waiting[self._numbers] = on_answer
+        timeout = timeout_ms or self.settings.request_timeout_ms
+        self.outputs.append(Send(self._numbers, self._coordinator, request, timeout))
+        return self._numbers
+
+    def _find_coordinator(self, now_ms: int) -> bool:
+        """Whether the coordinator is known; where not it is looked up, not more often than the backoff allows."""
+        if self._coordinator is not None:
+            return True
+        if not self._looking_up and now_ms >= self._lookup_at_ms:
+            self._looking_up = True
+            self._numbers += 1
+            self._waiting[self._numbers] = self._found_coordinator
+            lookup = FindCoordinator(self.identity.group)
+            self.outputs.append(Send(self._numbers, None, lookup, self.settings.request_timeout_ms))
+        return False
+
+    def _found_coordinator(self, answer: object, now_ms: int) -> None:
+        self._looking_up = False
+        if isinstance(answer, int):
+            self._coordinator = answer
+        else:
+            self._lookup_at_ms = now_ms + self.settings.retry_backoff_ms
+
+    def _lose_coordinator(self, now_ms: int) -> None:
+        """It has moved, or the connection to it broke."""
+        self._coordinator = None
+        self._lookup_at_ms = max(self._lookup_at_ms, now_ms)
+
+    def _call(
+        self, kind: CallbackKind, partitions: Iterable[TopicPartition], then: Step, now_ms: int
+    ) -> None:
+        """Call the listener and go on with `then` once it has returned."""
+        if self.in_poll:
+            self._out_of_poll_since_ms = now_ms
+        self.in_poll = False
+        self._then, self._called, self._called_at_ms = then, kind, now_ms
+        self.outputs.append(Callback(kind, frozenset(partitions)))
+
+    def _raise(self, error: str, now_ms: int, message: str = "") -> None:
+        """An exception leaves `poll`."""
+        self.leave_poll(now_ms)
+        self.outputs.append(Raised(error, message))
+
+    def _own(self, partitions: Partitions) -> None:
+        """`Consumer.assignment` is this from now on; what is new has no position yet."""
+        if partitions != self.owned:
+            self.owned = partitions
+            self.positioned &= partitions
+
+    def _end(self) -> None:
+        self.is_closed = True
+        self._own(frozenset())
+        self._waiting.clear()
+        self._retries.clear()
+        self.outputs.append(Closed())
+
+    # Offsets.
+
+    def _consumed(self, among: Partitions | None = None) -> Offsets:
+        """What to commit: positions of what is owned (or of those), in a fixed order."""
+        found = {place: self.position(place) for place in sorted(self.owned if among is None else among)}
+        return {place: offset for place, offset in found.items() if offset is not None}
+
+    def _commit(
+        self, offsets: Offsets, now_ms: int, retries_until_ms: int, done: OnCommit, *, is_sync: bool = False
+    ) -> None:
+        """Commit; `done` is called at the end, at once where there is nothing to commit or it cannot be done now."""
+        self._try_commit(_Commit(offsets, retries_until_ms, done, is_sync), now_ms)
+
+    def _try_commit(self, commit: _Commit, now_ms: int) -> None:
+        if not commit.offsets:
+            self._end_commit(commit, "", now_ms)
+            return
+        who = self._commit_identity()
+        if isinstance(who, str):
+            self._end_commit(commit, who, now_ms)
+            return
+        if not self._find_coordinator(now_ms):
+            self._retry_commit(commit, "TimeoutException", now_ms)
+            return
+        member, epoch = who
+        offsets = tuple(
+            Offset(topic=topic, topic_id=None, partition=partition, offset=offset)
+            for (topic, partition), offset in commit.offsets.items()
+        )
+        request = OffsetCommit(
+            group=self.identity.group,
+            generation_or_epoch=epoch,
+            member=member,
+            instance=self.identity.instance,
+            offsets=offsets,
+        )
+        self._send(request, partial(self._commit_answered, commit))
+
+    def _commit_answered(self, commit: _Commit, answer: object, now_ms: int) -> None:
+        if not isinstance(answer, OffsetCommitAnswer):
+            self._lose_coordinator(now_ms)
+            self._retry_commit(commit, "TimeoutException", now_ms)
+            return
+        codes = [code for *_, code in answer.partitions if code is not ErrorCode.NONE]
+        if not codes:
+            self._end_commit(commit, "", now_ms)
+            return
+        code = codes[0]
+        if code in COORDINATOR_MOVED:
+            self._lose_coordinator(now_ms)
+        if code in RETRIABLE_COMMIT_ERRORS:
+            self._retry_commit(commit, "TimeoutException", now_ms)
+        else:
+            self._end_commit(commit, self._commit_error(code, now_ms), now_ms)
+
+    def _retry_commit(self, commit: _Commit, error: str, now_ms: int) -> None:
+        at_ms = now_ms + self.settings.retry_backoff_ms
+        if at_ms < commit.retries_until_ms:
+            self._retries.append((at_ms, commit))
+        else:
+            self._end_commit(commit, error, now_ms)
+
+    def _end_commit(self, commit: _Commit, error: str, now_ms: int) -> None:
+        self.outputs.append(Committed(commit.offsets, error))
+        if error and commit.is_sync:
+            self.outputs.append(Raised(error))
+        commit.done(error, now_ms)
+
+    def _retry_commits(self, now_ms: int) -> None:
+        due = [commit for at_ms, commit in self._retries if at_ms <= now_ms]
+        if due:
+            self._retries = [(at_ms, commit) for at_ms, commit in self._retries if at_ms > now_ms]
+            for commit in due:
+                self._try_commit(commit, now_ms)
+
+    def _next_retry(self) -> int:
+        return min((at_ms for at_ms, _ in self._retries), default=NEVER)
+
+    def _auto_commit(self, now_ms: int) -> None:
+        """Commit what was consumed, where that is due; nobody waits for it."""
+        if now_ms >= self._auto_commit_at_ms:
+            self._auto_commit_at_ms = now_ms + self.settings.auto_commit_interval_ms
+            self._commit(self._consumed(), now_ms, 0, self._auto_committed)
+
+    def _auto_committed(self, error: str, now_ms: int) -> None:
+        """An asynchronous commit has ended."""
+        if error == "TimeoutException":
+            self._auto_commit_at_ms = min(self._auto_commit_at_ms, now_ms + self.settings.retry_backoff_ms)
+
+    def _fetch_offsets(self, now_ms: int) -> None:
+        """Ask for the committed offsets of what is owned and has no position."""
+        if (
+            self._fetches_offsets
+            or now_ms < self._fetch_offsets_at_ms
+            or len(self.positioned) == len(self.owned)
+        ):
+            return
+        wanted: dict[str, list[int]] = {}
+        for topic, partition in sorted(self.owned - self.positioned):
+            wanted.setdefault(topic, []).append(partition)
+        if not wanted or not self._find_coordinator(now_ms):
+            return
+        member, epoch = self._fetch_identity
+        query = OffsetQuery(
+            group=self.identity.group,
+            member=member,
+            epoch=epoch,
+            topics=tuple((topic, tuple(numbers)) for topic, numbers in wanted.items()),
+        )
+        self._fetches_offsets = True
+        self._send(OffsetFetch(groups=(query,), require_stable=True), self._offsets_fetched)
+
+    def _offsets_fetched(self, answer: object, now_ms: int) -> None:
+        self._fetches_offsets = False
+        if not isinstance(answer, OffsetFetchAnswer):
+            self._lose_coordinator(now_ms)
+            self._fetch_offsets_at_ms = now_ms + self.settings.retry_backoff_ms
+            return
+        group = answer.groups[0]
+        found: Offsets = {}
+        for topic, partitions in group.topics:
+            for partition, fetched in partitions:
+                place = TopicPartition(str(topic), partition)
+                if fetched.error is ErrorCode.NONE and place in self.owned and place not in self.positioned:
+                    found[place] = fetched.offset
+        if group.error is not ErrorCode.NONE or not found:
+            self._offset_fetch_refused(group.error, now_ms)
+        if found:
+            self.positioned.update(found)
+            self.outputs.append(Positioned(found))
+
+    def _offset_fetch_refused(self, code: ErrorCode, now_ms: int) -> None:
+        """Ask again after the backoff, of another coordinator where this is none."""
+        if code in COORDINATOR_MOVED:
+            self._lose_coordinator(now_ms)
+        self._fetch_offsets_at_ms = now_ms + self.settings.retry_backoff_ms
+
+
+def _ignored(_error: str, _now_ms: int) -> None:
+    """For who asked for a commit the outputs say it all."""
