@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from coordinator.consumer.library import Library
 from coordinator.consumer.metrics import Metrics
@@ -183,7 +183,10 @@ class Member(ABC):
         self.in_poll = not self.is_closing
         if threw and not self._error:
             self._error = "KafkaException"
+        since_ms = self._out_of_poll_since_ms
         then(now_ms)
+        if self._then is not None:
+            self._out_of_poll_since_ms = since_ms  # still the same `poll`
         self._advance(now_ms)
 
     def answered(self, number: int, answer: object, now_ms: int) -> None:
@@ -228,7 +231,7 @@ class Member(ABC):
         """Do what `poll`, or the background thread, can do now."""
 
     @abstractmethod
-    def _commit_error(self, code: ErrorCode, now_ms: int) -> str:
+    def _commit_error(self, code: ErrorCode, _now_ms: int) -> str:
         """What a refused commit leads to: the exception's class, with what it does to the membership."""
 
     @abstractmethod
@@ -244,7 +247,7 @@ class Member(ABC):
     def settings(self) -> MemberSettings:
         return self.identity.settings
 
-    def _send(self, request: Request[object], on_answer: OnAnswer, timeout_ms: int = 0) -> int:
+    def _send(self, request: Request[Any], on_answer: OnAnswer, timeout_ms: int = 0) -> int:
         """Send to the coordinator, which must be known."""
         self._numbers += 1
         self._waiting[self._numbers] = on_answer

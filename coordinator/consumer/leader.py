@@ -1,0 +1,158 @@
+"""What a member of the classic protocol says to its leader, and what the leader computes for all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
+from assignors.errors import AssignorError
+from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
+from assignors.registry import BUILT_IN, find
+from assignors.rules import check
+from coordinator.consumer.outputs import Partitions, TopicPartition
+from coordinator.engine.records import ClassicMemberValue, JoinProtocol
+from coordinator.engine.topics import TopicImage
+from wire.messages.assignor_user_data import read_generation, read_sticky, write_generation, write_sticky
+from wire.messages.embedded_protocol import (
+    EmbeddedAssignment,
+    EmbeddedSubscription,
+    read_subscription,
+    write_assignment,
+    write_subscription,
+)
+from wire.messages.reader import DecodeError
+
+STICKY, COOPERATIVE_STICKY = "sticky", "cooperative-sticky"
+
+
+def subscriptions(
+    assignors: Sequence[str],
+    leader: Leader,
+    topics: Sequence[str],
+    owned: Partitions,
+    last: Partitions,
+    generation: int,
+    rack: str | None,
+    version: int,
+) -> tuple[JoinProtocol, ...]:
+    """The protocols of a JoinGroup: the subscription once for each assignor, with its own user data.
+
+    `owned` is what the member keeps while it rejoins, `last` what it was given last: sticky claims that again.
+    """
+    protocols = []
+    for name in assignors:
+        subscription = EmbeddedSubscription(
+            version=version,
+            topics=tuple(topics),
+            user_data=_user_data(name, leader, last, generation),
+            owned=by_topic(owned),
+            generation=generation,
+            rack=rack,
+        )
+        protocols.append(JoinProtocol(name, write_subscription(subscription)))
+    return tuple(protocols)
+
+
+def _user_data(assignor: str, leader: Leader, last: Partitions, generation: int) -> bytes | None:
+    """As the library's assignor writes it: Java's sticky only once it was given something to claim."""
+    if assignor == COOPERATIVE_STICKY and leader is Leader.JAVA:
+        return write_generation(generation)
+    if assignor == STICKY or (assignor == COOPERATIVE_STICKY and leader is Leader.LIBRDKAFKA):
+        return write_sticky(by_topic(last), generation) if last else None
+    return None
+
+
+def assign(
+    name: str, leader: Leader, members: Sequence[ClassicMemberValue], image: TopicImage, version: int
+) -> tuple[tuple[str, bytes], ...]:
+    """The assignments of a SyncGroup, an entry for each member that the JoinGroup's answer lists, in its order.
+
+    :raises AssignorError: the real assignor, or the consumer around it, would throw
+    :raises DecodeError: a member's subscription cannot be read
+    """
+    assignor = find(name, Side.CLIENT, leader)
+    specs = [_spec(member, name) for member in members]
+    named = {topic for spec in specs for topic in (*spec.topics, *spec.owned.partitions)}
+    topics = tuple(
+        TopicSpec(name=topic.name, partitions=topic.partitions, id=topic.id, racks=topic.racks or None)
+        for topic in image.topics.values()
+        if topic.name in named
+    )
+    result = assignor.assign(DenseGroup.of(GroupSpec(topics=topics, members=tuple(specs))))
+    if must_check_handover(assignor):
+        check(assignor, result.assignment)
+    return tuple(
+        (member, write_assignment(EmbeddedAssignment(version=version, partitions=_tuples(partitions))))
+        for member, partitions in result.assignment.named().items()
+    )
+
+
+def must_check_handover(assignor: Assignor) -> bool:
+    """Whether the consumer checks that nobody is given what another one still owns: its own assignor it trusts
+    (ConsumerCoordinator.validateCooperativeAssignment)."""
+    return RebalanceProtocol.COOPERATIVE in assignor.protocols and assignor not in BUILT_IN
+
+
+def group_topics(members: Iterable[ClassicMemberValue]) -> frozenset[str]:
+    """All topics that some member subscribes to; the leader watches them."""
+    names: set[str] = set()
+    for member in members:
+        try:
+            names.update(read_subscription(member.subscription).topics)
+        except DecodeError:
+            continue
+    return frozenset(names)
+
+
+def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, tuple[int, ...]]:
+    """Partition numbers by topic, both ascending."""
+    found: dict[str, list[int]] = {}
+    for topic, partition in sorted(partitions):
+        found.setdefault(topic, []).append(partition)
+    return _tuples(found)
+
+
+def places(partitions: Mapping[str, Iterable[int]]) -> Partitions:
+    """The same, as a set."""
+    return frozenset(
+        TopicPartition(topic, number) for topic, numbers in partitions.items() for number in numbers
+    )
+
+
+def _tuples(partitions: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
+    return {topic: tuple(numbers) for topic, numbers in partitions.items()}
+
+
+def _spec(member: ClassicMemberValue, assignor: str) -> MemberSpec:
+    subscription = read_subscription(member.subscription)
+    owned = Claim(partitions=subscription.owned, generation=subscription.generation)
+    return MemberSpec(
+        id=member.member,
+        topics=subscription.topics,
+        instance=member.instance,
+        rack=subscription.rack,
+        owned=owned,
+        user_data=_claimed(subscription.user_data, assignor),
+    )
+
+
+def _claimed(user_data: bytes | None, assignor: str) -> Claim | None:
+    if not user_data:
+        return None
+    if assignor == COOPERATIVE_STICKY:
+        return Claim(generation=read_generation(user_data))
+    if assignor != STICKY:
+        return None
+    partitions, generation = read_sticky(user_data)
+    return Claim(partitions=partitions, generation=generation)
+
+
+__all__ = [
+    "AssignorError",
+    "assign",
+    "by_topic",
+    "group_topics",
+    "must_check_handover",
+    "places",
+    "subscriptions",
+]
