@@ -1,11 +1,18 @@
-"""A scenario: topics, members, what happens when, and which faults there are. Times are in seconds, as in its file."""
+"""A scenario: topics, members, what happens when, and which faults there are. Times are in seconds, as in its file.
+
+Where the file has another name for a field (`for`, `until`), its metadata have it (`groups.trees`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
+
+from groups.trees import Between, named
+
+Chance = Annotated[float, Between(0, 1)]
 
 
 class Variant(Enum):
@@ -21,7 +28,7 @@ class Variant(Enum):
 class ListenerScript:
     """What a method of the rebalance listener does: takes so long, then throws or returns. None: never returns."""
 
-    takes_s: float | None = 0.0
+    takes_s: float | None = field(default=0.0, metadata=named("takes"))
     throws: bool = False
     commits: bool = False
     """Calls commitSync."""
@@ -59,7 +66,7 @@ class Start:
     """A consumer's process starts and polls."""
 
     at: float
-    member: str
+    member: str = field(metadata=named("start"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +74,7 @@ class Close:
     """`Consumer.close`, then the process ends."""
 
     at: float
-    member: str
+    member: str = field(metadata=named("close"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +82,7 @@ class Kill:
     """The process ends without a word."""
 
     at: float
-    member: str
+    member: str = field(metadata=named("kill"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +90,8 @@ class Pause:
     """The application is outside `poll` (busy with its records) for so long; the background thread goes on."""
 
     at: float
-    member: str
-    for_s: float
+    member: str = field(metadata=named("pause"))
+    for_s: float = field(metadata=named("for"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +99,8 @@ class Freeze:
     """The whole process stands still for so long (SIGSTOP, a long garbage collection)."""
 
     at: float
-    member: str
-    for_s: float
+    member: str = field(metadata=named("freeze"))
+    for_s: float = field(metadata=named("for"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,13 +120,13 @@ class EnforceRebalance:
     """`Consumer.enforceRebalance` (KIP-568)."""
 
     at: float
-    member: str
+    member: str = field(metadata=named("enforce_rebalance"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscribe:
     at: float
-    member: str
+    member: str = field(metadata=named("subscribe"))
     topics: tuple[str, ...]
 
 
@@ -128,7 +135,7 @@ class Commit:
     """`commitSync` of what was read."""
 
     at: float
-    member: str
+    member: str = field(metadata=named("commit"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,8 +162,8 @@ class FailCoordinator:
     """`for_s`: how long it is away, loads, or lingers."""
 
     at: float
-    fault: CoordinatorFault
-    for_s: float = 0.0
+    fault: CoordinatorFault = field(metadata=named("coordinator"))
+    for_s: float = field(default=0.0, metadata=named("for"))
 
 
 Event: TypeAlias = (
@@ -188,8 +195,8 @@ class NetworkPartition:
     """Between these members and every coordinator nothing arrives."""
 
     members: tuple[str, ...]
-    start_s: float
-    end_s: float
+    start_s: float = field(metadata=named("from"))
+    end_s: float = field(metadata=named("to"))
     direction: Direction = Direction.BOTH
 
 
@@ -197,12 +204,12 @@ class NetworkPartition:
 class Faults:
     """Of the network. `loss` and `duplicate` are the chances of a message, from 0 to 1."""
 
-    loss: float = 0.0
-    duplicate: float = 0.0
+    loss: Chance = 0.0
+    duplicate: Chance = 0.0
     delay_ms: tuple[int, int] = (1, 5)
     reorder: bool = False
     """Whether a message may overtake an earlier one of its connection (one that broke meanwhile)."""
-    partitions: tuple[NetworkPartition, ...] = ()
+    partitions: tuple[NetworkPartition, ...] = field(default=(), metadata=named("partition"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

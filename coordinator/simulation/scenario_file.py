@@ -1,0 +1,555 @@
+"""The scenario file: YAML or JSON, whose keys are those of docs/scenarios.md.
+
+A file is read in two passes. The first gives each value its type (`groups.trees`, by the dataclasses of `scenario`).
+The second follows the events in the order of time and refuses what cannot be: an unknown member, a topic that is not
+there yet, a member that is closed before it has started. Every error has the line and the column of its value.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from assignors.assignor import Side
+from assignors.errors import AssignorError, NoCommonProtocolError
+from assignors.registry import find, rebalance_protocol
+from coordinator.consumer.library import LIBRARIES, AfterError
+from coordinator.consumer.settings import MemberSettings
+from coordinator.engine.config import Config
+from coordinator.errors import InvalidSetting
+from coordinator.simulation.scenario import (
+    ChangeTopic,
+    Close,
+    Commit,
+    EnforceRebalance,
+    Event,
+    FailCoordinator,
+    Faults,
+    Freeze,
+    Kill,
+    MemberScript,
+    NetworkPartition,
+    Pause,
+    Restart,
+    Scenario,
+    Start,
+    Subscribe,
+)
+from groups.regex.java import JavaSyntaxError, parse_java
+from groups.regex.program import UnsureError
+from groups.trees import INT64, Between, Malformed, Trees, count_values, shown
+from groups.yaml_files import TreeError, load_tree
+
+FORMAT_VERSION = 1
+"""Raised only when an older Kohort would misread the file."""
+MAX_BYTES = 8 * 1024 * 1024
+MAX_VALUES = 500_000
+"""Values in a file: aliases count each time they are used."""
+MAX_PARTITIONS = 100_000
+"""Of a topic. A simulation keeps all of them in memory and checks each after every step."""
+MAX_SECONDS = 30 * 86_400
+
+Seconds = Annotated[float, Between(0, MAX_SECONDS)]
+PartitionCount = Annotated[int, Between(1, MAX_PARTITIONS)]
+_Tree = dict[str, Any]
+
+_CLASSIC, _CONSUMER = "classic", "consumer"
+_ONLY_OF = {
+    _CLASSIC: ("assignors", "subscription_version"),
+    _CONSUMER: ("remote_assignor", "local_assignors"),
+}
+"""The keys that a member of one protocol has and one of the other does not."""
+_CLASSIC_SETTINGS = ("session.timeout.ms", "heartbeat.interval.ms")
+"""Java refuses them with group.protocol=consumer (ConsumerConfig): there they are the broker's."""
+_METHODS = ("assigned", "revoked", "lost")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    """What a file has at its top, except its events."""
+
+    description: str = ""
+    topics: Mapping[str, PartitionCount] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    members: Mapping[str, MemberScript] = field(default_factory=dict)
+    faults: Faults = field(default_factory=Faults)
+    until: Seconds = 120.0
+    records_per_s: Annotated[float, Between(0, 1_000_000)] = 10.0
+    metadata_delay_s: Seconds = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Restart:
+    at: Seconds
+    restart: str
+    after: Seconds = 0.0
+    kill: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Topic:
+    at: Seconds
+    topic: str
+    partitions: PartitionCount | None = None
+    create: PartitionCount | None = None
+    recreate: PartitionCount | None = None
+    delete: bool = False
+
+
+_VERBS: Mapping[str, Any] = {
+    "start": Start,
+    "close": Close,
+    "restart": _Restart,  # before kill, which is also one of its keys
+    "kill": Kill,
+    "pause": Pause,
+    "freeze": Freeze,
+    "enforce_rebalance": EnforceRebalance,
+    "subscribe": Subscribe,
+    "commit": Commit,
+    "topic": _Topic,
+    "coordinator": FailCoordinator,
+}
+"""The key that makes an event what it is, and what it is."""
+
+
+def read_scenario(file: Path, *, name: str | None = None) -> Scenario:
+    """The scenario of a file, called `name` or, by default, as the file without its suffix.
+
+    :raises TreeError: it cannot be read, is no scenario, or is one that cannot be played; with line and column
+    """
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise TreeError(file, None, "", f"cannot be read: {error.strerror or error}") from None
+    if len(data) > MAX_BYTES:
+        raise TreeError(file, None, "", f"larger than {MAX_BYTES // 2**20} MiB: no scenario is")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TreeError(file, None, "", f"not a text file in UTF-8 (byte {error.start})") from None
+    return parse_scenario(file, text, name=name)
+
+
+def parse_scenario(file: Path, text: str, *, name: str | None = None) -> Scenario:
+    """Like read_scenario, from text; the file is only named."""
+    tree = load_tree(file, text)
+    if not isinstance(tree, dict) or "kohort" not in tree:
+        raise TreeError(file, 1, "kohort", "missing: this is not a scenario; one begins with `kohort: 1`")
+    try:
+        return scenario_from_tree(tree, name=name or file.stem)
+    except Malformed as error:
+        raise TreeError.at(file, text, error) from None
+
+
+def scenario_from_tree(tree: _Tree, *, name: str) -> Scenario:
+    """The scenario of a file's tree. :raises Malformed: with the path to what is wrong"""
+    if count_values(tree, MAX_VALUES + 1) > MAX_VALUES:
+        raise Malformed(f"no scenario holds more than {MAX_VALUES} values")
+    try:
+        version = _TREES.read(Annotated[int, Between(1, INT64)], tree["kohort"])
+    except Malformed as error:
+        raise error.below("kohort") from None
+    if version > FORMAT_VERSION:
+        message = f"format {version} is newer than this Kohort reads ({FORMAT_VERSION}); upgrade Kohort"
+        raise Malformed(message, "kohort")
+    top: _File = _TREES.read(_File, {key: value for key, value in tree.items() if key != "events"})
+    _check_topics(top.topics)
+    _check_settings(Config, top.settings, "settings")
+    _check_partitions(top)
+    events = _Events(top, tree).read()
+    return Scenario(
+        name=name,
+        description=top.description,
+        topics=top.topics,
+        settings=top.settings,
+        members=top.members,
+        events=events,
+        faults=top.faults,
+        records_per_s=top.records_per_s,
+        until_s=top.until,
+        metadata_delay_s=top.metadata_delay_s,
+    )
+
+
+def _check_topics(topics: Iterable[str]) -> None:
+    for topic in topics:
+        if (wrong := _wrong_topic_name(topic)) is not None:
+            raise Malformed(wrong, "topics", topic)
+
+
+def _wrong_topic_name(topic: str) -> str | None:
+    """Why Kafka does not accept a topic's name (org.apache.kafka.common.internals.Topic)."""
+    legal = topic.isascii() and all(letter.isalnum() or letter in "._-" for letter in topic)
+    if legal and 0 < len(topic) < 250 and topic not in (".", ".."):
+        return None
+    return "not a topic's name: up to 249 letters, digits, dots, underscores and hyphens"
+
+
+def _check_settings(
+    kind: type[Config] | type[MemberSettings], settings: Mapping[str, str], *path: str
+) -> None:
+    try:
+        kind.parse(settings)
+    except InvalidSetting as error:
+        named = [name for name in settings if str(error).startswith((f"{name} ", f"{name}:"))]
+        raise Malformed(str(error), *path, *named[:1]) from None
+
+
+def _check_partitions(top: _File) -> None:
+    """The times and members of partitions of the network."""
+    for number, partition in enumerate(top.faults.partitions):
+        place = ("faults", "partition", number)
+        for member in partition.members:
+            if member not in top.members:
+                raise Malformed(_unknown("member", member, top.members), *place, "members")
+        if partition.end_s <= partition.start_s:
+            raise Malformed("must be later than `from`", *place, "to")
+        if partition.start_s > top.until:
+            raise Malformed(f"after the end of the scenario (until: {top.until:g})", *place, "from")
+
+
+class _Events:
+    """Reads the events in the order of time, with what runs and what exists at each moment."""
+
+    def __init__(self, top: _File, tree: _Tree) -> None:
+        self.top = top
+        self.trees: Any = tree.get("events")
+        self.member_trees: Mapping[str, _Tree] = tree.get("members") or {}
+        self.configured: dict[str, _Tree] = {}
+        """How the members that have started are configured now."""
+        self.running: dict[str, float] = {}
+        """Since when a member's process runs; later than now while it is between two lives."""
+        self.partitions = dict(top.topics)
+        self.ever: set[str] = set(top.topics)
+        """Topics that exist at any time."""
+
+    def read(self) -> tuple[Event, ...]:
+        """In the order of time, those of one moment in the order of the file."""
+        if self.trees is None:
+            self.trees = []
+        if not isinstance(self.trees, list):
+            raise Malformed(f"expected a list, found {shown(self.trees)}", "events")
+        typed = [(self._typed(number, tree), number) for number, tree in enumerate(self.trees)]
+        self.ever.update(event.topic for event, _ in typed if isinstance(event, _Topic) and _creates(event))
+        for name, script in self.top.members.items():
+            self._check_subscription(script.topics, "members", name, "topics")
+        followed = []
+        for event, number in sorted(typed, key=lambda pair: (pair[0].at, pair[1])):
+            try:
+                followed.append(self._follow(event, self.trees[number]))
+            except Malformed as error:
+                raise error.below(number).below("events") from None
+        return tuple(followed)
+
+    def _typed(self, number: int, tree: Any) -> Any:
+        try:
+            if not isinstance(tree, dict):
+                raise Malformed(f"expected a mapping with `at` and a verb, found {shown(tree)}")
+            verb = next((each for each in _VERBS if each in tree), None)
+            if verb is None:
+                raise _no_verb(tree)
+            others = [each for each in _VERBS if each in tree and each not in (verb, "kill")]
+            if others:
+                raise Malformed(f"one event has one verb, and this one also has {verb!r}", others[0])
+            found = _TREES.read(
+                _VERBS[verb],
+                {key: each for key, each in tree.items() if (verb, key) != ("restart", "with")},
+            )
+            if found.at > self.top.until:
+                raise Malformed(f"after the end of the scenario (until: {self.top.until:g})", "at")
+            return found
+        except Malformed as error:
+            raise error.below(number).below("events") from None
+
+    def _follow(self, event: Any, tree: _Tree) -> Event:
+        match event:
+            case _Topic():
+                return self._change_topic(event)
+            case FailCoordinator():
+                return event
+            case Start(member=member):
+                self._known(member, "start")
+                if member in self.running:
+                    raise Malformed(f"{member} is running already, since {self._since(member)}", "start")
+                self.running[member] = event.at
+                self.configured[member] = self.member_trees[member]
+            case _Restart(restart=member):
+                self._runs(member, event.at, "restart")
+                script = self._restarted(member, tree.get("with"))
+                self.running[member] = event.at + event.after
+                return Restart(
+                    at=event.at, member=member, script=script, after_s=event.after, kill=event.kill
+                )
+            case _:
+                verb = next(each for each, kind in _VERBS.items() if isinstance(event, kind))
+                self._runs(event.member, event.at, verb)
+                self._check_event(event)
+                if isinstance(event, Close | Kill):
+                    del self.running[event.member]
+        return event  # type: ignore[no-any-return]
+
+    def _check_event(self, event: Any) -> None:
+        if isinstance(event, Pause | Freeze) and event.for_s == 0:
+            raise Malformed("must be longer than 0 seconds", "for")
+        if isinstance(event, Subscribe):
+            if not event.topics:
+                raise Malformed("lists no topic", "topics")
+            self._check_subscription(event.topics, "topics")
+
+    def _known(self, member: str, verb: str) -> None:
+        if member not in self.top.members:
+            raise Malformed(_unknown("member", member, self.top.members), verb)
+
+    def _runs(self, member: str, at: float, verb: str) -> None:
+        self._known(member, verb)
+        if member not in self.configured:
+            raise Malformed(f"{member} has not been started before {at:g} s", verb)
+        if member not in self.running:
+            raise Malformed(f"{member} does not run at {at:g} s: it was closed or killed before", verb)
+        if self.running[member] > at:
+            raise Malformed(
+                f"{member} does not run at {at:g} s: it starts again at {self._since(member)}", verb
+            )
+
+    def _since(self, member: str) -> str:
+        return f"{self.running[member]:g} s"
+
+    def _restarted(self, member: str, changes: Any) -> MemberScript:
+        """How a member is configured after a restart; `configured` follows."""
+        if changes is None:
+            changes = {}
+        if not isinstance(changes, dict):
+            raise Malformed(f"expected a mapping of a member's keys, found {shown(changes)}", "with")
+        tree = _merged(self.configured[member], changes)
+        try:
+            script: MemberScript = _TREES.read(MemberScript, tree)
+        except Malformed as error:
+            raise error.below("with") from None
+        self._check_subscription(script.topics, "with", "topics")
+        self.configured[member] = tree
+        return script
+
+    def _check_subscription(self, topics: tuple[str, ...], *path: str) -> None:
+        for number, topic in enumerate(topics):
+            if topic not in self.ever:
+                raise Malformed(_unknown("topic", topic, self.ever), *path, number)
+
+    def _change_topic(self, event: _Topic) -> ChangeTopic:
+        given = [key for key in ("partitions", "create", "recreate") if getattr(event, key) is not None]
+        given += ["delete"] if event.delete else []
+        if len(given) != 1:
+            raise Malformed(
+                "one of partitions: N, create: N, recreate: N and delete: true is missing", "topic"
+            )
+        (change,) = given
+        if (wrong := _wrong_topic_name(event.topic)) is not None:
+            raise Malformed(wrong, "topic")
+        present = self.partitions.get(event.topic)
+        if change == "create":
+            if present is not None:
+                raise Malformed(f"{event.topic} exists already at {event.at:g} s", "create")
+        elif present is None:
+            if event.topic in self.ever:
+                raise Malformed(f"{event.topic} does not exist at {event.at:g} s", "topic")
+            raise Malformed(_unknown("topic", event.topic, self.ever), "topic")
+        if event.partitions is not None and present is not None and event.partitions <= present:
+            raise Malformed(
+                f"{event.topic} has {present} partitions already; a topic only grows", "partitions"
+            )
+        if event.delete:
+            del self.partitions[event.topic]
+            return ChangeTopic(at=event.at, topic=event.topic, partitions=None)
+        count: int = getattr(event, change)
+        self.partitions[event.topic] = count
+        return ChangeTopic(at=event.at, topic=event.topic, partitions=count, anew=change == "recreate")
+
+
+def _creates(event: _Topic) -> bool:
+    return event.create is not None
+
+
+def _no_verb(tree: _Tree) -> Malformed:
+    for key in tree:
+        near = difflib.get_close_matches(str(key)[:100], _VERBS, n=1)
+        if near and key not in ("at", "topics"):
+            return Malformed(f"unknown verb; is {near[0]!r} meant?", key)
+    return Malformed(f"has no verb; one of {', '.join(_VERBS)}")
+
+
+def _unknown(what: str, name: str, known: Collection[str]) -> str:
+    near = difflib.get_close_matches(name[:100], sorted(known), n=1)
+    if near:
+        return f"there is no {what} {shown(name)}; is {near[0]!r} meant?"
+    listed = ", ".join(sorted(known)[:8]) + (", …" if len(known) > 8 else "")
+    return f"there is no {what} {shown(name)}" + (f", only {listed}" if known else "; none is listed")
+
+
+def _merged(tree: _Tree, changes: _Tree) -> _Tree:
+    """A member's tree with what a restart changes: settings and listeners one by one, the rest whole.
+
+    A change of the subscription or of the protocol takes away what only the former one had.
+    """
+    dropped: set[str] = set()
+    if "topics" in changes or "regex" in changes:
+        dropped.update(("topics", "regex"))
+    protocol = changes.get("protocol", tree.get("protocol", _CLASSIC))
+    changed = protocol != tree.get("protocol", _CLASSIC)
+    if changed:
+        dropped.update(key for other, keys in _ONLY_OF.items() if other != protocol for key in keys)
+    kept = {key: value for key, value in tree.items() if key not in dropped}
+    merged = {**kept, **changes}
+    for key in ("config", "listener"):
+        former, changing = kept.get(key), changes.get(key)
+        if key == "config" and changed and isinstance(former, dict):
+            former = {name: value for name, value in former.items() if name not in _CLASSIC_SETTINGS}
+            merged[key] = former
+        if isinstance(former, dict) and isinstance(changing, dict):
+            merged[key] = {**former, **changing}
+        if isinstance(merged.get(key), dict):
+            merged[key] = {name: value for name, value in merged[key].items() if value is not None}
+    return {name: value for name, value in merged.items() if value is not None}
+
+
+def _imply_texts(tree: _Tree, key: str) -> None:
+    """Settings are texts; JSON may have true and false."""
+    settings = tree.get(key)
+    if isinstance(settings, dict):
+        tree[key] = {
+            name: str(value).lower() if isinstance(value, bool) else value for name, value in settings.items()
+        }
+
+
+def _imply_member(tree: _Tree) -> None:
+    """`revoked: throws` is short for `revoked: {throws: true}`."""
+    _imply_texts(tree, "config")
+    listener = tree.get("listener")
+    if isinstance(listener, dict):
+        tree["listener"] = {
+            method: {script: True} if script in ("throws", "commits") else _never(script)
+            for method, script in listener.items()
+        }
+
+
+def _never(script: Any) -> Any:
+    return (
+        {**script, "takes": None} if isinstance(script, dict) and script.get("takes") == "never" else script
+    )
+
+
+def _imply_partitions(tree: _Tree) -> None:
+    """A single partition of the network needs no list."""
+    if isinstance(tree.get("partition"), dict):
+        tree["partition"] = [tree["partition"]]
+
+
+def _check_faults(faults: Faults) -> None:
+    if len(faults.delay_ms) != 2 or faults.delay_ms[0] > faults.delay_ms[1]:
+        raise Malformed("expected the least and the greatest delay, as [1, 80]", "delay_ms")
+    if faults.delay_ms[1] > MAX_SECONDS * 1000:
+        raise Malformed(f"{faults.delay_ms[1]} ms is out of range", "delay_ms")
+
+
+def _check_network_partition(partition: NetworkPartition) -> None:
+    if not partition.members:
+        raise Malformed("lists no member", "members")
+
+
+def _check_member(script: MemberScript) -> None:
+    if script.library not in LIBRARIES:
+        raise Malformed(_unknown("library", script.library, LIBRARIES), "library")
+    if script.protocol not in _ONLY_OF:
+        raise Malformed(f"expected classic or consumer; found {shown(script.protocol)}", "protocol")
+    for method in script.listener:
+        if method not in _METHODS:
+            raise Malformed(_unknown("method", method, _METHODS), "listener", method)
+    if script.after_error not in (None, *(each.value for each in AfterError)):
+        names = ", ".join(each.value for each in AfterError)
+        raise Malformed(f"expected one of {names}; found {shown(script.after_error)}", "after_error")
+    _check_wanted(script)
+    _check_settings(MemberSettings, script.config, "config")
+    if script.protocol == _CLASSIC:
+        _check_classic(script)
+    else:
+        _check_consumer(script)
+
+
+def _check_wanted(script: MemberScript) -> None:
+    if script.topics and script.regex is not None:
+        raise Malformed("a member has topics or a regex, and this one has both", "regex")
+    if not script.topics and not script.regex:
+        raise Malformed("a member needs topics or a regex", "topics")
+    for number, topic in enumerate(script.topics):
+        if (wrong := _wrong_topic_name(topic)) is not None:
+            raise Malformed(wrong, "topics", number)
+
+
+def _check_classic(script: MemberScript) -> None:
+    for key in _ONLY_OF[_CONSUMER]:
+        if getattr(script, key):
+            raise Malformed(f"a member of the classic protocol has no {key}", key)
+    if not 0 <= script.subscription_version <= 3:
+        raise Malformed(
+            f"expected a version from 0 to 3, found {script.subscription_version}", "subscription_version"
+        )
+    if script.regex is not None and script.library == "java":
+        try:
+            parse_java(script.regex)
+        except JavaSyntaxError as error:
+            raise Malformed(f"not a Java Pattern: {error}", "regex") from None
+        except UnsureError:
+            pass
+    leader = LIBRARIES[script.library].leader
+    for number, name in enumerate(script.assignors):
+        if name in script.assignors[:number]:
+            raise Malformed(f"{shown(name)} is listed twice", "assignors", number)
+        try:
+            find(name, Side.CLIENT, leader)
+        except AssignorError as error:
+            raise Malformed(str(error), "assignors", number) from None
+    try:
+        rebalance_protocol(script.assignors or LIBRARIES[script.library].assignors, leader)
+    except NoCommonProtocolError as error:
+        raise Malformed(f"{error}: {script.library} refuses such a consumer", "assignors") from None
+
+
+def _check_consumer(script: MemberScript) -> None:
+    if script.assignors:
+        raise Malformed("a member of the consumer protocol has remote_assignor in their place", "assignors")
+    if script.subscription_version != 3:
+        raise Malformed("is of the classic protocol only", "subscription_version")
+    for name in _CLASSIC_SETTINGS:
+        if name in script.config:
+            message = f"is not the client's under the consumer protocol: use settings, group.consumer.{name}"
+            raise Malformed(message, "config", name)
+    if script.remote_assignor is not None:
+        try:
+            find(script.remote_assignor, Side.BROKER)
+        except AssignorError as error:
+            raise Malformed(str(error), "remote_assignor") from None
+        if script.local_assignors:
+            raise Malformed("a member has a remote assignor or local ones", "local_assignors")
+    for number, name in enumerate(script.local_assignors):
+        try:
+            find(name, Side.CLIENT, LIBRARIES[script.library].leader)
+        except AssignorError as error:
+            raise Malformed(str(error), "local_assignors", number) from None
+
+
+_TREES = Trees(
+    sparse=True,
+    extra={_File: ("kohort",)},
+    implied={
+        _File: lambda tree: _imply_texts(tree, "settings"),
+        MemberScript: _imply_member,
+        Faults: _imply_partitions,
+    },
+    checks={
+        Faults: _check_faults,
+        NetworkPartition: _check_network_partition,
+        MemberScript: _check_member,
+    },
+)

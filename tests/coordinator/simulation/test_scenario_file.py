@@ -1,0 +1,338 @@
+"""Scenario files: what each key becomes, and what is refused, with line and column."""
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coordinator.simulation.scenario import (
+    ChangeTopic,
+    Close,
+    CoordinatorFault,
+    Direction,
+    FailCoordinator,
+    Faults,
+    ListenerScript,
+    MemberScript,
+    NetworkPartition,
+    Pause,
+    Restart,
+    Scenario,
+    Start,
+)
+from coordinator.simulation.scenario_file import parse_scenario, read_scenario
+from groups.yaml_files import TreeError, load_tree
+from tests.support.long import cases
+
+FILE = Path("a.yaml")
+YAML = """\
+kohort: 1
+description: Two members and a bit of everything.
+topics: {orders: 6}
+settings: {group.consumer.heartbeat.interval.ms: 5000}
+members:
+  a: {library: java, protocol: classic, assignors: [range], topics: [orders, later], instance: null,
+      config: {session.timeout.ms: 45000, enable.auto.commit: false}}
+  b: {protocol: consumer, remote_assignor: uniform, regex: "^ord.*",
+      listener: {revoked: throws, assigned: {takes: 2}, lost: {takes: never}}}
+events:
+  - {at: 0, start: a}
+  - {at: 5, start: b}
+  - {at: 20, close: b}
+  - {at: 15.5, pause: b, for: 3}
+  - {at: 30, topic: orders, partitions: 8}
+  - {at: 31, topic: later, create: 2}
+  - {at: 32, topic: later, delete: true}
+  - {at: 33, topic: orders, recreate: 4}
+  - {at: 40, coordinator: crash, for: 3}
+  - {at: 45, restart: a, with: {protocol: consumer, config: {max.poll.interval.ms: 9000}}, after: 2, kill: true}
+faults: {loss: 0.01, delay_ms: [1, 80], partition: {members: [a], from: 50, to: 60, direction: answers}}
+until: 100
+"""
+READ = parse_scenario(FILE, YAML)
+
+
+def test_a_file_becomes_a_scenario_with_its_events_in_order() -> None:
+    a = MemberScript(
+        assignors=("range",),
+        topics=("orders", "later"),
+        config={"session.timeout.ms": "45000", "enable.auto.commit": "false"},
+    )
+    upgraded = MemberScript(
+        protocol="consumer",
+        topics=("orders", "later"),
+        config={"enable.auto.commit": "false", "max.poll.interval.ms": "9000"},
+    )
+    listener = {
+        "revoked": ListenerScript(throws=True),
+        "assigned": ListenerScript(takes_s=2.0),
+        "lost": ListenerScript(takes_s=None),
+    }
+    b = MemberScript(protocol="consumer", remote_assignor="uniform", regex="^ord.*", listener=listener)
+    partition = NetworkPartition(members=("a",), start_s=50, end_s=60, direction=Direction.ANSWERS)
+    assert (
+        Scenario(
+            name="a",
+            description="Two members and a bit of everything.",
+            topics={"orders": 6},
+            settings={"group.consumer.heartbeat.interval.ms": "5000"},
+            members={"a": a, "b": b},
+            events=(
+                Start(at=0, member="a"),
+                Start(at=5, member="b"),
+                Pause(at=15.5, member="b", for_s=3),
+                Close(at=20, member="b"),
+                ChangeTopic(at=30, topic="orders", partitions=8),
+                ChangeTopic(at=31, topic="later", partitions=2),
+                ChangeTopic(at=32, topic="later", partitions=None),
+                ChangeTopic(at=33, topic="orders", partitions=4, anew=True),
+                FailCoordinator(at=40, fault=CoordinatorFault.CRASH, for_s=3),
+                Restart(at=45, member="a", script=upgraded, after_s=2, kill=True),
+            ),
+            faults=Faults(loss=0.01, delay_ms=(1, 80), partitions=(partition,)),
+            until_s=100,
+        )
+        == READ
+    )
+
+
+def test_json_reads_as_yaml_does() -> None:
+    def typed(value: Any) -> Any:
+        match value:
+            case dict():
+                return {name: typed(each) for name, each in value.items()}
+            case list():
+                return [typed(each) for each in value]
+            case "true" | "false":
+                return value == "true"
+            case str():
+                with suppress(ValueError):
+                    return int(value)
+        return value
+
+    assert parse_scenario(FILE, json.dumps(typed(load_tree(FILE, YAML)))) == READ
+
+
+MEMBER = "kohort: 1\ntopics: {t: 3}\nmembers:\n  a: {topics: [t]}\n"
+MEMBERS = f"{MEMBER}  b: {{topics: [t]}}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "message"),
+    [
+        ("topics: {t: 1}\n", "1", "kohort: missing: this is not a scenario"),
+        ("kohort: 2\n", "1", "kohort: format 2 is newer than this Kohort reads"),
+        ("kohort: 1\ntopix: {}\n", "2", "unknown field; is 'topics' meant?"),
+        ("kohort: 1\ntopics: {a b: 1}\n", "2", "topics.a b: not a topic's name"),
+        ("kohort: 1\ntopics: {t: 0}\n", "2", "0 is out of range (1 to 100000)"),
+        ("kohort: 1\nuntil: nan\n", "2", "until: 'nan' is out of range"),
+        ("kohort: 1\nsettings:\n  x: 1\n  group.consumer.size: 9\n", "3", "x is no setting of the group coordinator"),
+        (
+            "kohort: 1\nsettings:\n  group.max.size: 3\n  group.consumer.heartbeat.intervall.ms: 9\n",
+            "4",
+            "did you mean group.consumer.heartbeat.interval.ms?",
+        ),
+        (
+            "kohort: 1\nsettings: {group.consumer.session.timeout.ms: 3}\n",
+            "2",
+            "group.consumer.min.session.timeout.ms must be less than or equal to",
+        ),
+        ("kohort: 1\nfaults: {loss: 2}\n", "2", "faults.loss: '2' is out of range (0 to 1)"),
+        ("kohort: 1\nfaults: {delay_ms: [9, 3]}\n", "2", "the least and the greatest delay"),
+        (f"{MEMBER}faults: {{partition: {{members: [b], from: 1, to: 2}}}}\n", "5", "no member 'b', only a"),
+        (f"{MEMBER}faults: {{partition: {{members: [a], from: 9, to: 2}}}}\n", "5", "to: must be later than `from`"),
+        ("kohort: 1\nmembers:\n  a: {library: jawa, topics: [t]}\n", "3", "no library 'jawa'; is 'java' meant?"),
+        ("kohort: 1\nmembers:\n  a: {protocol: kip848, topics: [t]}\n", "3", "expected classic or consumer"),
+        ("kohort: 1\nmembers:\n  a: {}\n", "3", "a member needs topics or a regex"),
+        ("kohort: 1\nmembers:\n  a: {topics: [t], regex: x}\n", "3", "topics or a regex, and this one has both"),
+        ("kohort: 1\nmembers:\n  a: {regex: '('}\n", "3", "not a Java Pattern"),
+        ("kohort: 1\ntopics: {orders: 1}\nmembers:\n  a: {topics: [order]}\n", "4", "is 'orders' meant?"),
+        ("kohort: 1\nmembers:\n  a: {topics: [t], assignors: [rang]}\n", "3", "Did you mean 'range'?"),
+        ("kohort: 1\nmembers:\n  a: {topics: [t], assignors: [range, range]}\n", "3", "'range' is listed twice"),
+        (
+            "kohort: 1\nmembers:\n  a: {library: librdkafka, topics: [t], assignors: [range, cooperative-sticky]}\n",
+            "3",
+            "no rebalance protocol in common: librdkafka refuses such a consumer",
+        ),
+        ("kohort: 1\nmembers:\n  a: {topics: [t], remote_assignor: range}\n", "3", "classic protocol has no remote_"),
+        (
+            "kohort: 1\nmembers:\n  a: {topics: [t], protocol: consumer, assignors: [range]}\n",
+            "3",
+            "consumer protocol has remote_assignor",
+        ),
+        (
+            "kohort: 1\nmembers:\n  a: {topics: [t], protocol: consumer, remote_assignor: sticky}\n",
+            "3",
+            "the broker has no assignor 'sticky'",
+        ),
+        (
+            "kohort: 1\nmembers:\n  a:\n    topics: [t]\n    config:\n      sesion.timeout.ms: 9\n",
+            "6",
+            "did you mean session.timeout.ms?",
+        ),
+        (
+            "kohort: 1\nmembers:\n  a: {topics: [t], protocol: consumer, config: {session.timeout.ms: 9}}\n",
+            "3",
+            "use settings, group.consumer.session.timeout.ms",
+        ),
+        ("kohort: 1\nmembers:\n  a: {topics: [t], listener: {lots: throws}}\n", "3", "no method 'lots'; is 'lost'"),
+        ("kohort: 1\nmembers:\n  a: {topics: [t], after_error: cry}\n", "3", "expected one of poll-again, die"),
+        (f"{MEMBER}events:\n  - {{at: 1, strat: a}}\n", "6", "unknown verb; is 'start' meant?"),
+        (f"{MEMBER}events:\n  - {{at: 1}}\n", "6", "has no verb; one of start, close"),
+        (f"{MEMBER}events:\n  - {{at: 1, start: a, close: a}}\n", "6", "one event has one verb"),
+        (f"{MEMBER}events:\n  - {{start: a}}\n", "6", "at: is missing"),
+        (f"{MEMBER}events:\n  - {{at: -1, start: a}}\n", "6", "at: '-1' is out of range"),
+        (f"{MEMBER}events:\n  - {{at: 121, start: a}}\n", "6", "after the end of the scenario (until: 120)"),
+        (f"{MEMBER}events:\n  - {{at: 1, start: c}}\n", "6", "there is no member 'c'"),
+        (f"{MEMBER}events:\n  - {{at: 1, close: a}}\n", "6", "a has not been started before 1 s"),
+        (f"{MEMBER}events:\n  - {{at: 9, close: a}}\n  - {{at: 9, start: a}}\n", "6", "a has not been started"),
+        (f"{MEMBER}events:\n  - {{at: 1, start: a}}\n  - {{at: 2, start: a}}\n", "7", "is running already, since 1 s"),
+        (
+            f"{MEMBER}events:\n  - {{at: 1, start: a}}\n  - {{at: 2, kill: a}}\n  - {{at: 3, commit: a}}\n",
+            "8",
+            "a does not run at 3 s: it was closed or killed before",
+        ),
+        (
+            f"{MEMBER}events:\n  - {{at: 1, start: a}}\n  - {{at: 2, restart: a, after: 5}}\n  - {{at: 3, close: a}}\n",
+            "8",
+            "a does not run at 3 s: it starts again at 7 s",
+        ),
+        (
+            f"{MEMBER}events:\n  - {{at: 1, start: a}}\n  - at: 2\n    restart: a\n    with:\n      assignors: [x]\n",
+            "10",
+            "a java leader has no assignor 'x'",
+        ),
+        (f"{MEMBER}events:\n  - {{at: 1, start: a}}\n  - {{at: 2, pause: a, for: 0}}\n", "7", "longer than 0 seconds"),
+        (f"{MEMBER}events:\n  - {{at: 1, start: a}}\n  - {{at: 2, pause: a}}\n", "7", "for: is missing"),
+        (f"{MEMBER}events:\n  - {{at: 1, start: a}}\n  - {{at: 2, subscribe: a, topics: [q]}}\n", "7", "no topic 'q'"),
+        (f"{MEMBER}events:\n  - {{at: 1, topic: q, partitions: 2}}\n", "6", "there is no topic 'q'"),
+        (f"{MEMBER}events:\n  - {{at: 1, topic: t, partitions: 3}}\n", "6", "3 partitions already; a topic only grows"),
+        (f"{MEMBER}events:\n  - {{at: 1, topic: t, create: 3}}\n", "6", "t exists already at 1 s"),
+        (f"{MEMBER}events:\n  - {{at: 1, topic: t}}\n", "6", "one of partitions: N, create: N"),
+        (
+            f"{MEMBER}events:\n  - {{at: 1, topic: t, delete: true}}\n  - {{at: 2, topic: t, partitions: 9}}\n",
+            "7",
+            "t does not exist at 2 s",
+        ),
+        (f"{MEMBER}events:\n  - {{at: 1, coordinator: explode}}\n", "6", "expected one of crash, move, zombie"),
+    ],
+)  # fmt: skip
+def test_nonsense_is_refused_with_its_line(text: str, where: str, message: str) -> None:
+    with pytest.raises(TreeError) as refused:
+        parse_scenario(FILE, text)
+    assert str(refused.value).startswith(f"a.yaml:{where}: ")
+    assert message in str(refused.value)
+
+
+def test_an_instance_may_be_used_twice() -> None:
+    twice = MEMBERS.replace("[t]}", "[t], instance: i}")
+    assert {script.instance for script in parse_scenario(FILE, twice).members.values()} == {"i"}
+
+
+def test_a_member_that_was_closed_may_start_again() -> None:
+    text = f"{MEMBER}events: [{{at: 1, start: a}}, {{at: 2, close: a}}, {{at: 3, start: a}}]"
+    assert len(parse_scenario(FILE, text).events) == 3
+
+
+def test_restarts_build_on_each_other_and_keep_what_they_do_not_name() -> None:
+    text = MEMBER.replace("[t]}", "[t], config: {session.timeout.ms: 9000, max.poll.interval.ms: 7000}}") + (
+        "events:\n"
+        "  - {at: 1, start: a}\n"
+        "  - {at: 2, restart: a, with: {assignors: [cooperative-sticky, range]}}\n"
+        "  - {at: 3, restart: a, with: {config: {session.timeout.ms: 8000}, instance: i}}\n"
+        "  - {at: 4, restart: a, with: {protocol: consumer, regex: t.*, instance: null}}\n"
+    )
+    _, first, second, third = parse_scenario(FILE, text).events
+    assert isinstance(first, Restart)
+    assert isinstance(second, Restart)
+    assert isinstance(third, Restart)
+    assert first.script.assignors == second.script.assignors == ("cooperative-sticky", "range")
+    assert second.script.config == {"session.timeout.ms": "8000", "max.poll.interval.ms": "7000"}
+    assert second.script.instance == "i"
+    assert third.script == MemberScript(
+        protocol="consumer", regex="t.*", config={"max.poll.interval.ms": "7000"}
+    )
+
+
+def test_an_anchor_may_describe_several_members() -> None:
+    text = "kohort: 1\ntopics: {t: 1}\nmembers:\n  a: &m {topics: [t], listener: {lost: {takes: never}}}\n  b: *m\n"
+    a, b = parse_scenario(FILE, text).members.values()
+    assert a == b
+    assert a.listener["lost"].takes_s is None
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TreeError, match=r"none\.yaml: cannot be read: No such file"):
+        read_scenario(tmp_path / "none.yaml")
+
+
+BOMB = "kohort: 1\nx0: &x0 [a, a]\n" + "".join(f"x{n}: &x{n} [*x{n - 1}, *x{n - 1}]\n" for n in range(1, 31))
+
+
+def test_a_file_whose_aliases_multiply_is_refused_at_once() -> None:
+    with pytest.raises(TreeError, match="no scenario holds more than"):
+        parse_scenario(FILE, BOMB)
+
+
+WORDS = (
+    "kohort topics settings members events faults until a b orders later at start close restart with kill pause for "
+    "topic create delete partitions subscribe commit coordinator crash zombie protocol classic consumer assignors "
+    "range regex library java config listener revoked throws takes never partition from to loss delay_ms"
+)
+words = st.sampled_from(WORDS.split())
+scalars = words | st.sampled_from([0, 1, 5, -1, 1e9, True, False, None, "", "nan", "1e400", "(", "\x00"])
+trees: st.SearchStrategy[Any] = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@st.composite
+def changed(draw: st.DrawFn) -> str:
+    """The file above, with some of its values replaced, taken out or put in elsewhere."""
+    tree: Any = load_tree(FILE, YAML)
+    for _ in range(draw(st.integers(1, 3))):
+        place = tree
+        while True:
+            keys = list(place) if isinstance(place, dict) else range(len(place))
+            if not keys:
+                break
+            key = draw(st.sampled_from(keys))
+            inner = place[key]
+            if isinstance(inner, dict | list) and inner and draw(st.booleans()):
+                place = inner
+                continue
+            if draw(st.booleans()):
+                place[key] = draw(trees)
+            elif isinstance(place, dict):
+                place[draw(words)] = place.pop(key)
+            else:
+                place.append(place.pop(key))
+            break
+    return json.dumps(tree)
+
+
+@given(text=changed())
+@settings(max_examples=cases("KOHORT_EXAMPLES", 150, many=5_000), deadline=None)
+def test_a_changed_file_is_read_or_refused(text: str) -> None:
+    with suppress(TreeError):
+        scenario = parse_scenario(FILE, text)
+        assert [event.at for event in scenario.events] == sorted(event.at for event in scenario.events)
+        assert all(0 <= event.at <= scenario.until_s for event in scenario.events)
+
+
+@given(data=st.binary(max_size=100), place=st.integers(0, len(YAML)), length=st.integers(0, 60))
+@settings(max_examples=cases("KOHORT_EXAMPLES", 100, many=5_000), deadline=None)
+def test_broken_bytes_are_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, place: int, length: int
+) -> None:
+    file = tmp_path_factory.getbasetemp() / "broken.yaml"
+    text = YAML.encode()
+    file.write_bytes(text[:place] + data + text[place + length :])
+    with suppress(TreeError):
+        read_scenario(file)
