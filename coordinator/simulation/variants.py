@@ -1,0 +1,117 @@
+"""The same scenario under another protocol: its members configured alike, as a comparison of protocols wants them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from coordinator.consumer.settings import MemberSettings
+from coordinator.engine.config import Config
+from coordinator.simulation.scenario import Event, MemberScript, Restart, Scenario, Variant
+
+_ASSIGNORS = {Variant.EAGER: ("range",), Variant.COOPERATIVE: ("cooperative-sticky",)}
+_SESSION, _HEARTBEAT = "session.timeout.ms", "heartbeat.interval.ms"
+_MOVED = (_SESSION, _HEARTBEAT)
+"""Settings of the client under the classic protocol and of the broker (`group.consumer.…`) under the other."""
+_LATEST_SUBSCRIPTION = MemberScript().subscription_version
+
+
+def with_variant(scenario: Scenario, variant: Variant) -> Scenario:
+    """The scenario with every member, also after each restart, configured for the variant.
+
+    EAGER is range, COOPERATIVE is cooperative-sticky alone, CONSUMER keeps the remote and local assignors of members
+    that have some. The session timeout and the heartbeat interval keep their lengths: where members of the classic
+    protocol differ, the broker takes the longest session and the shortest interval. What a restart changes of the
+    protocol or of the assignors is thereby gone; the rest of it stays.
+    """
+    if variant is Variant.AS_WRITTEN:
+        return scenario
+    settings = dict(scenario.settings)
+    if variant is Variant.CONSUMER:
+        settings |= _broker_settings(scenario)
+    return replace(
+        scenario,
+        settings=settings,
+        members={name: _converted(script, scenario, variant) for name, script in scenario.members.items()},
+        events=tuple(_with_script(event, scenario, variant) for event in scenario.events),
+    )
+
+
+def _with_script(event: Event, scenario: Scenario, variant: Variant) -> Event:
+    if not isinstance(event, Restart):
+        return event
+    return replace(event, script=_converted(event.script, scenario, variant))
+
+
+def _converted(script: MemberScript, scenario: Scenario, variant: Variant) -> MemberScript:
+    if variant is Variant.CONSUMER:
+        config = {name: value for name, value in script.config.items() if name not in _MOVED}
+        return replace(
+            script,
+            protocol="consumer",
+            assignors=(),
+            subscription_version=_LATEST_SUBSCRIPTION,
+            config=config,
+        )
+    former = _client_settings(scenario.settings) if script.protocol == "consumer" else {}
+    return replace(
+        script,
+        protocol="classic",
+        assignors=_ASSIGNORS[variant],
+        remote_assignor=None,
+        local_assignors=(),
+        subscription_version=_LATEST_SUBSCRIPTION,
+        config={**former, **script.config},
+    )
+
+
+def _client_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """What the broker prescribes to members of the consumer protocol, as a client's own settings."""
+    return {
+        name: settings[f"group.consumer.{name}"] for name in _MOVED if f"group.consumer.{name}" in settings
+    }
+
+
+def _broker_settings(scenario: Scenario) -> dict[str, str]:
+    """What the members of the classic protocol have chosen, as the broker's settings, unless it has some."""
+    chosen = [
+        MemberSettings.parse(script.config)
+        for script in _scripts(scenario)
+        if script.protocol == "classic" and any(name in script.config for name in _MOVED)
+    ]
+    if not chosen:
+        return {}
+    given = Config.parse(scenario.settings)
+    session = max(each.session_timeout_ms for each in chosen)
+    if f"group.consumer.{_SESSION}" in scenario.settings:
+        session = given.group_consumer_session_timeout_ms
+    heartbeat = min(each.heartbeat_interval_ms for each in chosen)
+    if f"group.consumer.{_HEARTBEAT}" in scenario.settings:
+        heartbeat = given.group_consumer_heartbeat_interval_ms
+    if heartbeat >= session:
+        heartbeat = max(1, session // 3)
+    session_bounds = (
+        given.group_consumer_min_session_timeout_ms,
+        given.group_consumer_max_session_timeout_ms,
+    )
+    heartbeat_bounds = (
+        given.group_consumer_min_heartbeat_interval_ms,
+        given.group_consumer_max_heartbeat_interval_ms,
+    )
+    return _within(_SESSION, session, session_bounds) | _within(_HEARTBEAT, heartbeat, heartbeat_bounds)
+
+
+def _within(name: str, value: int, bounds: tuple[int, int]) -> dict[str, str]:
+    """The broker's setting, and the bound that has to give way to it."""
+    least, most = bounds
+    found = {f"group.consumer.{name}": str(value)}
+    if value < least:
+        found[f"group.consumer.min.{name}"] = str(value)
+    if value > most:
+        found[f"group.consumer.max.{name}"] = str(value)
+    return found
+
+
+def _scripts(scenario: Scenario) -> Iterator[MemberScript]:
+    yield from scenario.members.values()
+    yield from (event.script for event in scenario.events if isinstance(event, Restart))
