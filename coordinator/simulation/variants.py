@@ -82,7 +82,7 @@ def _broker_settings(scenario: Scenario) -> dict[str, str]:
     if not chosen:
         return {}
     given = Config.parse(scenario.settings)
-    session = max(each.session_timeout_ms for each in chosen)
+    session = max(2, *(each.session_timeout_ms for each in chosen))  # an interval has to fit in
     if f"group.consumer.{_SESSION}" in scenario.settings:
         session = given.group_consumer_session_timeout_ms
     heartbeat = min(each.heartbeat_interval_ms for each in chosen)
