@@ -14,6 +14,9 @@ class AfterError(Enum):
 
     POLL_AGAIN = "poll-again"
     DIE = "die"
+    """It closes the consumer and ends."""
+    RESTART = "restart"
+    """It closes the consumer, ends, and is started again, as a container is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

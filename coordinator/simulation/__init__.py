@@ -1,11 +1,17 @@
 """A group, its consumers, the network between them and its coordinator, played in simulated time from a seed.
 
 scenario     what is to happen: read from a file (`scenario_file`), changed for a protocol
-world        the scheduler, and everything that there is at a moment
+variants     the same scenario under another protocol
+schedule     simulated time
+world        everything that there is at a moment, and what events do to it
+topics       what is written to the topics
 network      how requests and answers travel: delays, losses, duplicates, partitions
 node         a coordinator: the engine with the log that it is replayed from
 process      a consumer's process: the member (`coordinator.consumer`), its application and what it reads
+consumers    makes a member from its script
+zombies      who consumes what, and whom of them the coordinator has put out
 invariants   what must hold after every step
 measures     what a run costs: rebalances, partitions moved, time without an owner
+story        what happened, in words
 run          plays a scenario: `run(scenario, seed)` gives a `Result`
 """

@@ -1,0 +1,71 @@
+"""A member made from its script: the one place where the simulation constructs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from coordinator.consumer.classic_member import ClassicMember
+from coordinator.consumer.library import AfterError, library_named
+from coordinator.consumer.member import Identity, Member, Position, Subscription
+from coordinator.consumer.settings import MemberSettings
+from coordinator.engine.topics import TopicImage
+from coordinator.simulation.scenario import MemberScript
+from groups.regex.broker import compile_broker_regex
+
+GROUP = "group"
+"""The group that all members are in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Birth:
+    """What a member is made from."""
+
+    client_id: str
+    script: MemberScript
+    image: TopicImage
+    position: Position
+    member_uuid: str
+    """Its id under the consumer protocol, which the client makes."""
+
+
+MakeMember: TypeAlias = Callable[[Birth], Member]
+
+
+def make_member(birth: Birth) -> Member:
+    """:raises InvalidSetting: its library or a setting of it is unknown"""
+    script = birth.script
+    identity = Identity(
+        group=GROUP,
+        client_id=birth.client_id,
+        instance=script.instance,
+        rack=script.rack,
+        library=library_named(script.library),
+        settings=MemberSettings.parse(script.config),
+    )
+    if script.protocol == "consumer":
+        raise NotImplementedError("members of the consumer protocol are not there yet")
+    return ClassicMember(
+        identity,
+        Subscription(topics=script.topics, regex=script.regex, matches=_matcher(script.regex)),
+        birth.image,
+        birth.position,
+        assignors=script.assignors,
+        subscription_version=script.subscription_version,
+    )
+
+
+def after_error(script: MemberScript) -> AfterError:
+    """What the application does with an exception."""
+    if script.after_error is not None:
+        return AfterError(script.after_error)
+    return library_named(script.library).after_error
+
+
+def _matcher(regex: str | None) -> Callable[[str], bool] | None:
+    """A Java Pattern is matched by RE2, which agrees with it wherever it accepts the pattern."""
+    if regex is None:
+        return None
+    compiled = compile_broker_regex(regex)
+    return lambda name: bool(compiled.matches((name,)))

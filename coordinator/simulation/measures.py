@@ -1,0 +1,148 @@
+"""What a run costs: counted as it goes, given as the figures of its `Result`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coordinator.consumer.outputs import Callback, Partitions, Raised, TopicPartition
+from coordinator.engine.records import ClassicGroupRecord, Record, TargetEpochRecord
+from coordinator.simulation.process import Process
+from coordinator.simulation.result import CallbackMade, Ownership, Presence, Thrown
+from coordinator.simulation.schedule import Schedule
+
+
+class Measures:
+    """See the module. Times in ms until they are given."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        self.callbacks: list[CallbackMade] = []
+        self.thrown: list[Thrown] = []
+        self.owners: list[Ownership] = []
+        self.presence: list[Presence] = []
+        self.rebalances = 0
+        self.moved = 0
+        self.read_twice = 0
+        self.changed_ms = 0
+        """When something last changed: who owns what, an epoch, a callback, an exception."""
+        self.zombies_since: dict[Process, int] = {}
+        self._schedule = schedule
+        self._counted = -1
+        """The last generation or target epoch that was counted."""
+        self._since: dict[tuple[Process, TopicPartition], int] = {}
+        self._owner: dict[TopicPartition, str] = {}
+        """Who has had a partition last."""
+        self._owned_by: dict[TopicPartition, int] = {}
+        self._ownerless: dict[TopicPartition, int] = {}
+        self._without_owner_ms = 0
+        self._read: dict[TopicPartition, int] = {}
+        """Up to where a partition has been read by anybody: every reader begins within that."""
+        self._started: dict[Process, int] = {}
+
+    @property
+    def without_owner_s(self) -> float:
+        """Up to now."""
+        now_ms = self._schedule.now_ms
+        waiting_ms = sum(now_ms - since_ms for since_ms in self._ownerless.values())
+        return (self._without_owner_ms + waiting_ms) / 1000
+
+    def owners_now(self) -> tuple[Ownership, ...]:
+        """All intervals, those that are not over up to now."""
+        return (*self.owners, *(self._ownership(*key) for key in self._since))
+
+    def presence_now(self) -> tuple[Presence, ...]:
+        running = (self._present(process) for process in self._started)
+        return tuple(sorted((*self.presence, *running), key=lambda each: (each.start_s, each.member)))
+
+    # What happens.
+
+    def started(self, process: Process) -> None:
+        self._started[process] = self.changed_ms = self._schedule.now_ms
+
+    def ended(self, process: Process) -> None:
+        self.changed_ms = self._schedule.now_ms
+        self.presence.append(self._present(process))
+        del self._started[process]
+
+    def owned_changed(self, process: Process, before: Partitions) -> None:
+        now_ms = self.changed_ms = self._schedule.now_ms
+        for each in sorted(before - process.owned):
+            self.owners.append(self._ownership(process, each))
+            del self._since[process, each]
+            self._owned_by[each] -= 1
+            if not self._owned_by[each]:
+                self._ownerless[each] = now_ms
+        for each in sorted(process.owned - before):
+            self._since[process, each] = now_ms
+            self._owned_by[each] = self._owned_by.get(each, 0) + 1
+            ownerless_ms = self._ownerless.pop(each, None)
+            if ownerless_ms is not None:
+                self._without_owner_ms += now_ms - ownerless_ms
+            if self._owner.setdefault(each, process.name) != process.name:
+                self.moved += 1
+                self._owner[each] = process.name
+
+    def called(self, process: Process, callback: Callback) -> None:
+        self.changed_ms = self._schedule.now_ms
+        self.callbacks.append(
+            CallbackMade(
+                at_s=self._schedule.now_ms / 1000,
+                member=process.name,
+                kind=callback.kind,
+                partitions=callback.partitions,
+            )
+        )
+
+    def raised(self, process: Process, raised: Raised) -> None:
+        self.changed_ms = self._schedule.now_ms
+        self.thrown.append(
+            Thrown(
+                at_s=self._schedule.now_ms / 1000,
+                member=process.name,
+                error=raised.error,
+                message=raised.message,
+            )
+        )
+
+    def read(self, partition: TopicPartition, start: int, end: int) -> None:
+        """Records of a partition were given to an application, from `start` up to before `end`."""
+        known = self._read.get(partition, 0)
+        self.read_twice += max(0, min(end, known) - start)
+        self._read[partition] = max(known, end)
+
+    def gone(self, partition: TopicPartition) -> None:
+        """The partition was deleted: it needs no owner any more, and another one of its name begins anew."""
+        self._read.pop(partition, None)
+        ownerless_ms = self._ownerless.pop(partition, None)
+        if ownerless_ms is not None:
+            self._without_owner_ms += self._schedule.now_ms - ownerless_ms
+
+    def appended(self, records: Sequence[Record]) -> None:
+        for record in records:
+            if type(record) is ClassicGroupRecord and record.value is not None and record.value.members:
+                self._count(record.value.generation)
+            elif type(record) is TargetEpochRecord and record.value is not None:
+                self._count(record.value.epoch)
+
+    def _count(self, number: int) -> None:
+        if number != self._counted:
+            self._counted = number
+            self.rebalances += 1
+            self.changed_ms = self._schedule.now_ms
+
+    def _ownership(self, process: Process, partition: TopicPartition) -> Ownership:
+        start_ms, zombie_ms = self._since[process, partition], self.zombies_since.get(process)
+        return Ownership(
+            member=process.name,
+            topic=partition.topic,
+            partition=partition.partition,
+            start_s=start_ms / 1000,
+            end_s=self._schedule.now_ms / 1000,
+            zombie_from_s=None if zombie_ms is None else max(zombie_ms, start_ms) / 1000,
+        )
+
+    def _present(self, process: Process) -> Presence:
+        return Presence(
+            member=process.name,
+            start_s=self._started[process] / 1000,
+            end_s=self._schedule.now_ms / 1000,
+        )

@@ -1,0 +1,223 @@
+"""How requests and answers travel between consumers' processes and the coordinator's nodes.
+
+Theory of operation. A process has a connection to each node that it speaks to, as TCP gives it: what is sent arrives
+in order, a delay later, or the connection is lost with all that is on its way. A lost connection fails the requests
+that wait on it: at once (a reset), or only when the first of them has waited for its timeout (silence). Where the
+network is partitioned nothing is lost: TCP sends it again, and it arrives when the partition has ended, if the client
+has not given up by then.
+
+Faults are those of `scenario.Faults`: `loss` loses the connection with the message; `duplicate` has a request handled
+twice, as after a retry, the second time later, and one of the two answers is lost; with `reorder` a request that was
+on its way on a lost connection may still be handled, later than requests of the next connection.
+
+A request that waits at the coordinator holds up nothing behind it: Kafka's broker would read no further request of the
+connection, but no client sends one there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any, Protocol
+
+from coordinator.consumer.outputs import FindCoordinator, Send
+from coordinator.simulation.scenario import Direction, Faults, NetworkPartition
+from coordinator.simulation.schedule import Schedule
+
+LATE_MS = 3_000
+"""By how much a duplicate, or a message of a lost connection, is late at most."""
+
+
+class Endpoint(Protocol):
+    """A consumer's process, as the network sees it."""
+
+    name: str
+    client_id: str
+
+    def deliver(self, number: int, answer: object) -> None: ...
+
+    def fail(self, number: int) -> None: ...
+
+
+class Connection:
+    """Between a process and a node. `node` 0 is any broker, which answers FindCoordinator."""
+
+    __slots__ = (
+        "answer_ms",
+        "check_ms",
+        "is_closed",
+        "is_lost",
+        "node",
+        "process",
+        "request_ms",
+        "waiting",
+    )
+
+    def __init__(self, process: Endpoint, node: int) -> None:
+        self.process = process
+        self.node = node
+        self.request_ms = self.answer_ms = 0
+        """When the last message of each direction arrives: none overtakes it."""
+        self.waiting: dict[int, int] = {}
+        """When the client gives a request up, by its number."""
+        self.check_ms: int | None = None
+        self.is_lost = False
+        """Nothing passes any more."""
+        self.is_closed = False
+        """And the client knows."""
+
+
+class Network:
+    """See the module. `receive` hands a request to its node, `find` says who coordinates."""
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        faults: Faults,
+        random: Random,
+        receive: Callable[[Connection, int, Any, bool], None],
+        find: Callable[[], int | None],
+    ) -> None:
+        self._schedule, self._random = schedule, random
+        self._receive, self._find = receive, find
+        self._connections: dict[tuple[Endpoint, int], Connection] = {}
+        self._down: set[int] = set()
+        low, high = faults.delay_ms
+        self._low, self._span = low, high - low + 1
+        self._loss, self._duplicate, self._reorder = faults.loss, faults.duplicate, faults.reorder
+        self._partitions: dict[str, tuple[NetworkPartition, ...]] = {}
+        for partition in faults.partitions:
+            for member in partition.members:
+                self._partitions[member] = (*self._partitions.get(member, ()), partition)
+
+    def calm(self) -> None:
+        """No faults from now on; only delays remain."""
+        self._loss = self._duplicate = 0.0
+        self._reorder = False
+        self._partitions = {}
+
+    def send(self, process: Endpoint, sent: Send) -> None:
+        """A process sends a request."""
+        node = sent.node or 0
+        connection = self._connections.get((process, node))
+        if connection is None:
+            connection = self._connections[process, node] = Connection(process, node)
+        deadline_ms = self._schedule.now_ms + sent.timeout_ms
+        connection.waiting[sent.number] = deadline_ms
+        if connection.check_ms is None or deadline_ms < connection.check_ms:
+            connection.check_ms = deadline_ms
+            self._schedule.at(deadline_ms, self._check, connection)
+        if connection.is_lost:
+            return
+        if node in self._down:
+            self._lose(connection, is_silent=False)
+            return
+        if self._loss and self._random.random() < self._loss:
+            self._lose(connection)
+            if not self._reorder:
+                return
+        at_ms = connection.request_ms = max(
+            connection.request_ms, self._arrival(process.name, Direction.REQUESTS)
+        )
+        first = connection
+        if self._duplicate and node and self._random.random() < self._duplicate:
+            late_ms = at_ms + int(self._random.random() * LATE_MS)
+            second = _nowhere(process, node)
+            if self._random.random() < 0.5:
+                first, second = second, first
+            self._schedule.at(late_ms, self._arrive, second, sent.number, sent.request, True)
+        self._schedule.at(at_ms, self._arrive, first, sent.number, sent.request, first is not connection)
+
+    def answer(self, connection: Connection, number: int, answer: object) -> None:
+        """A node answers a request; an answer to nobody is dropped."""
+        if connection.is_lost:
+            return
+        if self._loss and self._random.random() < self._loss:
+            self._lose(connection)
+            return
+        at_ms = connection.answer_ms = max(
+            connection.answer_ms, self._arrival(connection.process.name, Direction.ANSWERS)
+        )
+        self._schedule.at(at_ms, self._return, connection, number, answer)
+
+    def end_process(self, process: Endpoint) -> None:
+        """The process is gone, and its connections with it; what it has sent may still arrive."""
+        for key in [key for key in self._connections if key[0] is process]:
+            connection = self._connections.pop(key)
+            connection.is_lost = connection.is_closed = True
+
+    def end_node(self, node: int) -> None:
+        """The node is gone, until `begin_node`: its connections are reset."""
+        self._down.add(node)
+        for connection in [each for (_, number), each in self._connections.items() if number == node]:
+            if not connection.is_lost:
+                self._lose(connection, is_silent=False)
+
+    def begin_node(self, node: int) -> None:
+        self._down.discard(node)
+
+    def _arrival(self, member: str, direction: Direction) -> int:
+        at_ms = self._schedule.now_ms + self._low + int(self._random.random() * self._span)
+        partitions = self._partitions.get(member)
+        if partitions is not None:
+            for each in partitions:
+                if each.direction not in (Direction.BOTH, direction):
+                    continue
+                if each.start_s * 1000 <= at_ms < each.end_s * 1000:
+                    at_ms = int(each.end_s * 1000) + self._low + int(self._random.random() * self._span)
+        return at_ms
+
+    def _arrive(self, connection: Connection, number: int, request: Any, is_late: bool) -> None:
+        if connection.is_lost and not is_late:
+            if self._reorder and self._random.random() < 0.5:
+                late_ms = self._schedule.now_ms + int(self._random.random() * LATE_MS)
+                self._schedule.at(late_ms, self._arrive, connection, number, request, True)
+            return
+        if connection.node in self._down:
+            return
+        if type(request) is FindCoordinator:
+            self.answer(connection, number, self._find())
+        else:
+            self._receive(connection, number, request, is_late)
+
+    def _return(self, connection: Connection, number: int, answer: object) -> None:
+        if not connection.is_lost and connection.waiting.pop(number, None) is not None:
+            connection.process.deliver(number, answer)
+
+    def _lose(self, connection: Connection, is_silent: bool | None = None) -> None:
+        connection.is_lost = True
+        if is_silent is None:
+            is_silent = self._random.random() < 0.5
+        if not is_silent:
+            at_ms = self._schedule.now_ms + self._low + int(self._random.random() * self._span)
+            self._schedule.at(at_ms, self._close, connection)
+
+    def _check(self, connection: Connection) -> None:
+        """A request has waited for its timeout, or has been answered meanwhile."""
+        connection.check_ms = None
+        if connection.is_closed or not connection.waiting:
+            return
+        earliest_ms = min(connection.waiting.values())
+        if earliest_ms <= self._schedule.now_ms:
+            self._close(connection)
+        else:
+            connection.check_ms = earliest_ms
+            self._schedule.at(earliest_ms, self._check, connection)
+
+    def _close(self, connection: Connection) -> None:
+        """The client notices: all that waits on the connection has failed, and the next request opens another."""
+        if connection.is_closed:
+            return
+        connection.is_lost = connection.is_closed = True
+        key = (connection.process, connection.node)
+        if self._connections.get(key) is connection:
+            del self._connections[key]
+        for number in list(connection.waiting):
+            connection.process.fail(number)
+
+
+def _nowhere(process: Endpoint, node: int) -> Connection:
+    """A connection whose answers are lost."""
+    connection = Connection(process, node)
+    connection.is_lost = connection.is_closed = True
+    return connection

@@ -1,0 +1,211 @@
+"""A coordinator's node: the real engine, on the log that it is replayed from.
+
+    OFF            not the coordinator: answers NOT_COORDINATOR
+    LOADING        will be: answers COORDINATOR_LOAD_IN_PROGRESS
+    COORDINATING   appends the records of a call, then answers
+    ZOMBIE         another node has taken over, and it does not know: what it would append is refused with NOT_LEADER,
+                   so the call is answered NOT_COORDINATOR and what it did is undone; what needs no append goes on
+    DOWN           crashed: nothing arrives, nothing is answered
+
+The log is the group's partition of `__consumer_offsets`, which is replicated: all nodes have the same one. A crash
+comes between the append and the answer of a call where it can (`arm`): the seed says whether the records made it.
+
+Source: CoordinatorRuntime (states, replay, NOT_COORDINATOR for parked requests when a shard is unloaded).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import Enum
+from random import Random
+from typing import Any, Protocol
+from uuid import UUID
+
+from coordinator.engine.calls import Call, CoordinatorResult, Request
+from coordinator.engine.config import Config
+from coordinator.engine.engine import Engine
+from coordinator.engine.records import Record
+from coordinator.engine.topics import TopicImage
+from coordinator.errors import RequestRefused
+from coordinator.simulation.network import Connection
+from coordinator.simulation.schedule import Schedule
+from wire.errors import ErrorCode
+
+PATIENCE_MS = 500
+"""How long a crash waits for a call that appends something."""
+
+NO_ID = UUID(int=0)
+
+
+class NodeStatus(Enum):
+    OFF = "off"
+    LOADING = "loading"
+    COORDINATING = "coordinating"
+    ZOMBIE = "zombie"
+    DOWN = "down"
+
+
+class NodeWatcher(Protocol):
+    """Who is shown what a node does, before its answers leave."""
+
+    def appended(
+        self, node: Node, records: Sequence[Record], request: Request[Any] | None, is_late: bool
+    ) -> None: ...
+
+    def answering(self, node: Node, member: str, request: Request[Any], answer: object) -> None: ...
+
+    def replayed(self, node: Node, before: Engine | None) -> None: ...
+
+    def lost(self, node: Node, records: Sequence[Record]) -> None: ...
+
+
+class Node:
+    """See the module."""
+
+    def __init__(
+        self,
+        number: int,
+        schedule: Schedule,
+        config: Config,
+        log: list[Record],
+        random: Random,
+        answer: Callable[[Connection, int, object], None],
+        fresh_id: Callable[[Connection, Request[Any]], UUID],
+        watcher: NodeWatcher,
+    ) -> None:
+        self.number = number
+        self.log = log
+        self.engine = Engine(config)
+        self.status = NodeStatus.OFF
+        self.parked: dict[int, tuple[Connection, int, Request[Any]]] = {}
+        """Calls that are not answered yet, by ticket."""
+        self.handled = 0
+        self.is_ahead = False
+        """Whether it crashed before it appended what its engine had done."""
+        self.answers_survive = False
+        """A broken rule: answers leave although the append was lost (see `broken`)."""
+        self._length = 0
+        """How much of the log a zombie knows."""
+        self._schedule, self._config, self._random = schedule, config, random
+        self._answer, self._fresh_id, self._watcher = answer, fresh_id, watcher
+        self._wake_ms: int | None = None
+        self._crash: Callable[[], None] | None = None
+        self._ticket = 0
+
+    # What the world does with it.
+
+    def load(self, image: TopicImage, predecessor: Node | None = None) -> None:
+        """Coordinate, by what the log holds: no more and no less than the predecessor (it may be itself) knew."""
+        before = None if predecessor is None or predecessor.is_ahead else predecessor.engine
+        self.engine, self.is_ahead = self._replayed(len(self.log), image), False
+        self.status = NodeStatus.COORDINATING
+        self._watcher.replayed(self, before)
+        self._finish(self.engine.loaded(self._schedule.now_ms), None, False)
+
+    def unload(self) -> None:
+        """No longer the coordinator: whoever waits is sent away."""
+        self.status = NodeStatus.OFF
+        self._send_away()
+
+    def linger(self) -> None:
+        """Become a zombie."""
+        self.status, self._length = NodeStatus.ZOMBIE, len(self.log)
+
+    def arm(self, crash: Callable[[], None]) -> None:
+        """Crash with the next call that appends something, or after PATIENCE_MS; `crash` is told when."""
+        self._crash = crash
+        self._schedule.at(self._schedule.now_ms + PATIENCE_MS, self._crash_now, crash)
+
+    def update_topics(self, image: TopicImage) -> None:
+        """Only the coordinator's engine takes part: others get the image when they load."""
+        if self.status is NodeStatus.COORDINATING:
+            self._finish(self.engine.update_topics(image, self._schedule.now_ms), None, False)
+
+    # What the network brings, and the passing of time.
+
+    def receive(self, connection: Connection, number: int, request: Request[Any], is_late: bool) -> None:
+        status = self.status
+        if status is not NodeStatus.COORDINATING and status is not NodeStatus.ZOMBIE:
+            loads = status is NodeStatus.LOADING
+            error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if loads else ErrorCode.NOT_COORDINATOR
+            self._answer(connection, number, request.refused(RequestRefused(error)))
+            return
+        self._ticket = ticket = self._ticket + 1
+        self.parked[ticket] = (connection, number, request)
+        self.handled += 1
+        call = Call(
+            ticket=ticket,
+            request=request,
+            now_ms=self._schedule.now_ms,
+            client_id=connection.process.client_id,
+            host="/127.0.0.1",
+            fresh_id=self._fresh_id(connection, request),
+        )
+        self._finish(self.engine.handle(call), request, is_late)
+
+    def _expire(self) -> None:
+        self._wake_ms = None
+        if self.status is NodeStatus.COORDINATING or self.status is NodeStatus.ZOMBIE:
+            self._finish(self.engine.expire(self._schedule.now_ms), None, False)
+
+    # Append, then answer.
+
+    def _finish(self, result: CoordinatorResult, request: Request[Any] | None, is_late: bool) -> None:
+        records = result.records
+        if records:
+            if self.status is NodeStatus.ZOMBIE:
+                self._undo()
+                return
+            if self._crash is not None and self._random.random() < 0.5:
+                self.is_ahead = True
+                self._watcher.lost(self, records)
+                if self.answers_survive:
+                    self._send(result)
+                self._crash_now(self._crash)
+                return
+            self.log += records
+            self._watcher.appended(self, records, request, is_late)
+            if self._crash is not None:
+                self._crash_now(self._crash)
+                return
+        self._send(result)
+        self._wake()
+
+    def _wake(self) -> None:
+        deadline_ms = self.engine.next_deadline()
+        if deadline_ms is not None and (self._wake_ms is None or deadline_ms < self._wake_ms):
+            self._wake_ms = deadline_ms
+            self._schedule.at(deadline_ms, self._expire)
+
+    def _send(self, result: CoordinatorResult) -> None:
+        for ticket, answer in result.answers:
+            connection, number, request = self.parked.pop(ticket)
+            self._watcher.answering(self, connection.process.name, request, answer)
+            self._answer(connection, number, answer)
+
+    def _crash_now(self, crash: Callable[[], None]) -> None:
+        if self._crash is not crash:
+            return
+        self._crash = None
+        self.status = NodeStatus.DOWN
+        self.parked.clear()
+        crash()
+
+    def _undo(self) -> None:
+        """A zombie's append is refused: its state is again what the log said when it was the coordinator."""
+        self._send_away()
+        self.engine = self._replayed(self._length, self.engine.topics)
+        self.engine.loaded(self._schedule.now_ms)
+        self._wake()
+
+    def _send_away(self) -> None:
+        parked, self.parked = self.parked, {}
+        for connection, number, request in parked.values():
+            refused = request.refused(RequestRefused(ErrorCode.NOT_COORDINATOR))
+            self._answer(connection, number, refused)
+
+    def _replayed(self, length: int, image: TopicImage) -> Engine:
+        engine = Engine(self._config, image)
+        for record in self.log[:length]:
+            engine.replay(record)
+        return engine

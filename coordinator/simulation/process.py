@@ -1,0 +1,421 @@
+"""A consumer's process: the member, the application that polls with it, its listener, and the records it reads.
+
+Theory of operation. The application is in `poll` all the time, but for a callback of its listener, a pause, or the
+100 ms after an exception. What it is to do while it is in a callback it does after it. A process that is frozen does
+nothing: what arrives, and what is due, waits until it thaws, answers before deadlines, as in Java's network client.
+
+Records are written to each partition at a steady rate. The application gets those of the partitions that its member
+fetches while it is in `poll`: from the committed offset on (from the first one where there is none), up to the end of
+the log, FETCH_MS after reading has begun anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any, Protocol
+
+from coordinator.consumer.library import AfterError
+from coordinator.consumer.member import Member
+from coordinator.consumer.outputs import (
+    Callback,
+    Closed,
+    Committed,
+    Partitions,
+    Positioned,
+    Raised,
+    Send,
+    TopicPartition,
+)
+from coordinator.engine.topics import TopicImage
+from coordinator.simulation.scenario import ListenerScript, MemberScript
+from coordinator.simulation.schedule import Schedule
+
+FETCH_MS = 10
+"""The round trip that the first fetch of a partition takes."""
+
+AGAIN_MS = 100
+"""When an application polls again after an exception."""
+
+NOTHING: Partitions = frozenset()
+
+AT_ONCE = ListenerScript()
+
+
+class Activity(Enum):
+    """Where the application's thread is."""
+
+    POLLING = "polling"
+    CALLBACK = "callback"
+    BUSY = "busy"
+    """Paused, or between an exception and the next poll."""
+    CLOSING = "closing"
+    ENDED = "ended"
+
+
+class ProcessWatcher(Protocol):
+    """Who is shown what a process does."""
+
+    def owned_changed(self, process: Process, before: Partitions) -> None: ...
+
+    def fetching_changed(self, process: Process, before: Partitions) -> None: ...
+
+    def epoch_changed(self, process: Process, before: int) -> None: ...
+
+    def calling(self, process: Process, callback: Callback) -> None: ...
+
+    def called_back(self, process: Process, callback: Callback, *, threw: bool) -> None: ...
+
+    def raised(self, process: Process, raised: Raised) -> None: ...
+
+    def committed(self, process: Process, committed: Committed) -> None: ...
+
+    def read(self, partition: TopicPartition, start: int, end: int) -> None: ...
+
+    def received(self, process: Process, answer: object) -> None: ...
+
+    def failed(self, process: Process) -> None: ...
+
+    def ended(self, process: Process) -> None: ...
+
+
+class Process:
+    """See the module. `log_end` gives the offset that a partition's next record would have now."""
+
+    def __init__(
+        self,
+        name: str,
+        client_id: str,
+        script: MemberScript,
+        after_error: AfterError,
+        schedule: Schedule,
+        send: Callable[[Process, Send], None],
+        log_end: Callable[[TopicPartition], int],
+        watcher: ProcessWatcher,
+    ) -> None:
+        self.name, self.client_id, self.script = name, client_id, script
+        self.activity = Activity.BUSY
+        self.started_ms = schedule.now_ms
+        self.is_frozen = False
+        self.owned: Partitions = NOTHING
+        """As of the last step."""
+        self.fetching: Partitions = NOTHING
+        self.epoch = 0
+        self.number = 0
+        """Which process of its member it is, from 0 on."""
+        self.member: Member
+        self.sent = 0
+        self.after_error = after_error
+        self.has_failed = False
+        """Whether it ends because of an exception."""
+        self._schedule, self._send, self._log_end, self._watcher = schedule, send, log_end, watcher
+        self._wake_ms: int | None = None
+        self._callback: Callback | None = None
+        self._commits = False
+        """Whether the listener waits in commitSync."""
+        self._later: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
+        """What the application does when it is out of the callback."""
+        self._frozen: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
+        """What happens when the process thaws."""
+        self._thaw_ms = 0
+        self._busy_until_ms = 0
+        self._positions: dict[TopicPartition, int] = {}
+        self._reading: dict[TopicPartition, int] = {}
+        """Since when the partitions are read that are read now."""
+        self._outputs: dict[type, Callable[[Any], None]] = {
+            Send: self._on_send,
+            Callback: self._on_callback,
+            Raised: self._on_raised,
+            Committed: self._on_committed,
+            Positioned: self._on_positioned,
+            Closed: self._on_closed,
+        }
+
+    # What the scenario does with it.
+
+    def start(self, member: Member) -> None:
+        self.member = member
+        self.activity = Activity.POLLING
+        member.enter_poll(self._schedule.now_ms)
+        self._step()
+
+    def close(self) -> None:
+        """As soon as the application can; it cuts a pause short."""
+        self._when_free(self._close)
+
+    def kill(self) -> None:
+        if self.activity is not Activity.ENDED:
+            self._end()
+
+    def pause(self, for_ms: int) -> None:
+        self._when_free(self._pause, for_ms)
+
+    def freeze(self, for_ms: int) -> None:
+        if self.activity is Activity.ENDED:
+            return
+        self._stop_reading(tuple(self._reading))
+        self.is_frozen = True
+        self._thaw_ms = max(self._thaw_ms, self._schedule.now_ms + for_ms)
+        self._schedule.at(self._thaw_ms, self._thaw)
+
+    def enforce_rebalance(self) -> None:
+        self._when_free(self._call, "enforce_rebalance")
+
+    def commit(self) -> None:
+        self._when_free(self._call, "commit")
+
+    def subscribe(self, topics: tuple[str, ...]) -> None:
+        self._when_free(self._call, "subscribe", topics)
+
+    def see_topics(self, image: TopicImage) -> None:
+        if self._waits(self.see_topics, image):
+            return
+        self.member.see_topics(image, self._schedule.now_ms)
+        self._step()
+
+    # What the network brings.
+
+    def deliver(self, number: int, answer: object) -> None:
+        if self._waits(self.deliver, number, answer):
+            return
+        self._watcher.received(self, answer)
+        self.member.answered(number, answer, self._schedule.now_ms)
+        self._step()
+
+    def fail(self, number: int) -> None:
+        if self._waits(self.fail, number):
+            return
+        self._watcher.failed(self)
+        self.member.failed(number, self._schedule.now_ms)
+        self._step()
+
+    # What it reads.
+
+    def position(self, partition: TopicPartition) -> int | None:
+        """Up to where the application has the records of a partition; None where it reads none of it."""
+        position = self._positions.get(partition)
+        since_ms = self._reading.get(partition)
+        if position is None or since_ms is None or self._schedule.now_ms < since_ms + FETCH_MS:
+            return position
+        return max(position, self._log_end(partition))
+
+    @property
+    def is_running(self) -> bool:
+        return self.activity is not Activity.ENDED
+
+    def count_reading(self) -> None:
+        """Report what has been read so far, of partitions that are being read."""
+        reading = tuple(self._reading)
+        self._stop_reading(reading)
+        self._read_on()
+
+    @property
+    def is_polling(self) -> bool:
+        return self.activity is Activity.POLLING and not self.is_frozen
+
+    def _read_on(self) -> None:
+        """Begin and stop to read by what the member fetches and by what the application does."""
+        wanted = self.fetching if self.is_polling else NOTHING
+        gone = [each for each in self._reading if each not in wanted]
+        if gone:
+            self._stop_reading(gone)
+        if len(self._reading) != len(wanted):
+            for each in sorted(wanted):
+                if each not in self._reading and each in self._positions:
+                    self._reading[each] = self._schedule.now_ms
+
+    def _stop_reading(self, partitions: list[TopicPartition] | tuple[TopicPartition, ...]) -> None:
+        for each in partitions:
+            start, end = self._positions[each], self.position(each)
+            del self._reading[each]
+            if end is not None and end > start:
+                self._positions[each] = end
+                self._watcher.read(each, start, end)
+
+    # What comes out of the member.
+
+    def _step(self) -> None:
+        """Carry out what the member wants after an input, and see what has changed."""
+        member = self.member
+        outputs = self._outputs
+        while member.outputs:
+            for output in member.take():
+                outputs[type(output)](output)
+        if self.activity is Activity.ENDED:
+            return
+        owned, fetching, epoch = member.owned, member.fetching, member.epoch
+        if epoch != self.epoch:
+            before_epoch, self.epoch = self.epoch, epoch
+            self._watcher.epoch_changed(self, before_epoch)
+        if fetching is not self.fetching and fetching != self.fetching:
+            before, self.fetching = self.fetching, fetching
+            self._read_on()
+            self._watcher.fetching_changed(self, before)
+        if owned is not self.owned and owned != self.owned:
+            before, self.owned = self.owned, owned
+            for gone in before - owned:
+                self._positions.pop(gone, None)
+            self._watcher.owned_changed(self, before)
+        deadline_ms = member.next_deadline()
+        if deadline_ms is not None and (self._wake_ms is None or deadline_ms < self._wake_ms):
+            self._wake_ms = deadline_ms
+            self._schedule.at(deadline_ms, self._wake, deadline_ms)
+
+    def _wake(self, wake_ms: int) -> None:
+        if wake_ms != self._wake_ms or self._waits(self._wake, wake_ms):
+            return
+        self._wake_ms = None
+        deadline_ms = self.member.next_deadline()
+        if deadline_ms is not None and deadline_ms <= self._schedule.now_ms:
+            self.member.wake(self._schedule.now_ms)
+        self._step()
+
+    def _on_send(self, send: Send) -> None:
+        self.sent += 1
+        self._send(self, send)
+
+    def _on_callback(self, callback: Callback) -> None:
+        self._callback = callback
+        if self.activity is not Activity.CLOSING:
+            self.activity = Activity.CALLBACK
+        self._read_on()
+        self._watcher.calling(self, callback)
+        script = self._listener(callback)
+        if script.commits:
+            self._commits = True
+            self.member.commit(self._schedule.now_ms)
+        else:
+            self._run_listener(script)
+
+    def _run_listener(self, script: ListenerScript) -> None:
+        if script.takes_s is not None:
+            at_ms = self._schedule.now_ms + int(script.takes_s * 1000)
+            self._schedule.at(at_ms, self._return, self._callback, script.throws)
+
+    def _return(self, callback: Callback, threw: bool) -> None:
+        if self._waits(self._return, callback, threw) or self._callback is not callback:
+            return
+        self._callback, self._commits = None, False
+        if self.activity is Activity.CALLBACK:
+            self.activity = Activity.POLLING
+        self._watcher.called_back(self, callback, threw=threw)
+        self.member.called_back(self._schedule.now_ms, threw=threw)
+        self._step()
+        self._read_on()
+        self._catch_up()
+
+    def _on_raised(self, raised: Raised) -> None:
+        self._watcher.raised(self, raised)
+        if self._commits and self._callback is not None:  # out of commitSync, and so out of the listener
+            self._commits = False
+            self._schedule.at(self._schedule.now_ms, self._return, self._callback, True)
+            return
+        if self.activity is Activity.CLOSING:
+            return
+        self._leave()
+        if self.after_error is not AfterError.POLL_AGAIN:
+            self.has_failed = True
+            self._schedule.at(self._schedule.now_ms, self.close)
+        else:
+            self._busy_until_ms = max(self._busy_until_ms, self._schedule.now_ms + AGAIN_MS)
+            self._schedule.at(self._busy_until_ms, self._poll_again)
+
+    def _on_committed(self, committed: Committed) -> None:
+        self._watcher.committed(self, committed)
+        if self._commits and self._callback is not None and not committed.error:
+            self._commits = False
+            self._run_listener(self._listener(self._callback))
+
+    def _on_positioned(self, positioned: Positioned) -> None:
+        for partition, offset in positioned.offsets.items():
+            if partition not in self.member.owned:
+                continue
+            if partition in self._reading:
+                self._stop_reading([partition])
+            self._positions[partition] = offset if 0 <= offset <= self._log_end(partition) else 0
+        self._read_on()
+
+    def _on_closed(self, _closed: Closed) -> None:
+        self._end()
+
+    def _listener(self, callback: Callback) -> ListenerScript:
+        listener: Mapping[str, ListenerScript] = self.script.listener
+        return listener.get(callback.kind.value, AT_ONCE)
+
+    # What the application does.
+
+    def _waits(self, action: Callable[..., None], *arguments: Any) -> bool:
+        """Whether it is not the time for it: never again, or when the process thaws."""
+        if self.is_frozen:
+            self._frozen.append((action, arguments))
+        return self.is_frozen or self.activity is Activity.ENDED
+
+    def _when_free(self, action: Callable[..., None], *arguments: Any) -> None:
+        if self._waits(self._when_free, action, *arguments):
+            return
+        if self._callback is not None:
+            self._later.append((action, arguments))
+        else:
+            action(*arguments)
+
+    def _catch_up(self) -> None:
+        while self._later and self._callback is None and self.activity is not Activity.ENDED:
+            action, arguments = self._later.pop(0)
+            action(*arguments)
+
+    def _close(self) -> None:
+        if self.activity in (Activity.CLOSING, Activity.ENDED):
+            return
+        self.activity = Activity.CLOSING
+        self._read_on()
+        self.member.close(self._schedule.now_ms)
+        self._step()
+
+    def _call(self, method: str, *arguments: Any) -> None:
+        if self.activity is not Activity.CLOSING:
+            getattr(self.member, method)(*arguments, self._schedule.now_ms)
+            self._step()
+
+    def _pause(self, for_ms: int) -> None:
+        if self.activity is Activity.CLOSING:
+            return
+        self._leave()
+        self._busy_until_ms = max(self._busy_until_ms, self._schedule.now_ms + for_ms)
+        self._schedule.at(self._busy_until_ms, self._poll_again)
+        self.member.leave_poll(self._schedule.now_ms)
+        self._step()
+
+    def _leave(self) -> None:
+        self.activity = Activity.BUSY
+        self._read_on()
+
+    def _poll_again(self) -> None:
+        if self._waits(self._poll_again) or self.activity is not Activity.BUSY:
+            return
+        if self._schedule.now_ms < self._busy_until_ms:
+            return
+        self.activity = Activity.POLLING
+        self.member.enter_poll(self._schedule.now_ms)
+        self._step()
+        self._read_on()
+
+    def _thaw(self) -> None:
+        if self._schedule.now_ms < self._thaw_ms or not self.is_frozen:
+            return
+        self.is_frozen = False
+        waiting, self._frozen = self._frozen, []
+        self._read_on()
+        # Answers before deadlines: a wake-up is among what waited, and asks the member anew when it is due.
+        for action, arguments in sorted(waiting, key=lambda each: each[0] == self._wake):
+            action(*arguments)
+
+    def _end(self) -> None:
+        self._stop_reading(tuple(self._reading))
+        self.activity = Activity.ENDED
+        before, self.owned = self.owned, NOTHING
+        was_fetching, self.fetching = self.fetching, NOTHING
+        if before:
+            self._watcher.owned_changed(self, before)
+        if was_fetching:
+            self._watcher.fetching_changed(self, was_fetching)
+        self._watcher.ended(self)

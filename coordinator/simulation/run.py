@@ -1,0 +1,66 @@
+"""Plays a scenario from a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from coordinator.simulation.consumers import MakeMember, make_member
+from coordinator.simulation.result import Result
+from coordinator.simulation.scenario import Scenario, Variant
+from coordinator.simulation.variants import with_variant
+from coordinator.simulation.world import World
+
+LIMIT = 5_000_000
+"""Steps after which a run that does not end is cut."""
+
+
+def run(
+    scenario: Scenario,
+    seed: int,
+    *,
+    variant: Variant = Variant.AS_WRITTEN,
+    limit: int = LIMIT,
+    member_ids: Mapping[str, Sequence[str]] | None = None,
+    make: MakeMember = make_member,
+    tells: bool = True,
+) -> Result:
+    """Play a scenario to its end, then, without faults, until all is at rest or long enough for it (I4).
+
+    The figures are those at the scenario's end; what follows only serves the invariants. Without `tells` there is no
+    story, and the run is faster: the same seed tells it.
+
+    :param limit: steps after which the run is cut
+    :param member_ids: see `World`
+    :raises InvalidSetting: a setting of the brokers or of a member is invalid
+    """
+    played = with_variant(scenario, variant)
+    world = World(played, seed, member_ids=member_ids, make=make, tells=tells)
+    is_whole = world.schedule.play(int(played.until_s * 1000), limit)
+    return _result(world, seed, variant, is_cut=not is_whole)
+
+
+def _result(world: World, seed: int, variant: Variant, *, is_cut: bool) -> Result:
+    measures = world.measures
+    for process in world.processes.values():
+        process.count_reading()
+    return Result(
+        scenario=world.scenario,
+        variant=variant,
+        seed=seed,
+        callbacks=tuple(measures.callbacks),
+        thrown=tuple(measures.thrown),
+        final={name: each.owned for name, each in world.processes.items() if each.is_running},
+        owners=measures.owners_now(),
+        presence=measures.presence_now(),
+        rebalances=measures.rebalances,
+        moved=measures.moved,
+        without_owner_s=measures.without_owner_s,
+        read_twice=measures.read_twice,
+        converged_s=None,
+        zombies=world.consumption.overlaps_now(),
+        violations=tuple(world.invariants.violations),
+        story=world.story.happenings(),
+        ended_s=world.schedule.now_ms / 1000,
+        is_cut=is_cut,
+        requests=world.answered,
+    )

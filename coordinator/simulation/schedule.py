@@ -1,0 +1,54 @@
+"""Simulated time: what is to happen and when, in the order of time and then of being planned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import Any, TypeAlias
+
+Action: TypeAlias = Callable[..., None]
+
+
+class Schedule:
+    """The heap of what is to come. `now_ms` is the moment that is played."""
+
+    __slots__ = ("_heap", "_number", "now_ms", "steps")
+
+    def __init__(self) -> None:
+        self.now_ms = 0
+        self.steps = 0
+        """How much has been played."""
+        self._heap: list[tuple[int, int, Action, tuple[Any, ...]]] = []
+        self._number = 0
+
+    def at(self, at_ms: int, action: Action, *arguments: Any) -> None:
+        """Plan something; what would be in the past happens now, after all that is planned for now."""
+        self._number += 1
+        heappush(self._heap, (max(at_ms, self.now_ms), self._number, action, arguments))
+
+    def play(self, until_ms: int, limit: int, go_on: Callable[[], bool] | None = None) -> bool:
+        """Play what is planned up to and with `until_ms`; False where `limit` steps in all were reached before.
+
+        With `go_on` it is asked once a simulated second and the play ends early where it says no; the clock then
+        stays there. Otherwise it ends at `until_ms`.
+        """
+        heap, steps, asked_s = self._heap, self.steps, self.now_ms // 1000
+        while heap:
+            at_ms, _, action, arguments = heap[0]
+            if at_ms > until_ms:
+                break
+            if go_on is not None and at_ms // 1000 != asked_s:
+                asked_s = at_ms // 1000
+                if not go_on():
+                    self.steps = steps
+                    return True
+            if steps >= limit:
+                self.steps = steps
+                return False
+            heappop(heap)
+            self.now_ms = at_ms
+            steps += 1
+            action(*arguments)
+        self.now_ms = max(self.now_ms, until_ms)
+        self.steps = steps
+        return True

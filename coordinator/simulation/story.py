@@ -1,0 +1,160 @@
+"""What happened in a run, line by line, in words. Lines are formatted only when somebody wants to read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from coordinator.consumer.outputs import Callback, CallbackKind, Partitions, TopicPartition
+from coordinator.engine.classic.heartbeat import HeartbeatAnswer
+from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeatAnswer
+from coordinator.engine.offsets.commit import OffsetCommitAnswer
+from coordinator.engine.offsets.fetch import OffsetFetchAnswer
+from coordinator.engine.records import (
+    ClassicGroupRecord,
+    ConsumerGroupRecord,
+    ConsumerMemberRecord,
+    CurrentAssignmentRecord,
+    OffsetRecord,
+    Record,
+    TargetEpochRecord,
+    TopicPartitions,
+)
+from coordinator.simulation.result import Happening
+from coordinator.simulation.schedule import Schedule
+from wire.errors import ErrorCode
+
+COORDINATOR = "coordinator"
+
+LONGEST = 400
+"""Lines of a violation's story: the last ones before it."""
+
+
+class Story:
+    """See the module. `names` gives a member's name by its id, `topics` a topic's by its id."""
+
+    def __init__(
+        self, schedule: Schedule, names: Callable[[str], str], topics: Callable[[Any], str], *, is_kept: bool
+    ) -> None:
+        self._schedule, self._names, self._topics = schedule, names, topics
+        self._is_kept = is_kept
+        self._lines: list[tuple[int, str, Callable[[Any], str], Any]] = []
+
+    def tell(self, who: str, what: str) -> None:
+        if self._is_kept:
+            self._lines.append((self._schedule.now_ms, who, str, what))
+
+    def answer(self, who: str, answer: object) -> None:
+        if self._is_kept:
+            self._lines.append((self._schedule.now_ms, who, _answer, answer))
+
+    def callback(self, who: str, callback: Callback) -> None:
+        if self._is_kept:
+            self._lines.append((self._schedule.now_ms, who, _callback, callback))
+
+    def records(self, records: Iterable[Record]) -> None:
+        if self._is_kept:
+            for record in records:
+                if type(record) is not OffsetRecord:
+                    self._lines.append((self._schedule.now_ms, COORDINATOR, self._record, record))
+
+    def so_far(self) -> tuple[str, ...]:
+        """The last lines as text."""
+        lines = [line(each) for each in self.happenings()]
+        return tuple(lines[-LONGEST:])
+
+    def happenings(self) -> tuple[Happening, ...]:
+        """All lines but those of nothing: heartbeats that change nothing, commits that are taken."""
+        return tuple(
+            Happening(at_s=at_ms / 1000, who=who, what=what)
+            for at_ms, who, words, subject in self._lines
+            if (what := words(subject))
+        )
+
+    def _record(self, record: Record) -> str:
+        match record:
+            case ClassicGroupRecord(value=None):
+                return "the classic group is deleted"
+            case ClassicGroupRecord(value=value):
+                if not value or not value.members:
+                    return f"generation {value.generation if value else 0} is Empty"
+                names = " ".join(self._names(each.member) for each in value.members)
+                leader = self._names(value.leader or "")
+                return f"generation {value.generation} is Stable: {value.protocol}, leader {leader}, members {names}"
+            case ConsumerGroupRecord(value=group):
+                return f"group epoch {group.epoch}" if group else "the consumer group is deleted"
+            case TargetEpochRecord(value=target):
+                return f"target assignment of epoch {target.epoch}" if target else ""
+            case ConsumerMemberRecord(member=member, value=None):
+                return f"{self._names(member)} is removed"
+            case CurrentAssignmentRecord(member=member, value=current) if current:
+                revoking = f", to revoke {self._named(current.revoking)}" if current.revoking else ""
+                has = f"{self._named(current.assigned)}{revoking}"
+                return f"{self._names(member)} is at epoch {current.epoch} with {has}"
+            case _:
+                return ""
+
+    def _named(self, partitions: TopicPartitions) -> str:
+        return words_for(
+            frozenset(
+                TopicPartition(self._topics(topic), number)
+                for topic, numbers in partitions.items()
+                for number in numbers
+            )
+        )
+
+
+def line(happening: Happening) -> str:
+    """A line of a story: `12.345 s  b  JoinGroup -> REBALANCE_IN_PROGRESS`."""
+    return f"{happening.at_s:.3f} s  {happening.who or '-'}  {happening.what}"
+
+
+def words_for(partitions: Partitions) -> str:
+    """Partitions in order: `orders 0 1 2, payments 0`; `nothing` for none."""
+    by_topic: dict[str, list[str]] = {}
+    for topic, partition in sorted(partitions):
+        by_topic.setdefault(topic, []).append(str(partition))
+    return ", ".join(f"{topic} {' '.join(numbers)}" for topic, numbers in by_topic.items()) or "nothing"
+
+
+def error_of(answer: object) -> ErrorCode:
+    """The error of an answer, of any kind: that of its first refused partition or group where it has none itself."""
+    if type(answer) is OffsetCommitAnswer:
+        return next((code for *_, code in answer.partitions if code), ErrorCode.NONE)
+    if type(answer) is OffsetFetchAnswer:
+        return next((each.error for each in answer.groups if each.error), ErrorCode.NONE)
+    error = getattr(answer, "error", ErrorCode.NONE)
+    return error if isinstance(error, ErrorCode) else ErrorCode.NONE
+
+
+_QUIET = (OffsetCommitAnswer, OffsetFetchAnswer, HeartbeatAnswer)
+"""Answers that are worth a line only with an error."""
+
+
+def _answer(answer: object) -> str:
+    name = type(answer).__name__.removesuffix("Answer")
+    if answer is None or isinstance(answer, int):
+        return f"FindCoordinator -> {'none' if answer is None else f'node {answer}'}"
+    error = error_of(answer)
+    if error:
+        return f"{name} -> {error.name}"
+    match answer:
+        case JoinGroupAnswer(generation=generation, leader=leader, member=member):
+            return f"{name} -> generation {generation}, {'leader' if leader == member else 'follower'}"
+        case SyncGroupAnswer():
+            return f"{name} -> assignment"
+        case ConsumerGroupHeartbeatAnswer(assignment=assignment, epoch=epoch):
+            return "" if assignment is None and epoch > 0 else f"{name} -> epoch {epoch}"
+    return "" if isinstance(answer, _QUIET) else name
+
+
+_CALLED = {
+    CallbackKind.ASSIGNED: "onPartitionsAssigned",
+    CallbackKind.REVOKED: "onPartitionsRevoked",
+    CallbackKind.LOST: "onPartitionsLost",
+}
+
+
+def _callback(callback: Callback) -> str:
+    return f"{_CALLED[callback.kind]}: {words_for(callback.partitions)}"

@@ -1,0 +1,50 @@
+"""The topics of a simulated cluster: what there is at a moment, and how far each partition is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from uuid import NAMESPACE_URL, uuid5
+
+from coordinator.consumer.outputs import TopicPartition
+from coordinator.engine.topics import TopicImage, TopicInfo
+from coordinator.simulation.schedule import Schedule
+
+
+class Topics:
+    """Records are written to every partition from its creation on, `records_per_s` of them."""
+
+    def __init__(self, schedule: Schedule, partitions: Mapping[str, int], records_per_s: float) -> None:
+        self._schedule, self._per_ms = schedule, records_per_s / 1000
+        self._created: dict[TopicPartition, int] = {}
+        self._incarnations: dict[str, int] = {}
+        self.image = TopicImage()
+        for name, count in partitions.items():
+            self.change(name, count)
+
+    def change(self, name: str, partitions: int | None, *, anew: bool = False) -> list[TopicPartition]:
+        """Create, grow or, None, delete a topic; the partitions that are gone, those that are created `anew` too."""
+        old = self.image.topics.get(name)
+        gone: list[TopicPartition] = []
+        if old is not None and (partitions is None or anew):
+            gone = [TopicPartition(name, number) for number in range(old.partitions)]
+            for each in gone:
+                del self._created[each]
+            old = None
+        topics = {each: topic for each, topic in self.image.topics.items() if each != name or old is not None}
+        if partitions is not None:
+            if old is None:
+                self._incarnations[name] = self._incarnations.get(name, 0) + 1
+            topic_id = uuid5(NAMESPACE_URL, f"{name}/{self._incarnations[name]}")
+            topics[name] = TopicInfo(name=name, id=topic_id, partitions=partitions)
+            for number in range(partitions):
+                self._created.setdefault(TopicPartition(name, number), self._schedule.now_ms)
+        self.image = TopicImage(topics=topics, version=self.image.version + 1)
+        return gone
+
+    def end(self, partition: TopicPartition) -> int:
+        """The offset of the next record; 0 of a partition that does not exist."""
+        created_ms = self._created.get(partition)
+        return 0 if created_ms is None else int((self._schedule.now_ms - created_ms) * self._per_ms)
+
+    def exists(self, partition: TopicPartition) -> bool:
+        return partition in self._created

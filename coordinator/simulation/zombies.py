@@ -1,0 +1,83 @@
+"""Who consumes what at a moment, and which of them the coordinator has put out: zombie overlaps and I1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from coordinator.consumer.outputs import Partitions, TopicPartition
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.engine import Engine
+from coordinator.simulation.consumers import GROUP
+from coordinator.simulation.process import Process
+from coordinator.simulation.result import ZombieOverlap
+from coordinator.simulation.schedule import Schedule
+
+
+class Consumption:
+    """Who fetches each partition. A process is a zombie when the coordinator does not take it for a member of the
+    present generation: it was removed or replaced, or the group has gone on without it (a static member that did not
+    rejoin stays a member in Kafka's books).
+
+    Two who fetch one partition are an overlap where one of them is a zombie, and a broken invariant (I1) where not.
+    """
+
+    def __init__(
+        self, schedule: Schedule, engine: Callable[[], Engine], broken: Callable[[str, str], None]
+    ) -> None:
+        self.overlaps: list[ZombieOverlap] = []
+        self.joined: dict[str, int] = {}
+        """By member id, the last generation that the coordinator has told it of."""
+        self._schedule, self._engine, self._broken = schedule, engine, broken
+        self._fetchers: dict[TopicPartition, list[Process]] = {}
+        self._open: dict[tuple[Process, Process, TopicPartition], int] = {}
+
+    def is_zombie(self, process: Process) -> bool:
+        group = self._engine().state.groups.get(GROUP)
+        member = process.member.member_id
+        if group is None or not group.has_member(member):
+            return True
+        return isinstance(group, ClassicGroup) and self.joined.get(member, -1) < group.generation
+
+    def fetching_changed(self, process: Process, before: Partitions) -> None:
+        for each in sorted(before - process.fetching):
+            self._fetchers[each].remove(process)
+            for key in [key for key in self._open if key[2] == each and process in key[:2]]:
+                self._close(key)
+        for each in sorted(process.fetching - before):
+            fetchers = self._fetchers.setdefault(each, [])
+            for other in fetchers:
+                self._meet(process, other, each)
+            fetchers.append(process)
+
+    def overlaps_now(self) -> tuple[ZombieOverlap, ...]:
+        """All, those that are not over up to now."""
+        return (*self.overlaps, *(self._overlap(key) for key in self._open))
+
+    def fetchers(self, partition: TopicPartition) -> list[Process]:
+        return self._fetchers.get(partition, [])
+
+    def _meet(self, process: Process, other: Process, partition: TopicPartition) -> None:
+        for zombie, lively in ((other, process), (process, other)):
+            if self.is_zombie(zombie):
+                self._open[zombie, lively, partition] = self._schedule.now_ms
+                return
+        self._broken(
+            "I1",
+            f"{partition.topic}-{partition.partition} is consumed by {other.name} and {process.name}, both members",
+        )
+
+    def _close(self, key: tuple[Process, Process, TopicPartition]) -> None:
+        self.overlaps.append(self._overlap(key))
+        del self._open[key]
+
+    def _overlap(self, key: tuple[Process, Process, TopicPartition]) -> ZombieOverlap:
+        zombie, other, partition = key
+        start_ms = self._open[key]
+        return ZombieOverlap(
+            member=zombie.name,
+            other=other.name,
+            topic=partition.topic,
+            partition=partition.partition,
+            start_s=start_ms / 1000,
+            length_s=(self._schedule.now_ms - start_ms) / 1000,
+        )
