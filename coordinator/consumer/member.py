@@ -92,6 +92,7 @@ class _Commit:
     retries_until_ms: int
     done: OnCommit
     is_sync: bool
+    retried: frozenset[ErrorCode]
 
 
 class Member(ABC):
@@ -118,6 +119,8 @@ class Member(ABC):
         self._then: Step | None = None
         self._called_at_ms = 0
         self._called: CallbackKind | None = None
+        self._threw = False
+        """Whether the last callback threw."""
         self._error = ""
         """The first exception of the callbacks of a rebalance; it leaves `poll` at the end."""
         self._out_of_poll_since_ms = 0
@@ -181,6 +184,7 @@ class Member(ABC):
         self.metrics.called_back(self._called, now_ms - self._called_at_ms)
         then, self._then = self._then, None
         self.in_poll = not self.is_closing
+        self._threw = threw
         if threw and not self._error:
             self._error = "KafkaException"
         since_ms = self._out_of_poll_since_ms
@@ -315,10 +319,17 @@ class Member(ABC):
         return {place: offset for place, offset in found.items() if offset is not None}
 
     def _commit(
-        self, offsets: Offsets, now_ms: int, retries_until_ms: int, done: OnCommit, *, is_sync: bool = False
+        self,
+        offsets: Offsets,
+        now_ms: int,
+        retries_until_ms: int,
+        done: OnCommit,
+        *,
+        is_sync: bool = False,
+        retried: frozenset[ErrorCode] = RETRIABLE_COMMIT_ERRORS,
     ) -> None:
         """Commit; `done` is called at the end, at once where there is nothing to commit or it cannot be done now."""
-        self._try_commit(_Commit(offsets, retries_until_ms, done, is_sync), now_ms)
+        self._try_commit(_Commit(offsets, retries_until_ms, done, is_sync, retried), now_ms)
 
     def _try_commit(self, commit: _Commit, now_ms: int) -> None:
         if not commit.offsets:
@@ -357,7 +368,7 @@ class Member(ABC):
         code = codes[0]
         if code in COORDINATOR_MOVED:
             self._lose_coordinator(now_ms)
-        if code in RETRIABLE_COMMIT_ERRORS:
+        if code in commit.retried:
             self._retry_commit(commit, "TimeoutException", now_ms)
         else:
             self._end_commit(commit, self._commit_error(code, now_ms), now_ms)
@@ -396,6 +407,11 @@ class Member(ABC):
         if error == "TimeoutException":
             self._auto_commit_at_ms = min(self._auto_commit_at_ms, now_ms + self.settings.retry_backoff_ms)
 
+    @property
+    def _unpositioned(self) -> Partitions:
+        """What a position is to be looked up for."""
+        return self.owned - self.positioned
+
     def _fetch_offsets(self, now_ms: int) -> None:
         """Ask for the committed offsets of what is owned and has no position."""
         if (
@@ -405,7 +421,7 @@ class Member(ABC):
         ):
             return
         wanted: dict[str, list[int]] = {}
-        for topic, partition in sorted(self.owned - self.positioned):
+        for topic, partition in sorted(self._unpositioned):
             wanted.setdefault(topic, []).append(partition)
         if not wanted or not self._find_coordinator(now_ms):
             return

@@ -44,10 +44,14 @@ class Metrics:
     def called_back(self, kind: CallbackKind, took_ms: int) -> None:
         self.callbacks[kind].add(took_ms)
 
-    def rebalance_began(self, now_ms: int) -> None:
-        """A rebalance that is tried again is the same one."""
-        if self._started_ms is None:
+    def rebalance_began(self, now_ms: int, *, anew: bool = False) -> None:
+        """A rebalance that is tried again is the same one, unless it begins `anew`: then its time does, too."""
+        if self._started_ms is None or anew:
             self._started_ms = now_ms
+
+    @property
+    def is_rebalancing(self) -> bool:
+        return self._started_ms is not None
 
     def rebalance_ended(self, now_ms: int) -> None:
         if self._started_ms is not None:

@@ -1,0 +1,86 @@
+"""What a ConsumerGroupHeartbeat says: everything when the member joins, or may not have been heard; else what changed.
+
+Source: KIP-848 "ConsumerGroupHeartbeat"; ConsumerHeartbeatRequestManager.HeartbeatState of kafka-clients 4.3.1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from coordinator.consumer.assignments import Assignments
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
+from coordinator.engine.records import ClientAssignor
+
+
+class _Said(NamedTuple):
+    """What the coordinator knows if it has heard the last heartbeat."""
+
+    topics: tuple[str, ...]
+    regex: str | None
+    client_assignors: tuple[ClientAssignor, ...] | None
+    owned: int
+
+
+class HeartbeatFields:
+    """The heartbeats of one member, in order."""
+
+    __slots__ = ("_assignor", "_group", "_instance", "_member", "_plain", "_rack", "_said", "_timeout_ms")
+
+    def __init__(
+        self,
+        group: str,
+        member: str,
+        instance: str | None,
+        rack: str | None,
+        rebalance_timeout_ms: int,
+        assignor: str | None,
+    ) -> None:
+        self._group, self._member, self._instance, self._rack = group, member, instance, rack
+        self._timeout_ms, self._assignor = rebalance_timeout_ms, assignor
+        self._said: _Said | None = None
+        self._plain: ConsumerGroupHeartbeat | None = None
+
+    def forget(self) -> None:
+        """The last heartbeat failed: the next one says everything."""
+        self._said = None
+
+    def plain(self, epoch: int) -> ConsumerGroupHeartbeat:
+        """Nothing has changed. The same request again where the epoch is the same: most heartbeats are this one."""
+        if self._plain is None or self._plain.epoch != epoch:
+            self._plain = ConsumerGroupHeartbeat(
+                group=self._group, member=self._member, epoch=epoch, instance=self._instance
+            )
+        return self._plain
+
+    def next(
+        self,
+        epoch: int,
+        topics: tuple[str, ...],
+        regex: str | None,
+        client_assignors: tuple[ClientAssignor, ...] | None,
+        assignments: Assignments,
+        *,
+        joins: bool,
+    ) -> ConsumerGroupHeartbeat:
+        """`regex` None: the member subscribes to topics by name."""
+        before, now = self._said, _Said(topics, regex, client_assignors, assignments.version)
+        self._said = now
+        if before == now and not joins:
+            return self.plain(epoch)
+        whole = joins or before is None
+        regex_said = None if before is None else before.regex
+        return ConsumerGroupHeartbeat(
+            group=self._group,
+            member=self._member,
+            epoch=epoch,
+            instance=self._instance,
+            rack=self._rack if joins else None,
+            rebalance_timeout_ms=self._timeout_ms if whole else -1,
+            topics=topics if before is None or joins or topics != before.topics else None,
+            regex=(regex or "") if regex != regex_said else regex if joins else None,
+            assignor=self._assignor if whole else None,
+            owned=(assignments.owned or {}) if before is None or joins or now.owned != before.owned else None,
+            client_assignors=client_assignors
+            if before is None or joins or client_assignors != before.client_assignors
+            else None,
+        )

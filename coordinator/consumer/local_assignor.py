@@ -1,0 +1,114 @@
+"""Client-side assignors of the consumer protocol (KIP-848), which Kafka never shipped: what a member runs itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from coordinator.consumer.outputs import Partitions
+from coordinator.engine.consumer.client_assignment import InstallAssignmentAnswer, PrepareAssignmentAnswer
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeatAnswer
+from coordinator.engine.records import ClientAssignor, ClientMetadata, TopicPartitions
+from wire.errors import ErrorCode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalAssignment:
+    """What an assignor computes; `error`, in its own numbers, is 0 or why it could not."""
+
+    assignments: Mapping[str, TopicPartitions]
+    """By member id."""
+    metadata: Mapping[str, ClientMetadata] = field(default_factory=dict)
+    error: int = 0
+
+
+class LocalAssignor(Protocol):
+    """KIP-848's PartitionAssignor."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def minimum_version(self) -> int:
+        """The oldest version of metadata that it reads."""
+
+    @property
+    def maximum_version(self) -> int: ...
+
+    def metadata(self) -> tuple[int, ClientMetadata]:
+        """Why the group is to be assigned anew now, in its own numbers (0: it is not), and what it says to others."""
+
+    def assign(self, group: PrepareAssignmentAnswer) -> LocalAssignment:
+        """Assign the group, of which every member and every subscribed topic is given."""
+
+    def on_assignment(
+        self, error: int, assigned: Partitions, metadata: ClientMetadata | None, epoch: int
+    ) -> None:
+        """The member is assigned these partitions at this epoch, and told this by the assignor that computed them."""
+
+
+class ClientSide:
+    """A member's own assignors: it says what it has, and computes for the group when it is asked (KIP-848 "Client
+    Side Mode")."""
+
+    __slots__ = ("_asks", "_assignors", "_error", "_in_use", "_metadata", "_must_ask", "_told_epoch")
+
+    def __init__(self, assignors: Sequence[LocalAssignor]) -> None:
+        self._assignors = {each.name: each for each in assignors}
+        self._in_use = next(iter(self._assignors), "")
+        """The preferred one, or that of the last computation: an assignment does not name its assignor."""
+        self._asks = False
+        self._must_ask = False
+        self._metadata: ClientMetadata | None = None
+        self._error = 0
+        self._told_epoch = 0
+
+    def offers(self) -> tuple[ClientAssignor, ...] | None:
+        """What a heartbeat says of them; None where there is none."""
+        return tuple(map(_offer, self._assignors.values())) or None
+
+    def hear(self, answer: ConsumerGroupHeartbeatAnswer) -> bool:
+        """A heartbeat is answered. Whether to ask now what to compute."""
+        if answer.assignment is not None:
+            self._metadata, self._error = answer.metadata, answer.assignment_error
+        must_ask = (answer.should_compute or self._must_ask) and not self._asks
+        if must_ask:
+            self._asks, self._must_ask = True, False
+        return must_ask
+
+    def compute(self, answer: object) -> LocalAssignment | None:
+        """PrepareAssignment is answered: what to install. None: nothing, or not before the next heartbeat."""
+        if not isinstance(answer, PrepareAssignmentAnswer) or answer.error is not ErrorCode.NONE:
+            self.installed(answer)
+            return None
+        self._in_use = answer.assignor
+        return self._assignors[answer.assignor].assign(answer)
+
+    def installed(self, answer: object) -> None:
+        """InstallAssignment is answered, or could not be sent.
+
+        STALE_MEMBER_EPOCH and a lost answer: again after the next heartbeat. UNKNOWN_MEMBER_ID: another one computes.
+        """
+        self._asks = False
+        self._must_ask = (
+            not isinstance(answer, PrepareAssignmentAnswer | InstallAssignmentAnswer)
+            or answer.error is ErrorCode.STALE_MEMBER_EPOCH
+        )
+
+    def assigned(self, partitions: Partitions, epoch: int) -> None:
+        """Pass on what the computing assignor says to this member, once in an epoch."""
+        if self._assignors and epoch != self._told_epoch:
+            self._told_epoch = epoch
+            self._assignors[self._in_use].on_assignment(self._error, partitions, self._metadata, epoch)
+
+
+def _offer(assignor: LocalAssignor) -> ClientAssignor:
+    reason, metadata = assignor.metadata()
+    return ClientAssignor(
+        name=assignor.name,
+        minimum_version=assignor.minimum_version,
+        maximum_version=assignor.maximum_version,
+        reason=reason,
+        metadata=metadata,
+    )

@@ -1,0 +1,50 @@
+"""Members of the consumer protocol in a play."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from coordinator.consumer.consumer_member import ConsumerMember
+from coordinator.consumer.local_assignor import LocalAssignor
+from coordinator.consumer.member import Identity, Subscription
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
+from tests.coordinator.consumer.driver import Application, Play
+
+
+def start(
+    play: Play,
+    name: str,
+    *,
+    topics: tuple[str, ...] = ("foo",),
+    regex: str | None = None,
+    remote_assignor: str | None = None,
+    local_assignors: Sequence[LocalAssignor] = (),
+    **options: Any,
+) -> Application:
+    """A consumer that subscribes and polls; its name is its member id."""
+
+    def make(identity: Identity, application: Application) -> ConsumerMember:
+        return ConsumerMember(
+            identity,
+            Subscription(topics=() if regex is not None else topics, regex=regex),
+            play.topics,
+            application.position,
+            uuid=name,
+            remote_assignor=remote_assignor,
+            local_assignors=local_assignors,
+        )
+
+    return play.start(name, make, **options)
+
+
+def member_of(application: Application) -> ConsumerMember:
+    assert isinstance(application.member, ConsumerMember)
+    return application.member
+
+
+def heartbeats(application: Application) -> list[ConsumerGroupHeartbeat]:
+    """Those it has sent since this was last asked."""
+    sent = application.requests(ConsumerGroupHeartbeat)
+    application.sent.clear()
+    return sent

@@ -1,0 +1,323 @@
+"""Plays members of either protocol against the real engine, on a clock that only moves when told to.
+
+An application polls all the time, and polls again after an exception, unless a test says otherwise. Requests are
+answered at once, unless they are held, refused or lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from uuid import UUID
+
+from coordinator.consumer.library import library_named
+from coordinator.consumer.member import Identity, Member
+from coordinator.consumer.outputs import (
+    Callback,
+    CallbackKind,
+    Closed,
+    Committed,
+    FindCoordinator,
+    Output,
+    Partitions,
+    Positioned,
+    Raised,
+    Send,
+    TopicPartition,
+)
+from coordinator.consumer.settings import MemberSettings
+from coordinator.engine.calls import Call, CoordinatorResult, Request
+from coordinator.engine.config import Config
+from coordinator.engine.engine import Engine
+from coordinator.engine.topics import TopicImage
+from coordinator.errors import RequestRefused
+from tests.coordinator.engine.driver import START_MS, TOPICS
+from wire.errors import ErrorCode
+
+M = TypeVar("M", bound=Member)
+GROUP = "g"
+POLL_AGAIN_MS = 100
+"""How long after an exception an application polls again."""
+_TOO_MANY = 10_000
+"""Steps at one moment, after which it is a loop."""
+
+
+@dataclass
+class Listener:
+    """What a method of a rebalance listener does."""
+
+    takes_ms: int = 0
+    throws: bool = False
+
+
+class Application:
+    """A member with its application: what it polls, reads, and is called with."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.member: Member
+        self.callbacks: list[tuple[str, list[str]]] = []
+        """Each call of the listener with its partitions as `topic-number`, since it was last asked."""
+        self.raised: list[str] = []
+        self.messages: list[str] = []
+        self.committed: list[Committed] = []
+        self.sent: list[Request[Any] | FindCoordinator] = []
+        self.is_closed = False
+        self.polls = True
+        self.polls_again = True
+        self.listener = {kind.value: Listener() for kind in CallbackKind}
+        self.positions: dict[TopicPartition, int] = {}
+        self.holds: Callable[[Send], bool] = lambda _send: False
+        self.held: list[Send] = []
+        self._poll_at_ms: int | None = 0
+        self._return_at_ms: int | None = None
+        self._called = ""
+
+    def position(self, place: TopicPartition) -> int | None:
+        return self.positions.get(place)
+
+    def calls(self) -> list[tuple[str, list[str]]]:
+        """The calls of the listener since this was last asked."""
+        calls, self.callbacks = self.callbacks, []
+        return calls
+
+    def requests(self, kind: type[Any]) -> list[Any]:
+        return [each for each in self.sent if isinstance(each, kind)]
+
+    @property
+    def owns(self) -> list[str]:
+        return named(self.member.owned)
+
+    @property
+    def fetches(self) -> list[str]:
+        return named(self.member.fetching)
+
+
+@dataclass
+class Play:
+    """The world of a test."""
+
+    topics: TopicImage = TOPICS
+    settings: dict[str, str] = field(default_factory=dict)
+    now_ms: int = START_MS
+    applications: list[Application] = field(default_factory=list)
+    node: int | None = 1
+    """The coordinator; None while there is none."""
+    refuses: Callable[[Request[Any]], ErrorCode | None] = lambda _request: None
+
+    def __post_init__(self) -> None:
+        delays = {
+            "group.initial.rebalance.delay.ms": "0",
+            "group.consumer.assignment.interval.ms": "0",
+        }
+        self.engine = Engine(Config.parse({**delays, **self.settings}), self.topics)
+        self._tickets = 0
+        self._asked: dict[int, tuple[Application, int]] = {}
+        self._answer(self.engine.loaded(self.now_ms))
+
+    def start(
+        self,
+        name: str,
+        make: Callable[[Identity, Application], Member],
+        *,
+        library: str = "java",
+        instance: str | None = None,
+        rack: str | None = None,
+        **config: object,
+    ) -> Application:
+        """Start an application that polls; `make` makes its member."""
+        settings = {key.replace("_", "."): str(value).lower() for key, value in config.items()}
+        identity = Identity(
+            group=GROUP,
+            client_id=name,
+            instance=instance,
+            rack=rack,
+            library=library_named(library),
+            settings=MemberSettings.parse(settings),
+        )
+        application = Application(name)
+        application.member = make(identity, application)
+        self.applications.append(application)
+        self.run()
+        return application
+
+    # Time.
+
+    def run(self) -> None:
+        """Let everything happen that happens at once."""
+        for _ in range(_TOO_MANY):
+            if not self._step():
+                return
+        raise AssertionError("it never comes to rest")
+
+    def advance(self, ms: int) -> None:
+        """Let time pass, stopping at every deadline."""
+        end = self.now_ms + ms
+        self.run()
+        while (at_ms := self._next()) is not None and at_ms <= end:
+            self.now_ms = max(self.now_ms, at_ms)
+            self.run()
+        self.now_ms = end
+        self.run()
+
+    def rest(self) -> None:
+        """Long enough for a group to reconcile, as short as no session ends."""
+        self.advance(20_000)
+
+    def _next(self) -> int | None:
+        times = [self.engine.next_deadline()]
+        for each in self.applications:
+            if not each.is_closed:
+                times += [each.member.next_deadline(), each._return_at_ms]
+                times.append(each._poll_at_ms if each.polls else None)
+        known = [each for each in times if each is not None]
+        return min(known) if known else None
+
+    def _step(self) -> bool:
+        """Whether anything has happened."""
+        moved = False
+        deadline = self.engine.next_deadline()
+        if deadline is not None and deadline <= self.now_ms:
+            self._answer(self.engine.expire(self.now_ms))
+            moved = True
+        for each in [each for each in self.applications if not each.is_closed]:
+            moved = self._step_of(each) or moved
+        return moved
+
+    def _step_of(self, each: Application) -> bool:
+        member, now_ms = each.member, self.now_ms
+        outputs = member.take()
+        for output in outputs:
+            self._carry_out(each, output)
+        if outputs or each.is_closed:
+            return True
+        if each._return_at_ms is not None and each._return_at_ms <= now_ms:
+            each._return_at_ms = None
+            member.called_back(now_ms, threw=each.listener[each._called].throws)
+            return True
+        if each.polls and each._poll_at_ms is not None and each._poll_at_ms <= now_ms:
+            each._poll_at_ms = None
+            member.enter_poll(now_ms)
+            return True
+        deadline = member.next_deadline()
+        if deadline is not None and deadline <= now_ms:
+            member.wake(now_ms)
+            assert member.outputs or member.next_deadline() != deadline, "woken for nothing"
+            return True
+        return False
+
+    # What a member says.
+
+    def _carry_out(self, each: Application, output: Output) -> None:
+        match output:
+            case Send():
+                each.sent.append(output.request)
+                if each.holds(output):
+                    each.held.append(output)
+                else:
+                    self.deliver(each, output)
+            case Callback():
+                each._called = output.kind.value
+                each.callbacks.append((output.kind.value, named(output.partitions)))
+                each._return_at_ms = self.now_ms + each.listener[each._called].takes_ms
+            case Raised():
+                each.raised.append(output.error)
+                each.messages.append(output.message)
+                each._poll_at_ms = self.now_ms + POLL_AGAIN_MS if each.polls_again else None
+            case Committed():
+                each.committed.append(output)
+            case Positioned():
+                for place, offset in output.offsets.items():
+                    each.positions[place] = max(offset, 0)
+            case Closed():
+                each.is_closed = True
+
+    def deliver(self, each: Application, send: Send) -> None:
+        """A request arrives."""
+        request = send.request
+        if isinstance(request, FindCoordinator):
+            each.member.answered(send.number, self.node, self.now_ms)
+            return
+        code = self.refuses(request)
+        if send.node != self.node:
+            code = ErrorCode.NOT_COORDINATOR
+        if code is not None:
+            each.member.answered(send.number, request.refused(RequestRefused(code, "why")), self.now_ms)
+            return
+        self._tickets += 1
+        self._asked[self._tickets] = (each, send.number)
+        call = Call(
+            ticket=self._tickets,
+            request=request,
+            now_ms=self.now_ms,
+            client_id=each.name,
+            host="/127.0.0.1",
+            fresh_id=UUID(int=self._tickets),
+        )
+        self._answer(self.engine.handle(call))
+
+    def _answer(self, result: CoordinatorResult) -> None:
+        for ticket, answer in result.answers:
+            each, number = self._asked.pop(ticket)
+            if not each.is_closed and number:
+                each.member.answered(number, answer, self.now_ms)
+
+    # What a test does.
+
+    def release(self, each: Application) -> None:
+        """Deliver what was held, and hold no more."""
+        each.holds = _never
+        held, each.held = each.held, []
+        for send in held:
+            self.deliver(each, send)
+        self.run()
+
+    def lose(self, each: Application, *, answered: bool) -> None:
+        """The connection breaks before the requests that are held arrive, or before their answers do; hold no more."""
+        each.holds = _never
+        held, each.held = each.held, []
+        for send in held:
+            if answered:
+                self.deliver(each, Send(0, send.node, send.request, send.timeout_ms))
+            each.member.failed(send.number, self.now_ms)
+        self.run()
+
+    def pause(self, each: Application) -> None:
+        """The application stops to poll."""
+        each.polls = False
+        each._poll_at_ms = 0
+        each.member.leave_poll(self.now_ms)
+
+    def resume(self, each: Application) -> None:
+        each.polls = True
+        self.run()
+
+    def close(self, each: Application) -> None:
+        each.polls = False
+        each.member.close(self.now_ms)
+        self.run()
+
+    def kill(self, each: Application) -> None:
+        """The process is gone, without a word."""
+        each.is_closed = True
+
+    def change_topics(self, image: TopicImage, *, seen: bool = True) -> None:
+        """Topics are created, changed, deleted; `seen`: the members' metadata show it."""
+        self.topics = image
+        self._answer(self.engine.update_topics(image, self.now_ms))
+        if seen:
+            self.show_topics()
+
+    def show_topics(self) -> None:
+        for each in self.applications:
+            each.member.see_topics(self.topics, self.now_ms)
+        self.run()
+
+
+def named(partitions: Partitions) -> list[str]:
+    return [f"{topic}-{partition}" for topic, partition in sorted(partitions)]
+
+
+def _never(_send: Send) -> bool:
+    return False
