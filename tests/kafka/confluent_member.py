@@ -3,12 +3,16 @@
 The argument is `{"member": NAME, "topics": [...], "config": {...}}`; a topic that begins with `^` is a regex,
 as librdkafka has it. With `"journal": PATH` every record, and every partition that comes or goes, is a line
 `AT_NS KIND TOPIC PARTITION OFFSET` of that file, at the time of the machine's monotonic clock.
-A line of JSON on stdin, `[TOPIC, ...]`, is what to subscribe to instead.
+With `"listener"` and `"pollAgain"` it does what `java/Member.java` says of them. A line of JSON on stdin,
+`{"do": ACTION, ...}`, is what to do before the next poll: `subscribe` (to other `topics`), `pause` (stay outside
+poll for `ms`), `commit`, `hold` (say what is held), `stop`.
 Each event is one line of JSON on stdout with `member` and `event`:
 
 - `started`: the consumer has subscribed.
 - `assigned`, `revoked`, `lost`: the partitions of the listener's call; `assignment` is what is held after it.
+- `holds`: what it holds, asked for by `hold`.
 - `error`: something the consumer was told; `reason` is the text.
+- `thrown`: an exception left a call of the consumer, and it goes on; `reason` is the text, with the error's name.
 - `answers`: `reason` is how many the group's coordinator has given, as often as `statistics.interval.ms` says.
 - `stopped`: closed cleanly, after SIGTERM or the end of stdin.
 """
@@ -18,12 +22,12 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from queue import SimpleQueue
 from types import FrameType
 from typing import IO, Any
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 POLL_S = 0.1
 
@@ -39,15 +43,28 @@ def by_topic(partitions: Iterable[Partition]) -> dict[str, list[int]]:
     return found
 
 
+class ListenerError(Exception):
+    """What a listener throws whose script says so."""
+
+
 class ConfluentMember:
     """A consumer and the events it prints."""
 
-    def __init__(self, name: str, config: dict[str, Any], journal: IO[str] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        config: dict[str, Any],
+        journal: IO[str] | None = None,
+        listener: Mapping[str, Mapping[str, Any]] | None = None,
+        polls_again: bool = False,
+    ) -> None:
         """Make the consumer; nothing is sent before `run`."""
         self.name = name
         self.journal = journal
+        self.listener = listener or {}
+        self.polls_again = polls_again
         self.stop = threading.Event()
-        self.wanted: SimpleQueue[list[str]] = SimpleQueue()
+        self.actions: SimpleQueue[dict[str, Any]] = SimpleQueue()
         # Kept here: while it closes, librdkafka no longer answers what it holds, nor its member id.
         self.held: set[Partition] = set()
         self.member_id: str | None = None
@@ -59,20 +76,54 @@ class ConfluentMember:
         )
 
     def run(self, topics: list[str]) -> None:
-        """Consume `topics`, or what is `wanted` later, until `stop` is set, then close cleanly."""
+        """Consume `topics`, do what is asked meanwhile, until `stop` is set, then close cleanly."""
         self.subscribe(topics)
         self.say("started")
         while not self.stop.is_set():
-            if not self.wanted.empty():
-                self.subscribe(self.wanted.get())
-            message = self.consumer.poll(POLL_S)
-            error = message.error() if message is not None else None
-            if error is not None:
-                self.say("error", reason=error.str())
-            elif message is not None:
-                self.write_down("record", (str(message.topic()), message.partition()), message.offset())
-        self.consumer.close()
+            self.attempt(self.consume)
+        self.attempt(self.consumer.close)
         self.say("stopped")
+
+    def attempt(self, call: Callable[[], object]) -> None:
+        """Do it, and go on after an exception where that is asked for."""
+        try:
+            call()
+        except (KafkaException, ListenerError) as error:
+            if not self.polls_again:
+                raise
+            cause = error.args[0]
+            self.say(
+                "thrown",
+                reason=f"{cause.name() if isinstance(cause, KafkaError) else type(error).__name__}: {cause}",
+            )
+
+    def consume(self) -> None:
+        """Do what is asked, then poll once."""
+        while not self.actions.empty():
+            self.act(self.actions.get())
+        message = self.consumer.poll(POLL_S)
+        error = message.error() if message is not None else None
+        if error is not None and self.polls_again:
+            self.say("thrown", reason=f"{error.name()}: {error.str()}")
+        elif error is not None:
+            self.say("error", reason=error.str())
+        elif message is not None:
+            self.write_down("record", (str(message.topic()), message.partition()), message.offset())
+
+    def act(self, action: dict[str, Any]) -> None:
+        """Do what a line of stdin asks for."""
+        match action["do"]:
+            case "subscribe":
+                self.subscribe(action["topics"])
+            case "pause":
+                time.sleep(action["ms"] / 1000)
+            case "commit":
+                self.consumer.commit(asynchronous=False)
+            case "hold":
+                self.held = {(one.topic, one.partition) for one in self.consumer.assignment()}
+                self.say_partitions("holds", self.held)
+            case other:
+                raise ValueError(other)
 
     def count_answers(self, statistics: str) -> None:
         """Say how often the coordinator has answered."""
@@ -100,6 +151,7 @@ class ConfluentMember:
         self.member_id = self.consumer.memberid()
         self.held |= named
         self.say_partitions("assigned", named)
+        self.follow("assigned")
 
     def given_up(self, event: str, partitions: list[TopicPartition]) -> None:
         """Let go of `partitions` and say so."""
@@ -113,6 +165,16 @@ class ConfluentMember:
             self.consumer.unassign()
         self.held -= named
         self.say_partitions(event, named)
+        self.follow(event)
+
+    def follow(self, method: str) -> None:
+        """Do what the script of this method of the listener says."""
+        script = self.listener.get(method, {})
+        if script.get("commits"):
+            self.consumer.commit(asynchronous=False)
+        time.sleep(script.get("takesMs", 0) / 1000)
+        if script.get("throws"):
+            raise ListenerError(f"the listener throws in {method}")
 
     def say_partitions(self, event: str, partitions: set[Partition]) -> None:
         """Print the event of a listener's call."""
@@ -139,7 +201,9 @@ def main() -> None:
     asked = json.loads(sys.argv[1])
     # A line at a time: what was consumed is known even of a member that is killed.
     journal = open(asked["journal"], "w", buffering=1) if asked.get("journal") else None  # noqa: SIM115
-    member = ConfluentMember(asked["member"], asked["config"], journal)
+    member = ConfluentMember(
+        asked["member"], asked["config"], journal, asked.get("listener"), asked.get("pollAgain", False)
+    )
 
     def on_signal(number: int, frame: FrameType | None) -> None:
         member.stop.set()
@@ -147,7 +211,11 @@ def main() -> None:
     def listen() -> None:
         # At the end of its input the tests are gone, however they ended: so is the consumer.
         for line in sys.stdin:
-            member.wanted.put(json.loads(line))
+            action = json.loads(line)
+            if action["do"] == "stop":
+                member.stop.set()
+            else:
+                member.actions.put(action)
         member.stop.set()
 
     signal.signal(signal.SIGTERM, on_signal)

@@ -2,8 +2,9 @@
 
 import json
 import threading
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, Any
 
 Partitions = dict[str, list[int]]
@@ -15,11 +16,12 @@ class Event:
 
     Attributes:
         member: the name the test gave the member.
-        kind: `started`, `assigned`, `revoked`, `lost`, `error`, `answers` or `stopped`.
+        kind: `started`, `assigned`, `revoked`, `lost`, `holds`, `thrown`, `error`, `answers` or `stopped`.
         partitions: what the listener was called with; empty for the other kinds.
         assignment: what the member holds after the call; None where the event does not say.
         member_id: its id in the group; None where not known.
-        reason: the text of an error, or the number of answers; None for the other kinds.
+        reason: the text of an error or an exception, or the number of answers; None for the other kinds.
+        heard_at: when it was read, on this process's monotonic clock in seconds.
     """
 
     member: str
@@ -28,6 +30,7 @@ class Event:
     assignment: Partitions | None
     member_id: str | None
     reason: str | None
+    heard_at: float = field(default_factory=time.monotonic, compare=False)
 
     @classmethod
     def parse(cls, line: str) -> "Event":

@@ -35,13 +35,17 @@ class JavaHost:
         """Start the consumer that `command` describes."""
         self.child.send(json.dumps({"do": "start", **command}))
 
+    def act(self, name: str, action: str, **fields: object) -> None:
+        """Have the consumer `name` do something before its next poll; `java/Member.java` says what there is."""
+        self.child.send(json.dumps({"do": action, "member": name, **fields}))
+
     def subscribe(self, name: str, topics: Sequence[str]) -> None:
         """Have the consumer `name` subscribe to `topics` instead, at its next poll."""
-        self.child.send(json.dumps({"do": "subscribe", "member": name, "topics": list(topics)}))
+        self.act(name, "subscribe", topics=list(topics))
 
     def ask_to_stop(self, name: str) -> None:
         """Have the consumer `name` close cleanly; asking again does nothing."""
-        self.child.send(json.dumps({"do": "stop", "member": name}))
+        self.act(name, "stop")
 
     def stop(self, name: str) -> None:
         """Close the consumer `name` cleanly and wait for that; TimeoutError when it does not close."""

@@ -73,7 +73,7 @@ class Members:
             name=name,
             log=child.log,
             stop=lambda: child.stop(name),
-            subscribe=lambda wanted: child.send(json.dumps(list(wanted))),
+            subscribe=lambda wanted: child.send(json.dumps({"do": "subscribe", "topics": list(wanted)})),
             crash=child.crash,
         )
 

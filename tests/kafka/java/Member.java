@@ -15,11 +15,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
@@ -39,11 +40,15 @@ import org.apache.kafka.streams.StreamsBuilder;
  * Consumers of Apache Kafka's own client, several in one JVM, each with a thread of its own.
  *
  * <p>Commands are lines of JSON on stdin: {@code {"do": "start", "member", "kind", "topics" | "pattern" | "re2",
- * "config"}} with kind consumer, share or streams, {@code {"do": "subscribe", "member", "topics"}} for other topics, and
- * {@code {"do": "stop", "member"}} for a clean close. The end of stdin closes all. Events are lines of JSON on stdout, the same as those of confluent_member.py,
+ * "config"}} with kind consumer, share or streams, and {@code {"do": "stop", "member"}} for a clean close. A consumer does
+ * between two polls what {@code {"do", "member"}} asks: {@code subscribe} (to other {@code "topics"}), {@code pause} (stay
+ * outside poll for {@code "ms"}), {@code enforce_rebalance}, {@code commit} (commitSync), {@code hold} (say what it holds).
+ * The end of stdin closes all. Events are lines of JSON on stdout, the same as those of confluent_member.py,
  * and so is the journal that a consumer keeps where {@code "journal"} names a file. A consumer with
  * {@code "commitWhenRevoked"} commits how far it has come with a partition before it lets go of it; one with
  * {@code "commitWhenConsumed"} commits after every poll that gave it records. {@code "pollMs"} is how long a poll takes at most.
+ * {@code "listener": {"revoked": {"takesMs", "throws", "commits"}}} is what a method of the listener does. With
+ * {@code "pollAgain"} an exception is an event, {@code thrown}, and no end.
  */
 public class Member {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -52,8 +57,8 @@ public class Member {
     /** Short, so that a stop is prompt; it does not delay an assignment. */
     private final Duration poll;
     private final AtomicBoolean stopping = new AtomicBoolean();
-    /** Topics to subscribe to instead, at the next poll: a consumer belongs to its thread. */
-    private final AtomicReference<List<String>> wanted = new AtomicReference<>();
+    /** What to do before the next poll: a consumer belongs to its thread. */
+    private final Queue<JsonNode> actions = new ConcurrentLinkedQueue<>();
     private final Set<TopicPartition> held = new TreeSet<>(
         java.util.Comparator.comparing(TopicPartition::topic).thenComparing(TopicPartition::partition));
     /** Behind the last record that was consumed of each partition held. */
@@ -78,10 +83,10 @@ public class Member {
                 continue;
             }
             Member member = members.get(command.get("member").asText());
-            if (command.get("do").asText().equals("subscribe")) {
-                member.wanted.set(topics(command));
-            } else {
+            if (command.get("do").asText().equals("stop")) {
                 member.stopping.set(true);
+            } else {
+                member.actions.add(command);
             }
         }
         for (Member member : members.values()) {
@@ -110,7 +115,7 @@ public class Member {
         }
     }
 
-    private void runConsumer() throws IOException {
+    private void runConsumer() throws Exception {
         try (Journal journal = new Journal(asked); KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(config())) {
             ConsumerRebalanceListener listener = new Listener(consumer, journal);
             if (asked.hasNonNull("pattern")) {
@@ -122,20 +127,57 @@ public class Member {
             }
             say("started", Map.of());
             while (!stopping.get()) {
-                List<String> other = wanted.getAndSet(null);
-                if (other != null) {
-                    consumer.subscribe(other, listener);
-                }
-                ConsumerRecords<byte[], byte[]> records = consumer.poll(poll);
-                for (ConsumerRecord<byte[], byte[]> record : records) {
-                    journal.record(record);
-                    reached.put(new TopicPartition(record.topic(), record.partition()), new OffsetAndMetadata(record.offset() + 1));
-                }
-                if (asked.path("commitWhenConsumed").asBoolean() && !records.isEmpty()) {
-                    consumer.commitSync();
+                try {
+                    for (JsonNode action = actions.poll(); action != null; action = actions.poll()) {
+                        act(action, consumer, listener);
+                    }
+                    consume(consumer, journal);
+                } catch (RuntimeException error) {
+                    sayThrown(error);
+                    // What is thrown at every poll is not thrown all the time.
+                    Thread.sleep(poll.toMillis());
                 }
             }
+            try {
+                consumer.close();
+            } catch (RuntimeException error) {
+                sayThrown(error);
+            }
         }
+    }
+
+    private void consume(KafkaConsumer<byte[], byte[]> consumer, Journal journal) {
+        ConsumerRecords<byte[], byte[]> records = consumer.poll(poll);
+        for (ConsumerRecord<byte[], byte[]> record : records) {
+            journal.record(record);
+            reached.put(new TopicPartition(record.topic(), record.partition()), new OffsetAndMetadata(record.offset() + 1));
+        }
+        if (asked.path("commitWhenConsumed").asBoolean() && !records.isEmpty()) {
+            consumer.commitSync();
+        }
+    }
+
+    private void act(JsonNode action, KafkaConsumer<byte[], byte[]> consumer, ConsumerRebalanceListener listener)
+            throws InterruptedException {
+        switch (action.get("do").asText()) {
+            case "subscribe" -> consumer.subscribe(topics(action), listener);
+            case "pause" -> Thread.sleep(action.get("ms").asLong());
+            case "enforce_rebalance" -> consumer.enforceRebalance();
+            case "commit" -> consumer.commitSync();
+            case "hold" -> {
+                held.clear();
+                held.addAll(consumer.assignment());
+                sayPartitions("holds", held, consumer.groupMetadata().memberId());
+            }
+            default -> throw new IllegalArgumentException(action.toString());
+        }
+    }
+
+    private void sayThrown(RuntimeException error) {
+        if (!asked.path("pollAgain").asBoolean()) {
+            throw error;
+        }
+        say("thrown", Map.of("reason", error.getClass().getSimpleName() + ": " + error.getMessage()));
     }
 
     /** A share consumer has no listener and no assignment to ask for: what it holds only the broker knows. */
@@ -276,6 +318,7 @@ public class Member {
             journal.told("assigned", partitions);
             held.addAll(partitions);
             sayPartitions("assigned", partitions, consumer.groupMetadata().memberId());
+            follow("assigned");
         }
 
         @Override
@@ -287,6 +330,7 @@ public class Member {
             reached.keySet().removeAll(Set.copyOf(partitions));
             journal.told("revoked", partitions);
             sayPartitions("revoked", partitions, consumer.groupMetadata().memberId());
+            follow("revoked");
         }
 
         /** What was consumed since the rebalance began: auto-commit is done by then, and would leave it to be consumed again. */
@@ -303,6 +347,23 @@ public class Member {
             reached.keySet().removeAll(Set.copyOf(partitions));
             journal.told("lost", partitions);
             sayPartitions("lost", partitions, null);
+            follow("lost");
+        }
+
+        /** Does what the script of this method of the listener says. An exception of its commit is its own. */
+        private void follow(String method) {
+            JsonNode script = asked.path("listener").path(method);
+            if (script.path("commits").asBoolean()) {
+                consumer.commitSync();
+            }
+            try {
+                Thread.sleep(script.path("takesMs").asLong());
+            } catch (InterruptedException error) {
+                throw new IllegalStateException(error);
+            }
+            if (script.path("throws").asBoolean()) {
+                throw new IllegalStateException("the listener throws in " + method);
+            }
         }
     }
 }

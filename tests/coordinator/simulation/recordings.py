@@ -1,0 +1,214 @@
+"""What real consumers did in a story: read, written, and compared with what the simulation makes of it.
+
+A recording is the file `stories/recorded/STORY.VARIANT.CLIENT.json`. It holds every course that the story took when it
+was played several times, each once: with how often it was seen, and for each member
+
+- `ids`: its ids in the group, in order; a restarted process has another one, and so may one that fell out;
+- `calls`: the listener's calls and the exceptions out of `poll`, `commitSync` and `close`, in order. `at` is when, in
+  seconds, for reading only. What repeats with every poll is there once (`without_repetitions`);
+- `final`: what it owned at the end, if it still ran.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+STORIES = Path(__file__).with_name("stories")
+RECORDED = STORIES / "recorded"
+
+Topics = Mapping[str, Sequence[int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A call of the listener (`partitions`), or an exception (`message`). When it was, and the words of an exception,
+    make no difference."""
+
+    what: str
+    """assigned, revoked, lost, or the exception's class."""
+    partitions: Topics | None = None
+    message: str = field(default="", compare=False)
+    at_s: float = field(default=0.0, compare=False)
+
+    @property
+    def is_exception(self) -> bool:
+        return self.partitions is None
+
+    def __str__(self) -> str:
+        if self.partitions is None:
+            return f"throws {self.what}"
+        return f"{self.what} {as_text(self.partitions)}"
+
+    def as_json(self) -> dict[str, Any]:
+        if self.partitions is None:
+            return {"thrown": self.what, "message": self.message, "at": round(self.at_s, 1)}
+        return {"callback": self.what, "partitions": self.partitions, "at": round(self.at_s, 1)}
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Call:
+        if "thrown" in fields:
+            return cls(what=fields["thrown"], message=fields["message"], at_s=fields["at"])
+        return cls(what=fields["callback"], partitions=fields["partitions"], at_s=fields["at"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberCourse:
+    """A member in one course of a story. Its ids make no difference."""
+
+    calls: tuple[Call, ...]
+    final: Topics | None
+    ids: tuple[str, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """One course of a story; `times`: in how many recordings it was seen."""
+
+    members: Mapping[str, MemberCourse]
+    times: int = field(default=1, compare=False)
+
+    @property
+    def ids(self) -> dict[str, tuple[str, ...]]:
+        """The ids of each member, in order."""
+        return {name: member.ids for name, member in self.members.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """A file of a story as one client library plays it. Most seen course first."""
+
+    story: str
+    variant: str
+    client: str
+    """java or librdkafka."""
+    version: str
+    """Of the client library."""
+    why: str
+    """Why there is more than one course."""
+    courses: tuple[Course, ...]
+
+    @property
+    def path(self) -> Path:
+        return RECORDED / f"{self.story}.{self.variant}.{self.client}.json"
+
+    def seen(self, course: Course) -> Recording:
+        """This recording with a course seen once more."""
+        known = list(self.courses)
+        if course in known:
+            number = known.index(course)
+            old = known[number]
+            known[number] = Course(members=old.members, times=old.times + course.times)
+        else:
+            known.append(course)
+        return Recording(
+            story=self.story,
+            variant=self.variant,
+            client=self.client,
+            version=self.version,
+            why=self.why,
+            courses=tuple(sorted(known, key=lambda one: -one.times)),
+        )
+
+    def write(self) -> None:
+        """A line a call, so that a difference is one in `git diff`, too."""
+        head = {
+            "story": self.story,
+            "variant": self.variant,
+            "client": self.client,
+            "version": self.version,
+            "why": self.why,
+        }
+        lines = [f"  {json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]
+        courses = ",\n".join(_course_text(one) for one in self.courses)
+        self.path.write_text(
+            "{\n" + "\n".join(lines) + f'\n  "courses": [\n{courses}\n  ]\n}}\n', encoding="utf-8"
+        )
+
+
+def read_recording(path: Path) -> Recording:
+    """The recording of a file."""
+    fields = json.loads(path.read_text(encoding="utf-8"))
+    return Recording(
+        story=fields["story"],
+        variant=fields["variant"],
+        client=fields["client"],
+        version=fields["version"],
+        why=fields["why"],
+        courses=tuple(
+            Course(
+                times=course["times"],
+                members={
+                    name: MemberCourse(
+                        ids=tuple(member["ids"]),
+                        calls=tuple(Call.from_json(call) for call in member["calls"]),
+                        final=member["final"],
+                    )
+                    for name, member in course["members"].items()
+                },
+            )
+            for course in fields["courses"]
+        ),
+    )
+
+
+def without_repetitions(calls: Iterable[Call]) -> tuple[Call, ...]:
+    """Calls without what repeats with every poll: an exception, alone or with the call that threw it, after the same.
+
+    How often an exception comes says how often the application polled.
+    """
+    kept: list[Call] = []
+    for call in calls:
+        kept.append(call)
+        if not call.is_exception:
+            continue
+        for length in (1, 2):
+            if len(kept) >= 2 * length and kept[-length:] == kept[-2 * length : -length]:
+                del kept[-length:]
+                break
+    return tuple(kept)
+
+
+def side_by_side(expected: Mapping[str, MemberCourse], actual: Mapping[str, MemberCourse]) -> str:
+    """Both courses in two columns, a member after the other, with a mark where they differ."""
+    lines = []
+    for name in sorted({*expected, *actual}):
+        left, right = _lines(expected.get(name)), _lines(actual.get(name))
+        width = max(len(line) for line in [*left, "recorded"])
+        lines.append(f"{name}: {'recorded':<{width}}   simulated")
+        for one, other in zip_longest(left, right, fillvalue="-"):
+            lines.append(f"{'   ' if one == other else ' ! '}{one:<{width}} | {other}")
+    return "\n".join(lines)
+
+
+def as_text(partitions: Topics) -> str:
+    """`orders[0 1]`, or `{}`."""
+    return " ".join(f"{topic}[{' '.join(map(str, those))}]" for topic, those in partitions.items()) or "{}"
+
+
+def _lines(member: MemberCourse | None) -> list[str]:
+    if member is None:
+        return ["is not there"]
+    final = "has ended" if member.final is None else f"owns {as_text(member.final)}"
+    return [*map(str, member.calls), final]
+
+
+def _course_text(course: Course) -> str:
+    members = ",\n".join(
+        f"      {json.dumps(name)}: {{\n"
+        f'        "ids": {json.dumps(member.ids)},\n'
+        f'        "calls": [{_calls_text(member.calls)}],\n'
+        f'        "final": {json.dumps(member.final)}\n'
+        "      }"
+        for name, member in course.members.items()
+    )
+    return f'    {{"times": {course.times}, "members": {{\n{members}\n    }}}}'
+
+
+def _calls_text(calls: Sequence[Call]) -> str:
+    lines = ",\n".join(f"          {json.dumps(call.as_json())}" for call in calls)
+    return f"\n{lines}\n        " if lines else ""

@@ -1,0 +1,158 @@
+"""Records what real consumers do in the stories of the simulation: `make stories`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import confluent_kafka
+
+from coordinator.simulation.scenario import Scenario, Variant
+from tests.coordinator.simulation.recordings import (
+    Course,
+    Recording,
+    read_recording,
+    side_by_side,
+)
+from tests.coordinator.simulation.story_files import (
+    can_play,
+    read_story,
+    story_names,
+    variants_of,
+    with_library,
+    with_variant,
+)
+from tests.kafka.broker import Broker
+from tests.kafka.class_archive import ensure_archive
+from tests.kafka.coordinator import running_broker
+from tests.kafka.jars import fetch, kafka_version
+from tests.kafka.java_host import JavaHost
+from tests.kafka.story_player import LateError, StoryPlayer, warm_up
+
+ATTEMPTS = 3
+"""How often a story is begun that the machine was too busy for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Play:
+    """A story to be played: by which library, under which protocol."""
+
+    story: str
+    variant: Variant
+    client: str
+
+    @property
+    def scenario(self) -> Scenario:
+        return with_library(with_variant(read_story(self.story), self.variant), self.client)
+
+    @property
+    def empty(self) -> Recording:
+        version = kafka_version() if self.client == "java" else confluent_kafka.libversion()[0]
+        return Recording(
+            story=self.story,
+            variant=self.variant.value,
+            client=self.client,
+            version=version,
+            why="",
+            courses=(),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.story}.{self.variant.value}.{self.client}"
+
+
+class Recorder:
+    """Plays stories on one broker, and keeps what was seen."""
+
+    def __init__(self, broker: Broker, shared: JavaHost, jars: Path, *, anew: bool) -> None:
+        self._broker, self._shared, self._jars, self._anew = broker, shared, jars, anew
+        self._recordings: dict[Play, Recording] = {}
+        self._lock = threading.Lock()
+
+    def play(self, scenario: Scenario) -> Course:
+        """Play it until the machine had the time for it."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return StoryPlayer(self._broker, self._shared, self._jars, scenario).play()
+            except LateError:
+                if attempt == ATTEMPTS:
+                    raise
+        raise AssertionError
+
+    def record(self, play: Play) -> str:
+        """Play it once more; what is to be said of it."""
+        course = self.play(play.scenario)
+        with self._lock:
+            return self._keep(play, course)
+
+    def _keep(self, play: Play, course: Course) -> str:
+        recording = self._recordings.get(play, play.empty)
+        if not self._anew and play not in self._recordings and recording.path.exists():
+            recording = read_recording(recording.path)
+        is_known = course in recording.courses
+        seen = recording.seen(course)
+        self._recordings[play] = seen
+        if self._anew or not is_known:
+            seen.write()
+        if is_known:
+            return f"{play}: as before"
+        if not recording.courses:
+            return f"{play}: recorded"
+        return f"{play}: ANOTHER COURSE\n{side_by_side(recording.courses[0].members, course.members)}"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Record; the exit status is 1 where a story could not be played."""
+    parser = argparse.ArgumentParser(prog="stories", description=__doc__)
+    parser.add_argument("stories", nargs="*", help="which (default: all)")
+    parser.add_argument("--times", type=int, default=3, help="how often each is played")
+    parser.add_argument("--jobs", type=int, default=6, help="how many at once")
+    parser.add_argument("--client", choices=("java", "librdkafka"), help="one library (default: both)")
+    parser.add_argument("--variant", type=Variant, help="one variant (default: all)")
+    parser.add_argument("--anew", action="store_true", help="forget what was recorded before")
+    asked = parser.parse_args(arguments)
+    plays = [
+        play
+        for name in asked.stories or story_names()
+        for variant in variants_of(read_story(name))
+        for client in ([asked.client] if asked.client else ["java", "librdkafka"])
+        if can_play((play := Play(story=name, variant=variant, client=client)).scenario)
+        and asked.variant in (None, variant)
+    ]
+    jars = fetch()
+    ensure_archive(jars)
+    shared = JavaHost(jars)
+    failed = 0
+    try:
+        with (
+            tempfile.TemporaryDirectory() as directory,
+            running_broker(jars, Path(directory)) as broker,
+            ThreadPoolExecutor(asked.jobs) as pool,
+        ):
+            recorder = Recorder(broker, shared, jars, anew=asked.anew)
+            warm_up(recorder.play)
+            began = time.monotonic()
+            futures = {}
+            for _ in range(asked.times):
+                for play in plays:
+                    futures[pool.submit(recorder.record, play)] = play
+            for future, play in futures.items():
+                try:
+                    print(f"{time.monotonic() - began:6.0f} s  {future.result()}", flush=True)
+                except Exception as error:
+                    failed += 1
+                    print(f"{play}: FAILED: {type(error).__name__}: {error}", flush=True)
+    finally:
+        shared.crash()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

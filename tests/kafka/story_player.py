@@ -1,0 +1,358 @@
+"""Plays a story (`tests/coordinator/simulation/stories`) in real time with real consumers on a real broker."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewPartitions
+
+from coordinator.simulation.scenario import (
+    ChangeTopic,
+    Close,
+    Commit,
+    EnforceRebalance,
+    Event,
+    FailCoordinator,
+    Freeze,
+    Kill,
+    MemberScript,
+    Pause,
+    Restart,
+    Scenario,
+    Start,
+    Subscribe,
+)
+from tests.coordinator.simulation.recordings import Call, Course, MemberCourse, Topics, without_repetitions
+from tests.kafka.broker import Broker
+from tests.kafka.child import Child
+from tests.kafka.coordinator import wait_topics_known
+from tests.kafka.events import Event as Said
+from tests.kafka.java_host import JavaHost
+from tests.kafka.members import fresh_name
+from tests.kafka.settings import DEFAULTS
+from tests.kafka.topics import create_topics, delete_topic
+from tests.kafka.wait import PATIENCE_S
+
+JAVA_CLASSES = {
+    "range": "org.apache.kafka.clients.consumer.RangeAssignor",
+    "roundrobin": "org.apache.kafka.clients.consumer.RoundRobinAssignor",
+    "sticky": "org.apache.kafka.clients.consumer.StickyAssignor",
+    "cooperative-sticky": "org.apache.kafka.clients.consumer.CooperativeStickyAssignor",
+}
+OF_LIBRDKAFKA = {"metadata.max.age.ms": "topic.metadata.refresh.interval.ms"}
+"""Settings that mean the same and have another name."""
+LATE_S = 1.0
+"""An event so late makes another story of it."""
+
+
+class LateError(Exception):
+    """The machine was too busy to play the story as it is written."""
+
+
+@dataclass(slots=True)
+class Process:
+    """A consumer of a story from its start to its end; a restarted member has one after another."""
+
+    name: str
+    """In the events: no other process of any story has it."""
+    host: JavaHost | None
+    """Where a Java consumer lives; None is a consumer of librdkafka."""
+    own: bool
+    """Whether it has a JVM of its own."""
+    child: Child | None = None
+    runs: bool = False
+    events: list[Said] = field(default_factory=list)
+
+    def start(self, asked: Mapping[str, object]) -> None:
+        described = {**asked, "member": self.name, "kind": "consumer", "pollAgain": True}
+        if self.host is not None:
+            self.child = self.host.child
+            self.host.start(described)
+        else:
+            self.child = Child([sys.executable, "-m", "tests.kafka.confluent_member", json.dumps(described)])
+        self.runs = True
+
+    def act(self, action: str, **fields: object) -> None:
+        self._child.send(json.dumps({"do": action, "member": self.name, **fields}))
+
+    def wait(self, kind: str) -> None:
+        """Wait until it has said so; TimeoutError"""
+        self._child.log.wait(
+            lambda: any(one.kind == kind for one in self._said()), f"{self.name} {kind}", PATIENCE_S
+        )
+
+    def close(self) -> None:
+        self.act("stop")
+        self.runs = False
+        self.wait("stopped")
+
+    def kill(self) -> None:
+        self._child.crash()
+        self.runs = False
+
+    def signal(self, number: int) -> None:
+        self._child.process.send_signal(number)
+
+    def snapshot(self) -> list[Said]:
+        """What it has said so far, kept as it is now."""
+        if self.child is not None:
+            self.events = self._said()
+        return self.events
+
+    def end(self) -> None:
+        """End it, however it is."""
+        if self.child is None:
+            return
+        if self.host is not None and not self.own:
+            self.act("stop")
+        else:
+            self._child.crash()
+
+    def _said(self) -> list[Said]:
+        return self._child.log.of(self.name)
+
+    @property
+    def _child(self) -> Child:
+        if self.child is None:
+            raise ValueError(f"{self.name} was not started")
+        return self.child
+
+
+class StoryPlayer:
+    """Plays one story once, on topics and in a group of its own."""
+
+    def __init__(self, broker: Broker, shared: JavaHost, jars: Path, scenario: Scenario) -> None:
+        """:raises ValueError: the story needs other settings of the broker, or what cannot be played"""
+        self.broker = broker
+        self.shared = shared
+        self.jars = jars
+        self.scenario = scenario
+        self.group = fresh_name(scenario.name)
+        # Topics keep their order under a common prefix.
+        self.prefix = f"{self.group}."
+        self.processes: dict[str, list[Process]] = {name: [] for name in scenario.members}
+        self.errors: list[Exception] = []
+        self.began = 0.0
+        other = {key: value for key, value in scenario.settings.items() if DEFAULTS.get(key) != value}
+        if other:
+            raise ValueError(f"{scenario.name}: the broker of the stories has other settings than {other}")
+
+    def play(self) -> Course:
+        """Play it, and return what the consumers did.
+
+        :raises LateError: an event came too late
+        :raises TimeoutError: a consumer did not close, or does not answer at the end
+        """
+        topics = {self.prefix + topic: count for topic, count in self.scenario.topics.items()}
+        create_topics(self.broker, topics)
+        wait_topics_known(self.broker, self.group, topics)
+        with ExitStack() as endings:
+            for name in self.scenario.members:
+                self._prepare(name, endings)
+            self.began = time.monotonic()
+            threads = [
+                threading.Thread(target=self._follow, args=(those, self.processes.get(who, [])))
+                for who, those in self._by_actor().items()
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            if self.errors:
+                raise self.errors[0]
+            self._sleep_until(self.scenario.until_s)
+            return self._course()
+
+    def _by_actor(self) -> dict[str, list[Event]]:
+        """Events by who does them: members, and the world, which is called by no name."""
+        found: dict[str, list[Event]] = {}
+        for event in self.scenario.events:
+            who = "" if isinstance(event, ChangeTopic | FailCoordinator) else event.member
+            found.setdefault(who, []).append(event)
+        return found
+
+    def _prepare(self, name: str, endings: ExitStack) -> None:
+        """Start the JVMs that the member needs for itself: those that die or stand still alone."""
+        mine = [event for event in self.scenario.events if getattr(event, "member", None) == name]
+        alone = [isinstance(one, Kill | Freeze) or (isinstance(one, Restart) and one.kill) for one in mine]
+        starts = sum(isinstance(one, Start | Restart) for one in mine)
+        is_java = self.scenario.members[name].library == "java"
+        for number in range(starts):
+            own = is_java and any(alone)
+            host = JavaHost(self.jars) if own else self.shared if is_java else None
+            if own and host is not None:
+                host.child.log.wait(lambda: True, "the JVM", 1)
+            process = Process(name=f"{self.group}.{name}.{number}", host=host, own=own)
+            endings.callback(process.end)
+            if own and host is not None:
+                endings.callback(host.crash)
+            self.processes[name].append(process)
+
+    def _follow(self, those: Sequence[Event], processes: Sequence[Process]) -> None:
+        """Do the events of one actor, in order."""
+        waiting = list(processes)
+        current: Process | None = None
+        try:
+            for event in those:
+                self._sleep_until(event.at)
+                match event:
+                    case Start(member=name):
+                        current = waiting.pop(0)
+                        current.start(self._asked(name, self.scenario.members[name]))
+                    case Restart(member=name):
+                        if current is not None and current.runs:
+                            current.kill() if event.kill else current.close()
+                        self._sleep_until(event.at + event.after_s)
+                        current = waiting.pop(0)
+                        current.start(self._asked(name, event.script))
+                    case ChangeTopic():
+                        self._change(event)
+                    case FailCoordinator():
+                        raise ValueError("the broker of the stories does not fail")
+                    case _ if current is None:
+                        raise ValueError(f"{event}: {self.scenario.name} does not start the member before")
+                    case Close():
+                        current.close()
+                    case Kill():
+                        current.kill()
+                    case Pause():
+                        current.act("pause", ms=int(event.for_s * 1000))
+                    case Freeze():
+                        self._freeze(current, event)
+                    case EnforceRebalance():
+                        current.act("enforce_rebalance")
+                    case Subscribe():
+                        current.act("subscribe", topics=[self.prefix + topic for topic in event.topics])
+                    case Commit():
+                        current.act("commit")
+        except Exception as error:
+            self.errors.append(error)
+
+    def _freeze(self, process: Process, event: Freeze) -> None:
+        process.signal(signal.SIGSTOP)
+        try:
+            self._sleep_until(event.at + event.for_s)
+        finally:
+            process.signal(signal.SIGCONT)
+
+    def _sleep_until(self, at_s: float) -> None:
+        left = self.began + at_s - time.monotonic()
+        if left < -LATE_S:
+            raise LateError(f"{self.scenario.name}: what is to happen at {at_s:g} s is {-left:.1f} s late")
+        time.sleep(max(left, 0))
+
+    def _change(self, event: ChangeTopic) -> None:
+        name = self.prefix + event.topic
+        admin = AdminClient({"bootstrap.servers": self.broker.bootstrap})
+        there = name in admin.list_topics(timeout=10).topics
+        if there and (event.partitions is None or event.anew):
+            delete_topic(self.broker, name)
+        if event.partitions is None:
+            return
+        if there and not event.anew:
+            admin.create_partitions([NewPartitions(name, event.partitions)])[name].result()
+        else:
+            create_topics(self.broker, {name: event.partitions})
+
+    def _asked(self, name: str, script: MemberScript) -> dict[str, object]:
+        """What a member's process is asked for, by `java/Member.java`."""
+        config = {
+            "bootstrap.servers": self.broker.bootstrap,
+            "group.id": self.group,
+            # Of a classic member this is the beginning of its id, which assignors sort by.
+            "client.id": name,
+            "auto.offset.reset": "earliest",
+            "group.protocol": script.protocol,
+            **script.config,
+        }
+        if script.library == "librdkafka":
+            config = {OF_LIBRDKAFKA.get(key, key): value for key, value in config.items()}
+        if script.assignors:
+            names = (
+                [JAVA_CLASSES[one] for one in script.assignors]
+                if script.library == "java"
+                else script.assignors
+            )
+            config["partition.assignment.strategy"] = ",".join(names)
+        for key, value in (
+            ("group.remote.assignor", script.remote_assignor),
+            ("group.instance.id", script.instance),
+            ("client.rack", script.rack),
+        ):
+            if value is not None:
+                config[key] = value
+        regex = (
+            None
+            if script.regex is None
+            else "^" + self.prefix.replace(".", "[.]") + script.regex.removeprefix("^")
+        )
+        topics = [self.prefix + topic for topic in script.topics]
+        return {
+            "topics": [regex] if regex and script.library == "librdkafka" else topics,
+            "re2" if script.protocol == "consumer" else "pattern": regex,
+            "config": config,
+            "listener": {
+                method: {
+                    "takesMs": int((one.takes_s or 0) * 1000),
+                    "throws": one.throws,
+                    "commits": one.commits,
+                }
+                for method, one in script.listener.items()
+            },
+        }
+
+    def _course(self) -> Course:
+        running = [one for those in self.processes.values() for one in those if one.runs]
+        for process in running:
+            process.act("hold")
+        for process in running:
+            process.wait("holds")
+        return Course(members={name: self._member(those) for name, those in self.processes.items() if those})
+
+    def _member(self, processes: Sequence[Process]) -> MemberCourse:
+        calls: list[Call] = []
+        ids: list[str] = []
+        final: Topics | None = None
+        for event in [event for process in processes for event in process.snapshot()]:
+            if event.member_id and event.member_id not in ids:
+                ids.append(event.member_id)
+            if event.kind == "holds":
+                final = self._plain(event.partitions)
+            elif event.kind in ("assigned", "revoked", "lost"):
+                calls.append(
+                    Call(what=event.kind, partitions=self._plain(event.partitions), at_s=self._at(event))
+                )
+            elif event.kind in ("thrown", "error"):
+                error, _, message = (event.reason or "").partition(": ")
+                message = message.replace(self.prefix, "").replace(self.group, "GROUP")
+                calls.append(Call(what=error.rpartition(".")[2], message=message, at_s=self._at(event)))
+        return MemberCourse(calls=without_repetitions(calls), final=final, ids=tuple(ids))
+
+    def _plain(self, partitions: Topics) -> Topics:
+        return {topic.removeprefix(self.prefix): list(those) for topic, those in partitions.items()}
+
+    def _at(self, event: Said) -> float:
+        return max(event.heard_at - self.began, 0.0)
+
+
+def warm_up(play: Callable[[Scenario], Course]) -> None:
+    """Have the shared JVM load the classes of both protocols: the first consumer is two seconds late otherwise."""
+    for protocol in ("classic", "consumer"):
+        play(
+            Scenario(
+                name="warm-up",
+                topics={"orders": 1},
+                members={"a": MemberScript(protocol=protocol, topics=("orders",))},
+                events=(Start(at=0, member="a"), Close(at=3, member="a")),
+                until_s=8,
+            )
+        )
