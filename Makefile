@@ -7,7 +7,7 @@ SETUP := $(VENV)/.ready
 # Whole: no test is skipped for its length, and of made-up cases there are very many.
 LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 
-.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs matrix bench-assignors bench-coordinator bench-storage bench-plans bench-audit bench-pipeline clean
+.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs matrix stories bench-assignors bench-coordinator bench-storage bench-plans bench-audit bench-pipeline clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -84,6 +84,9 @@ tabs: $(SETUP) ## Complete odd names in every quoting, in bash, zsh and fish
 
 matrix: $(SETUP) ## Try Kohort on brokers from 3.5 to 4.4, and write the table of docs/brokers.md (RELEASES=4.4.0: some)
 	$(BIN)/python -m tests.matrix $(RELEASES)
+
+stories: $(SETUP) ## Record again what real consumers do in the stories of the simulation (STORIES="crash pause": some)
+	$(BIN)/python -m tests.kafka.stories $(STORIES)
 
 bench-assignors: $(SETUP) ## Time our assignors and Kafka's on a million partitions
 	$(BIN)/python -m benchmarks.assignors

@@ -150,7 +150,7 @@ class World:
         self.story.tell(name, "starts")
         number = self._starting[name] = self._starting.get(name, -1) + 1
         ids = self._member_ids.get(name, [])
-        wanted = ids[number] if number < len(ids) else None
+        wanted = (ids[number] or None) if number < len(ids) else None
         client_id, member_uuid = name, format_uuid(self._fresh())
         if wanted is not None and script.protocol == "consumer":
             member_uuid = wanted

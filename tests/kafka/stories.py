@@ -15,6 +15,7 @@ from pathlib import Path
 import confluent_kafka
 
 from coordinator.simulation.scenario import Scenario, Variant
+from coordinator.simulation.variants import with_variant
 from tests.coordinator.simulation.recordings import (
     Course,
     Recording,
@@ -22,12 +23,13 @@ from tests.coordinator.simulation.recordings import (
     side_by_side,
 )
 from tests.coordinator.simulation.story_files import (
+    JAVA,
+    LIBRDKAFKA,
     can_play,
     read_story,
     story_names,
     variants_of,
     with_library,
-    with_variant,
 )
 from tests.kafka.broker import Broker
 from tests.kafka.class_archive import ensure_archive
@@ -54,7 +56,7 @@ class Play:
 
     @property
     def empty(self) -> Recording:
-        version = kafka_version() if self.client == "java" else confluent_kafka.libversion()[0]
+        version = kafka_version() if self.client == JAVA else confluent_kafka.libversion()[0]
         return Recording(
             story=self.story,
             variant=self.variant.value,
@@ -114,7 +116,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("stories", nargs="*", help="which (default: all)")
     parser.add_argument("--times", type=int, default=3, help="how often each is played")
     parser.add_argument("--jobs", type=int, default=6, help="how many at once")
-    parser.add_argument("--client", choices=("java", "librdkafka"), help="one library (default: both)")
+    parser.add_argument("--client", choices=(JAVA, LIBRDKAFKA), help="one library (default: both)")
     parser.add_argument("--variant", type=Variant, help="one variant (default: all)")
     parser.add_argument("--anew", action="store_true", help="forget what was recorded before")
     asked = parser.parse_args(arguments)
@@ -122,8 +124,8 @@ def main(arguments: Sequence[str]) -> int:
         play
         for name in asked.stories or story_names()
         for variant in variants_of(read_story(name))
-        for client in ([asked.client] if asked.client else ["java", "librdkafka"])
-        if can_play((play := Play(story=name, variant=variant, client=client)).scenario)
+        for client in ([asked.client] if asked.client else [JAVA, LIBRDKAFKA])
+        if can_play((play := Play(story=name, variant=variant, client=client)).scenario, client)
         and asked.variant in (None, variant)
     ]
     jars = fetch()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions
@@ -158,6 +159,7 @@ class StoryPlayer:
         with ExitStack() as endings:
             for name in self.scenario.members:
                 self._prepare(name, endings)
+            self._warm_up()
             self.began = time.monotonic()
             threads = [
                 threading.Thread(target=self._follow, args=(those, self.processes.get(who, [])))
@@ -189,13 +191,30 @@ class StoryPlayer:
         for number in range(starts):
             own = is_java and any(alone)
             host = JavaHost(self.jars) if own else self.shared if is_java else None
-            if own and host is not None:
-                host.child.log.wait(lambda: True, "the JVM", 1)
             process = Process(name=f"{self.group}.{name}.{number}", host=host, own=own)
             endings.callback(process.end)
             if own and host is not None:
                 endings.callback(host.crash)
             self.processes[name].append(process)
+
+    def _warm_up(self) -> None:
+        """Have the JVMs of single members load their classes: in a cold one a join takes a second or more."""
+        cold = [
+            (name, one) for name, those in self.processes.items() for one in those if one.host and one.own
+        ]
+        warming = []
+        for name, process in cold:
+            asked = self._asked(name, self.scenario.members[name])
+            group = {"group.id": f"{process.name}.warm-up"}
+            config = {
+                key: value for key, value in asked["config"].items() if key != "group.instance.id"
+            } | group
+            one = Process(name=f"{process.name}.warm-up", host=process.host, own=True)
+            one.start({**asked, "config": config, "listener": {}})
+            warming.append(one)
+        for one in warming:
+            one.wait("assigned")
+            one.close()
 
     def _follow(self, those: Sequence[Event], processes: Sequence[Process]) -> None:
         """Do the events of one actor, in order."""
@@ -263,7 +282,7 @@ class StoryPlayer:
         else:
             create_topics(self.broker, {name: event.partitions})
 
-    def _asked(self, name: str, script: MemberScript) -> dict[str, object]:
+    def _asked(self, name: str, script: MemberScript) -> dict[str, Any]:
         """What a member's process is asked for, by `java/Member.java`."""
         config = {
             "bootstrap.servers": self.broker.bootstrap,
@@ -320,28 +339,27 @@ class StoryPlayer:
 
     def _member(self, processes: Sequence[Process]) -> MemberCourse:
         calls: list[Call] = []
-        ids: list[str] = []
+        ids: list[tuple[str, ...]] = []
         final: Topics | None = None
-        for event in [event for process in processes for event in process.snapshot()]:
-            if event.member_id and event.member_id not in ids:
-                ids.append(event.member_id)
-            if event.kind == "holds":
-                final = self._plain(event.partitions)
-            elif event.kind in ("assigned", "revoked", "lost"):
-                calls.append(
-                    Call(what=event.kind, partitions=self._plain(event.partitions), at_s=self._at(event))
-                )
-            elif event.kind in ("thrown", "error"):
-                error, _, message = (event.reason or "").partition(": ")
-                message = message.replace(self.prefix, "").replace(self.group, "GROUP")
-                calls.append(Call(what=error.rpartition(".")[2], message=message, at_s=self._at(event)))
+        for process in processes:
+            said = process.snapshot()
+            ids.append(tuple(dict.fromkeys(event.member_id for event in said if event.member_id)))
+            calls += [call for event in said if (call := self._call(event)) is not None]
+            final = next((self._plain(event.partitions) for event in said if event.kind == "holds"), None)
         return MemberCourse(calls=without_repetitions(calls), final=final, ids=tuple(ids))
+
+    def _call(self, event: Said) -> Call | None:
+        at_s = max(event.heard_at - self.began, 0.0)
+        if event.kind in ("assigned", "revoked", "lost"):
+            return Call(what=event.kind, partitions=self._plain(event.partitions), at_s=at_s)
+        if event.kind in ("thrown", "error"):
+            error, _, message = (event.reason or "").partition(": ")
+            message = message.replace(self.prefix, "").replace(self.group, "GROUP")
+            return Call(what=error.rpartition(".")[2], message=message, at_s=at_s)
+        return None
 
     def _plain(self, partitions: Topics) -> Topics:
         return {topic.removeprefix(self.prefix): list(those) for topic, those in partitions.items()}
-
-    def _at(self, event: Said) -> float:
-        return max(event.heard_at - self.began, 0.0)
 
 
 def warm_up(play: Callable[[Scenario], Course]) -> None:

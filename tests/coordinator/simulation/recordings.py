@@ -3,7 +3,7 @@
 A recording is the file `stories/recorded/STORY.VARIANT.CLIENT.json`. It holds every course that the story took when it
 was played several times, each once: with how often it was seen, and for each member
 
-- `ids`: its ids in the group, in order; a restarted process has another one, and so may one that fell out;
+- `ids`: its ids in the group, of each of its processes in order: a classic one that fell out has more than one;
 - `calls`: the listener's calls and the exceptions out of `poll`, `commitSync` and `close`, in order. `at` is when, in
   seconds, for reading only. What repeats with every poll is there once (`without_repetitions`);
 - `final`: what it owned at the end, if it still ran.
@@ -62,7 +62,8 @@ class MemberCourse:
 
     calls: tuple[Call, ...]
     final: Topics | None
-    ids: tuple[str, ...] = field(default=(), compare=False)
+    ids: tuple[tuple[str, ...], ...] = field(default=(), compare=False)
+    """Of each process; none where it never got as far as to know one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +74,11 @@ class Course:
     times: int = field(default=1, compare=False)
 
     @property
-    def ids(self) -> dict[str, tuple[str, ...]]:
-        """The ids of each member, in order."""
-        return {name: member.ids for name, member in self.members.items()}
+    def first_ids(self) -> dict[str, tuple[str, ...]]:
+        """The first id of each process of each member; empty where it is not known."""
+        return {
+            name: tuple(ids[0] if ids else "" for ids in member.ids) for name, member in self.members.items()
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +147,7 @@ def read_recording(path: Path) -> Recording:
                 times=course["times"],
                 members={
                     name: MemberCourse(
-                        ids=tuple(member["ids"]),
+                        ids=tuple(tuple(ids) for ids in member["ids"]),
                         calls=tuple(Call.from_json(call) for call in member["calls"]),
                         final=member["final"],
                     )
