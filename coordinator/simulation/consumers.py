@@ -48,12 +48,16 @@ def make_member(birth: Birth) -> Member:
         raise NotImplementedError("members of the consumer protocol are not there yet")
     return ClassicMember(
         identity,
-        Subscription(topics=script.topics, regex=script.regex, matches=_matcher(script.regex)),
+        subscription_of(script),
         birth.image,
         birth.position,
         assignors=script.assignors,
         subscription_version=script.subscription_version,
     )
+
+
+def subscription_of(script: MemberScript) -> Subscription:
+    return Subscription(topics=script.topics, regex=script.regex, matches=_matcher(script.regex))
 
 
 def after_error(script: MemberScript) -> AfterError:

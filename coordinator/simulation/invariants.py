@@ -1,35 +1,57 @@
-"""What must hold after every step."""
+"""What must hold after every step, checked where something has changed.
+
+    I1   a partition is consumed by one member                             zombies
+    I2   it is given on only after its owner has given it up               log_rules
+    I3   epochs are in order and do not go back                            log_rules, client_rules
+    I4   without faults every member is settled, every partition owned     rest_rules
+    I5   a target gives each partition once, to whom it may have it        log_rules
+    I6   callbacks add up                                                  client_rules
+    I7   commits are taken from members alone, and go on                   log_rules
+    I8   the log is the state, and acknowledged is kept                    log_rules
+    I9   everybody is answered                                             rest_rules
+    I10  rebalances end                                                    rest_rules
+    I11  a generation agrees                                               log_rules
+    I12  upgrade and downgrade keep offsets and assignments                log_rules
+    I13  metrics add up                                                    client_rules
+
+Each file says what exactly its invariants mean here, and where Kafka's rules make an exception. That a partition has
+two owners by Kafka's own rules (a version 0 subscription under a cooperative leader, one bounce instead of two) is no
+exception: I1 and I2 fall.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from coordinator.consumer.outputs import Callback, TopicPartition
+from coordinator.consumer.outputs import Callback
 from coordinator.engine.calls import Request
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
+from coordinator.simulation.client_rules import ClientRules
+from coordinator.simulation.facts import Facts
+from coordinator.simulation.log_rules import LogRules
 from coordinator.simulation.node import Node
 from coordinator.simulation.process import Process
+from coordinator.simulation.rest_rules import RestRules
 from coordinator.simulation.result import Violation
 from coordinator.simulation.schedule import Schedule
-from coordinator.simulation.story import Story
-from coordinator.simulation.topics import Topics
+from coordinator.simulation.story import Story, error_of
+from wire.errors import ErrorCode
 
 
-class Invariants:
-    """See the module. Of each invariant only the first violation is kept."""
+class Violations:
+    """Those of a run. Of each invariant only the first one is kept."""
 
-    def __init__(self, schedule: Schedule, story: Story, topics: Topics) -> None:
-        self.violations: list[Violation] = []
-        self._schedule, self._story, self._topics = schedule, story, topics
+    def __init__(self, schedule: Schedule, story: Story) -> None:
+        self.all: list[Violation] = []
+        self._schedule, self._story = schedule, story
 
-    def broken(self, invariant: str, message: str) -> None:
-        """An invariant has fallen."""
-        if any(each.invariant == invariant for each in self.violations):
+    def add(self, invariant: str, message: str) -> None:
+        if any(each.invariant == invariant for each in self.all):
             return
         self._story.tell("", f"{invariant} is broken: {message}")
-        self.violations.append(
+        self.all.append(
             Violation(
                 invariant=invariant,
                 at_s=self._schedule.now_ms / 1000,
@@ -38,24 +60,35 @@ class Invariants:
             )
         )
 
-    def started(self, process: Process) -> None: ...
 
-    def gone(self, partition: TopicPartition) -> None: ...
+class Invariants:
+    """See the module: hands each happening to the rules that it concerns."""
 
-    def appended(
-        self, world: Any, node: Node, records: Sequence[Record], request: Request[Any] | None, is_late: bool
-    ) -> None: ...
+    def __init__(self, facts: Facts) -> None:
+        self.clients, self.log, self.rest = ClientRules(facts), LogRules(facts), RestRules(facts)
+        self._facts = facts
 
-    def answering(
-        self, world: Any, node: Node, member: str, request: Request[Any], answer: object
-    ) -> None: ...
+    def appended(self, records: Sequence[Record], request: Request[Any] | None, *, is_late: bool) -> None:
+        self.log.appended(records, request, is_late=is_late)
 
-    def replayed(self, world: Any, node: Node, before: Engine | None) -> None: ...
+    def answering(self, node: Node, request: Request[Any], answer: object) -> None:
+        self.log.answering(node, request, answer)
 
-    def epoch_changed(self, process: Process, before: int) -> None: ...
+    def replayed(self, node: Node, before: Engine | None) -> None:
+        self.log.replayed(node, before)
 
-    def calling(self, process: Process, callback: Callback) -> None: ...
+    def epoch_changed(self, process: Process, before: int) -> None:
+        self.clients.epoch_changed(process, before)
 
-    def called_back(self, process: Process, callback: Callback, *, threw: bool) -> None: ...
+    def calling(self, process: Process, callback: Callback) -> None:
+        self.clients.calling(process, callback)
 
-    def received(self, process: Process, answer: object) -> None: ...
+    def called_back(self, process: Process, callback: Callback, *, threw: bool) -> None:
+        self.clients.called_back(process, callback, threw=threw)
+
+    def received(self, process: Process, answer: object) -> None:
+        if getattr(answer, "error", None) and error_of(answer) is ErrorCode.UNKNOWN_SERVER_ERROR:
+            self._facts.broken(
+                "I9", f"{process.name} is answered UNKNOWN_SERVER_ERROR: {type(answer).__name__}"
+            )
+        self.clients.received(process, answer)

@@ -48,11 +48,9 @@ class NodeStatus(Enum):
 class NodeWatcher(Protocol):
     """Who is shown what a node does, before its answers leave."""
 
-    def appended(
-        self, node: Node, records: Sequence[Record], request: Request[Any] | None, is_late: bool
-    ) -> None: ...
+    def appended(self, records: Sequence[Record], request: Request[Any] | None, *, is_late: bool) -> None: ...
 
-    def answering(self, node: Node, member: str, request: Request[Any], answer: object) -> None: ...
+    def answering(self, node: Node, request: Request[Any], answer: object) -> None: ...
 
     def replayed(self, node: Node, before: Engine | None) -> None: ...
 
@@ -164,7 +162,7 @@ class Node:
                 self._crash_now(self._crash)
                 return
             self.log += records
-            self._watcher.appended(self, records, request, is_late)
+            self._watcher.appended(records, request, is_late=is_late)
             if self._crash is not None:
                 self._crash_now(self._crash)
                 return
@@ -180,7 +178,7 @@ class Node:
     def _send(self, result: CoordinatorResult) -> None:
         for ticket, answer in result.answers:
             connection, number, request = self.parked.pop(ticket)
-            self._watcher.answering(self, connection.process.name, request, answer)
+            self._watcher.answering(self, request, answer)
             self._answer(connection, number, answer)
 
     def _crash_now(self, crash: Callable[[], None]) -> None:

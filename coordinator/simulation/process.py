@@ -16,9 +16,10 @@ from enum import Enum
 from typing import Any, Protocol
 
 from coordinator.consumer.library import AfterError
-from coordinator.consumer.member import Member
+from coordinator.consumer.member import Member, Subscription
 from coordinator.consumer.outputs import (
     Callback,
+    CallbackKind,
     Closed,
     Committed,
     Partitions,
@@ -28,6 +29,7 @@ from coordinator.consumer.outputs import (
     TopicPartition,
 )
 from coordinator.engine.topics import TopicImage
+from coordinator.simulation.consumers import subscription_of
 from coordinator.simulation.scenario import ListenerScript, MemberScript
 from coordinator.simulation.schedule import Schedule
 
@@ -104,7 +106,9 @@ class Process:
         self.number = 0
         """Which process of its member it is, from 0 on."""
         self.member: Member
-        self.sent = 0
+        self.last_error = ""
+        """The class of the last exception; empty again with the next assignment."""
+        self._subscription = subscription_of(script)
         self.after_error = after_error
         self.has_failed = False
         """Whether it ends because of an exception."""
@@ -165,7 +169,11 @@ class Process:
         self._when_free(self._call, "commit")
 
     def subscribe(self, topics: tuple[str, ...]) -> None:
-        self._when_free(self._call, "subscribe", topics)
+        self._when_free(self._subscribe, topics)
+
+    def wanted(self, image: TopicImage) -> tuple[str, ...]:
+        """The topics that it subscribes to, existing or not."""
+        return self._subscription.in_image(image)
 
     def see_topics(self, image: TopicImage) -> None:
         if self._waits(self.see_topics, image):
@@ -198,6 +206,13 @@ class Process:
         if position is None or since_ms is None or self._schedule.now_ms < since_ms + FETCH_MS:
             return position
         return max(position, self._log_end(partition))
+
+    def reset(self, partition: TopicPartition) -> None:
+        """The partition was deleted: of another one of its name everything is read (auto.offset.reset=earliest)."""
+        if partition in self._positions:
+            if partition in self._reading:
+                self._reading[partition] = self._schedule.now_ms
+            self._positions[partition] = 0
 
     @property
     def is_running(self) -> bool:
@@ -271,7 +286,6 @@ class Process:
         self._step()
 
     def _on_send(self, send: Send) -> None:
-        self.sent += 1
         self._send(self, send)
 
     def _on_callback(self, callback: Callback) -> None:
@@ -296,6 +310,8 @@ class Process:
         if self._waits(self._return, callback, threw) or self._callback is not callback:
             return
         self._callback, self._commits = None, False
+        if not threw and callback.kind is CallbackKind.ASSIGNED:
+            self.last_error = ""
         if self.activity is Activity.CALLBACK:
             self.activity = Activity.POLLING
         self._watcher.called_back(self, callback, threw=threw)
@@ -305,6 +321,7 @@ class Process:
         self._catch_up()
 
     def _on_raised(self, raised: Raised) -> None:
+        self.last_error = raised.error
         self._watcher.raised(self, raised)
         if self._commits and self._callback is not None:  # out of commitSync, and so out of the listener
             self._commits = False
@@ -375,6 +392,10 @@ class Process:
         if self.activity is not Activity.CLOSING:
             getattr(self.member, method)(*arguments, self._schedule.now_ms)
             self._step()
+
+    def _subscribe(self, topics: tuple[str, ...]) -> None:
+        self._subscription = Subscription(topics=topics)
+        self._call("subscribe", topics)
 
     def _pause(self, for_ms: int) -> None:
         if self.activity is Activity.CLOSING:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from coordinator.simulation.consumers import MakeMember, make_member
+from coordinator.simulation.rest_rules import REST_MS
 from coordinator.simulation.result import Result
 from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.variants import with_variant
@@ -36,7 +38,42 @@ def run(
     played = with_variant(scenario, variant)
     world = World(played, seed, member_ids=member_ids, make=make, tells=tells)
     is_whole = world.schedule.play(int(played.until_s * 1000), limit)
-    return _result(world, seed, variant, is_cut=not is_whole)
+    result = _result(world, seed, variant, is_cut=not is_whole)
+    if is_whole:
+        _come_to_rest(world, limit)
+        result = replace(result, violations=tuple(world.violations.all), requests=world.answered)
+    return result
+
+
+def _come_to_rest(world: World, limit: int) -> None:
+    """The quiet time: I4, I9, I10 and, at rest, I6 and I13."""
+    rules, schedule = world.invariants.rest, world.schedule
+    world.calm_down()
+    rules.begin(world.measures.rebalances)
+
+    def is_restless() -> bool:
+        return schedule.now_ms - world.measures.changed_ms < REST_MS or bool(rules.unrest())
+
+    if not schedule.play(schedule.now_ms + rules.quiet_ms(), limit, is_restless):
+        return
+    is_at_rest = not rules.unrest()
+    rules.judge(is_at_rest=is_at_rest, rebalances=world.measures.rebalances)
+    if is_at_rest:
+        for process in world.processes.values():
+            if process.is_running:
+                world.invariants.clients.judge_at_rest(process)
+
+
+def _converged_s(world: World) -> float | None:
+    """After the last event and the last fault that has an end; None where it is not at rest now."""
+    if world.invariants.rest.unrest():
+        return None
+    ends = [
+        event.at + getattr(event, "for_s", 0.0) + getattr(event, "after_s", 0.0)
+        for event in world.scenario.events
+    ]
+    ends += [each.end_s for each in world.scenario.faults.partitions]
+    return max(0.0, world.measures.changed_ms / 1000 - max(ends, default=0.0))
 
 
 def _result(world: World, seed: int, variant: Variant, *, is_cut: bool) -> Result:
@@ -56,9 +93,9 @@ def _result(world: World, seed: int, variant: Variant, *, is_cut: bool) -> Resul
         moved=measures.moved,
         without_owner_s=measures.without_owner_s,
         read_twice=measures.read_twice,
-        converged_s=None,
+        converged_s=None if is_cut else _converged_s(world),
         zombies=world.consumption.overlaps_now(),
-        violations=tuple(world.invariants.violations),
+        violations=tuple(world.violations.all),
         story=world.story.happenings(),
         ended_s=world.schedule.now_ms / 1000,
         is_cut=is_cut,

@@ -23,7 +23,7 @@ from coordinator.engine.engine import Engine
 from coordinator.engine.records import OffsetRecord, Record
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.consumers import Birth, MakeMember, after_error, make_member
-from coordinator.simulation.invariants import Invariants
+from coordinator.simulation.invariants import Invariants, Violations
 from coordinator.simulation.measures import Measures
 from coordinator.simulation.network import Connection, Network
 from coordinator.simulation.node import NO_ID, Node, NodeStatus
@@ -95,15 +95,17 @@ class World:
         self._config = Config.parse(scenario.settings)
         self.story = Story(self.schedule, self.name_of, self._topic_name, is_kept=tells)
         self.measures = Measures(self.schedule)
-        self.invariants = Invariants(self.schedule, self.story, self.topics)
-        self.consumption = Consumption(self.schedule, self._engine, self.invariants.broken)
+        self.violations = Violations(self.schedule, self.story)
+        self.broken = self.violations.add
+        self.invariants = Invariants(self)
+        self.consumption = Consumption(self.schedule, lambda: self.engine, self.broken)
         self.network = Network(
             self.schedule, scenario.faults, self._random, self._receive, self._find_coordinator
         )
-        self._coordinator = self._add_node()
-        self._authority = self._coordinator
+        self.coordinator = self._add_node()
+        self._authority = self.coordinator
         """Whose engine says who is a member: the last one that loaded."""
-        self._coordinator.load(self.topics.image)
+        self.coordinator.load(self.topics.image)
         for event in scenario.events:
             self.schedule.at(int(event.at * 1000), self._play, event)
 
@@ -180,7 +182,6 @@ class World:
         if script.protocol == "consumer":
             self._known[member_uuid] = name
         self.measures.started(process)
-        self.invariants.started(process)
         process.start(self._make(birth))
 
     def _restart(self, name: str, script: MemberScript, after_ms: int, *, kill: bool) -> None:
@@ -198,12 +199,16 @@ class World:
 
     def _change_topic(self, event: ChangeTopic) -> None:
         there = self.topics.image.topics.get(event.topic)
+        if there is not None and (event.partitions is None or event.anew):
+            for process in self.processes.values():
+                process.count_reading()
         gone = self.topics.change(event.topic, event.partitions, anew=event.anew)
         what = "is deleted" if event.partitions is None else f"has {event.partitions} partitions"
         self.story.tell("", f"topic {event.topic} {what}{', created anew' if event.anew else ''}")
         for partition in gone:
+            for process in self.processes.values():
+                process.reset(partition)
             self.measures.gone(partition)
-            self.invariants.gone(partition)
         for node in self.nodes.values():
             node.update_topics(self.topics.image)
         seen_ms = self.schedule.now_ms + int(self.scenario.metadata_delay_s * 1000)
@@ -243,14 +248,14 @@ class World:
         return node
 
     def _fail_coordinator(self, event: FailCoordinator) -> None:
-        old, for_ms = self._coordinator, int(event.for_s * 1000)
+        old, for_ms = self.coordinator, int(event.for_s * 1000)
         if old.status is not NodeStatus.COORDINATING:
             return
         self.story.tell(COORDINATOR, f"{event.fault.value} of node {old.number}")
         if event.fault is CoordinatorFault.CRASH:
             old.arm(partial(self._crashed, old, for_ms))
             return
-        new = self._coordinator = self._add_node()
+        new = self.coordinator = self._add_node()
         new.status = NodeStatus.LOADING
         if event.fault is CoordinatorFault.MOVE:
             old.unload()
@@ -275,7 +280,7 @@ class World:
         node.load(self.topics.image, predecessor)
 
     def _find_coordinator(self) -> int | None:
-        return None if self._coordinator.status is NodeStatus.DOWN else self._coordinator.number
+        return None if self.coordinator.status is NodeStatus.DOWN else self.coordinator.number
 
     def _receive(self, connection: Connection, number: int, request: Request[Any], is_late: bool) -> None:
         self.nodes[connection.node].receive(connection, number, request, is_late)
@@ -294,8 +299,13 @@ class World:
     def _fresh(self) -> UUID:
         return UUID(int=self._ids.getrandbits(128), version=4)
 
-    def _engine(self) -> Engine:
+    @property
+    def engine(self) -> Engine:
+        """That of the node that coordinates, or did last: it says who is a member."""
         return self._authority.engine
+
+    def is_zombie(self, process: Process) -> bool:
+        return self.consumption.is_zombie(process)
 
     def name_of(self, member: str) -> str:
         """The name of the member of that id; the id itself where it is of nobody."""
@@ -306,25 +316,23 @@ class World:
 
     # What a node shows.
 
-    def appended(
-        self, node: Node, records: Sequence[Record], request: Request[Any] | None, is_late: bool
-    ) -> None:
+    def appended(self, records: Sequence[Record], request: Request[Any] | None, *, is_late: bool) -> None:
         if type(records[0]) is not OffsetRecord:
             self.story.records(records)
             self.measures.appended(records)
             for process in self.processes.values():
                 if process.owned:
                     self._judge(process)
-        self.invariants.appended(self, node, records, request, is_late)
+        self.invariants.appended(records, request, is_late=is_late)
 
-    def answering(self, node: Node, member: str, request: Request[Any], answer: object) -> None:
+    def answering(self, node: Node, request: Request[Any], answer: object) -> None:
         self.answered += 1
         if type(answer) is JoinGroupAnswer and not answer.error:
             self.consumption.joined[answer.member] = answer.generation
-        self.invariants.answering(self, node, member, request, answer)
+        self.invariants.answering(node, request, answer)
 
     def replayed(self, node: Node, before: Engine | None) -> None:
-        self.invariants.replayed(self, node, before)
+        self.invariants.replayed(node, before)
 
     def lost(self, node: Node, records: Sequence[Record]) -> None:
         self.story.tell(

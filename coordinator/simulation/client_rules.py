@@ -1,0 +1,111 @@
+"""Invariants by what the consumers' applications see: their callbacks, epochs and metrics (I3, I6, I13)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from coordinator.consumer.classic_member import ClassicMember
+from coordinator.consumer.outputs import Callback, CallbackKind, Partitions
+from coordinator.engine.classic.rebalance import SyncGroupAnswer
+from coordinator.simulation.facts import Facts
+from coordinator.simulation.process import NOTHING, Process
+from coordinator.simulation.story import words_for
+
+
+class ClientRules:
+    """Checked with every callback and every change of a member's epoch.
+
+    I3 for clients: an epoch goes back only to 0 or -1 (fallen out, or starting over). A generation that a classic
+    member has joined and not synced may be given out again after a fail-over: only what its SyncGroup was answered
+    for counts.
+
+    I6: `revoked` names what the listener holds (all of it in an eager group), `assigned` what it does not, `lost` all
+    that it holds, and only when the member has no epoch any more; what was assigned, less what was revoked and lost, is
+    what the consumer takes for its own. Under the consumer protocol a `revoked` that threw counts as not called: it
+    is called again.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._held: dict[Process, Partitions] = {}
+        self._calls: dict[Process, Counter[CallbackKind]] = {}
+        self._synced: dict[Process, int] = {}
+        self._disturbed: set[Process] = set()
+        """Processes that have fallen out, or whose listener has thrown: their rebalances need not all have ended."""
+
+    def epoch_changed(self, process: Process, before: int) -> None:
+        epoch = process.epoch
+        if epoch <= 0:
+            self._disturbed.add(process)
+            self._synced.pop(process, None)
+            return
+        least = self._synced.get(process, 0) if isinstance(process.member, ClassicMember) else before
+        if epoch < least:
+            self._facts.broken("I3", f"{process.name} goes back from epoch {least} to {epoch}")
+
+    def received(self, process: Process, answer: object) -> None:
+        if type(answer) is SyncGroupAnswer and not answer.error:
+            self._synced[process] = process.member.epoch
+
+    def calling(self, process: Process, callback: Callback) -> None:
+        held, named = self._held.get(process, NOTHING), callback.partitions
+        calls = self._calls.setdefault(process, Counter())
+        calls[callback.kind] += 1
+        wrong = self._wrong(process, callback.kind, held, named)
+        if wrong:
+            self._facts.broken(
+                "I6",
+                f"{process.name}: {callback.kind.value} names {words_for(named)}, {wrong}; "
+                f"its listener holds {words_for(held)}, its consumer {words_for(process.member.owned)}",
+            )
+        self._held[process] = held | named if callback.kind is CallbackKind.ASSIGNED else held - named
+
+    def called_back(self, process: Process, callback: Callback, *, threw: bool) -> None:
+        if not threw:
+            return
+        self._disturbed.add(process)
+        if callback.kind is CallbackKind.REVOKED and process.script.protocol == "consumer":
+            self._held[process] = self._held[process] | callback.partitions
+
+    def judge_at_rest(self, process: Process) -> None:
+        """I6 and I13 of a process that waits for nothing.
+
+        I13: the metrics count every callback once, and as many rebalances as there were ends of one (`assigned`).
+        A rebalance whose end the member did not live to see, as it fell out, counts as well; so does one whose
+        `assigned` threw and was called again only once.
+        """
+        held, calls = self._held.get(process, NOTHING), self._calls.get(process, Counter())
+        if held != process.member.owned:
+            self._facts.broken(
+                "I6",
+                f"{process.name} owns {words_for(process.member.owned)}, and its listener holds {words_for(held)}",
+            )
+        metrics = process.member.metrics
+        for kind, latency in metrics.callbacks.items():
+            if latency.count != calls[kind]:
+                self._facts.broken(
+                    "I13",
+                    f"{process.name} counts {latency.count} calls of {kind.value}, and there were {calls[kind]}",
+                )
+        if not isinstance(process.member, ClassicMember) or process in self._disturbed:
+            return
+        ends = calls[CallbackKind.ASSIGNED]
+        if metrics.rebalances.count != ends:
+            self._facts.broken(
+                "I13",
+                f"{process.name}: rebalance-total is {metrics.rebalances.count}, and {ends} rebalances have ended",
+            )
+
+    def _wrong(self, process: Process, kind: CallbackKind, held: Partitions, named: Partitions) -> str:
+        owned = process.member.owned
+        if kind is CallbackKind.ASSIGNED:
+            if named & held:
+                return "which it holds already"
+            return "" if owned == held | named else "which is not what is new"
+        if not named <= held:
+            return "which it does not hold"
+        if kind is CallbackKind.LOST:
+            is_out = process.member.epoch <= 0 or not process.member.member_id
+            return "" if is_out and named == held else "though it has not fallen out of the group"
+        is_eager = isinstance(process.member, ClassicMember) and not process.member.is_cooperative
+        return "and not all, as an eager member does" if is_eager and named != held else ""

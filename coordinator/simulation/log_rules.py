@@ -1,0 +1,391 @@
+"""Invariants by what the coordinator writes and answers (I2, I3, I5, I7, I8, I11, I12)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from coordinator.consumer.outputs import Partitions, TopicPartition
+from coordinator.engine.calls import Request
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.classic.join_group import JoinGroup
+from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
+from coordinator.engine.classic.sync_group import SyncGroup
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeatAnswer
+from coordinator.engine.consumer.member import names_of
+from coordinator.engine.engine import Engine
+from coordinator.engine.offsets.commit import OffsetCommit, OffsetCommitAnswer
+from coordinator.engine.records import (
+    ClassicGroupRecord,
+    ClassicGroupValue,
+    ConsumerGroupRecord,
+    ConsumerMemberRecord,
+    CurrentAssignmentRecord,
+    CurrentAssignmentValue,
+    OffsetRecord,
+    Record,
+    TargetEpochRecord,
+    TopicPartitions,
+)
+from coordinator.simulation.consumers import GROUP
+from coordinator.simulation.facts import Facts
+from coordinator.simulation.node import Node
+from wire.messages.embedded_protocol import read_assignment, read_subscription
+from wire.messages.reader import DecodeError
+
+
+class LogRules:
+    """Checked with every batch of records and every answer that carries something new.
+
+    I2: a partition is given to a member (by a leader's assignment, or in a member's current assignment) only when
+    nobody else takes it for its own, but for processes that the coordinator has put out.
+
+    I3 for the coordinator: member epoch ≤ assignment epoch ≤ group epoch; none goes back, nor does a generation. A
+    group that was empty when the other protocol took it begins anew.
+
+    I5: a target assignment gives each partition of the topics that its members subscribe to to one member, which
+    subscribes to it; the assignment of a classic leader gives none twice, and only what is subscribed to.
+
+    I7: a commit is written only for a member of the present generation or epoch, or for a partition that was
+    assigned to it no later than the epoch that it names (KIP-1251); not for a partition that is another's; and no
+    committed offset goes back. A request that arrives late, after its connection was lost, is taken by Kafka as any
+    other: there the offset may. So may one that is beyond the end of the log, as a topic created anew leaves them.
+
+    I8: what a node loads from the log is the hard state of its predecessor; what was acknowledged is in it.
+
+    I11: members of a generation are told the same leader and protocol, and are given what the leader has sent. A
+    generation that no leader has synced may be given out again after a fail-over: it is another one.
+
+    I12: an upgrade or downgrade leaves the offsets as they are, and an upgrade gives nobody what it did not have.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._offsets: dict[tuple[str, int], tuple[UUID | None, int]] = {}
+        """By topic and partition: topic id and offset as the log has them."""
+        self._group_epoch = self._target_epoch = self._generation = 0
+        self._epochs: dict[str, int] = {}
+        """Of members of the consumer group."""
+        self._given: dict[str, bytes] = {}
+        """What the record of the present generation gives to its members."""
+        self._has: dict[str, Partitions] = {}
+        """What a member has by the coordinator, of either protocol."""
+        self._agreed: dict[tuple[int, int], tuple[str | None, str]] = {}
+        """By engine and generation."""
+        self._acknowledged: dict[str, int] = {}
+        """The highest epoch or generation that a member's answers have carried."""
+        self._acknowledged_offsets: dict[tuple[str, int], int] = {}
+        self._removed: set[str] = set()
+        self._engines = 0
+        self._answers: dict[type, Callable[..., None]] = {
+            JoinGroupAnswer: self._join_answered,
+            SyncGroupAnswer: self._sync_answered,
+            ConsumerGroupHeartbeatAnswer: self._heartbeat_answered,
+            OffsetCommitAnswer: self._commit_answered,
+        }
+
+    # Records.
+
+    def appended(self, records: Sequence[Record], request: Request[Any] | None, *, is_late: bool) -> None:
+        if type(records[0]) is OffsetRecord:
+            for record in records:
+                if isinstance(record, OffsetRecord):
+                    self._offset(record, request, is_late=is_late)
+            return
+        is_upgrade, is_downgrade = _conversion(records)
+        if is_upgrade:
+            self._group_epoch = self._target_epoch = 0
+        for record in records:
+            match record:
+                case OffsetRecord():
+                    self._offset(record, request, is_late=is_late)
+                case ClassicGroupRecord(value=value):
+                    self._classic(value, by_leader=type(request) is SyncGroup)
+                case ConsumerGroupRecord(value=group):
+                    if group is None:
+                        self._forget_group()
+                    else:
+                        self._group_epoch = self._grown("group epoch", self._group_epoch, group.epoch)
+                case TargetEpochRecord(value=target) if target is not None:
+                    self._target_epoch = self._grown("assignment epoch", self._target_epoch, target.epoch)
+                    if not is_upgrade:
+                        self._target()
+                case ConsumerMemberRecord(member=member, value=None):
+                    self._epochs.pop(member, None)
+                    self._has.pop(member, None)
+                    self._removed.add(member)
+                case CurrentAssignmentRecord(member=member, value=current) if current is not None:
+                    self._current(member, current, is_upgrade=is_upgrade)
+        if self._target_epoch > self._group_epoch:
+            self._facts.broken(
+                "I3", f"assignment epoch {self._target_epoch} is beyond group epoch {self._group_epoch}"
+            )
+        if is_upgrade or is_downgrade:
+            self._same_offsets("upgrade" if is_upgrade else "downgrade")
+
+    def _classic(self, value: ClassicGroupValue | None, *, by_leader: bool) -> None:
+        if value is None:
+            return
+        if value.generation == 0 or not value.protocol_type:
+            self._generation = 0
+        self._generation = self._grown("generation", self._generation, value.generation)
+        here = {each.member for each in value.members}
+        self._removed |= self._given.keys() - here
+        self._given = {each.member: each.assignment for each in value.members}
+        self._has = {member: _assigned(assignment) for member, assignment in self._given.items()}
+        if not by_leader:
+            return
+        twice = [each for each, count in Counter(_all(self._has.values())).items() if count > 1]
+        if twice:
+            self._facts.broken("I5", f"the leader gives {_name(twice[0])} to two members")
+        for each in value.members:
+            topics = _wanted(each.subscription)
+            unwanted = sorted(place for place in self._has[each.member] if place.topic not in topics)
+            if unwanted:
+                who = self._facts.name_of(each.member)
+                self._facts.broken(
+                    "I5", f"the leader gives {who} {_name(unwanted[0])}, which it does not want"
+                )
+            self._given_on(each.member, self._has[each.member])
+
+    def _current(self, member: str, current: CurrentAssignmentValue, *, is_upgrade: bool) -> None:
+        before, now = self._has.get(member, frozenset()), self._places(current.assigned)
+        self._has[member] = now
+        if is_upgrade:
+            if not now <= before:
+                who = self._facts.name_of(member)
+                self._facts.broken("I12", f"the upgrade gives {who} {_name(min(now - before))}")
+        else:
+            self._given_on(member, now - before)
+        if current.epoch > 0:
+            if current.epoch > self._target_epoch:
+                who = self._facts.name_of(member)
+                self._facts.broken(
+                    "I3", f"{who} is at epoch {current.epoch}, the target at {self._target_epoch}"
+                )
+            self._grown(f"epoch of {self._facts.name_of(member)}", self._epochs.get(member, 0), current.epoch)
+            self._epochs[member] = current.epoch
+
+    def _given_on(self, member: str, partitions: Partitions) -> None:
+        """I2: who else takes them for its own?"""
+        for process in self._facts.processes.values():
+            if process.owned.isdisjoint(partitions) or process.member.member_id == member:
+                continue
+            if not self._facts.is_zombie(process):
+                taken = _name(min(process.owned & partitions))
+                who = self._facts.name_of(member)
+                self._facts.broken(
+                    "I2", f"{taken} is given to {who} while {process.name}, a member, still owns it"
+                )
+
+    def _target(self) -> None:
+        group, topics = self._facts.engine.state.groups.get(GROUP), self._facts.engine.topics
+        if not isinstance(group, ConsumerGroup) or group.payloads:
+            return
+        count: Counter[TopicPartition] = Counter()
+        wanted: set[str] = set()
+        for member in group.members.values():
+            names = names_of(member.metadata, group.regexes)
+            wanted |= names
+            for place in self._places(group.targets.get(member.id, {})):
+                count[place] += 1
+                if place.topic not in names:
+                    who = self._facts.name_of(member.id)
+                    self._facts.broken("I5", f"{_name(place)} is to be {who}'s, which does not want it")
+        for name in sorted(wanted & topics.topics.keys()):
+            for number in range(topics.topics[name].partitions):
+                owners = count[TopicPartition(name, number)]
+                if owners != 1:
+                    self._facts.broken("I5", f"the target gives {name}-{number} to {owners} members")
+
+    def _offset(self, record: OffsetRecord, request: Request[Any] | None, *, is_late: bool) -> None:
+        key, value = (record.topic, record.partition), record.value
+        if value is None:
+            self._offsets.pop(key, None)
+            self._acknowledged_offsets.pop(key, None)
+            return
+        topic_id, before = self._offsets.get(key, (value.topic_id, 0))
+        if topic_id != value.topic_id:
+            self._acknowledged_offsets.pop(key, None)
+        elif value.offset < before and not is_late and before <= self._facts.topics.end(TopicPartition(*key)):
+            self._facts.broken(
+                "I7",
+                f"the offset of {record.topic}-{record.partition} goes back from {before} to {value.offset}",
+            )
+        elif value.offset < before:
+            self._acknowledged_offsets.pop(key, None)
+        self._offsets[key] = (value.topic_id, value.offset)
+        if isinstance(request, OffsetCommit):
+            wrong = self._may_not_commit(request, TopicPartition(*key), value.topic_id)
+            if wrong:
+                self._facts.broken(
+                    "I7",
+                    f"the coordinator takes {record.topic}-{record.partition} from "
+                    f"{self._facts.name_of(request.member)}, {wrong}",
+                )
+
+    def _may_not_commit(self, request: OffsetCommit, place: TopicPartition, topic_id: UUID | None) -> str:
+        group, epoch = self._facts.engine.state.groups.get(GROUP), request.generation_or_epoch
+        if group is None or group.is_empty():
+            return "" if epoch < 0 else "which is no member"
+        if not group.has_member(request.member):
+            return "which is no member"
+        if isinstance(group, ClassicGroup):
+            if epoch != group.generation:
+                return f"which is at generation {epoch} of {group.generation}"
+        else:
+            current = group.members[request.member].current
+            since = None if topic_id is None else current.assigned_epochs.get((topic_id, place.partition))
+            if epoch != current.epoch and (since is None or since > epoch or epoch > current.epoch):
+                return f"which is at epoch {epoch} and not {current.epoch}"
+        for member, partitions in self._has.items():
+            if member != request.member and place in partitions:
+                return f"and it is {self._facts.name_of(member)}'s"
+        return ""
+
+    def _same_offsets(self, what: str) -> None:
+        kept = {
+            key: (value.topic_id, value.offset)
+            for key, value in self._facts.engine.state.offsets.get(GROUP, {}).items()
+        }
+        if kept != self._offsets:
+            self._facts.broken("I12", f"the {what} changes committed offsets")
+
+    def _grown(self, what: str, before: int, now: int) -> int:
+        if now < before:
+            self._facts.broken("I3", f"{what} goes back from {before} to {now}")
+        return now
+
+    def _forget_group(self) -> None:
+        """The consumer group is deleted: members that stay are those of the classic group that follows it."""
+        self._generation = 0
+        self._group_epoch = self._target_epoch = 0
+        self._epochs.clear()
+
+    # Answers.
+
+    def answering(self, node: Node, request: Request[Any], answer: object) -> None:
+        check = self._answers.get(type(answer))
+        if check is not None and node is self._facts.coordinator:
+            check(node, request, answer)
+
+    def _join_answered(self, _node: Node, _request: JoinGroup, answer: JoinGroupAnswer) -> None:
+        if answer.error or not answer.leader:
+            return
+        told = answer.protocol, answer.leader
+        agreed = self._agreed.setdefault((self._engines, answer.generation), told)
+        if told != agreed:
+            self._facts.broken(
+                "I11", f"generation {answer.generation} has two leaders or protocols: {agreed} and {told}"
+            )
+
+    def _sync_answered(self, _node: Node, request: SyncGroup, answer: SyncGroupAnswer) -> None:
+        if answer.error:
+            return
+        self._acknowledged[request.member] = request.generation
+        group = self._facts.engine.state.groups.get(GROUP)
+        who = self._facts.name_of(request.member)
+        if isinstance(group, ConsumerGroup):
+            if not _assigned(answer.assignment) <= self._has.get(request.member, frozenset()):
+                self._facts.broken("I11", f"{who} is given more by SyncGroup than its current assignment")
+        elif answer.assignment != self._given.get(request.member):
+            self._facts.broken("I11", f"{who} is not given what the leader has assigned to it")
+
+    def _heartbeat_answered(
+        self, _node: Node, _request: Request[Any], answer: ConsumerGroupHeartbeatAnswer
+    ) -> None:
+        if answer.assignment is not None and answer.member is not None:
+            self._acknowledged[answer.member] = answer.epoch
+
+    def _commit_answered(self, _node: Node, request: OffsetCommit, answer: OffsetCommitAnswer) -> None:
+        for offset, (*_, code) in zip(request.offsets, answer.partitions, strict=True):
+            if not code:
+                self._acknowledged_offsets[offset.topic, offset.partition] = offset.offset
+
+    # Fail-over.
+
+    def replayed(self, node: Node, before: Engine | None) -> None:
+        self._engines += 1
+        if before is not None and hard_state(before) != hard_state(node.engine):
+            self._facts.broken(
+                "I8", f"node {node.number} has another state from the log than its predecessor"
+            )
+        state = node.engine.state
+        group = state.groups.get(GROUP)
+        for member, epoch in self._acknowledged.items():
+            if group is None or not group.has_member(member):
+                if member not in self._removed:
+                    who = self._facts.name_of(member)
+                    self._facts.broken(
+                        "I8", f"{who} was told that it is a member, and the log does not say so"
+                    )
+                continue
+            known = (
+                group.generation if isinstance(group, ClassicGroup) else max(group.members[member].epoch, 0)
+            )
+            if known < epoch and member in self._epochs | self._given:
+                who = self._facts.name_of(member)
+                self._facts.broken("I8", f"{who} was told of epoch {epoch}, and the log says {known}")
+        offsets = state.offsets.get(GROUP, {})
+        for key, offset in self._acknowledged_offsets.items():
+            kept = offsets.get(key)
+            if kept is None or kept.offset < offset:
+                self._facts.broken("I8", f"a commit of {key[0]}-{key[1]} was acknowledged and is lost")
+
+    def _places(self, partitions: TopicPartitions) -> Partitions:
+        names = self._facts.engine.topics.names
+        return frozenset(
+            TopicPartition(names[topic], number)
+            for topic, numbers in partitions.items()
+            if topic in names
+            for number in numbers
+        )
+
+
+def hard_state(engine: Engine) -> object:
+    """What records have made true, of all groups."""
+    groups: dict[str, object] = {}
+    for name, group in engine.state.groups.items():
+        if isinstance(group, ConsumerGroup):
+            numbers = group.epoch, group.metadata_hash, group.assignment_epoch, group.assigned_ms
+            groups[name] = numbers, group.members, group.targets, group.payloads, group.regexes
+        elif group.stored is not None or name in engine.state.offsets:
+            groups[name] = group.stored
+    return groups, engine.state.offsets
+
+
+def _conversion(records: Sequence[Record]) -> tuple[bool, bool]:
+    """Whether they upgrade a classic group with members, or downgrade a consumer group."""
+    kinds = {(type(each), each.value is None) for each in records}
+    from_classic = (ClassicGroupRecord, True) in kinds and (ConsumerGroupRecord, False) in kinds
+    from_consumer = (ConsumerGroupRecord, True) in kinds and (ClassicGroupRecord, False) in kinds
+    return from_classic, from_consumer
+
+
+def _assigned(assignment: bytes) -> Partitions:
+    """Of an assignment that no leader has given, or that cannot be read: nothing."""
+    if not assignment:
+        return frozenset()
+    try:
+        partitions: Mapping[str, tuple[int, ...]] = read_assignment(assignment).partitions
+    except DecodeError:
+        return frozenset()
+    return frozenset(TopicPartition(topic, each) for topic, numbers in partitions.items() for each in numbers)
+
+
+def _wanted(subscription: bytes) -> tuple[str, ...]:
+    try:
+        return read_subscription(subscription).topics
+    except DecodeError:
+        return ()
+
+
+def _all(partitions: Iterable[Partitions]) -> Iterable[TopicPartition]:
+    return (each for some in partitions for each in sorted(some))
+
+
+def _name(place: TopicPartition) -> str:
+    return f"{place.topic}-{place.partition}"

@@ -1,0 +1,127 @@
+"""Invariants by how a run ends when nothing disturbs it any more (I4, I9, I10)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from coordinator.consumer.outputs import TopicPartition
+from coordinator.consumer.settings import MemberSettings
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.simulation.consumers import GROUP
+from coordinator.simulation.facts import Facts
+from coordinator.simulation.process import Process
+from coordinator.simulation.scenario import MemberScript
+from groups.listing import GroupState
+
+REST_MS = 15_000
+"""How long nothing may have changed for a rest to be one: some heartbeats."""
+
+PASSING = frozenset(
+    {
+        "",
+        "CommitFailedException",
+        "RebalanceInProgressException",
+        "TimeoutException",
+        "RetriableCommitFailedException",
+    }
+)
+"""Exceptions after which a consumer that goes on polling recovers."""
+
+
+class RestRules:
+    """Checked in a time without events and faults after the scenario's end.
+
+    I4: every consumer that polls is a member that waits for nothing; the group is Stable; each partition of a topic
+    that somebody subscribes to has one owner. It is not asked for where a listener throws or never returns, or a
+    consumer has been refused for good (FencedInstanceIdException and its kind): Kafka's groups wait for those.
+
+    I9: at rest no request is parked at the coordinator, and no answer was UNKNOWN_SERVER_ERROR.
+
+    I10: there are no more than two rebalances, and two for each consumer that had something to catch up with.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._rebalances = 0
+        self._allowed = 0
+
+    def begin(self, rebalances: int) -> None:
+        """The quiet time begins; so many rebalances there were before."""
+        self._rebalances = rebalances
+        self._allowed = 2 * (1 + len(self._facts.processes))
+
+    def quiet_ms(self) -> int:
+        """How long the quiet time may take: whatever the members wait for has passed twice."""
+        longest = 60_000
+        for process in self._running():
+            settings = MemberSettings.parse(process.script.config)
+            longest = max(
+                longest,
+                settings.max_poll_interval_ms + settings.session_timeout_ms,
+                settings.metadata_max_age_ms,
+                settings.request_timeout_ms,
+            )
+        return 2 * longest + 60_000
+
+    def unrest(self) -> str:
+        """What is not at rest now; empty where all is."""
+        for process in self._running():
+            if not process.is_polling:
+                return f"{process.name} does not poll"
+            if not process.member.is_settled:
+                return f"{process.name} is not a settled member"
+            if self._facts.is_zombie(process):
+                return f"{process.name} is not in the group"
+        group = self._facts.engine.state.groups.get(GROUP)
+        if self._running() and group is not None and group.state is not GroupState.STABLE:
+            return f"the group is {group.state.value}"
+        if self._facts.coordinator.engine is not self._facts.engine:
+            return "the coordinator loads"
+        return self._unowned()
+
+    def judge(self, *, is_at_rest: bool, rebalances: int) -> None:
+        """At the end of the quiet time."""
+        broken = self._facts.broken
+        made = rebalances - self._rebalances
+        if made > self._allowed and not self.excuse():
+            broken("I10", f"{made} rebalances without an event: at most {self._allowed} are due")
+        if is_at_rest:
+            for _, number, request in self._facts.coordinator.parked.values():
+                broken("I9", f"{type(request).__name__} {number} is never answered")
+        elif not self.excuse():
+            broken("I4", f"not at rest {self.quiet_ms() // 1000} s after the last event: {self.unrest()}")
+
+    def excuse(self) -> str:
+        """Why a group need not come to rest; empty where it must."""
+        for process in self._running():
+            if process.last_error not in PASSING:
+                return f"{process.name} has thrown {process.last_error}"
+            if _never_ends(process.script):
+                return f"a listener of {process.name} throws or does not return"
+        return ""
+
+    def _running(self) -> list[Process]:
+        return [each for each in self._facts.processes.values() if each.is_running]
+
+    def _unowned(self) -> str:
+        owners: Counter[TopicPartition] = Counter()
+        wanted: set[str] = set()
+        for process in self._running():
+            owners.update(process.owned)
+            wanted.update(process.wanted(self._facts.topics.image))
+        for name, topic in self._facts.topics.image.topics.items():
+            if name in wanted:
+                for number in range(topic.partitions):
+                    count = owners.pop(TopicPartition(name, number), 0)
+                    if count != 1:
+                        return f"{name}-{number} has {count} owners"
+        for place in owners:
+            return f"{place.topic}-{place.partition} is owned and does not exist, or is not wanted"
+        group = self._facts.engine.state.groups.get(GROUP)
+        if isinstance(group, ConsumerGroup) and group.epoch != group.assignment_epoch:
+            return "the target assignment is out of date"
+        return ""
+
+
+def _never_ends(script: MemberScript) -> bool:
+    return any(each.throws or each.takes_s is None or each.commits for each in script.listener.values())

@@ -1,0 +1,79 @@
+"""Scenarios that tests share."""
+
+from __future__ import annotations
+
+from coordinator.simulation.scenario import (
+    ChangeTopic,
+    Close,
+    Commit,
+    CoordinatorFault,
+    Direction,
+    EnforceRebalance,
+    FailCoordinator,
+    Faults,
+    Freeze,
+    Kill,
+    ListenerScript,
+    MemberScript,
+    NetworkPartition,
+    Pause,
+    Restart,
+    Scenario,
+    Start,
+    Subscribe,
+)
+
+PLAIN = MemberScript(
+    topics=("orders", "payments"),
+    config={"max.poll.interval.ms": "20000", "session.timeout.ms": "15000", "metadata.max.age.ms": "20000"},
+)
+SLOW = MemberScript(
+    topics=("orders", "payments"),
+    config=PLAIN.config,
+    listener={
+        "assigned": ListenerScript(takes_s=1.5),
+        "revoked": ListenerScript(takes_s=2),
+        "lost": ListenerScript(takes_s=0.5),
+    },
+)
+STATIC = MemberScript(topics=("orders",), config=PLAIN.config, instance="c")
+
+STORM = Scenario(
+    name="storm",
+    topics={"orders": 6, "payments": 3},
+    settings={"group.min.session.timeout.ms": "1000", "group.consumer.migration.policy": "bidirectional"},
+    members={"a": PLAIN, "b": SLOW, "c": STATIC, "d": PLAIN},
+    events=(
+        Start(at=0, member="a"),
+        Start(at=1, member="b"),
+        Start(at=10, member="c"),
+        FailCoordinator(at=20, fault=CoordinatorFault.CRASH, for_s=2),
+        Commit(at=22, member="a"),
+        Start(at=23, member="d"),
+        Pause(at=30, member="a", for_s=30),
+        EnforceRebalance(at=35, member="b"),
+        FailCoordinator(at=45, fault=CoordinatorFault.MOVE, for_s=1),
+        Restart(at=50, member="c", script=STATIC, after_s=3),
+        ChangeTopic(at=60, topic="orders", partitions=8),
+        Freeze(at=65, member="d", for_s=25),
+        Subscribe(at=70, member="b", topics=("orders",)),
+        FailCoordinator(at=80, fault=CoordinatorFault.ZOMBIE, for_s=10),
+        Kill(at=95, member="b"),
+        ChangeTopic(at=100, topic="payments", partitions=None),
+        ChangeTopic(at=110, topic="payments", partitions=2),
+        Start(at=115, member="b"),
+        Close(at=120, member="a"),
+    ),
+    faults=Faults(
+        loss=0.01,
+        duplicate=0.01,
+        reorder=True,
+        delay_ms=(1, 80),
+        partitions=(
+            NetworkPartition(members=("a",), start_s=12, end_s=18),
+            NetworkPartition(members=("b",), start_s=40, end_s=60, direction=Direction.ANSWERS),
+        ),
+    ),
+    until_s=140,
+)
+"""Everything at once, under any protocol."""
