@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from coordinator.consumer.classic_member import ClassicMember
+from coordinator.consumer.consumer_member import ConsumerMember
 from coordinator.consumer.library import AfterError, library_named
 from coordinator.consumer.member import Identity, Member, Position, Subscription
 from coordinator.consumer.settings import MemberSettings
@@ -45,7 +46,14 @@ def make_member(birth: Birth) -> Member:
         settings=MemberSettings.parse(script.config),
     )
     if script.protocol == "consumer":
-        raise NotImplementedError("members of the consumer protocol are not there yet")
+        return ConsumerMember(
+            identity,
+            subscription_of(script),
+            birth.image,
+            birth.position,
+            uuid=birth.member_uuid,
+            remote_assignor=script.remote_assignor,
+        )
     return ClassicMember(
         identity,
         subscription_of(script),
@@ -68,7 +76,7 @@ def after_error(script: MemberScript) -> AfterError:
 
 
 def _matcher(regex: str | None) -> Callable[[str], bool] | None:
-    """A Java Pattern is matched by RE2, which agrees with it wherever it accepts the pattern."""
+    """For clients that match themselves. RE2 stands for Java's Pattern: where it accepts one, both match the same."""
     if regex is None:
         return None
     compiled = compile_broker_regex(regex)

@@ -39,14 +39,20 @@ def run(
     world = World(played, seed, member_ids=member_ids, make=make, tells=tells)
     is_whole = world.schedule.play(int(played.until_s * 1000), limit)
     result = _result(world, seed, variant, is_cut=not is_whole)
-    if is_whole:
-        _come_to_rest(world, limit)
-        result = replace(result, violations=tuple(world.violations.all), requests=world.answered)
-    return result
+    if not is_whole:
+        return result
+    is_at_rest = _come_to_rest(world, limit)
+    has_converged = is_at_rest and world.measures.changed_ms <= played.until_s * 1000
+    return replace(
+        result,
+        converged_s=_converged_s(world) if has_converged else None,
+        violations=tuple(world.violations.all),
+        requests=world.answered,
+    )
 
 
-def _come_to_rest(world: World, limit: int) -> None:
-    """The quiet time: I4, I9, I10 and, at rest, I6 and I13."""
+def _come_to_rest(world: World, limit: int) -> bool:
+    """The quiet time: I4, I9, I10 and, at rest, I6 and I13. Whether it comes to rest."""
     rules, schedule = world.invariants.rest, world.schedule
     world.calm_down()
     rules.begin(world.measures.rebalances)
@@ -55,24 +61,21 @@ def _come_to_rest(world: World, limit: int) -> None:
         return schedule.now_ms - world.measures.changed_ms < REST_MS or bool(rules.unrest())
 
     if not schedule.play(schedule.now_ms + rules.quiet_ms(), limit, is_restless):
-        return
+        return False
     is_at_rest = not rules.unrest()
     rules.judge(is_at_rest=is_at_rest, rebalances=world.measures.rebalances)
     if is_at_rest:
         for process in world.processes.values():
             if process.is_running:
                 world.invariants.clients.judge_at_rest(process)
+    return is_at_rest
 
 
-def _converged_s(world: World) -> float | None:
-    """After the last event and the last fault that has an end; None where it is not at rest now."""
-    if world.invariants.rest.unrest():
-        return None
-    ends = [
-        event.at + getattr(event, "for_s", 0.0) + getattr(event, "after_s", 0.0)
-        for event in world.scenario.events
-    ]
-    ends += [each.end_s for each in world.scenario.faults.partitions]
+def _converged_s(world: World) -> float:
+    """How long after the last event, and the last fault that has an end, something changed for the last time."""
+    events, partitions = world.scenario.events, world.scenario.faults.partitions
+    ends = [each.at + getattr(each, "for_s", 0.0) + getattr(each, "after_s", 0.0) for each in events]
+    ends += [each.end_s for each in partitions]
     return max(0.0, world.measures.changed_ms / 1000 - max(ends, default=0.0))
 
 
@@ -93,7 +96,7 @@ def _result(world: World, seed: int, variant: Variant, *, is_cut: bool) -> Resul
         moved=measures.moved,
         without_owner_s=measures.without_owner_s,
         read_twice=measures.read_twice,
-        converged_s=None if is_cut else _converged_s(world),
+        converged_s=None,
         zombies=world.consumption.overlaps_now(),
         violations=tuple(world.violations.all),
         story=world.story.happenings(),
