@@ -125,6 +125,9 @@ class Member(ABC):
         """The first exception of the callbacks of a rebalance; it leaves `poll` at the end."""
         self._out_of_poll_since_ms = 0
         self._auto_commit_at_ms = NEVER
+        self._retried: _Commit | None = None
+        """The last commit that is tried until it succeeds, while it is under way: no other may overtake it with older
+        offsets, nor it a newer one."""
         self._retries: list[tuple[int, _Commit]] = []
         """Commits to be sent again, and when."""
         self._fetches_offsets = False
@@ -329,7 +332,10 @@ class Member(ABC):
         retried: frozenset[ErrorCode] = RETRIABLE_COMMIT_ERRORS,
     ) -> None:
         """Commit; `done` is called at the end, at once where there is nothing to commit or it cannot be done now."""
-        self._try_commit(_Commit(offsets, retries_until_ms, done, is_sync, retried), now_ms)
+        commit = _Commit(offsets, retries_until_ms, done, is_sync, retried)
+        if retries_until_ms:
+            self._retried = commit
+        self._try_commit(commit, now_ms)
 
     def _try_commit(self, commit: _Commit, now_ms: int) -> None:
         if not commit.offsets:
@@ -375,12 +381,14 @@ class Member(ABC):
 
     def _retry_commit(self, commit: _Commit, error: str, now_ms: int) -> None:
         at_ms = now_ms + self.settings.retry_backoff_ms
-        if at_ms < commit.retries_until_ms:
+        if at_ms < commit.retries_until_ms and commit is self._retried:
             self._retries.append((at_ms, commit))
         else:
             self._end_commit(commit, error, now_ms)
 
     def _end_commit(self, commit: _Commit, error: str, now_ms: int) -> None:
+        if commit is self._retried:
+            self._retried = None
         self.outputs.append(Committed(commit.offsets, error))
         if error and commit.is_sync:
             self.outputs.append(Raised(error))
@@ -391,14 +399,19 @@ class Member(ABC):
         if due:
             self._retries = [(at_ms, commit) for at_ms, commit in self._retries if at_ms > now_ms]
             for commit in due:
-                self._try_commit(commit, now_ms)
+                if commit is self._retried:
+                    self._try_commit(commit, now_ms)
+                else:
+                    self._end_commit(commit, "TimeoutException", now_ms)
 
     def _next_retry(self) -> int:
         return min((at_ms for at_ms, _ in self._retries), default=NEVER)
 
     def _auto_commit(self, now_ms: int) -> None:
-        """Commit what was consumed, where that is due; nobody waits for it."""
-        if now_ms >= self._auto_commit_at_ms:
+        """Commit what was consumed, where that is due and no other commit is under way; nobody waits for it."""
+        if now_ms >= self._auto_commit_at_ms and self._retried is not None:
+            self._auto_commit_at_ms = now_ms + self.settings.retry_backoff_ms
+        elif now_ms >= self._auto_commit_at_ms:
             self._auto_commit_at_ms = now_ms + self.settings.auto_commit_interval_ms
             self._commit(self._consumed(), now_ms, 0, self._auto_committed)
 

@@ -22,7 +22,7 @@ class ClientRules:
     I6: `revoked` names what the listener holds (all of it in an eager group), `assigned` what it does not, `lost` all
     that it holds, and only when the member has no epoch any more; what was assigned, less what was revoked and lost, is
     what the consumer takes for its own. Under the consumer protocol a `revoked` that threw counts as not called: it
-    is called again.
+    is called again; and `lost` names once more what a `revoked` has named that was not acknowledged.
     """
 
     def __init__(self, facts: Facts) -> None:
@@ -102,10 +102,15 @@ class ClientRules:
             if named & held:
                 return "which it holds already"
             return "" if owned == held | named else "which is not what is new"
-        if not named <= held:
-            return "which it does not hold"
         if kind is CallbackKind.LOST:
             is_out = process.member.epoch <= 0 or not process.member.member_id
-            return "" if is_out and named == held else "though it has not fallen out of the group"
+            if not is_out:
+                return "though it has not fallen out of the group"
+            is_all = named == owned and held <= named
+            return (
+                "" if is_all and (named == held or process.script.protocol == "consumer") else "and not all"
+            )
+        if not named <= held:
+            return "which it does not hold"
         is_eager = isinstance(process.member, ClassicMember) and not process.member.is_cooperative
         return "and not all, as an eager member does" if is_eager and named != held else ""

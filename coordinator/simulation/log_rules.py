@@ -41,7 +41,8 @@ class LogRules:
     """Checked with every batch of records and every answer that carries something new.
 
     I2: a partition is given to a member (by a leader's assignment, or in a member's current assignment) only when
-    nobody else takes it for its own, but for processes that the coordinator has put out.
+    nobody else takes it for its own, but for processes that the coordinator has put out, and for what they have of
+    a topic that was deleted.
 
     I3 for the coordinator: member epoch ≤ assignment epoch ≤ group epoch; none goes back, nor does a generation. A
     group that was empty when the other protocol took it begins anew.
@@ -174,11 +175,12 @@ class LogRules:
         for process in self._facts.processes.values():
             if process.owned.isdisjoint(partitions) or process.member.member_id == member:
                 continue
-            if not self._facts.is_zombie(process):
-                taken = _name(min(process.owned & partitions))
+            taken = process.owned & partitions - process.outlived
+            if taken and not self._facts.is_zombie(process):
                 who = self._facts.name_of(member)
                 self._facts.broken(
-                    "I2", f"{taken} is given to {who} while {process.name}, a member, still owns it"
+                    "I2",
+                    f"{_name(min(taken))} is given to {who} while {process.name}, a member, still owns it",
                 )
 
     def _target(self) -> None:

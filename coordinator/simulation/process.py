@@ -102,6 +102,8 @@ class Process:
         self.owned: Partitions = NOTHING
         """As of the last step."""
         self.fetching: Partitions = NOTHING
+        self.outlived: set[TopicPartition] = set()
+        """What it owns of topics that were deleted meanwhile: another topic may have the name."""
         self.epoch = 0
         self.number = 0
         """Which process of its member it is, from 0 on."""
@@ -209,6 +211,8 @@ class Process:
 
     def reset(self, partition: TopicPartition) -> None:
         """The partition was deleted: of another one of its name everything is read (auto.offset.reset=earliest)."""
+        if partition in self.owned:
+            self.outlived.add(partition)
         if partition in self._positions:
             if partition in self._reading:
                 self._reading[partition] = self._schedule.now_ms
@@ -270,6 +274,7 @@ class Process:
             before, self.owned = self.owned, owned
             for gone in before - owned:
                 self._positions.pop(gone, None)
+                self.outlived.discard(gone)
             self._watcher.owned_changed(self, before)
         deadline_ms = member.next_deadline()
         if deadline_ms is not None and (self._wake_ms is None or deadline_ms < self._wake_ms):

@@ -19,6 +19,8 @@ class Consumption:
     rejoin stays a member in Kafka's books).
 
     Two who fetch one partition are an overlap where one of them is a zombie, and a broken invariant (I1) where not.
+    Who has had the partition of a topic that was deleted counts as one for the topic that was created anew under its
+    name: a broker gives that on by its id, and does not wait.
     """
 
     def __init__(
@@ -58,7 +60,7 @@ class Consumption:
 
     def _meet(self, process: Process, other: Process, partition: TopicPartition) -> None:
         for zombie, lively in ((other, process), (process, other)):
-            if self.is_zombie(zombie):
+            if self.is_zombie(zombie) or partition in zombie.outlived:
                 self._open[zombie, lively, partition] = self._schedule.now_ms
                 return
         self._broken(
