@@ -1,0 +1,48 @@
+"""Commits of one member do not overtake each other: what is committed never goes back."""
+
+from __future__ import annotations
+
+from coordinator.consumer.outputs import Send, TopicPartition
+from coordinator.engine.offsets.commit import OffsetCommit
+from tests.coordinator.consumer.consumer_members import start
+from tests.coordinator.consumer.driver import Application, Play
+
+PLACE = TopicPartition("foo", 0)
+
+
+def offsets(application: Application) -> list[int]:
+    """What it has committed of the first partition, in order."""
+    found = []
+    for request in application.requests(OffsetCommit):
+        found += [each.offset for each in request.offsets if each.partition == PLACE.partition]
+    return found
+
+
+def test_no_automatic_commit_while_another_is_tried_again() -> None:
+    """A commit before a rebalance that was sent again set back what an automatic one had committed meanwhile."""
+    play = Play()
+    a = start(play, "a")
+    a.positions[PLACE] = 5
+    a.holds = lambda send: isinstance(send.request, OffsetCommit)
+    a.member.commit(play.now_ms)
+    play.run()
+    a.positions[PLACE] = 9
+    play.advance(6_000)
+    assert offsets(a) == [5]
+
+
+def test_a_commit_is_not_tried_again_after_a_later_one() -> None:
+    play = Play()
+    a = start(play, "a")
+
+    def holds(send: Send) -> bool:
+        return isinstance(send.request, OffsetCommit)
+
+    a.holds = holds
+    for position in (5, 9):
+        a.positions[PLACE] = position
+        a.member.commit(play.now_ms)
+        play.run()
+    play.lose(a, answered=False)
+    play.advance(1_000)
+    assert offsets(a) == [5, 9, 9]
