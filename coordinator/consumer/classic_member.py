@@ -174,7 +174,7 @@ class ClassicMember(Member):
         at_ms = self._next_background()
         if self.in_poll:
             at_ms = min(at_ms, self._next_in_poll())
-        elif self.is_closing or self._then is not None:
+        elif self.is_closing:
             at_ms = min(at_ms, self._next_retry())
         return None if at_ms >= NEVER else at_ms
 
