@@ -195,6 +195,8 @@ class ConsumerMember(Member):
         self._awaiting: Partitions = frozenset()
         """Not fetched yet: their `assigned` has not returned."""
         self._events: list[_Call | _Failure] = []
+        self._batch = 0
+        """How many of the events `poll` has taken up, and not come to."""
         self._message = ""
         self._closing = _Closing.NO
         self._close_by_ms = NEVER
@@ -243,7 +245,7 @@ class ConsumerMember(Member):
                     at_ms = min(at_ms, self._out_of_poll_since_ms + self.settings.max_poll_interval_ms)
         if self.in_poll:
             at_ms = min(at_ms, self._auto_commit_at_ms)
-            if not self._fetches_offsets and self._unpositioned:
+            if len(self.positioned) != len(self.owned) and not self._fetches_offsets and self._unpositioned:
                 at_ms = min(at_ms, max(self._fetch_offsets_at_ms, self._lookup_due_ms))
         return None if at_ms == NEVER else at_ms
 
@@ -309,29 +311,30 @@ class ConsumerMember(Member):
     def _advance(self, now_ms: int) -> None:
         if self.is_closed:
             return
+        if self._error and self.in_poll and not self._batch:
+            self._throw(now_ms)
         self._background(now_ms)
         if self._closing is _Closing.WAITS and self._then is None:
             self._begin_close(now_ms)
-        while self.in_poll and self._events:
-            self._take_event(now_ms)
-            self._background(now_ms)
-        if self.in_poll:
-            self._poll(now_ms)
+        while self.in_poll:
+            if self._error and not self._batch:
+                self._throw(now_ms)
+            elif self._events:
+                self._take_event(now_ms)
+            else:
+                self._poll(now_ms)
+                return
 
     def _poll(self, now_ms: int) -> None:
         """What the application's thread does where there is no event."""
-        if self._error:
-            error, message = self._error, self._message or "User rebalance callback throws an error"
-            self._error = self._message = ""
-            self._raise(error, now_ms, message)
-            return
         if now_ms >= self._auto_commit_at_ms:
             self._auto_commit(now_ms)
         if len(self.positioned) != len(self.owned):
             self._fetch_offsets(now_ms)
 
     def _take_event(self, now_ms: int) -> None:
-        """All events are taken before the first exception among them leaves `poll`."""
+        """Those that there are at once are all taken before the first exception among them leaves `poll`."""
+        self._batch = (self._batch or len(self._events)) - 1
         event = self._events.pop(0)
         if isinstance(event, _Failure):
             if not self._error:
@@ -343,6 +346,11 @@ class ConsumerMember(Member):
             if self._client_side is not None:
                 self._client_side.assigned(event.assigned, self._epoch)
         self._call(event.kind, event.partitions, event.then, now_ms)
+
+    def _throw(self, now_ms: int) -> None:
+        error, message = self._error, self._message or "User rebalance callback throws an error"
+        self._error = self._message = ""
+        self._raise(error, now_ms, message)
 
     def _background(self, now_ms: int) -> None:
         """What the background thread does: reconcile, notice that the application does not poll, heartbeat."""
@@ -665,8 +673,7 @@ class ConsumerMember(Member):
     def _begin_close(self, now_ms: int) -> None:
         """Whatever waited for `poll` is dropped."""
         if self._error:
-            self._raise(self._error, now_ms, self._message or "User rebalance callback throws an error")
-            self._error = self._message = ""
+            self._throw(now_ms)
         self._events.clear()
         self._closing = _Closing.COMMITS
         if self.settings.enable_auto_commit:

@@ -413,7 +413,8 @@ class Member(ABC):
             self._auto_commit_at_ms = now_ms + self.settings.retry_backoff_ms
         elif now_ms >= self._auto_commit_at_ms:
             self._auto_commit_at_ms = now_ms + self.settings.auto_commit_interval_ms
-            self._commit(self._consumed(), now_ms, 0, self._auto_committed)
+            if consumed := self._consumed():
+                self._commit(consumed, now_ms, 0, self._auto_committed)
 
     def _auto_committed(self, error: str, now_ms: int) -> None:
         """An asynchronous commit has ended."""
