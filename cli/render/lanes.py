@@ -22,6 +22,7 @@ _HATCH = (
     '<defs><pattern id="away" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
     '<line class="hatch" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>\n'
 )
+MOST_MARKS = 10
 _MARGIN = 8
 """Between a lane's name and the axis."""
 _Value = TypeVar("_Value")
@@ -111,6 +112,20 @@ def runs(values: Sequence[_Value]) -> Iterator[tuple[_Value, range]]:
     for value, run in groupby(range(len(values)), key=values.__getitem__):
         places = list(run)
         yield value, range(places[0], places[-1] + 1)
+
+
+def round_places(start_ms: int, end_ms: int) -> Iterator[int]:
+    """Round moments of an axis in ms, at most `MOST_MARKS`."""
+    step = next(step for step in _round_steps() if (end_ms - start_ms) / step <= MOST_MARKS)
+    yield from range(-(-start_ms // step) * step, end_ms + 1, step)
+
+
+def _round_steps() -> Iterator[int]:
+    """100 ms, 200 ms, 500 ms, 1 s, … in milliseconds."""
+    power = 100
+    while True:
+        yield from (power, 2 * power, 5 * power)
+        power *= 10
 
 
 def fitting(text: str, width: float) -> str:

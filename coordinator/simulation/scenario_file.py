@@ -8,18 +8,12 @@ there yet, a member that is closed before it has started. Every error has the li
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from assignors.assignor import Side
-from assignors.errors import AssignorError, NoCommonProtocolError
-from assignors.registry import find, rebalance_protocol
-from coordinator.consumer.library import LIBRARIES, AfterError
-from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.config import Config
-from coordinator.errors import InvalidSetting
 from coordinator.simulation.scenario import (
     ChangeTopic,
     Close,
@@ -38,8 +32,18 @@ from coordinator.simulation.scenario import (
     Start,
     Subscribe,
 )
-from groups.regex.java import JavaSyntaxError, parse_java
-from groups.regex.program import UnsureError
+from coordinator.simulation.scenario_checks import (
+    CLASSIC,
+    CLASSIC_SETTINGS,
+    MAX_SECONDS,
+    ONLY_OF,
+    check_faults,
+    check_member,
+    check_network_partition,
+    check_settings,
+    unknown,
+    wrong_topic_name,
+)
 from groups.trees import INT64, Between, Malformed, Trees, count_values, shown
 from groups.yaml_files import TreeError, load_tree
 
@@ -50,21 +54,10 @@ MAX_VALUES = 500_000
 """Values in a file: aliases count each time they are used."""
 MAX_PARTITIONS = 100_000
 """Of a topic. A simulation keeps all of them in memory and checks each after every step."""
-MAX_SECONDS = 30 * 86_400
 
 Seconds = Annotated[float, Between(0, MAX_SECONDS)]
 PartitionCount = Annotated[int, Between(1, MAX_PARTITIONS)]
 _Tree = dict[str, Any]
-
-_CLASSIC, _CONSUMER = "classic", "consumer"
-_ONLY_OF = {
-    _CLASSIC: ("assignors", "subscription_version"),
-    _CONSUMER: ("remote_assignor", "local_assignors"),
-}
-"""The keys that a member of one protocol has and one of the other does not."""
-_CLASSIC_SETTINGS = ("session.timeout.ms", "heartbeat.interval.ms")
-"""Java refuses them with group.protocol=consumer (ConsumerConfig): there they are the broker's."""
-_METHODS = ("assigned", "revoked", "lost")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,15 +143,15 @@ def scenario_from_tree(tree: _Tree, *, name: str) -> Scenario:
     if count_values(tree, MAX_VALUES + 1) > MAX_VALUES:
         raise Malformed(f"no scenario holds more than {MAX_VALUES} values")
     try:
-        version = _TREES.read(Annotated[int, Between(1, INT64)], tree["kohort"])
+        version = TREES.read(Annotated[int, Between(1, INT64)], tree["kohort"])
     except Malformed as error:
         raise error.below("kohort") from None
     if version > FORMAT_VERSION:
         message = f"format {version} is newer than this Kohort reads ({FORMAT_VERSION}); upgrade Kohort"
         raise Malformed(message, "kohort")
-    top: _File = _TREES.read(_File, {key: value for key, value in tree.items() if key != "events"})
+    top: _File = TREES.read(_File, {key: value for key, value in tree.items() if key != "events"})
     _check_topics(top.topics)
-    _check_settings(Config, top.settings, "settings")
+    check_settings(Config, top.settings, "settings")
     _check_partitions(top)
     events = _Events(top, tree).read()
     return Scenario(
@@ -177,26 +170,8 @@ def scenario_from_tree(tree: _Tree, *, name: str) -> Scenario:
 
 def _check_topics(topics: Iterable[str]) -> None:
     for topic in topics:
-        if (wrong := _wrong_topic_name(topic)) is not None:
+        if (wrong := wrong_topic_name(topic)) is not None:
             raise Malformed(wrong, "topics", topic)
-
-
-def _wrong_topic_name(topic: str) -> str | None:
-    """Why Kafka does not accept a topic's name (org.apache.kafka.common.internals.Topic)."""
-    legal = topic.isascii() and all(letter.isalnum() or letter in "._-" for letter in topic)
-    if legal and 0 < len(topic) < 250 and topic not in (".", ".."):
-        return None
-    return "not a topic's name: up to 249 letters, digits, dots, underscores and hyphens"
-
-
-def _check_settings(
-    kind: type[Config] | type[MemberSettings], settings: Mapping[str, str], *path: str
-) -> None:
-    try:
-        kind.parse(settings)
-    except InvalidSetting as error:
-        named = [name for name in settings if str(error).startswith((f"{name} ", f"{name}:"))]
-        raise Malformed(str(error), *path, *named[:1]) from None
 
 
 def _check_partitions(top: _File) -> None:
@@ -205,7 +180,7 @@ def _check_partitions(top: _File) -> None:
         place = ("faults", "partition", number)
         for member in partition.members:
             if member not in top.members:
-                raise Malformed(_unknown("member", member, top.members), *place, "members")
+                raise Malformed(unknown("member", member, top.members), *place, "members")
         if partition.end_s <= partition.start_s:
             raise Malformed("must be later than `from`", *place, "to")
         if partition.start_s > top.until:
@@ -255,7 +230,7 @@ class _Events:
             others = [each for each in _VERBS if each in tree and each not in (verb, "kill")]
             if others:
                 raise Malformed(f"one event has one verb, and this one also has {verb!r}", others[0])
-            found = _TREES.read(
+            found = TREES.read(
                 _VERBS[verb],
                 {key: each for key, each in tree.items() if (verb, key) != ("restart", "with")},
             )
@@ -276,7 +251,7 @@ class _Events:
                 if member in self.running:
                     raise Malformed(f"{member} is running already, since {self._since(member)}", "start")
                 self.running[member] = event.at
-                self.configured[member] = self.member_trees[member]
+                self.configured.setdefault(member, self.member_trees[member])
             case _Restart(restart=member):
                 self._runs(member, event.at, "restart")
                 script = self._restarted(member, tree.get("with"))
@@ -302,7 +277,7 @@ class _Events:
 
     def _known(self, member: str, verb: str) -> None:
         if member not in self.top.members:
-            raise Malformed(_unknown("member", member, self.top.members), verb)
+            raise Malformed(unknown("member", member, self.top.members), verb)
 
     def _runs(self, member: str, at: float, verb: str) -> None:
         self._known(member, verb)
@@ -326,7 +301,7 @@ class _Events:
             raise Malformed(f"expected a mapping of a member's keys, found {shown(changes)}", "with")
         tree = _merged(self.configured[member], changes)
         try:
-            script: MemberScript = _TREES.read(MemberScript, tree)
+            script: MemberScript = TREES.read(MemberScript, tree)
         except Malformed as error:
             raise error.below("with") from None
         self._check_subscription(script.topics, "with", "topics")
@@ -336,7 +311,7 @@ class _Events:
     def _check_subscription(self, topics: tuple[str, ...], *path: str) -> None:
         for number, topic in enumerate(topics):
             if topic not in self.ever:
-                raise Malformed(_unknown("topic", topic, self.ever), *path, number)
+                raise Malformed(unknown("topic", topic, self.ever), *path, number)
 
     def _change_topic(self, event: _Topic) -> ChangeTopic:
         given = [key for key in ("partitions", "create", "recreate") if getattr(event, key) is not None]
@@ -346,7 +321,7 @@ class _Events:
                 "one of partitions: N, create: N, recreate: N and delete: true is missing", "topic"
             )
         (change,) = given
-        if (wrong := _wrong_topic_name(event.topic)) is not None:
+        if (wrong := wrong_topic_name(event.topic)) is not None:
             raise Malformed(wrong, "topic")
         present = self.partitions.get(event.topic)
         if change == "create":
@@ -355,7 +330,7 @@ class _Events:
         elif present is None:
             if event.topic in self.ever:
                 raise Malformed(f"{event.topic} does not exist at {event.at:g} s", "topic")
-            raise Malformed(_unknown("topic", event.topic, self.ever), "topic")
+            raise Malformed(unknown("topic", event.topic, self.ever), "topic")
         if event.partitions is not None and present is not None and event.partitions <= present:
             raise Malformed(
                 f"{event.topic} has {present} partitions already; a topic only grows", "partitions"
@@ -380,14 +355,6 @@ def _no_verb(tree: _Tree) -> Malformed:
     return Malformed(f"has no verb; one of {', '.join(_VERBS)}")
 
 
-def _unknown(what: str, name: str, known: Collection[str]) -> str:
-    near = difflib.get_close_matches(name[:100], sorted(known), n=1)
-    if near:
-        return f"there is no {what} {shown(name)}; is {near[0]!r} meant?"
-    listed = ", ".join(sorted(known)[:8]) + (", …" if len(known) > 8 else "")
-    return f"there is no {what} {shown(name)}" + (f", only {listed}" if known else "; none is listed")
-
-
 def _merged(tree: _Tree, changes: _Tree) -> _Tree:
     """A member's tree with what a restart changes: settings and listeners one by one, the rest whole.
 
@@ -396,16 +363,16 @@ def _merged(tree: _Tree, changes: _Tree) -> _Tree:
     dropped: set[str] = set()
     if "topics" in changes or "regex" in changes:
         dropped.update(("topics", "regex"))
-    protocol = changes.get("protocol", tree.get("protocol", _CLASSIC))
-    changed = protocol != tree.get("protocol", _CLASSIC)
+    protocol = changes.get("protocol", tree.get("protocol", CLASSIC))
+    changed = protocol != tree.get("protocol", CLASSIC)
     if changed:
-        dropped.update(key for other, keys in _ONLY_OF.items() if other != protocol for key in keys)
+        dropped.update(key for other, keys in ONLY_OF.items() if other != protocol for key in keys)
     kept = {key: value for key, value in tree.items() if key not in dropped}
     merged = {**kept, **changes}
     for key in ("config", "listener"):
         former, changing = kept.get(key), changes.get(key)
         if key == "config" and changed and isinstance(former, dict):
-            former = {name: value for name, value in former.items() if name not in _CLASSIC_SETTINGS}
+            former = {name: value for name, value in former.items() if name not in CLASSIC_SETTINGS}
             merged[key] = former
         if isinstance(former, dict) and isinstance(changing, dict):
             merged[key] = {**former, **changing}
@@ -446,100 +413,7 @@ def _imply_partitions(tree: _Tree) -> None:
         tree["partition"] = [tree["partition"]]
 
 
-def _check_faults(faults: Faults) -> None:
-    if len(faults.delay_ms) != 2 or faults.delay_ms[0] > faults.delay_ms[1]:
-        raise Malformed("expected the least and the greatest delay, as [1, 80]", "delay_ms")
-    if faults.delay_ms[1] > MAX_SECONDS * 1000:
-        raise Malformed(f"{faults.delay_ms[1]} ms is out of range", "delay_ms")
-
-
-def _check_network_partition(partition: NetworkPartition) -> None:
-    if not partition.members:
-        raise Malformed("lists no member", "members")
-
-
-def _check_member(script: MemberScript) -> None:
-    if script.library not in LIBRARIES:
-        raise Malformed(_unknown("library", script.library, LIBRARIES), "library")
-    if script.protocol not in _ONLY_OF:
-        raise Malformed(f"expected classic or consumer; found {shown(script.protocol)}", "protocol")
-    for method in script.listener:
-        if method not in _METHODS:
-            raise Malformed(_unknown("method", method, _METHODS), "listener", method)
-    if script.after_error not in (None, *(each.value for each in AfterError)):
-        names = ", ".join(each.value for each in AfterError)
-        raise Malformed(f"expected one of {names}; found {shown(script.after_error)}", "after_error")
-    _check_wanted(script)
-    _check_settings(MemberSettings, script.config, "config")
-    if script.protocol == _CLASSIC:
-        _check_classic(script)
-    else:
-        _check_consumer(script)
-
-
-def _check_wanted(script: MemberScript) -> None:
-    if script.topics and script.regex is not None:
-        raise Malformed("a member has topics or a regex, and this one has both", "regex")
-    if not script.topics and not script.regex:
-        raise Malformed("a member needs topics or a regex", "topics")
-    for number, topic in enumerate(script.topics):
-        if (wrong := _wrong_topic_name(topic)) is not None:
-            raise Malformed(wrong, "topics", number)
-
-
-def _check_classic(script: MemberScript) -> None:
-    for key in _ONLY_OF[_CONSUMER]:
-        if getattr(script, key):
-            raise Malformed(f"a member of the classic protocol has no {key}", key)
-    if not 0 <= script.subscription_version <= 3:
-        raise Malformed(
-            f"expected a version from 0 to 3, found {script.subscription_version}", "subscription_version"
-        )
-    if script.regex is not None and script.library == "java":
-        try:
-            parse_java(script.regex)
-        except JavaSyntaxError as error:
-            raise Malformed(f"not a Java Pattern: {error}", "regex") from None
-        except UnsureError:
-            pass
-    leader = LIBRARIES[script.library].leader
-    for number, name in enumerate(script.assignors):
-        if name in script.assignors[:number]:
-            raise Malformed(f"{shown(name)} is listed twice", "assignors", number)
-        try:
-            find(name, Side.CLIENT, leader)
-        except AssignorError as error:
-            raise Malformed(str(error), "assignors", number) from None
-    try:
-        rebalance_protocol(script.assignors or LIBRARIES[script.library].assignors, leader)
-    except NoCommonProtocolError as error:
-        raise Malformed(f"{error}: {script.library} refuses such a consumer", "assignors") from None
-
-
-def _check_consumer(script: MemberScript) -> None:
-    if script.assignors:
-        raise Malformed("a member of the consumer protocol has remote_assignor in their place", "assignors")
-    if script.subscription_version != 3:
-        raise Malformed("is of the classic protocol only", "subscription_version")
-    for name in _CLASSIC_SETTINGS:
-        if name in script.config:
-            message = f"is not the client's under the consumer protocol: use settings, group.consumer.{name}"
-            raise Malformed(message, "config", name)
-    if script.remote_assignor is not None:
-        try:
-            find(script.remote_assignor, Side.BROKER)
-        except AssignorError as error:
-            raise Malformed(str(error), "remote_assignor") from None
-        if script.local_assignors:
-            raise Malformed("a member has a remote assignor or local ones", "local_assignors")
-    for number, name in enumerate(script.local_assignors):
-        try:
-            find(name, Side.CLIENT, LIBRARIES[script.library].leader)
-        except AssignorError as error:
-            raise Malformed(str(error), "local_assignors", number) from None
-
-
-_TREES = Trees(
+TREES = Trees(
     sparse=True,
     extra={_File: ("kohort",)},
     implied={
@@ -548,8 +422,8 @@ _TREES = Trees(
         Faults: _imply_partitions,
     },
     checks={
-        Faults: _check_faults,
-        NetworkPartition: _check_network_partition,
-        MemberScript: _check_member,
+        Faults: check_faults,
+        NetworkPartition: check_network_partition,
+        MemberScript: check_member,
     },
 )

@@ -13,6 +13,8 @@ from referencing import Registry, Resource
 
 DIRECTORY = Path(__file__).parents[2] / "docs" / "schemas"
 SHARED = "definitions"
+OF_FILES = ("scenario",)
+"""Schemas of files that commands read."""
 
 
 def load(name: str) -> dict[str, Any]:
@@ -24,14 +26,16 @@ def load(name: str) -> dict[str, Any]:
 @cache
 def _registry() -> Registry[Any]:
     """All schemas, which refer to each other by the names of their files."""
-    resources = [(f"{name}.json", Resource.from_contents(load(name))) for name in (*schema_names(), SHARED)]
+    resources = [
+        (f"{name}.json", Resource.from_contents(load(name))) for name in (*schema_names(), *OF_FILES, SHARED)
+    ]
     registry: Registry[Any] = Registry()
     return registry.with_resources(resources).crawl()
 
 
 def schema_names() -> list[str]:
     """The commands that have one."""
-    return sorted(file.stem for file in DIRECTORY.glob("*.json") if file.stem != SHARED)
+    return sorted(file.stem for file in DIRECTORY.glob("*.json") if file.stem not in (SHARED, *OF_FILES))
 
 
 def schema_of(command: str) -> str:

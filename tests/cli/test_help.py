@@ -28,7 +28,7 @@ def test_the_commands_are_there() -> None:
         "help",
         "list", "log dump", "log verify",
         "offsets clone", "offsets delete", "offsets export", "offsets import", "offsets reset",
-        "plan", "serve", "snapshot", "validate-regex", "watch",
+        "plan", "serve", "simulate", "snapshot", "validate-regex", "watch",
     ]  # fmt: skip
 
 

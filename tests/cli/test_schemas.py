@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from tests.cli.command import Kohort, command_names
 from tests.cli.fleet import Fleet
-from tests.cli.schemas import SHARED, faults, load, schema_names, schema_of
+from tests.cli.schemas import OF_FILES, SHARED, faults, load, schema_names, schema_of
 
 WITHOUT_DOCUMENT = {
     "snapshot", "demo", "serve", "offsets-export", "completion", "context-add", "context-rename", "context-use",
@@ -82,7 +82,7 @@ def test_every_command_with_a_document_has_a_schema() -> None:
     assert set(schema_names()) == {schema_of(name) for name in command_names()} - WITHOUT_DOCUMENT
 
 
-@pytest.mark.parametrize("name", [*schema_names(), SHARED])
+@pytest.mark.parametrize("name", [*schema_names(), *OF_FILES, SHARED])
 def test_a_schema_is_one_and_forbids_what_it_does_not_name(name: str) -> None:
     schema = load(name)
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"

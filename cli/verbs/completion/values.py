@@ -205,6 +205,16 @@ def _pages(_: Context) -> Described:
     return [(name, "") for name in page_names()]
 
 
+def _scenarios(_: Context) -> Described:
+    """Those that ship with Kohort, and files."""
+    from pathlib import Path
+
+    from coordinator.simulation.shipped import shipped_names, shipped_scenario
+
+    files = [(each.name, "a file") for each in Path().glob("*.yaml")]
+    return [*((name, shipped_scenario(name).description) for name in shipped_names()), *files]
+
+
 def _types(_: Context) -> Described:
     return [(each.value, "") for each in GroupType if each is not GroupType.UNKNOWN]
 
@@ -247,6 +257,7 @@ BY_COMMAND: Mapping[str, Values] = {
     "kohort log dump FILE": FILES,
     "kohort help TOPIC": Values(names=_pages),
     "kohort serve --topic": ANY,
+    "kohort simulate SCENARIO": Values(names=_scenarios),
     "kohort-consumer-groups --state": STATES,
     "kohort-consumer-groups --type": TYPES,
 }

@@ -8,7 +8,20 @@ from pathlib import Path
 from typing import TypeAlias
 
 from cli.output import write_file
-from cli.render.lanes import AWAY, NONE, WIDTH, Axis, Box, Drawing, Label, Lane, draw_file, fitting, shortened
+from cli.render.lanes import (
+    AWAY,
+    NONE,
+    WIDTH,
+    Axis,
+    Box,
+    Drawing,
+    Label,
+    Lane,
+    draw_file,
+    fitting,
+    round_places,
+    shortened,
+)
 from cli.verbs.watch.event_text import clock_text, duration_text, places_text
 from cli.verbs.watch.events import Place, owners_of
 from cli.verbs.watch.recording import Recording
@@ -19,7 +32,6 @@ HEIGHT = 20
 """Of a lane."""
 MOST_LANES = 60
 """Lanes that can still be told apart. Partitions that always had the same owner share one."""
-MOST_MARKS = 10
 UNKNOWN = "?"
 """What does not show: who owns what while a classic group rebalances, or a group that nobody could ask about."""
 KINDS_COUNT = 8
@@ -138,7 +150,7 @@ def _lanes(story: OwnershipHistory, axis: Axis) -> Iterator[Lane]:
         for run in story.states
     ]
     yield Lane(height=HEIGHT + 4, texts=(Label("state", y=14),), spans=states)
-    marks = list(_marks(axis))
+    marks = list(round_places(int(axis.start), int(axis.end)))
     yield Lane(height=0, rules=marks, rule_height=HEIGHT * len(story.lanes))
     for lane in story.lanes:
         label = _label(lane.places)
@@ -178,22 +190,6 @@ def _span(run: Run, style: str, label: str, title: str, axis: Axis) -> Box:
         bars=(strip,) if style.startswith("t") else (),
         texts=(Label(text, y=13, at=run.start_ms, shift=3, style=""),) if text else (),
     )
-
-
-def _marks(axis: Axis) -> Iterator[int]:
-    """Round moments, at most `MOST_MARKS`."""
-    start_ms, end_ms = int(axis.start), int(axis.end)
-    step = next(step for step in _steps() if (end_ms - start_ms) / step <= MOST_MARKS)
-    first = -(-start_ms // step) * step
-    yield from range(first, end_ms + 1, step)
-
-
-def _steps() -> Iterator[int]:
-    """100 ms, 200 ms, 500 ms, 1 s, … in milliseconds."""
-    power = 100
-    while True:
-        yield from (power, 2 * power, 5 * power)
-        power *= 10
 
 
 def _state(found: WatchedGroup) -> str:

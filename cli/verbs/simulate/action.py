@@ -1,0 +1,192 @@
+"""From the options of `kohort simulate` to runs: which scenario, under which protocols, from which seeds."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from types import FrameType
+
+from cli.errors import CommandError, ExitStatus, UsageError
+from cli.progress import Progress
+from coordinator.simulation.result import Result
+from coordinator.simulation.run import LIMIT, run
+from coordinator.simulation.scenario import Scenario, Variant
+from coordinator.simulation.scenario_file import MAX_BYTES, parse_scenario, read_scenario
+from coordinator.simulation.seeds import Played, play_seeds, played_of
+from coordinator.simulation.shipped import shipped_names, shipped_scenario
+
+ALL = "all"
+_COMPARED = (Variant.EAGER, Variant.COOPERATIVE, Variant.CONSUMER)
+STDIN = "-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is to be played. `source` is what the scenario was called on the command line."""
+
+    scenario: Scenario
+    source: str
+    variants: tuple[Variant, ...]
+    seeds: range
+    limit: int
+    processes: int
+
+
+@dataclass(slots=True, kw_only=True)
+class ProtocolRuns:
+    """The runs of a scenario under one protocol."""
+
+    variant: Variant
+    played: list[Played] = field(default_factory=list)
+    """In the order of the seeds."""
+    shown: Result | None = None
+    """The first run that broke an invariant, else the first that was stopped, else the first; None: none ended."""
+    shrunk: Result | None = None
+    """What is left of it where it broke an invariant."""
+
+    @property
+    def failing(self) -> list[int]:
+        """Seeds that broke an invariant."""
+        return [each.seed for each in self.played if each.costs.violations]
+
+    @property
+    def cut(self) -> list[int]:
+        """Seeds whose runs were stopped before their end."""
+        return [each.seed for each in self.played if each.is_cut]
+
+
+@dataclass(slots=True, kw_only=True)
+class Simulated:
+    """What came of a request; interrupted, it is what was known until then."""
+
+    request: Request
+    runs: list[ProtocolRuns] = field(default_factory=list)
+    is_interrupted: bool = False
+
+
+def read(source: str) -> tuple[Scenario, str]:
+    """The scenario of a name, of a file or of standard input, and what it is called on a command line.
+
+    :raises UsageError: no scenario has that name :raises TreeError: the file is no scenario that can be played
+    """
+    if source == STDIN:
+        return parse_scenario(Path("<stdin>"), _read_stdin(), name="stdin"), source
+    file = Path(source)
+    if file.exists() or file.suffix or file.name != source:
+        return read_scenario(file), source
+    try:
+        return shipped_scenario(source), source
+    except LookupError:
+        near = get_close_matches(source, shipped_names(), n=1)
+        hint = f"is {near[0]!r} meant? " if near else ""
+        raise UsageError(
+            f"there is no scenario {source!r} and no such file; {hint}`kohort simulate --list` lists the scenarios"
+        ) from None
+
+
+def _read_stdin() -> str:
+    data = sys.stdin.buffer.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise CommandError(f"standard input: larger than {MAX_BYTES // 2**20} MiB: no scenario is")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise CommandError("standard input: not text in UTF-8") from None
+
+
+def request_of(
+    scenario: tuple[Scenario, str],
+    protocol: str,
+    *,
+    first: int,
+    count: int,
+    limit: int | None,
+    jobs: int | None,
+) -> Request:
+    """What the options ask for."""
+    return Request(
+        scenario=scenario[0],
+        source=scenario[1],
+        variants=_COMPARED if protocol == ALL else (Variant(protocol),),
+        seeds=range(first, first + count),
+        limit=limit or LIMIT,
+        processes=jobs or len(os.sched_getaffinity(0)),
+    )
+
+
+def carry_out(request: Request) -> Simulated:
+    """Play it; of runs that break an invariant, the first one is shrunk. Ctrl-C ends it with what is known."""
+    simulated = Simulated(request=request)
+    total = len(request.seeds) * len(request.variants)
+    with _interrupts() as interrupts, Progress("simulating", total=total) as progress:
+        try:
+            for variant in request.variants:
+                runs = ProtocolRuns(variant=variant)
+                simulated.runs.append(runs)
+                if len(request.seeds) == 1:
+                    runs.shown = run(request.scenario, request.seeds[0], variant=variant, limit=request.limit)
+                    runs.played.append(played_of(runs.shown))
+                    progress.advance(1)
+                else:
+                    _play_all(request, runs, progress)
+                if interrupts.came:  # the run itself has ended with it
+                    break
+        except KeyboardInterrupt:
+            for runs in simulated.runs:
+                _show_one(request, runs)
+        simulated.is_interrupted = interrupts.came
+        return simulated
+
+
+def _play_all(request: Request, runs: ProtocolRuns, progress: Progress) -> None:
+    for played in play_seeds(
+        request.scenario, runs.variant, request.seeds, limit=request.limit, processes=request.processes
+    ):
+        runs.played.append(played)
+        progress.advance(1)
+    _show_one(request, runs)
+
+
+def _show_one(request: Request, runs: ProtocolRuns) -> None:
+    """Play the seed that is to be shown once more, with its story; nothing where none is known."""
+    if runs.played and runs.shown is None:
+        seed = [*runs.failing, *runs.cut, request.seeds[0]][0]
+        runs.shown = run(request.scenario, seed, variant=runs.variant, limit=request.limit)
+
+
+class _Interrupts:
+    """Whether Ctrl-C came."""
+
+    def __init__(self) -> None:
+        self.came = False
+
+    def note(self, number: int, frame: FrameType | None) -> None:
+        """As Python does, and remember it."""
+        self.came = True
+        signal.default_int_handler(number, frame)
+
+
+@contextmanager
+def _interrupts() -> Iterator[_Interrupts]:
+    interrupts = _Interrupts()
+    former = signal.getsignal(signal.SIGINT)
+    if former is not signal.SIG_IGN:  # a job in the background, which no Ctrl-C is meant for
+        signal.signal(signal.SIGINT, interrupts.note)
+    try:
+        yield interrupts
+    finally:
+        signal.signal(signal.SIGINT, former)
+
+
+def status_of(simulated: Simulated) -> ExitStatus:
+    """INTERRUPTED; FALSE where an invariant does not hold or a run was stopped at the limit; else DONE."""
+    if simulated.is_interrupted:
+        return ExitStatus.INTERRUPTED
+    failed = any(runs.failing or runs.cut for runs in simulated.runs)
+    return ExitStatus.FALSE if failed else ExitStatus.DONE

@@ -1,0 +1,76 @@
+"""`kohort simulate`."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.options import OutputOptions, option
+
+
+class ProtocolOption(Enum):
+    """`--protocol`."""
+
+    AS_WRITTEN = "as-written"
+    EAGER = "eager"
+    COOPERATIVE = "cooperative"
+    CONSUMER = "consumer"
+    ALL = "all"
+
+
+def simulate(
+    *,
+    scenario: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[SCENARIO]",
+            help="A scenario that ships with Kohort, by name, or a file; - is standard input.",
+        ),
+    ] = None,
+    seeds: Annotated[int, option("--seeds", "Play so many seeds.", "N", min=1, max=100_000_000)] = 1,
+    seed: Annotated[
+        int, option("--seed", "The first seed; one that failed fails again.", "S", min=0, max=2**63 - 1)
+    ] = 1,
+    protocol: Annotated[
+        ProtocolOption,
+        option("--protocol", "What the members speak; all compares the last three."),
+    ] = ProtocolOption.AS_WRITTEN,
+    limit: Annotated[
+        int | None, option("--limit", "Stop a run after so many steps.", "STEPS", min=1, max=2**53)
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        option("--jobs", "Play seeds in so many processes; by default one a core.", "N", min=1, max=1024),
+    ] = None,
+    story: Annotated[bool, option("--story", "Print what happened, line by line.")] = False,
+    svg: Annotated[Path | None, option("--svg", "Draw a lane for each member.", "FILE")] = None,
+    list_: Annotated[bool, option("--list", "List the scenarios that ship with Kohort.")] = False,
+    output: OutputOptions,
+) -> None:
+    """Simulate a group from a scenario: members, coordinator and network, in simulated time from a seed.
+
+    Needs no broker. Exits with 0: all invariants hold; 1: one does not, or a run was stopped at --limit.
+    """
+    from cli.errors import UsageError
+    from cli.output import emit
+    from cli.verbs.simulate.action import carry_out, read, request_of, status_of
+    from cli.verbs.simulate.picture import write_picture
+    from cli.verbs.simulate.view import listing_document, simulation_document
+
+    if list_:
+        if scenario is not None:
+            raise UsageError("--list shows all scenarios; name none with it")
+        emit(listing_document(), output)
+        return
+    if scenario is None:
+        raise UsageError(
+            "name a scenario, or a file; `kohort simulate --list` shows those that ship with Kohort"
+        )
+    request = request_of(read(scenario), protocol.value, first=seed, count=seeds, limit=limit, jobs=jobs)
+    simulated = carry_out(request)
+    if svg is not None:
+        write_picture(svg, simulated)
+    emit(simulation_document(simulated, story=story), output, status_of(simulated))

@@ -1,0 +1,276 @@
+"""The picture of a run: a lane for each member, with what it owns over time and the callbacks that it got.
+
+From the top: what happened to the coordinator, the network and the topics; the members; the seconds. In a lane, each
+bar is a partition that the member took for its own. The marks below are the calls of its rebalance listener. A hatched
+bar is that of a member which the coordinator had removed already. Colour is never alone: everything has a title.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
+from pathlib import Path
+
+from cli.errors import CommandError
+from cli.output import write_file
+from cli.render.document import Picture
+from cli.render.lanes import (
+    AWAY,
+    NONE,
+    WIDTH,
+    Axis,
+    Box,
+    Drawing,
+    Label,
+    Lane,
+    draw_file,
+    fitting,
+    round_places,
+    shortened,
+)
+from cli.verbs.simulate.action import Simulated
+from coordinator.consumer.outputs import CallbackKind
+from coordinator.simulation.result import CallbackMade, Ownership, Result
+from coordinator.simulation.scenario import ChangeTopic, FailCoordinator, Scenario, Variant
+from coordinator.simulation.story import words_for
+
+LEFT, RIGHT = 120, 24
+ROW = 13
+"""Of a partition."""
+MOST_ROWS = 12
+"""Partitions at a time that a lane shows one by one; of more it shows how many they are."""
+CROWD = 40
+"""How high the lane of a member with more is."""
+MARKS = 7
+"""Of the callbacks."""
+MARK_WIDTH = 3.0
+MOST_LANES = 60
+MOST_NAMED = 8
+KINDS_COUNT = 8
+_CALLBACK_STYLES = {CallbackKind.ASSIGNED: "k2", CallbackKind.REVOKED: "k3", CallbackKind.LOST: NONE}
+_LEGEND = (
+    *((style, kind.value) for kind, style in _CALLBACK_STYLES.items()),
+    (AWAY, "owned by a member that was removed; coordinator or network away"),
+)
+
+
+def write_picture(file: Path, simulated: Simulated) -> None:
+    """Write the pictures of all protocols as one. CommandError where no run has ended."""
+    shown = [runs.shown for runs in simulated.runs if runs.shown is not None]
+    if not shown:
+        raise CommandError("--svg: no run has come to its end, so there is nothing to draw")
+    write_file(file, draw_file(_drawing(shown)))
+
+
+def picture_of(result: Result) -> Picture:
+    """The picture of one run."""
+    return Picture(text=in_words(result), drawing=lambda: _drawing([result]))
+
+
+def in_words(result: Result) -> str:
+    """Who owns what at the end."""
+    owners = [(member, owned) for member, owned in sorted(result.final.items()) if owned]
+    named = "; ".join(f"{member} owns {words_for(owned)}" for member, owned in owners[:MOST_NAMED])
+    if (more := len(owners) - MOST_NAMED) > 0:
+        named += f"; {more} more members own the rest"
+    return f"At {result.ended_s:g} s: {named or 'no member owns a partition'}."
+
+
+def _drawing(results: Sequence[Result]) -> Drawing:
+    scenario = results[0].scenario
+    end = max(*(result.ended_s for result in results), 0.001)
+    axis = Axis(left=LEFT, end=end, unit=(WIDTH - LEFT - RIGHT) / end)
+    return Drawing(
+        title=f"{scenario.name}: who owned what",
+        text=" ".join(f"{_protocol(result)}: {in_words(result)}" for result in results),
+        axis=axis,
+        legend=_LEGEND,
+        lanes=list(chain.from_iterable(_lanes(result, axis) for result in results)),
+    )
+
+
+def _protocol(result: Result) -> str:
+    return "as written" if result.variant is Variant.AS_WRITTEN else result.variant.value
+
+
+def _lanes(result: Result, axis: Axis) -> Iterator[Lane]:
+    title = (
+        f"{_protocol(result)}: {result.rebalances:,} rebalances, {result.moved:,} partitions moved, "
+        f"{result.without_owner_s:,.1f} partition-seconds without an owner, {result.read_twice:,} records read twice"
+    )
+    yield Lane(height=20, texts=(Label(title, y=12, at=axis.start, shift=-LEFT + 4, style="strong"),))
+    members = sorted(result.scenario.members)
+    drawn = [_member(member, result, axis) for member in members[:MOST_LANES]]
+    marks = list(round_places(0, int(axis.end * 1000)))
+    world = _world(result, axis)
+    yield Lane(
+        height=0,
+        rules=[ms / 1000 for ms in marks],
+        rule_height=sum(lane.height for lane in (world, *drawn)),
+    )
+    yield world
+    yield from drawn
+    yield Lane(
+        height=16,
+        texts=[Label(f"{ms / 1000:g} s", y=12, at=ms / 1000, style="faint middle") for ms in marks],
+    )
+    if (more := len(members) - MOST_LANES) > 0:
+        yield Lane(height=16, texts=(Label(f"{more:,} more members", y=12, at=axis.start, style="faint"),))
+    yield Lane(height=10)
+
+
+def _world(result: Result, axis: Axis) -> Lane:
+    """What happens to the coordinator, the network and the topics, and where an invariant fell."""
+    spans = [_away(*each) for each in _outages(result.scenario)]
+    marks = sorted(_marks(result), key=lambda each: each[0])
+    ends = [*(at for at, *_ in marks[1:]), axis.end][: len(marks)]
+    texts = [
+        Label(fitting(text, axis.x(end) - axis.x(at) - 4), y=12, at=at, shift=2, style=style, title=title)
+        for (at, text, title, style), end in zip(marks, ends, strict=True)
+    ]
+    broken = [
+        Box(
+            start=each.at_s,
+            end=each.at_s + 2 / axis.unit,
+            style=NONE,
+            title=f"{each.invariant} does not hold: {each.message}",
+            height=16,
+        )
+        for each in result.violations
+    ]
+    return Lane(height=18, texts=(Label("world", y=12), *texts), spans=[*spans, *broken])
+
+
+def _away(start: float, end: float, title: str) -> Box:
+    return Box(start=start, end=end, style=AWAY, title=title, top=1, height=14)
+
+
+def _outages(scenario: Scenario) -> Iterator[tuple[float, float, str]]:
+    for event in scenario.events:
+        if isinstance(event, FailCoordinator):
+            yield event.at, event.at + event.for_s, f"coordinator: {event.fault.value}, {event.for_s:g} s"
+    for each in scenario.faults.partitions:
+        title = f"no {each.direction.value} of {', '.join(each.members)}"
+        yield each.start_s, each.end_s, title.replace("no both", "no requests and no answers")
+
+
+def _marks(result: Result) -> Iterator[tuple[float, str, str, str]]:
+    """Where, what, what in full, and how it is written."""
+    for event in result.scenario.events:
+        if isinstance(event, FailCoordinator):
+            yield event.at, event.fault.value, f"coordinator: {event.fault.value} at {event.at:g} s", "faint"
+        elif isinstance(event, ChangeTopic):
+            count = "gone" if event.partitions is None else f"{event.partitions}"
+            text = f"{event.topic} {count}"
+            yield (
+                event.at,
+                text,
+                f"{text} partitions at {event.at:g} s".replace("gone partitions", "deleted"),
+                "faint",
+            )
+    for violation in result.violations[:1]:
+        yield violation.at_s, violation.invariant, violation.message, "strong"
+
+
+def _member(member: str, result: Result, axis: Axis) -> Lane:
+    owned = [each for each in result.owners if each.member == member]
+    rows = _in_rows(owned)
+    height = len(rows) * ROW if len(rows) <= MOST_ROWS else CROWD
+    height = max(height, ROW)
+    spans = [
+        Box(
+            start=each.start_s,
+            end=each.end_s,
+            style="box",
+            title=f"{member} runs from {each.start_s:g} s to {each.end_s:g} s",
+            height=height + MARKS,
+        )
+        for each in result.presence
+        if each.member == member
+    ]
+    if len(rows) <= MOST_ROWS:
+        for number, row in enumerate(rows):
+            for each in row:
+                spans += _partition(each, number * ROW, axis)
+    else:
+        spans += _counts(member, owned, len(rows))
+    spans += [_callback(made, height, axis) for made in result.callbacks if made.member == member]
+    errors = [
+        Label("!", y=height / 2 + 5, at=each.at_s, style="strong", title=f"{each.error}: {each.message}")
+        for each in result.thrown
+        if each.member == member
+    ]
+    name = Label(shortened(member, LEFT - 12), y=height / 2 + 5, title=member)
+    return Lane(height=height + MARKS + 5, texts=(name, *errors), spans=spans)
+
+
+def _in_rows(owned: Sequence[Ownership]) -> list[list[Ownership]]:
+    """Intervals of which those in a row do not overlap: as few rows as the member owned partitions at a time.
+
+    A partition that comes back is in the row that it had, where that is free.
+    """
+    rows: list[list[Ownership]] = []
+    for each in sorted(owned, key=lambda each: (each.start_s, each.topic, each.partition)):
+        place = (each.topic, each.partition)
+        free = [row for row in rows if row[-1].end_s <= each.start_s]
+        row = next(
+            (row for row in free if (row[-1].topic, row[-1].partition) == place), free[0] if free else None
+        )
+        if row is None:
+            rows.append([each])
+        else:
+            row.append(each)
+    return rows
+
+
+def _partition(owned: Ownership, top: float, axis: Axis) -> Iterator[Box]:
+    """A bar; from when the coordinator has removed the member, hatched."""
+    name = f"{owned.topic} {owned.partition}"
+    title = f"{owned.member} owns {name} from {owned.start_s:g} s to {owned.end_s:g} s"
+    text = fitting(name, axis.x(owned.end_s) - axis.x(owned.start_s) - 6)
+    kind = owned.partition % KINDS_COUNT
+    strip = Box(start=owned.start_s, end=owned.end_s, style=f"k{kind}", top=top + ROW - 3, height=2)
+    yield Box(
+        start=owned.start_s,
+        end=owned.end_s,
+        style=f"t{kind}",
+        title=title,
+        top=top + 1,
+        height=ROW - 2,
+        bars=(strip,),
+        texts=(Label(text, y=top + ROW - 4, at=owned.start_s, shift=3, style=""),) if text else (),
+    )
+    if owned.zombie_from_s is not None:
+        yield Box(
+            start=max(owned.zombie_from_s, owned.start_s),
+            end=owned.end_s,
+            style=AWAY,
+            title=f"{title}; removed from the group at {owned.zombie_from_s:g} s",
+            top=top + 1,
+            height=ROW - 2,
+        )
+
+
+def _counts(member: str, owned: Sequence[Ownership], most: int) -> Iterator[Box]:
+    """How many partitions, as the height of a bar."""
+    steps = sorted({each.start_s for each in owned} | {each.end_s for each in owned})
+    for start, end in pairwise(steps):
+        count = sum(each.start_s <= start and end <= each.end_s for each in owned)
+        if count:
+            high = CROWD * count / most
+            title = f"{member} owns {count} partitions from {start:g} s to {end:g} s"
+            yield Box(start=start, end=end, style="t1", title=title, top=CROWD - high, height=high)
+
+
+def _callback(made: CallbackMade, top: float, axis: Axis) -> Box:
+    """A mark: what is taken before the moment, what is given after it, so that neither hides the other."""
+    width = MARK_WIDTH / axis.unit
+    start = made.at_s if made.kind is CallbackKind.ASSIGNED else made.at_s - width
+    return Box(
+        start=start,
+        end=start + width,
+        style=_CALLBACK_STYLES[made.kind],
+        title=f"{made.member}: {made.kind.value} {words_for(made.partitions)} at {made.at_s:g} s",
+        top=top + 1,
+        height=MARKS - 2,
+    )

@@ -1,0 +1,248 @@
+"""The documents of `kohort simulate`: what each protocol costs, side by side, and the story of what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from cli.counts import counted
+from cli.render.cells import Cell
+from cli.render.document import Block, Code, Document, Heading, Table, Text, columns, table_of
+from cli.verbs.simulate.action import ProtocolRuns, Simulated
+from cli.verbs.simulate.picture import picture_of
+from coordinator.consumer.outputs import Partitions
+from coordinator.simulation.result import CallbackMade, Happening, Result, Violation
+from coordinator.simulation.scenario import Scenario, Variant
+from coordinator.simulation.scenario_text import scenario_text
+from coordinator.simulation.seeds import Costs, median_and_worst
+from coordinator.simulation.shipped import shipped_names, shipped_scenario
+
+MOST_LINES = 200
+"""Of a story that nobody asked for: what comes before is left out."""
+MOST_SEEDS = 20
+"""That are named."""
+_COLUMNS = (
+    "#REBALANCES", "#MOVED", "#WITHOUT-OWNER-S", "#READ-TWICE", "#CONVERGED-S", "#CALLBACKS", "#THROWN",
+    "#ZOMBIE-OVERLAP-S", "#VIOLATIONS",
+)  # fmt: skip
+
+
+def listing_document() -> Document:
+    """The scenarios that ship with Kohort."""
+    shipped = [shipped_scenario(name) for name in shipped_names()]
+    data = [{"scenario": each.name, "description": _first_line(each)} for each in shipped]
+    return Document(
+        command="simulate",
+        data={"scenarios": data},
+        blocks=(table_of(shipped, ("SCENARIO", "name"), ("DESCRIPTION", _first_line)),),
+    )
+
+
+def _first_line(scenario: Scenario) -> str:
+    return scenario.description.partition("\n")[0]
+
+
+def simulation_document(simulated: Simulated, *, story: bool) -> Document:
+    """A row per protocol; `story` adds what happened in the runs that are shown."""
+    request = simulated.request
+    return Document(
+        command="simulate",
+        data={
+            "scenario": request.scenario.name,
+            "seed": request.seeds[0],
+            "runs": [
+                _run_data(runs.shown, runs, request.seeds, story=story)
+                for runs in simulated.runs
+                if runs.shown is not None
+            ],
+        },
+        blocks=list(_blocks(simulated, story=story)),
+        remarks=tuple(_remarks(simulated)),
+    )
+
+
+def _blocks(simulated: Simulated, *, story: bool) -> Iterator[Block]:
+    request = simulated.request
+    yield Heading(request.scenario.name, level=1)
+    if request.scenario.description:
+        yield Text(" ".join(request.scenario.description.split()))
+    yield _table(simulated)
+    for runs in simulated.runs:
+        if runs.shown is None:
+            continue
+        yield Heading(_title(runs.shown))
+        yield picture_of(runs.shown)
+        if runs.shown.violations:
+            yield from _violations(simulated, runs, runs.shown)
+        elif story:
+            yield Code(tuple(_lines(runs.shown.story)) or ("nothing happened",), language="text")
+
+
+def _table(simulated: Simulated) -> Table:
+    """A row per protocol, or two where there are many seeds: of each figure, the median and the worst."""
+    if len(simulated.request.seeds) == 1:
+        rows = [
+            [runs.variant.value, *_row(played.costs)] for runs in simulated.runs for played in runs.played
+        ]
+        return Table(columns=columns("PROTOCOL", *_COLUMNS), rows=rows)
+    rows = []
+    for runs in simulated.runs:
+        if runs.played:
+            middle, worst = median_and_worst([played.costs for played in runs.played])
+            rows.append([runs.variant.value, len(runs.played), "median", *_row(middle)])
+            rows.append([runs.variant.value, len(runs.played), "worst", *_row(worst)])
+    return Table(columns=columns("PROTOCOL", "#SEEDS", "OF-THEM", *_COLUMNS), rows=rows)
+
+
+def _row(costs: Costs) -> list[Cell]:
+    return list(asdict(costs).values())
+
+
+def _title(result: Result) -> str:
+    protocol = "As written" if result.variant is Variant.AS_WRITTEN else result.variant.value.capitalize()
+    return f"{protocol}, seed {result.seed}"
+
+
+def _violations(simulated: Simulated, runs: ProtocolRuns, result: Result) -> Iterator[Block]:
+    """Of the shrunk run where there is one: it is the shorter story of the same invariant."""
+    told = runs.shrunk or result
+    for violation in told.violations[:1]:
+        yield Text(f"{violation.invariant} does not hold at {violation.at_s:.3f} s: {violation.message}.")
+        lines = violation.story or tuple(_lines(told.story))
+        left_out = len(lines) - MOST_LINES
+        yield Code(
+            ((f"({left_out} lines before)",) if left_out > 0 else ()) + tuple(lines[-MOST_LINES:]),
+            language="text",
+        )
+    more = len(told.violations) - 1
+    also = f" {counted(more, 'more violation')} followed." if more > 0 else ""
+    smaller = ""
+    if runs.shrunk is not None:
+        kept, all_ = len(runs.shrunk.scenario.events), len(result.scenario.events)
+        smaller = f" The story is that of {kept} of the scenario's {counted(all_, 'event')}."
+    yield Text(f"To play it again: `{replay(simulated, result)}`.{smaller}{also}")
+
+
+def replay(simulated: Simulated, result: Result) -> str:
+    """The command that plays a run again."""
+    import shlex
+
+    words = ["kohort", "simulate", simulated.request.source, "--seed", str(result.seed)]
+    if result.variant is not Variant.AS_WRITTEN:
+        words += ["--protocol", result.variant.value]
+    return shlex.join([*words, "--story"])
+
+
+def _lines(story: Sequence[Happening]) -> Iterator[str]:
+    width = max((len(each.who) for each in story), default=0)
+    return (f"{each.at_s:>9.3f} s  {each.who:<{width}}  {each.what}" for each in story)
+
+
+def _remarks(simulated: Simulated) -> Iterator[str]:
+    request = simulated.request
+    for runs in simulated.runs:
+        if runs.failing and len(request.seeds) > 1:
+            yield (
+                f"{runs.variant.value}: {len(runs.failing):,} of {counted(len(runs.played), 'seed')} broke an "
+                f"invariant: {_named(runs.failing)}"
+            )
+        if runs.cut and not simulated.is_interrupted:
+            yield (
+                f"{runs.variant.value}: stopped after {counted(request.limit, 'step')} (--limit), before its end: "
+                f"seed {_named(runs.cut)}"
+            )
+    if simulated.is_interrupted:
+        done = sum(len(runs.played) for runs in simulated.runs)
+        wanted = len(request.seeds) * len(request.variants)
+        yield f"interrupted: this is what is known of {done:,} of {counted(wanted, 'run')}"
+
+
+def _named(seeds: Sequence[int]) -> str:
+    more = len(seeds) - MOST_SEEDS
+    return ", ".join(map(str, seeds[:MOST_SEEDS])) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _run_data(result: Result, runs: ProtocolRuns, seeds: range, *, story: bool) -> dict[str, Any]:
+    data = {
+        "protocol": result.variant.value,
+        "seed": result.seed,
+        "callbacks": [_callback(each) for each in result.callbacks],
+        "thrown": [
+            {"at": each.at_s, "member": each.member, "error": each.error, "message": each.message}
+            for each in result.thrown
+        ],
+        "final": {member: _partitions(owned) for member, owned in sorted(result.final.items())},
+        "rebalances": result.rebalances,
+        "moved": result.moved,
+        "without_owner_s": result.without_owner_s,
+        "read_twice": result.read_twice,
+        "converged_s": result.converged_s,
+        "zombie_overlaps": [
+            {
+                "member": each.member,
+                "other": each.other,
+                "topic": each.topic,
+                "partition": each.partition,
+                "at": each.start_s,
+                "length_s": each.length_s,
+            }
+            for each in result.zombies
+        ],
+        "violations": [_violation(each) for each in result.violations],
+        "shrunk": None if runs.shrunk is None else _shrunk(runs.shrunk),
+        "requests": result.requests,
+        "ended_s": result.ended_s,
+        "is_cut": result.is_cut,
+        "seeds": _seeds_data(runs, seeds),
+    }
+    if story:
+        data["story"] = [{"at": each.at_s, "who": each.who, "what": each.what} for each in result.story]
+    return data
+
+
+def _shrunk(result: Result) -> dict[str, Any]:
+    return {
+        "events": len(result.scenario.events),
+        "scenario": scenario_text(result.scenario),
+        "violations": [_violation(each) for each in result.violations],
+    }
+
+
+def _callback(made: CallbackMade) -> dict[str, Any]:
+    return {
+        "at": made.at_s,
+        "member": made.member,
+        "callback": made.kind.value,
+        "partitions": _partitions(made.partitions),
+    }
+
+
+def _violation(violation: Violation) -> dict[str, Any]:
+    return {
+        "invariant": violation.invariant,
+        "at": violation.at_s,
+        "message": violation.message,
+        "story": list(violation.story),
+    }
+
+
+def _partitions(partitions: Partitions) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for topic, number in sorted(partitions):
+        found.setdefault(topic, []).append(number)
+    return found
+
+
+def _seeds_data(runs: ProtocolRuns, seeds: range) -> dict[str, Any]:
+    """Of all seeds that were played: each figure's median and worst, by itself."""
+    middle, worst = median_and_worst([played.costs for played in runs.played])
+    return {
+        "count": len(runs.played),
+        "first": seeds[0],
+        "requests": sum(played.requests for played in runs.played),
+        "median": asdict(middle),
+        "worst": asdict(worst),
+        "failing": runs.failing,
+        "cut": runs.cut,
+    }

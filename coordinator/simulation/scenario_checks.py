@@ -1,0 +1,153 @@
+"""What no type forbids in the values of a scenario file: names that do not exist, settings that do not agree."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Mapping
+
+from assignors.assignor import Side
+from assignors.errors import AssignorError, NoCommonProtocolError
+from assignors.registry import find, rebalance_protocol
+from coordinator.consumer.library import LIBRARIES, AfterError
+from coordinator.consumer.settings import MemberSettings
+from coordinator.engine.config import Config
+from coordinator.errors import InvalidSetting
+from coordinator.simulation.scenario import Faults, MemberScript, NetworkPartition
+from groups.regex.java import JavaSyntaxError, parse_java
+from groups.regex.program import UnsureError
+from groups.trees import Malformed, shown
+
+MAX_SECONDS = 30 * 86_400
+CLASSIC, CONSUMER = "classic", "consumer"
+ONLY_OF = {
+    CLASSIC: ("assignors", "subscription_version"),
+    CONSUMER: ("remote_assignor", "local_assignors"),
+}
+"""The keys that a member of one protocol has and one of the other does not."""
+CLASSIC_SETTINGS = ("session.timeout.ms", "heartbeat.interval.ms")
+"""Java refuses them with group.protocol=consumer (ConsumerConfig): there they are the broker's."""
+_METHODS = ("assigned", "revoked", "lost")
+
+
+def wrong_topic_name(topic: str) -> str | None:
+    """Why Kafka does not accept a topic's name (org.apache.kafka.common.internals.Topic)."""
+    legal = topic.isascii() and all(letter.isalnum() or letter in "._-" for letter in topic)
+    if legal and 0 < len(topic) < 250 and topic not in (".", ".."):
+        return None
+    return "not a topic's name: up to 249 letters, digits, dots, underscores and hyphens"
+
+
+def check_settings(
+    kind: type[Config] | type[MemberSettings], settings: Mapping[str, str], *path: str
+) -> None:
+    """:raises Malformed: with the path of the setting that is wrong, where it is one"""
+    try:
+        kind.parse(settings)
+    except InvalidSetting as error:
+        named = [name for name in settings if str(error).startswith((f"{name} ", f"{name}:"))]
+        raise Malformed(str(error), *path, *named[:1]) from None
+
+
+def unknown(what: str, name: str, known: Collection[str]) -> str:
+    """What to say of a name that does not exist: the nearest, or those that do."""
+    near = difflib.get_close_matches(name[:100], sorted(known), n=1)
+    if near:
+        return f"there is no {what} {shown(name)}; is {near[0]!r} meant?"
+    listed = ", ".join(sorted(known)[:8]) + (", …" if len(known) > 8 else "")
+    return f"there is no {what} {shown(name)}" + (f", only {listed}" if known else "; none is listed")
+
+
+def check_faults(faults: Faults) -> None:
+    """:raises Malformed: the bounds of the delay are not two numbers in order"""
+    if len(faults.delay_ms) != 2 or faults.delay_ms[0] > faults.delay_ms[1]:
+        raise Malformed("expected the least and the greatest delay, as [1, 80]", "delay_ms")
+    if faults.delay_ms[1] > MAX_SECONDS * 1000:
+        raise Malformed(f"{faults.delay_ms[1]} ms is out of range", "delay_ms")
+
+
+def check_network_partition(partition: NetworkPartition) -> None:
+    """:raises Malformed: it is one of no members"""
+    if not partition.members:
+        raise Malformed("lists no member", "members")
+
+
+def check_member(script: MemberScript) -> None:
+    """:raises Malformed: its library would refuse to construct such a consumer"""
+    if script.library not in LIBRARIES:
+        raise Malformed(unknown("library", script.library, LIBRARIES), "library")
+    if script.protocol not in ONLY_OF:
+        raise Malformed(f"expected classic or consumer; found {shown(script.protocol)}", "protocol")
+    for method in script.listener:
+        if method not in _METHODS:
+            raise Malformed(unknown("method", method, _METHODS), "listener", method)
+    if script.after_error not in (None, *(each.value for each in AfterError)):
+        names = ", ".join(each.value for each in AfterError)
+        raise Malformed(f"expected one of {names}; found {shown(script.after_error)}", "after_error")
+    _check_wanted(script)
+    check_settings(MemberSettings, script.config, "config")
+    if script.protocol == CLASSIC:
+        _check_classic(script)
+    else:
+        _check_consumer(script)
+
+
+def _check_wanted(script: MemberScript) -> None:
+    if script.topics and script.regex is not None:
+        raise Malformed("a member has topics or a regex, and this one has both", "regex")
+    if not script.topics and not script.regex:
+        raise Malformed("a member needs topics or a regex", "topics")
+    for number, topic in enumerate(script.topics):
+        if (wrong := wrong_topic_name(topic)) is not None:
+            raise Malformed(wrong, "topics", number)
+
+
+def _check_classic(script: MemberScript) -> None:
+    for key in ONLY_OF[CONSUMER]:
+        if getattr(script, key):
+            raise Malformed(f"a member of the classic protocol has no {key}", key)
+    if not 0 <= script.subscription_version <= 3:
+        raise Malformed(
+            f"expected a version from 0 to 3, found {script.subscription_version}", "subscription_version"
+        )
+    if script.regex is not None and script.library == "java":
+        try:
+            parse_java(script.regex)
+        except JavaSyntaxError as error:
+            raise Malformed(f"not a Java Pattern: {error}", "regex") from None
+        except UnsureError:
+            pass
+    leader = LIBRARIES[script.library].leader
+    for number, name in enumerate(script.assignors):
+        if name in script.assignors[:number]:
+            raise Malformed(f"{shown(name)} is listed twice", "assignors", number)
+        try:
+            find(name, Side.CLIENT, leader)
+        except AssignorError as error:
+            raise Malformed(str(error), "assignors", number) from None
+    try:
+        rebalance_protocol(script.assignors or LIBRARIES[script.library].assignors, leader)
+    except NoCommonProtocolError as error:
+        raise Malformed(f"{error}: {script.library} refuses such a consumer", "assignors") from None
+
+
+def _check_consumer(script: MemberScript) -> None:
+    if script.assignors:
+        raise Malformed("a member of the consumer protocol has remote_assignor in their place", "assignors")
+    if script.subscription_version != 3:
+        raise Malformed("is of the classic protocol only", "subscription_version")
+    for name in CLASSIC_SETTINGS:
+        if name in script.config:
+            message = f"is not the client's under the consumer protocol: use settings, group.consumer.{name}"
+            raise Malformed(message, "config", name)
+    if script.remote_assignor is not None:
+        try:
+            find(script.remote_assignor, Side.BROKER)
+        except AssignorError as error:
+            raise Malformed(str(error), "remote_assignor") from None
+        if script.local_assignors:
+            raise Malformed("a member has a remote assignor or local ones", "local_assignors")
+    for number, name in enumerate(script.local_assignors):
+        try:
+            find(name, Side.CLIENT, LIBRARIES[script.library].leader)
+        except AssignorError as error:
+            raise Malformed(str(error), "local_assignors", number) from None

@@ -1,0 +1,130 @@
+"""A scenario as the text of a file that reads back as the same scenario: to keep one that was shrunk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from coordinator.simulation.scenario import (
+    ChangeTopic,
+    Event,
+    MemberScript,
+    Restart,
+    Scenario,
+    Start,
+)
+from coordinator.simulation.scenario_file import FORMAT_VERSION, TREES
+from groups.yaml_files import yaml_lines
+
+_Tree = dict[str, Any]
+_DEFAULT_MEMBER = TREES.write(MemberScript, MemberScript())
+_DEFAULTS = Scenario(name="")
+
+
+def scenario_text(scenario: Scenario) -> str:
+    """The YAML file. It can be read where the events make sense one after the other (`scenario_file`)."""
+    return "".join(yaml_lines(scenario_tree(scenario)))
+
+
+def scenario_tree(scenario: Scenario) -> _Tree:
+    """What the file holds, without what is as it would be anyway."""
+    tree: _Tree = {"kohort": FORMAT_VERSION}
+    if scenario.description:
+        tree["description"] = scenario.description
+    tree["topics"] = dict(scenario.topics)
+    if scenario.settings:
+        tree["settings"] = dict(scenario.settings)
+    tree["members"] = {name: _member(script) for name, script in scenario.members.items()}
+    tree["events"] = _events(scenario)
+    if scenario.faults != _DEFAULTS.faults:
+        defaults = TREES.write(type(_DEFAULTS.faults), _DEFAULTS.faults)
+        written = TREES.write(type(scenario.faults), scenario.faults)
+        tree["faults"] = {key: value for key, value in written.items() if value != defaults[key]}
+    tree["until"] = scenario.until_s
+    for field in ("records_per_s", "metadata_delay_s"):
+        if getattr(scenario, field) != getattr(_DEFAULTS, field):
+            tree[field] = getattr(scenario, field)
+    found: _Tree = _plain(tree)
+    return found
+
+
+def _member(script: MemberScript) -> _Tree:
+    written: _Tree = TREES.write(MemberScript, script)
+    tree = {key: value for key, value in written.items() if value != _DEFAULT_MEMBER.get(key)}
+    if script.listener:
+        tree["listener"] = {
+            method: {
+                key: "never" if (key, value) == ("takes", None) else value
+                for key, value in each.items()
+                if value not in (False, 0.0) or value is None
+            }
+            for method, each in tree["listener"].items()
+        }
+    return tree
+
+
+def _events(scenario: Scenario) -> list[_Tree]:
+    configured: dict[str, _Tree] = {}
+    present = set(scenario.topics)
+    trees = []
+    for event in scenario.events:
+        if isinstance(event, Start):
+            configured.setdefault(event.member, _member(scenario.members[event.member]))
+        if isinstance(event, Restart):
+            changed = _member(event.script)
+            trees.append(_restart(event, _changes(configured[event.member], changed)))
+            configured[event.member] = changed
+        elif isinstance(event, ChangeTopic):
+            trees.append(_topic(event, is_present=event.topic in present))
+            (present.discard if event.partitions is None else present.add)(event.topic)
+        else:
+            trees.append(_event(event))
+    return trees
+
+
+def _topic(event: ChangeTopic, *, is_present: bool) -> _Tree:
+    verb = "recreate" if event.anew else "partitions" if is_present else "create"
+    change = {"delete": True} if event.partitions is None else {verb: event.partitions}
+    return {"at": event.at, "topic": event.topic, **change}
+
+
+def _restart(event: Restart, changes: _Tree) -> _Tree:
+    tree: _Tree = {"at": event.at, "restart": event.member}
+    if changes:
+        tree["with"] = changes
+    if event.after_s:
+        tree["after"] = event.after_s
+    if event.kill:
+        tree["kill"] = True
+    return tree
+
+
+def _changes(former: Mapping[str, Any], present: Mapping[str, Any]) -> _Tree:
+    """What `with` has to say; null takes away. Settings and listeners are changed one by one."""
+    changes: _Tree = {key: value for key, value in present.items() if former.get(key) != value}
+    changes |= {key: None for key in former if key not in present}
+    for key in ("config", "listener"):
+        if key in changes:
+            before, after = former.get(key, {}), present.get(key, {})
+            changes[key] = {name: value for name, value in after.items() if before.get(name) != value}
+            changes[key] |= {name: None for name in before if name not in after}
+    return changes
+
+
+def _event(event: Event) -> _Tree:
+    written: _Tree = TREES.write(type(event), event)
+    defaults = {each.metadata.get("named", each.name): each.default for each in fields(event)}
+    return {key: value for key, value in written.items() if defaults[key] != value}
+
+
+def _plain(value: Any) -> Any:
+    """Whole numbers without their `.0`."""
+    match value:
+        case dict():
+            return {key: _plain(each) for key, each in value.items()}
+        case list():
+            return [_plain(each) for each in value]
+        case float() if value.is_integer():
+            return int(value)
+    return value

@@ -1,0 +1,136 @@
+"""A scenario from many seeds: the figures of each, in several processes, in the order of the seeds."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass, fields
+from functools import partial
+from itertools import islice
+from statistics import median_high
+
+from coordinator.simulation.result import Result
+from coordinator.simulation.run import run
+from coordinator.simulation.scenario import Scenario, Variant
+
+CHUNK = 8
+"""Seeds that a process plays before it answers."""
+AHEAD = 4
+"""Chunks that wait for each process."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """What a run costs, as a row of a table has it; less is better in every one."""
+
+    rebalances: int
+    moved: int
+    without_owner_s: float
+    read_twice: int
+    converged_s: float | None
+    """None: not within the scenario's time, which is worse than any time."""
+    callbacks: int
+    thrown: int
+    zombie_overlap_s: float
+    violations: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """What stays of a run when many are played."""
+
+    variant: Variant
+    seed: int
+    costs: Costs
+    is_cut: bool
+    requests: int
+
+
+def costs_of(result: Result) -> Costs:
+    """The figures of a run."""
+    return Costs(
+        rebalances=result.rebalances,
+        moved=result.moved,
+        without_owner_s=result.without_owner_s,
+        read_twice=result.read_twice,
+        converged_s=result.converged_s,
+        callbacks=len(result.callbacks),
+        thrown=len(result.thrown),
+        zombie_overlap_s=sum(each.length_s for each in result.zombies),
+        violations=len(result.violations),
+    )
+
+
+def played_of(result: Result) -> Played:
+    """Of a run, what is kept when many are played."""
+    return Played(
+        variant=result.variant,
+        seed=result.seed,
+        costs=costs_of(result),
+        is_cut=result.is_cut,
+        requests=result.requests,
+    )
+
+
+def median_and_worst(several: Sequence[Costs]) -> tuple[Costs, Costs]:
+    """Of each figure by itself: the median is one that a run has had (the greater of the two in the middle).
+
+    :raises ValueError: there are none
+    """
+    medians: dict[str, object] = {}
+    worst: dict[str, object] = {}
+    for field in fields(Costs):
+        values = [getattr(costs, field.name) for costs in several]
+        infinite = [float("inf") if value is None else value for value in values]
+        medians[field.name], worst[field.name] = _known(median_high(infinite)), _known(max(infinite))
+    return _costs(medians), _costs(worst)
+
+
+def _known(value: float) -> float | None:
+    return None if value == float("inf") else value
+
+
+def _costs(values: Mapping[str, object]) -> Costs:
+    return Costs(**values)  # type: ignore[arg-type]  # each value is of its field
+
+
+def play_seeds(
+    scenario: Scenario, variant: Variant, seeds: Sequence[int], *, limit: int, processes: int
+) -> Iterator[Played]:
+    """Play each seed, and give what came of it in the order of the seeds.
+
+    With more than one process, Ctrl-C (or the end of the iteration) ends those at once.
+    """
+    play = partial(_play, scenario, variant, limit)
+    if processes < 2 or len(seeds) < 2:
+        for seed in seeds:
+            yield from play((seed,))
+        return
+    starts = iter(range(0, len(seeds), CHUNK))
+    executor = ProcessPoolExecutor(processes, initializer=_ignore_interrupts)
+    pending: deque[Future[list[Played]]] = deque()
+    try:
+        while True:
+            # No more than keeps the processes busy: there may be a hundred million seeds.
+            for start in islice(starts, AHEAD * processes - len(pending)):
+                pending.append(executor.submit(play, seeds[start : start + CHUNK]))
+            if not pending:
+                break
+            yield from pending.popleft().result()
+        executor.shutdown()
+    finally:  # the second time it does nothing
+        executor.shutdown(wait=False, cancel_futures=True)
+        for process in multiprocessing.active_children():
+            process.terminate()
+
+
+def _play(scenario: Scenario, variant: Variant, limit: int, seeds: Sequence[int]) -> list[Played]:
+    return [played_of(run(scenario, seed, variant=variant, limit=limit, tells=False)) for seed in seeds]
+
+
+def _ignore_interrupts() -> None:
+    """A terminal sends Ctrl-C to all processes; the first one decides what is to happen."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,0 +1,329 @@
+"""`kohort simulate`: runs of scenarios, what they cost, and what is said of one that goes wrong."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from cli.verbs.simulate.action import ProtocolRuns, Request, Simulated, status_of
+from cli.verbs.simulate.picture import MOST_ROWS, picture_of, write_picture
+from cli.verbs.simulate.view import simulation_document
+from coordinator.consumer.outputs import CallbackKind, TopicPartition
+from coordinator.simulation.result import (
+    CallbackMade,
+    Happening,
+    Ownership,
+    Presence,
+    Result,
+    Thrown,
+    Violation,
+    ZombieOverlap,
+)
+from coordinator.simulation.scenario import Variant
+from coordinator.simulation.scenario_file import parse_scenario
+from coordinator.simulation.seeds import Costs, median_and_worst, play_seeds, played_of
+from coordinator.simulation.shipped import shipped_names, shipped_scenario
+from tests.cli.command import Answer, Kohort
+from tests.cli.schemas import faults
+from tests.kafka.wait import wait_until
+from tests.support.html_pages import Page
+from tests.support.signals import heeded_interrupts
+
+SCALE_OUT = {"a": [0, 1], "b": [2, 3], "c": [4], "d": [5]}
+"""What range gives four members of six partitions."""
+
+
+def test_a_scenario_is_played_to_its_end(kohort: Kohort) -> None:
+    document = kohort.quick("simulate scale-out --output json").succeeded(stderr="").document
+    (run,) = document["runs"]
+    assert (document["scenario"], document["seed"], run["protocol"]) == ("scale-out", 1, "as-written")
+    assert run["final"] == {member: {"orders": numbers} for member, numbers in SCALE_OUT.items()}
+    assert (run["rebalances"], run["violations"], run["is_cut"]) == (3, [], False)
+    # All of the first assignment is revoked before the second one: range is eager.
+    of_a = [
+        (each["callback"], each["partitions"]["orders"]) for each in run["callbacks"] if each["member"] == "a"
+    ]
+    assert of_a[:3] == [("assigned", [0, 1, 2]), ("revoked", [0, 1, 2]), ("assigned", [0, 1])]
+
+
+def test_protocols_are_shown_side_by_side(kohort: Kohort) -> None:
+    rows = kohort.quick("simulate scale-out --protocol all --output csv").succeeded().rows
+    assert [row["PROTOCOL"] for row in rows] == ["eager", "cooperative", "consumer"]
+    assert {row["VIOLATIONS"] for row in rows} == {"0"}
+
+
+def test_the_same_seed_gives_the_same_document(kohort: Kohort) -> None:
+    first, again, other = (
+        kohort.quick(f"simulate crash --seed {seed} --story --output json").stdout for seed in (5, 5, 6)
+    )
+    assert first == again != other
+
+
+def test_the_story_is_printed_when_it_is_asked_for(kohort: Kohort) -> None:
+    told = kohort.quick("simulate crash --story").succeeded().stdout
+    assert "onPartitionsAssigned" in told
+    assert "onPartitionsAssigned" not in kohort.quick("simulate crash").succeeded().stdout
+
+
+def test_the_scenarios_are_listed(kohort: Kohort) -> None:
+    listed = kohort.quick("simulate --list --output json").succeeded(stderr="").document["scenarios"]
+    assert [each["scenario"] for each in listed] == list(shipped_names())
+    assert kohort.quick("simulate --list crash").status == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "reason"),
+    [
+        ("simulate", 2, "kohort simulate --list"),
+        ("simulate scaleout", 2, "no scenario 'scaleout' and no such file; is 'scale-out' meant?"),
+        ("simulate ./none.yaml", 3, "none.yaml: cannot be read"),
+        ("simulate crash --seeds 0", 2, "--seeds"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(kohort: Kohort, words: str, status: int, reason: str) -> None:
+    kohort.quick(words).assert_refused(reason, status=status)
+
+
+def test_a_scenario_that_makes_no_sense_is_refused_with_its_line(kohort: Kohort, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(
+        "kohort: 1\ntopics: {t: 1}\nmembers: {a: {topics: [t]}}\nevents:\n  - {at: 1, close: a}\n"
+    )
+    kohort.quick("simulate", file).assert_refused(
+        "mine.yaml:5: events[0].close: a has not been started", status=3
+    )
+
+
+def test_a_file_and_standard_input_are_played(kohort: Kohort, tmp_path: Path) -> None:
+    text = "kohort: 1\ntopics: {t: 1}\nmembers: {a: {topics: [t]}}\nevents: [{at: 1, start: a}]\nuntil: 30\n"
+    file = tmp_path / "mine.yaml"
+    file.write_text(text)
+    of_file = kohort.quick("simulate", file, "--output", "json").succeeded().document
+    of_input = kohort.in_shell(f"simulate - --output json < '{file}'").succeeded().document
+    assert of_file["runs"] == of_input["runs"]
+    assert (of_file["scenario"], of_input["scenario"]) == ("mine", "stdin")
+
+
+def test_a_run_that_is_stopped_says_so_and_fails(kohort: Kohort) -> None:
+    answer = kohort.quick("simulate crash --limit 50 --output json")
+    answer.assert_said(1, "as-written: stopped after 50 steps (--limit), before its end: seed 1")
+    assert answer.document["runs"][0]["is_cut"]
+
+
+def test_many_seeds_give_the_median_and_the_worst(kohort: Kohort) -> None:
+    answer = kohort.quick("simulate crash --seeds 5 --seed 3 --jobs 1 --output json").succeeded(stderr="")
+    (run,) = answer.document["runs"]
+    assert (run["seed"], run["seeds"]["count"], run["seeds"]["first"]) == (3, 5, 3)
+    rows = kohort.quick("simulate crash --seeds 5 --seed 3 --jobs 2 --output csv").succeeded().rows
+    assert [(row["SEEDS"], row["OF-THEM"]) for row in rows] == [("5", "median"), ("5", "worst")]
+    assert float(rows[1]["WITHOUT-OWNER-S"]) == pytest.approx(
+        run["seeds"]["worst"]["without_owner_s"], abs=0.01
+    )
+
+
+def test_several_processes_give_what_one_gives_in_the_order_of_seeds() -> None:
+    scenario = shipped_scenario("crash")
+    seeds = range(10, 30)
+    one, two = (
+        list(play_seeds(scenario, Variant.COOPERATIVE, seeds, limit=10**6, processes=processes))
+        for processes in (1, 2)
+    )
+    assert one == two
+    assert [played.seed for played in one] == list(seeds)
+
+
+def test_each_figure_has_its_own_median_and_worst() -> None:
+    def costs(rebalances: int, converged_s: float | None) -> Costs:
+        return Costs(
+            rebalances=rebalances, moved=0, without_owner_s=0.0, read_twice=0, converged_s=converged_s, callbacks=0,
+            thrown=0, zombie_overlap_s=0.0, violations=0,
+        )  # fmt: skip
+
+    assert median_and_worst([costs(3, 1.0), costs(1, None), costs(2, 2.0)]) == (costs(2, 2.0), costs(3, None))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_shows_what_is_known(kohort: Kohort, jobs: int, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with heeded_interrupts(), out.open("w") as stdout:
+        process = subprocess.Popen(
+            [kohort.executable, *f"simulate crash --seeds 100000000 --jobs {jobs} --output json".split()],
+            stdout=stdout, stderr=subprocess.PIPE, text=True, env=kohort.env,
+        )  # fmt: skip
+        with process:
+            wait_until(lambda: _cpu_ticks(process.pid) > 100 or process.poll() is not None, "it plays")
+            process.send_signal(signal.SIGINT)
+            stderr = process.communicate(timeout=60)[1]
+    answer = Answer(status=process.returncode, stdout=out.read_text(), stderr=stderr)
+    answer.assert_said(130, "interrupted: this is what is known of ", "of 100,000,000 runs")
+    (run,) = answer.document["runs"]
+    assert 0 < run["seeds"]["count"] < 100_000_000
+    assert not list(_children(process.pid))
+
+
+def _cpu_ticks(pid: int) -> int:
+    """What a process and its children have used."""
+    pids = [pid, *_children(pid)]
+    fields = [Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split() for each in pids]
+    return sum(int(each[11]) + int(each[12]) for each in fields)
+
+
+def _children(pid: int) -> Iterator[int]:
+    for task in Path("/proc").glob(f"{pid}/task/*/children"):
+        yield from map(int, task.read_text().split())
+
+
+# A run that goes wrong, made by hand: the coordinator has no fault that could be shown.
+
+ORDERS = frozenset({TopicPartition("orders", 0), TopicPartition("orders", 1)})
+SCENARIO = parse_scenario(
+    Path("mine.yaml"),
+    "kohort: 1\ndescription: Two <members>.\ntopics: {orders: 2}\nmembers: {a: &m {topics: [orders]}, b: *m}\n"
+    "events: [{at: 0, start: a}, {at: 1, start: b}, {at: 5, coordinator: crash, for: 2}, "
+    "{at: 8, topic: orders, partitions: 4}]\n"
+    "faults: {partition: {members: [b], from: 2, to: 3}}\nuntil: 20\n",
+)
+
+
+def _result(seed: int = 7, **changes: object) -> Result:
+    fields: dict[str, object] = {
+        "scenario": SCENARIO,
+        "variant": Variant.COOPERATIVE,
+        "seed": seed,
+        "callbacks": (CallbackMade(at_s=1.5, member="a", kind=CallbackKind.ASSIGNED, partitions=ORDERS),),
+        "thrown": (Thrown(at_s=6.0, member="b", error="CommitFailedException", message="no"),),
+        "final": {"a": ORDERS, "b": frozenset()},
+        "owners": (
+            Ownership(member="a", topic="orders", partition=0, start_s=1.5, end_s=20.0),
+            Ownership(member="b", topic="orders", partition=0, start_s=4.0, end_s=9.0, zombie_from_s=6.0),
+        ),
+        "presence": (
+            Presence(member="a", start_s=0.0, end_s=20.0),
+            Presence(member="b", start_s=1.0, end_s=20.0),
+        ),
+        "rebalances": 2,
+        "moved": 1,
+        "without_owner_s": 0.5,
+        "read_twice": 3,
+        "converged_s": None,
+        "zombies": (
+            ZombieOverlap(member="b", other="a", topic="orders", partition=0, start_s=6.0, length_s=3.0),
+        ),
+        "violations": (
+            Violation(
+                invariant="I1",
+                at_s=4.0,
+                message="a and b own orders 0",
+                story=("4.000 s  b  takes orders 0",),
+            ),
+            Violation(invariant="I2", at_s=5.0, message="again"),
+        ),
+        "story": (Happening(at_s=4.0, who="b", what="takes orders 0"),),
+        "ended_s": 20.0,
+        **changes,
+    }
+    return Result(**fields)  # type: ignore[arg-type]
+
+
+def _simulated(result: Result, *, seeds: range = range(7, 8), shrunk: Result | None = None) -> Simulated:
+    request = Request(
+        scenario=SCENARIO,
+        source="my file.yaml",
+        variants=(result.variant,),
+        seeds=seeds,
+        limit=9,
+        processes=1,
+    )
+    runs = ProtocolRuns(variant=result.variant, played=[played_of(result)], shown=result, shrunk=shrunk)
+    return Simulated(request=request, runs=[runs])
+
+
+def test_a_violation_is_told_with_its_story_and_how_to_play_it_again() -> None:
+    simulated = _simulated(_result())
+    document = simulation_document(simulated, story=False)
+    told = "\n".join(str(block) for block in document.blocks)
+    assert "I1 does not hold at 4.000 s: a and b own orders 0." in told
+    assert "4.000 s  b  takes orders 0" in told
+    assert "`kohort simulate 'my file.yaml' --seed 7 --protocol cooperative --story`" in told
+    assert "1 more violation followed" in told
+    assert status_of(simulated) == 1
+    assert faults(document.as_data()) == []
+
+
+def test_of_a_shrunk_run_the_shorter_story_is_told() -> None:
+    smaller = parse_scenario(
+        Path("mine.yaml"),
+        "kohort: 1\ntopics: {orders: 2}\nmembers: {a: {topics: [orders]}}\nevents: [{at: 0, start: a}]\n",
+    )
+    shrunk = _result(scenario=smaller, violations=(Violation(invariant="I1", at_s=2.0, message="sooner"),))
+    document = simulation_document(_simulated(_result(), shrunk=shrunk), story=False)
+    told = "\n".join(str(block) for block in document.blocks)
+    assert "I1 does not hold at 2.000 s: sooner." in told
+    assert "that of 1 of the scenario's 4 events" in told
+    data = document.as_data()
+    assert faults(data) == []
+    text = data["runs"][0]["shrunk"]["scenario"]
+    assert parse_scenario(Path("mine.yaml"), text) == smaller
+
+
+def test_failing_seeds_are_named() -> None:
+    document = simulation_document(_simulated(_result(), seeds=range(7, 17)), story=True)
+    assert document.remarks == ("cooperative: 1 of 1 seed broke an invariant: 7",)
+    assert document.as_data()["runs"][0]["story"] == [{"at": 4.0, "who": "b", "what": "takes orders 0"}]
+
+
+def _drawn(result: Result, tmp_path: Path) -> tuple[list[str], ElementTree.Element]:
+    """The titles of a picture, in order."""
+    file = tmp_path / "drawn.svg"
+    write_picture(file, _simulated(result))
+    root = ElementTree.fromstring(file.read_text())
+    return [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}title")], root
+
+
+def test_a_picture_shows_owners_callbacks_zombies_and_violations(tmp_path: Path) -> None:
+    titles, _ = _drawn(_result(), tmp_path)
+    for wanted in (
+        "a runs from 0 s to 20 s",
+        "a owns orders 0 from 1.5 s to 20 s",
+        "b owns orders 0 from 4 s to 9 s; removed from the group at 6 s",
+        "a: assigned orders 0 1 at 1.5 s",
+        "CommitFailedException: no",
+        "coordinator: crash, 2 s",
+        "no requests and no answers of b",
+        "orders 4 partitions at 8 s",
+        "I1 does not hold: a and b own orders 0",
+    ):
+        assert wanted in titles
+
+
+def test_many_partitions_are_drawn_as_how_many_they_are(tmp_path: Path) -> None:
+    owners = [
+        Ownership(member="a", topic="orders", partition=number, start_s=1.0, end_s=20.0 if number else 10.0)
+        for number in range(MOST_ROWS + 1)
+    ]
+    titles, _ = _drawn(_result(owners=tuple(owners)), tmp_path)
+    assert f"a owns {MOST_ROWS + 1} partitions from 1 s to 10 s" in titles
+    assert f"a owns {MOST_ROWS} partitions from 10 s to 20 s" in titles
+
+
+def test_a_page_holds_the_picture_of_each_protocol(kohort: Kohort) -> None:
+    page = Page(kohort.quick("simulate crash --protocol all --output html").succeeded().stdout)
+    page.check_harmless()
+    assert sum("who owned what" in title for title in page.texts["title"]) == 3
+
+
+def test_the_words_of_a_picture_are_short() -> None:
+    final = {f"m{number}": frozenset({TopicPartition("t", number)}) for number in range(20)}
+    assert picture_of(_result(final=final)).text.endswith("; 12 more members own the rest.")
+
+
+def test_a_picture_of_no_run_is_refused(tmp_path: Path) -> None:
+    simulated = _simulated(_result())
+    simulated.runs[0].shown = None
+    with pytest.raises(Exception, match="no run has come to its end"):
+        write_picture(tmp_path / "none.svg", simulated)
