@@ -1,0 +1,484 @@
+"""When a member of the consumer protocol heartbeats, what it says, and what an error does (consumer.md K1–K6, K11)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from uuid import UUID
+
+import pytest
+
+from coordinator.consumer.consumer_member import State
+from coordinator.consumer.outputs import FindCoordinator
+from coordinator.engine.calls import Request
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
+from coordinator.engine.offsets.commit import OffsetCommit
+from coordinator.engine.topics import TopicImage
+from tests.coordinator.consumer.consumer_members import heartbeats, member_of, start
+from tests.coordinator.consumer.driver import Application, Play
+from tests.coordinator.engine.consumer import images
+from wire.errors import ErrorCode
+
+ALL = [f"foo-{number}" for number in range(6)]
+
+
+def refuse(play: Play, code: ErrorCode, member: str = "a", times: int = 1) -> None:
+    """Refuse the next heartbeats of a member."""
+    left = [times]
+
+    def refuses(request: Request[object]) -> ErrorCode | None:
+        if isinstance(request, ConsumerGroupHeartbeat) and request.member == member and left[0]:
+            left[0] -= 1
+            return code
+        return None
+
+    play.refuses = refuses
+
+
+def hold_heartbeats(application: Application) -> None:
+    application.holds = lambda send: isinstance(send.request, ConsumerGroupHeartbeat)
+
+
+def pair() -> tuple[Play, Application, Application]:
+    """Members a and b, with three partitions each."""
+    play = Play()
+    a, b = start(play, "a"), start(play, "b")
+    play.rest()
+    for each in (a, b):
+        each.calls()
+        heartbeats(each)
+    return play, a, b
+
+
+# What it says, and when.
+
+
+def test_the_coordinator_says_how_often() -> None:
+    """K2."""
+    play = Play(settings={"group.consumer.heartbeat.interval.ms": "7000"})
+    a = start(play, "a")
+    heartbeats(a)
+    play.advance(70_000)
+    assert len(heartbeats(a)) == 10
+
+
+def test_a_heartbeat_says_only_what_changed() -> None:
+    """K2: null is unchanged."""
+    play, a, _ = pair()
+    play.advance(5_000)
+    (beat,) = heartbeats(a)
+    assert beat == ConsumerGroupHeartbeat(group="g", member="a", epoch=a.member.epoch)
+
+
+def test_an_acknowledgement_is_sent_at_once_and_says_what_is_owned() -> None:
+    """K8."""
+    play = Play()
+    a = start(play, "a")
+    start(play, "b")
+    heartbeats(a)
+    before_ms = play.now_ms
+    play.advance(5_000)
+    beat, acknowledgement = heartbeats(a)
+    foo = play.topics.topics["foo"].id
+    assert beat.owned is None
+    assert acknowledgement.owned == {foo: (0, 1, 2)}
+    assert acknowledgement.topics is None
+    assert play.now_ms == before_ms + 5_000
+
+
+def test_another_subscription_is_said_with_the_next_heartbeat() -> None:
+    play, a, _ = pair()
+    a.member.subscribe(("foo", "bar"), play.now_ms)
+    play.run()
+    assert heartbeats(a) == []
+    play.advance(5_000)
+    beat = heartbeats(a)[0]
+    assert (beat.topics, beat.regex, beat.owned) == (("foo", "bar"), None, None)
+    play.rest()
+    assert a.owns[:3] == ["bar-0", "bar-1", "bar-2"]
+
+
+def test_topics_that_are_subscribed_to_no_longer_are_revoked() -> None:
+    play, a, b = pair()
+    a.member.subscribe(("bar",), play.now_ms)
+    play.rest()
+    assert a.calls() == [("revoked", ALL[:3]), ("assigned", []), ("assigned", ["bar-0", "bar-1", "bar-2"])]
+    assert b.owns == ALL
+
+
+def test_a_pattern_that_gives_way_to_names_is_taken_back() -> None:
+    play = Play()
+    a = start(play, "a", regex="fo.*")
+    assert [(each.topics, each.regex) for each in heartbeats(a)[:1]] == [((), "fo.*")]
+    play.rest()
+    assert a.owns == ALL
+    a.member.subscribe(("foo",), play.now_ms)
+    heartbeats(a)
+    play.advance(5_000)
+    assert [(each.topics, each.regex) for each in heartbeats(a)] == [(("foo",), "")]
+
+
+def test_enforce_rebalance_has_no_effect() -> None:
+    """X5, F9."""
+    play, a, b = pair()
+    a.member.enforce_rebalance(play.now_ms)
+    play.rest()
+    assert (a.calls(), b.calls(), a.raised) == ([], [], [])
+    plain = ConsumerGroupHeartbeat(group="g", member="a", epoch=a.member.epoch)
+    assert heartbeats(a) == [plain] * 4
+
+
+# Answers that are lost.
+
+
+def test_an_answer_that_is_lost_makes_the_next_heartbeat_say_everything() -> None:
+    play, a, _ = pair()
+    hold_heartbeats(a)
+    play.advance(5_000)
+    play.lose(a, answered=True)
+    heartbeats(a)
+    play.advance(200)
+    (beat,) = heartbeats(a)
+    assert beat.owned == {play.topics.topics["foo"].id: (0, 1, 2)}
+    assert (beat.topics, beat.rebalance_timeout_ms, beat.epoch) == (("foo",), 300_000, a.member.epoch)
+    assert a.calls() == []
+
+
+def test_a_lost_epoch_does_not_fence_the_member() -> None:
+    """The coordinator takes the previous epoch from a member that owns nothing that is not its."""
+    play = Play()
+    a, b = start(play, "a"), start(play, "b")
+    hold_heartbeats(b)
+    play.advance(5_100)
+    epoch = b.member.epoch
+    play.lose(b, answered=True)
+    play.rest()
+    assert b.member.epoch >= epoch
+    assert (a.owns, b.owns) == (ALL[:3], ALL[3:])
+    assert "lost" not in {kind for kind, _ in a.calls() + b.calls()}
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_a_join_that_is_lost_is_sent_again_with_the_same_id(answered: bool) -> None:
+    play = Play()
+    play.node = None
+    a = start(play, "a")
+    hold_heartbeats(a)
+    play.node = 1
+    play.advance(100)
+    play.lose(a, answered=answered)
+    play.rest()
+    assert {each.member for each in heartbeats(a)} == {"a"}
+    assert a.owns == ALL
+
+
+# The coordinator.
+
+
+@pytest.mark.parametrize("code", [ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_AVAILABLE])
+def test_the_coordinator_is_looked_up_again(code: ErrorCode) -> None:
+    """K6."""
+    play, a, _ = pair()
+    refuse(play, code)
+    play.advance(5_000)
+    sent = [type(each) for each in a.sent if not isinstance(each, OffsetCommit)]
+    assert sent[:3] == [ConsumerGroupHeartbeat, FindCoordinator, ConsumerGroupHeartbeat]
+    assert (a.calls(), a.raised) == ([], [])
+
+
+def test_a_loading_coordinator_is_asked_again_after_a_growing_backoff() -> None:
+    play, a, _ = pair()
+    refuse(play, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, times=6)
+    play.advance(4_900)
+    heartbeats(a)
+    times: list[int] = []
+    while len(times) < 7:
+        play.advance(100)
+        times += [play.now_ms] * len(heartbeats(a))
+    assert [later - sooner for sooner, later in pairwise(times)] == [
+        100,
+        200,
+        400,
+        800,
+        1_000,
+        1_000,
+    ]
+    assert (a.calls(), a.raised, a.owns) == ([], [], ALL[:3])
+
+
+def test_a_member_without_a_coordinator_keeps_what_it_owns() -> None:
+    play, a, _ = pair()
+    refuse(play, ErrorCode.NOT_COORDINATOR)
+    play.node = None
+    play.advance(30_000)
+    assert a.owns == a.fetches == ALL[:3]
+    play.node = 1
+    play.refuses = lambda _request: None
+    play.rest()
+    assert (a.owns, a.calls()) == (ALL[:3], [])
+
+
+# Fenced.
+
+
+@pytest.mark.parametrize("code", [ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEMBER_ID])
+def test_a_fenced_member_loses_all_and_joins_again_with_its_id(code: ErrorCode) -> None:
+    """K3, X8."""
+    play, a, _ = pair()
+    refuse(play, code)
+    play.advance(5_000)
+    calls = a.calls()
+    assert calls[0] == ("lost", ALL[:3])
+    joins = [each for each in heartbeats(a) if each.epoch == 0]
+    assert [(each.member, each.owned) for each in joins] == [("a", {})]
+    play.rest()
+    assert a.owns == ALL[:3]
+    assert a.raised == []
+
+
+def test_a_fenced_member_does_not_fetch_and_does_not_heartbeat_until_lost_has_returned() -> None:
+    play, a, _ = pair()
+    a.listener["lost"].takes_ms = 8_000
+    refuse(play, ErrorCode.FENCED_MEMBER_EPOCH)
+    play.advance(5_000)
+    assert (member_of(a).state, a.fetches, a.owns) == (State.FENCED, [], ALL[:3])
+    heartbeats(a)
+    play.advance(7_900)
+    assert heartbeats(a) == []
+    play.advance(100)
+    assert heartbeats(a)[0].epoch == 0
+
+
+def test_a_fenced_member_that_owns_nothing_joins_at_once_without_a_callback() -> None:
+    play = Play(topics=images(("foo", 1)))
+    start(play, "a")
+    b = start(play, "b")
+    play.rest()
+    b.calls()
+    refuse(play, ErrorCode.FENCED_MEMBER_EPOCH, member="b")
+    play.advance(5_000)
+    assert b.calls() == [("assigned", [])]
+
+
+def test_a_member_that_is_fenced_while_it_does_not_poll_loses_in_the_next_poll() -> None:
+    play, a, _ = pair()
+    play.pause(a)
+    refuse(play, ErrorCode.UNKNOWN_MEMBER_ID)
+    play.advance(20_000)
+    assert (a.calls(), a.fetches) == ([], [])
+    play.resume(a)
+    assert a.calls()[0] == ("lost", ALL[:3])
+
+
+# Fatal.
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        (ErrorCode.UNRELEASED_INSTANCE_ID, "UnreleasedInstanceIdException"),
+        (ErrorCode.FENCED_INSTANCE_ID, "FencedInstanceIdException"),
+        (ErrorCode.UNSUPPORTED_ASSIGNOR, "UnsupportedAssignorException"),
+        (ErrorCode.INVALID_REQUEST, "InvalidRequestException"),
+        (ErrorCode.INVALID_REGULAR_EXPRESSION, "InvalidRegularExpression"),
+        (ErrorCode.GROUP_ID_NOT_FOUND, "GroupIdNotFoundException"),
+        (ErrorCode.GROUP_MAX_SIZE_REACHED, "GroupMaxSizeReachedException"),
+        (ErrorCode.GROUP_AUTHORIZATION_FAILED, "GroupAuthorizationException"),
+        (ErrorCode.UNSUPPORTED_VERSION, "UnsupportedVersionException"),
+        (ErrorCode.UNKNOWN_SERVER_ERROR, "UnknownServerException"),
+        (ErrorCode.CORRUPT_MESSAGE, "KafkaException"),
+    ],
+)
+def test_another_error_is_thrown_once_and_then_the_member_is_idle(code: ErrorCode, error: str) -> None:
+    """K4, K5."""
+    play, a, _ = pair()
+    refuse(play, code)
+    play.advance(5_000)
+    assert a.calls() == [("lost", ALL[:3])]
+    assert a.raised == [error]
+    assert (a.owns, member_of(a).state) == ([], State.FATAL)
+    heartbeats(a)
+    play.advance(600_000)
+    assert (heartbeats(a), a.raised, a.calls()) == ([], [error], [])
+
+
+def test_topic_authorization_is_thrown_and_the_member_stays() -> None:
+    play, a, _ = pair()
+    refuse(play, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    play.advance(6_000)
+    assert a.raised == ["TopicAuthorizationException"]
+    assert (a.owns, member_of(a).state, a.calls()) == (ALL[:3], State.STABLE, [])
+
+
+def test_an_assignor_that_the_coordinator_lacks_is_fatal() -> None:
+    play = Play()
+    a = start(play, "a", remote_assignor="nope")
+    assert a.raised == ["UnsupportedAssignorException"]
+    assert a.messages == ["ServerAssignor nope is not supported. Supported assignors: uniform, range."]
+
+
+def test_an_invalid_regex_is_fatal() -> None:
+    play = Play()
+    a = start(play, "a", regex="a(")
+    assert a.raised == ["InvalidRegularExpression"]
+    assert a.messages[0].startswith("Invalid RE2J SubscriptionPattern provided in the call to subscribe. ")
+
+
+# max.poll.interval.ms.
+
+
+def test_a_member_that_does_not_poll_leaves_and_loses_all_at_its_next_poll() -> None:
+    """K11."""
+    play = Play()
+    a, b = start(play, "a", max_poll_interval_ms=10_000), start(play, "b")
+    play.rest()
+    a.calls(), b.calls()
+    play.pause(a)
+    play.advance(9_999)
+    assert member_of(a).state is State.STABLE
+    heartbeats(a)
+    play.advance(1)
+    (leave,) = heartbeats(a)
+    assert leave.epoch == -1
+    assert (member_of(a).state, a.owns, a.fetches) == (State.STALE, ALL[:3], [])
+    play.rest()
+    assert (a.calls(), heartbeats(a)) == ([], [])
+    assert b.owns == ALL
+    play.resume(a)
+    assert a.calls() == [("lost", ALL[:3]), ("assigned", [])]
+    assert heartbeats(a)[0].epoch == 0
+    play.rest()
+    assert (len(a.owns), len(b.owns)) == (3, 3)
+
+
+def test_a_static_member_that_does_not_poll_goes_away_and_may_come_back() -> None:
+    play = Play()
+    a, b = start(play, "a", instance="i", max_poll_interval_ms=10_000), start(play, "b")
+    play.rest()
+    b.calls()
+    play.pause(a)
+    heartbeats(a)
+    play.advance(20_000)
+    assert heartbeats(a)[-1].epoch == -2
+    play.resume(a)
+    play.rest()
+    assert (a.calls()[-1], b.calls()) == (("assigned", ALL[:3]), [])
+
+
+def test_a_member_that_owns_nothing_leaves_and_rejoins_without_lost() -> None:
+    play = Play(topics=images(("foo", 1)))
+    start(play, "a")
+    b = start(play, "b", max_poll_interval_ms=10_000)
+    play.rest()
+    b.calls()
+    play.pause(b)
+    play.advance(20_000)
+    play.resume(b)
+    assert b.calls() == [("assigned", [])]
+    assert member_of(b).state is State.STABLE
+
+
+def test_an_answer_that_comes_after_leaving_for_silence_is_ignored() -> None:
+    play = Play()
+    a = start(play, "a", max_poll_interval_ms=10_000)
+    play.pause(a)
+    hold_heartbeats(a)
+    play.advance(10_000)
+    assert member_of(a).state is State.STALE
+    play.release(a)
+    assert member_of(a).state is State.STALE
+    play.resume(a)
+    play.rest()
+    assert a.owns == ALL
+
+
+# Static members.
+
+
+def test_a_static_member_that_closes_keeps_its_place() -> None:
+    play = Play()
+    a, b = start(play, "a", instance="i"), start(play, "b")
+    play.rest()
+    a.calls(), b.calls(), heartbeats(a)
+    play.close(a)
+    assert a.calls() == [("revoked", ALL[:3])]
+    assert [each.epoch for each in heartbeats(a)] == [-2]
+    play.rest()
+    c = start(play, "c", instance="i")
+    assert c.calls() == [("assigned", ALL[:3])]
+    assert b.calls() == []
+
+
+def test_a_static_member_that_was_killed_is_refused_within_the_session() -> None:
+    """K4."""
+    play = Play()
+    a = start(play, "a", instance="i")
+    play.kill(a)
+    b = start(play, "b", instance="i")
+    assert b.raised == ["UnreleasedInstanceIdException"]
+    play.advance(200_000)
+    assert (b.raised, b.calls()) == (["UnreleasedInstanceIdException"], [])
+
+
+def test_a_static_member_that_was_killed_joins_after_the_session() -> None:
+    play = Play()
+    a = start(play, "a", instance="i")
+    play.kill(a)
+    play.advance(46_000)
+    b = start(play, "b", instance="i")
+    assert (b.raised, b.calls()) == ([], [("assigned", ALL)])
+
+
+# Topics.
+
+
+def test_topics_that_the_client_does_not_know_yet_are_reconciled_when_it_does() -> None:
+    play = Play(topics=images(("foo", 2)))
+    a = start(play, "a", topics=("foo", "new"))
+    a.calls()
+    play.change_topics(images(("foo", 2), ("new", 1), version=2), seen=False)
+    play.rest()
+    assert (a.calls(), a.owns) == ([], ["foo-0", "foo-1"])
+    assert not a.member.is_settled
+    heartbeats(a)
+    play.show_topics()
+    assert a.calls() == [("assigned", ["new-0"])]
+    assert {len(owned) for each in heartbeats(a) if (owned := each.owned)} == {2}
+    assert a.member.is_settled
+
+
+def test_a_member_that_knows_no_topic_of_its_assignment_gets_an_empty_one_first() -> None:
+    play = Play(topics=images(("foo", 2)))
+    late = images(version=0)
+    play.topics, engine_topics = late, play.topics
+    a = start(play, "a")
+    assert a.calls() == [("assigned", [])]
+    play.topics = engine_topics
+    play.show_topics()
+    assert a.calls() == [("assigned", ["foo-0", "foo-1"])]
+
+
+def test_a_deleted_topic_is_revoked_though_the_metadata_lack_it() -> None:
+    """K13, X2."""
+    play = Play(topics=images(("foo", 2), ("bar", 2)))
+    a = start(play, "a", topics=("foo", "bar"))
+    a.calls()
+    play.change_topics(images(("bar", 2), version=2))
+    play.rest()
+    assert a.calls() == [("revoked", ["foo-0", "foo-1"]), ("assigned", [])]
+    assert a.owns == ["bar-0", "bar-1"]
+
+
+def test_a_topic_that_comes_back_has_another_id_and_no_position() -> None:
+    """K13."""
+    play = Play(topics=images(("foo", 1)))
+    a = start(play, "a")
+    a.calls()
+    foo = play.topics.topics["foo"]
+    play.change_topics(images(version=2))
+    play.rest()
+    assert a.calls() == [("revoked", ["foo-0"]), ("assigned", [])]
+    play.change_topics(TopicImage.of([replace(foo, id=UUID(int=9))], version=3))
+    play.rest()
+    assert a.calls() == [("assigned", ["foo-0"])]
+    assert a.fetches == ["foo-0"]

@@ -1,0 +1,362 @@
+"""The listener of a member of the consumer protocol: when it is called, and when it throws or takes long
+(consumer.md section 4)."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from coordinator.consumer.consumer_member import State
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
+from coordinator.engine.offsets.commit import OffsetCommit
+from tests.coordinator.consumer.consumer_members import heartbeats, member_of, start
+from tests.coordinator.consumer.driver import Application, Play
+from tests.coordinator.engine.consumer import images
+from wire.errors import ErrorCode
+
+ALL = [f"foo-{number}" for number in range(6)]
+THROWN = "User rebalance callback throws an error"
+
+
+def alone() -> tuple[Play, Application]:
+    play = Play()
+    a = start(play, "a", max_poll_interval_ms=60_000)
+    a.calls()
+    return play, a
+
+
+def test_a_pattern_gets_nothing_first() -> None:
+    play = Play()
+    a = start(play, "a", regex="fo.*")
+    play.rest()
+    assert a.calls() == [("assigned", []), ("assigned", ALL)]
+
+
+def test_a_member_that_a_rebalance_does_not_concern_is_not_called() -> None:
+    play = Play(topics=images(("foo", 2)))
+    a, b = start(play, "a"), start(play, "b")
+    play.rest()
+    a.calls(), b.calls()
+    c = start(play, "c")
+    play.rest()
+    assert (a.calls(), b.calls(), c.calls()) == ([], [], [("assigned", [])])
+
+
+def test_closing_with_nothing_owned_calls_nothing() -> None:
+    play = Play(topics=images(("foo", 1)))
+    start(play, "a")
+    b = start(play, "b")
+    play.rest()
+    b.calls()
+    play.close(b)
+    assert (b.calls(), b.is_closed) == ([], True)
+
+
+def test_growth_under_range_is_two_reconciliations() -> None:
+    """K10."""
+    play = Play(topics=images(("foo", 4)))
+    a, b = start(play, "a", remote_assignor="range"), start(play, "b", remote_assignor="range")
+    play.rest()
+    a.calls(), b.calls()
+    play.change_topics(images(("foo", 8), version=2))
+    play.rest()
+    assert a.calls() == [("assigned", ["foo-2", "foo-3"])]
+    assert b.calls() == [
+        ("revoked", ["foo-2", "foo-3"]),
+        ("assigned", []),
+        ("assigned", ["foo-4", "foo-5", "foo-6", "foo-7"]),
+    ]
+
+
+def test_what_is_given_up_is_not_fetched_while_revoked_runs() -> None:
+    """K8."""
+    play, a = alone()
+    a.listener["revoked"].takes_ms = 3_000
+    start(play, "b")
+    play.advance(5_000)
+    assert a.calls() == [("revoked", ALL[3:])]
+    assert (a.owns, a.fetches) == (ALL, ALL[:3])
+    play.advance(3_000)
+    assert a.owns == a.fetches == ALL[:3]
+
+
+def test_what_is_new_is_owned_and_not_fetched_while_assigned_runs() -> None:
+    """K9."""
+    play = Play()
+    a = start(play, "a")
+    b = start(play, "b")
+    b.listener["assigned"].takes_ms = 3_000
+    play.advance(10_000)
+    assert (b.owns, b.fetches) == (ALL[3:], [])
+    play.advance(3_000)
+    assert b.fetches == ALL[3:]
+    assert a.fetches == ALL[:3]
+
+
+def test_heartbeats_go_on_while_a_callback_runs() -> None:
+    play, a = alone()
+    a.listener["revoked"].takes_ms = 20_000
+    start(play, "b")
+    heartbeats(a)
+    play.advance(20_000)
+    assert [each.epoch for each in heartbeats(a)] == [a.member.epoch] * 4
+
+
+# Reconciliation needs `poll` (K11).
+
+
+def test_a_revocation_waits_for_poll() -> None:
+    play, a = alone()
+    play.pause(a)
+    b = start(play, "b")
+    play.advance(20_000)
+    assert (member_of(a).state, a.calls(), a.owns) == (State.RECONCILING, [], ALL)
+    assert a.fetches == ALL
+    play.resume(a)
+    assert a.calls() == [("revoked", ALL[3:]), ("assigned", [])]
+    play.rest()
+    assert b.owns == ALL[3:]
+
+
+def test_a_callback_waits_for_poll() -> None:
+    play, a = alone()
+    a.holds = lambda send: isinstance(send.request, OffsetCommit)
+    start(play, "b")
+    play.advance(5_000)
+    assert a.held
+    play.pause(a)
+    play.release(a)
+    assert (a.calls(), a.owns, a.fetches) == ([], ALL, ALL[:3])
+    play.resume(a)
+    assert a.calls() == [("revoked", ALL[3:]), ("assigned", [])]
+
+
+def test_a_target_that_changes_during_a_reconciliation_is_reconciled_after_it() -> None:
+    play, a = alone()
+    a.listener["revoked"].takes_ms = 12_000
+    start(play, "b")
+    play.advance(5_000)
+    start(play, "c")
+    play.rest()
+    calls = a.calls()
+    assert calls[0] == ("revoked", ALL[3:])
+    assert calls[1] == ("assigned", [])
+    assert calls[2][0] == "revoked"
+    play.rest()
+    assert len(a.owns) == 2
+
+
+# Exceptions.
+
+
+def test_revoked_that_throws_is_called_at_every_poll_and_gives_up_nothing() -> None:
+    play, a = alone()
+    a.listener["revoked"].throws = True
+    b = start(play, "b")
+    heartbeats(a)
+    play.advance(10_000)
+    calls = a.calls()
+    assert len(calls) > 10
+    assert set(map(str, calls)) == {str(("revoked", ALL[3:]))}
+    assert set(a.raised) == {"KafkaException"}
+    assert set(a.messages) == {THROWN}
+    assert (a.owns, a.fetches, b.calls()) == (ALL, ALL[:3], [("assigned", [])])
+    assert {each.owned is None for each in heartbeats(a)} == {True}
+
+
+def test_what_revoked_threw_for_goes_to_the_newcomer_when_the_member_closes() -> None:
+    play, a = alone()
+    a.listener["revoked"].throws = True
+    b = start(play, "b")
+    play.advance(10_000)
+    a.raised, a.messages = [], []
+    play.close(a)
+    assert (a.raised, a.messages) == (["KafkaException"], ["Failed to close kafka consumer"])
+    assert a.is_closed
+    play.rest()
+    assert b.owns == ALL
+
+
+def test_assigned_that_throws_is_called_with_nothing_at_every_poll() -> None:
+    play = Play()
+    a = start(play, "a", max_poll_interval_ms=60_000)
+    a.calls()
+    a.listener["assigned"].throws = True
+    play.change_topics(images(("foo", 7), version=2))
+    play.advance(10_000)
+    calls = a.calls()
+    assert calls[0] == ("assigned", ["foo-6"])
+    assert len(calls) > 10
+    assert set(map(str, calls[1:])) == {str(("assigned", []))}
+    assert set(a.raised) == {"KafkaException"}
+    assert (len(a.owns), a.fetches) == (7, ALL)
+
+
+def test_assigned_that_does_not_throw_again_ends_the_reconciliation() -> None:
+    play = Play()
+    a = start(play, "a")
+    a.calls()
+    a.listener["assigned"].throws = True
+    play.change_topics(images(("foo", 7), version=2))
+    play.advance(5_000)
+    a.listener["assigned"].throws = False
+    play.advance(200)
+    assert len(a.fetches) == 7
+    assert member_of(a).state is State.STABLE
+
+
+def test_a_newcomer_gets_nothing_while_assigned_throws() -> None:
+    play, a = alone()
+    a.listener["assigned"].throws = True
+    b = start(play, "b")
+    play.advance(30_000)
+    assert b.calls() == [("assigned", [])]
+    assert a.owns == ALL[:3]
+
+
+def test_lost_that_throws_is_thrown_once_and_the_member_joins_again() -> None:
+    play, a = alone()
+    a.listener["lost"].throws = True
+    play.pause(a)
+    play.advance(60_000)
+    play.resume(a)
+    play.rest()
+    assert a.calls() == [("lost", ALL), ("assigned", ALL)]
+    assert (a.raised, a.messages) == (["KafkaException"], [THROWN])
+
+
+def test_an_error_that_waited_is_thrown_after_lost_has_returned() -> None:
+    play, a = alone()
+    a.listener["lost"].throws = True
+    play.pause(a)
+    play.refuses = lambda request: (
+        ErrorCode.GROUP_MAX_SIZE_REACHED if isinstance(request, ConsumerGroupHeartbeat) else None
+    )
+    play.advance(5_000)
+    assert a.raised == []
+    play.resume(a)
+    play.rest()
+    assert (a.calls(), a.raised) == ([("lost", ALL)], ["GroupMaxSizeReachedException"])
+
+
+# Slow callbacks.
+
+
+def test_revoked_that_takes_longer_than_the_poll_interval_loses_all() -> None:
+    play, a = alone()
+    a.listener["revoked"].takes_ms = 70_000
+    b = start(play, "b")
+    play.advance(64_900)
+    assert member_of(a).state is State.RECONCILING
+    play.advance(100)
+    assert (member_of(a).state, a.fetches) == (State.STALE, [])
+    play.advance(9_900)
+    assert b.owns == ALL
+    play.advance(100)
+    assert a.calls() == [("revoked", ALL[3:]), ("lost", ALL), ("assigned", [])]
+
+
+def test_assigned_that_takes_longer_than_the_poll_interval_is_lost_again() -> None:
+    play = Play()
+    a = start(play, "a", max_poll_interval_ms=10_000)
+    a.calls()
+    a.listener["assigned"].takes_ms = 15_000
+    play.change_topics(images(("foo", 7), version=2))
+    play.advance(22_000)
+    assert a.calls() == [("assigned", ["foo-6"]), ("lost", [*ALL, "foo-6"]), ("assigned", [*ALL, "foo-6"])]
+
+
+def test_the_poll_interval_begins_anew_with_each_callback() -> None:
+    play = Play()
+    start(play, "a")
+    b = start(play, "b", max_poll_interval_ms=10_000)
+    b.listener["assigned"].takes_ms = 7_000
+    play.advance(30_000)
+    assert b.calls() == [("assigned", []), ("assigned", ALL[3:])]
+    assert member_of(b).state is State.STABLE
+
+
+# `close`.
+
+
+def test_close_waits_for_a_callback_that_runs() -> None:
+    play, a = alone()
+    a.listener["revoked"].takes_ms = 3_000
+    start(play, "b")
+    play.advance(5_000)
+    play.close(a)
+    assert not a.is_closed
+    play.advance(3_000)
+    play.advance(3_000)
+    assert a.calls() == [("revoked", ALL[3:]), ("revoked", ALL)]
+    assert a.is_closed
+
+
+def test_no_leave_heartbeat_is_sent_before_revoked_has_returned() -> None:
+    """librdkafka#5541 does."""
+    play, a = alone()
+    a.listener["revoked"].takes_ms = 8_000
+    heartbeats(a)
+    play.close(a)
+    play.advance(7_900)
+    assert {each.epoch for each in heartbeats(a)} == {a.member.epoch}
+    play.advance(100)
+    assert [each.epoch for each in heartbeats(a)] == [-1]
+    assert a.is_closed
+
+
+def test_close_does_not_wait_for_its_answer_for_ever() -> None:
+    play, a = alone()
+    a.holds = lambda _send: True
+    play.close(a)
+    assert not a.is_closed
+    play.advance(29_999)
+    assert not a.is_closed
+    play.advance(1)
+    assert a.calls() == [("revoked", ALL)]
+    assert a.is_closed
+
+
+def test_close_without_a_coordinator_does_not_wait() -> None:
+    play, a = alone()
+    play.node = None
+    play.refuses = lambda _request: None
+    play.advance(5_000)
+    play.close(a)
+    play.advance(30_000)
+    assert (a.calls(), a.is_closed) == ([("revoked", ALL)], True)
+
+
+def test_close_before_the_first_poll_sends_nothing() -> None:
+    play = Play()
+    play.node = None
+    a = start(play, "a")
+    play.close(a)
+    assert a.is_closed
+    assert a.requests(ConsumerGroupHeartbeat) == []
+
+
+def test_close_of_a_member_that_has_left_calls_revoked_and_does_not_leave_again() -> None:
+    play, a = alone()
+    play.pause(a)
+    play.advance(60_000)
+    heartbeats(a)
+    play.close(a)
+    assert (a.calls(), heartbeats(a), a.is_closed) == ([("revoked", ALL)], [], True)
+
+
+@pytest.mark.parametrize("moment_ms", [0, 5_000, 6_000, 8_500])
+def test_a_copy_goes_on_by_itself(moment_ms: int) -> None:
+    """The explorer copies members, in the middle of a callback, too."""
+    play, a = alone()
+    a.listener["revoked"].takes_ms = a.listener["assigned"].takes_ms = 3_000
+    start(play, "b")
+    play.advance(moment_ms)
+    copied = copy.deepcopy(play)
+    for each in (play, copied):
+        each.rest()
+    one, other = play.applications[0], copied.applications[0]
+    assert one.member is not other.member
+    assert (one.callbacks, one.owns) == (other.callbacks, other.owns)
+    assert one.owns == ALL[:3]

@@ -1,0 +1,75 @@
+"""Metrics of a member of the consumer protocol, as ConsumerRebalanceMetricsManager counts (consumer.md M1–M14)."""
+
+from __future__ import annotations
+
+from coordinator.engine.calls import Request
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
+from tests.coordinator.consumer.consumer_members import start
+from tests.coordinator.consumer.driver import Application, Play
+from wire.errors import ErrorCode
+
+
+def metric(play: Play, application: Application, name: str) -> float | None:
+    return application.member.metrics.named(play.now_ms, 3_600_000)[name]
+
+
+def test_each_reconciliation_counts_with_its_callbacks() -> None:
+    play = Play()
+    a = start(play, "a")
+    a.listener["revoked"].takes_ms = 2_000
+    a.listener["assigned"].takes_ms = 1_000
+    start(play, "b")
+    play.rest()
+    assert metric(play, a, "rebalance-total") == 2
+    assert metric(play, a, "rebalance-latency-max") == 3_000
+    assert metric(play, a, "rebalance-latency-total") == 3_000
+    assert metric(play, a, "rebalance-rate-per-hour") == 2
+    assert metric(play, a, "partitions-revoked-latency-max") == 2_000
+    assert metric(play, a, "partitions-assigned-latency-avg") == 500
+    assert metric(play, a, "partitions-lost-latency-max") is None
+    assert metric(play, a, "last-rebalance-seconds-ago") == 12
+
+
+def test_joining_alone_is_no_rebalance() -> None:
+    play = Play()
+    play.node = None
+    a = start(play, "a")
+    assert metric(play, a, "rebalance-total") == 0
+    assert metric(play, a, "last-rebalance-seconds-ago") is None
+
+
+def test_a_heartbeat_that_is_refused_while_reconciling_is_a_failed_rebalance() -> None:
+    play = Play()
+    a = start(play, "a")
+    a.listener["revoked"].takes_ms = 6_000
+    start(play, "b")
+    play.advance(5_000)
+
+    def refuses(request: Request[object]) -> ErrorCode | None:
+        is_its = isinstance(request, ConsumerGroupHeartbeat) and request.member == "a" and request.epoch > 0
+        return ErrorCode.FENCED_MEMBER_EPOCH if is_its else None
+
+    play.refuses = refuses
+    play.advance(5_000)
+    assert metric(play, a, "failed-rebalance-total") == 1
+    play.refuses = lambda _request: None
+    play.rest()
+    assert metric(play, a, "partitions-lost-latency-max") == 0
+
+
+def test_a_rebalance_that_begins_anew_is_timed_anew() -> None:
+    play = Play()
+    a = start(play, "a", max_poll_interval_ms=20_000)
+    a.listener["revoked"].takes_ms = 25_000
+    start(play, "b")
+    play.advance(31_000)
+    assert metric(play, a, "rebalance-total") == 2
+    assert metric(play, a, "rebalance-latency-max") == 0
+
+
+def test_a_refusal_while_nothing_is_reconciled_is_none() -> None:
+    play = Play()
+    a = start(play, "a")
+    play.refuses = lambda _request: ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    play.advance(10_000)
+    assert metric(play, a, "failed-rebalance-total") == 0

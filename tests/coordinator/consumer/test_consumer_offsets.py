@@ -1,0 +1,244 @@
+"""What a member of the consumer protocol commits and fetches offsets with (consumer.md C1–C6, K8, K12)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from coordinator.consumer.outputs import TopicPartition
+from coordinator.engine.calls import Request
+from coordinator.engine.offsets.commit import OffsetCommit
+from coordinator.engine.offsets.fetch import OffsetFetch
+from tests.coordinator.consumer.consumer_members import start
+from tests.coordinator.consumer.driver import Application, Play
+from tests.coordinator.engine.consumer import images
+from wire.errors import ErrorCode
+
+FOO = [TopicPartition("foo", number) for number in range(6)]
+
+
+def alone(**config: Any) -> tuple[Play, Application]:
+    play = Play()
+    a = start(play, "a", **config)
+    for number, place in enumerate(FOO):
+        a.positions[place] = 10 + number
+    a.sent, a.committed, a.callbacks = [], [], []
+    return play, a
+
+
+def commits(application: Application) -> list[tuple[int, dict[int, int]]]:
+    """Epoch and offsets by partition of each commit sent since this was last asked."""
+    sent = application.requests(OffsetCommit)
+    application.sent.clear()
+    return [
+        (each.generation_or_epoch, {offset.partition: offset.offset for offset in each.offsets})
+        for each in sent
+    ]
+
+
+def refuse_commits(play: Play, code: ErrorCode, times: int = 1) -> None:
+    left = [times]
+
+    def refuses(request: Request[object]) -> ErrorCode | None:
+        if isinstance(request, OffsetCommit) and left[0]:
+            left[0] -= 1
+            return code
+        return None
+
+    play.refuses = refuses
+
+
+def test_positions_are_looked_up_with_member_id_and_epoch() -> None:
+    play = Play()
+    a = start(play, "a")
+    (fetch,) = a.requests(OffsetFetch)
+    (query,) = fetch.groups
+    assert (query.member, query.epoch, query.topics) == ("a", a.member.epoch, (("foo", (0, 1, 2, 3, 4, 5)),))
+
+
+def test_what_was_consumed_is_committed_in_poll_at_intervals() -> None:
+    play, a = alone(auto_commit_interval_ms=4_000)
+    play.advance(4_000)
+    assert commits(a) == [(a.member.epoch, {number: 10 + number for number in range(6)})]
+    play.pause(a)
+    play.advance(8_000)
+    assert commits(a) == []
+    play.resume(a)
+    assert len(commits(a)) == 1
+
+
+def test_nothing_is_committed_where_that_is_off() -> None:
+    play, a = alone(enable_auto_commit=False)
+    b = start(play, "b")
+    play.rest()
+    play.close(a)
+    assert commits(a) == []
+    assert len(b.owns) == 3
+
+
+def test_all_is_committed_before_revoked_is_called() -> None:
+    """K8."""
+    play, a = alone(auto_commit_interval_ms=60_000)
+    start(play, "b")
+    a.holds = lambda send: isinstance(send.request, OffsetCommit)
+    play.advance(5_000)
+    assert (commits(a), a.calls()) == ([(a.member.epoch, {number: 10 + number for number in range(6)})], [])
+    assert a.fetches == ["foo-0", "foo-1", "foo-2"]
+    play.release(a)
+    assert a.calls()[0] == ("revoked", ["foo-3", "foo-4", "foo-5"])
+
+
+def test_a_reconciliation_goes_on_though_its_commit_fails() -> None:
+    play, a = alone(auto_commit_interval_ms=60_000)
+    start(play, "b")
+    refuse_commits(play, ErrorCode.OFFSET_METADATA_TOO_LARGE)
+    play.advance(5_000)
+    assert a.committed[-1].error == "OffsetMetadataTooLarge"
+    assert (a.calls()[0], a.raised) == (("revoked", ["foo-3", "foo-4", "foo-5"]), [])
+
+
+@pytest.mark.parametrize(
+    "code", [ErrorCode.STALE_MEMBER_EPOCH, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.NOT_COORDINATOR]
+)
+def test_the_commit_of_a_reconciliation_is_tried_again(code: ErrorCode) -> None:
+    """K12: the epoch may have moved on."""
+    play, a = alone(auto_commit_interval_ms=60_000)
+    start(play, "b")
+    refuse_commits(play, code, times=3)
+    play.advance(5_000)
+    assert a.calls() == []
+    play.advance(1_000)
+    assert len(commits(a)) == 4
+    assert a.calls()[0] == ("revoked", ["foo-3", "foo-4", "foo-5"])
+
+
+def test_a_deleted_topic_does_not_hold_up_a_reconciliation() -> None:
+    play = Play(topics=images(("foo", 1), ("bar", 1)))
+    a = start(play, "a", topics=("foo", "bar"), auto_commit_interval_ms=60_000)
+    a.positions[FOO[0]] = 1
+    a.calls()
+    play.change_topics(images(("bar", 1), version=2))
+    play.advance(5_000)
+    assert a.calls() == [("revoked", ["foo-0"]), ("assigned", [])]
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        (ErrorCode.STALE_MEMBER_EPOCH, "CommitFailedException"),
+        (ErrorCode.UNKNOWN_MEMBER_ID, "CommitFailedException"),
+        (ErrorCode.GROUP_AUTHORIZATION_FAILED, "GroupAuthorizationException"),
+        (ErrorCode.TOPIC_AUTHORIZATION_FAILED, "TopicAuthorizationException"),
+        (ErrorCode.INVALID_COMMIT_OFFSET_SIZE, "KafkaException"),
+    ],
+)
+def test_a_commit_of_the_application_that_is_refused_throws(code: ErrorCode, error: str) -> None:
+    """C3; the member stays: its heartbeat will know."""
+    play, a = alone(enable_auto_commit=False)
+    play.pause(a)
+    refuse_commits(play, code)
+    a.member.commit(play.now_ms)
+    play.run()
+    assert a.raised == [error]
+    play.resume(a)
+    play.rest()
+    assert a.calls() == []
+
+
+def test_a_commit_after_the_member_left_for_silence_fails_and_lost_follows() -> None:
+    play, a = alone(max_poll_interval_ms=10_000)
+    b = start(play, "b")
+    play.rest()
+    play.pause(a)
+    play.rest()
+    assert len(b.owns) == 6
+    a.calls(), commits(a)
+    a.member.commit(play.now_ms)
+    play.run()
+    assert (commits(a)[0][0], a.raised) == (-1, ["CommitFailedException"])
+    play.resume(a)
+    play.advance(100)
+    assert a.calls()[0] == ("lost", ["foo-0", "foo-1", "foo-2"])
+
+
+def test_a_commit_in_revoked_still_works() -> None:
+    """C4."""
+    play, a = alone(enable_auto_commit=False)
+    a.listener["revoked"].takes_ms = 1_000
+    start(play, "b")
+    play.advance(5_000)
+    assert a.calls() == [("revoked", ["foo-3", "foo-4", "foo-5"])]
+    a.member.commit(play.now_ms)
+    play.run()
+    assert [each.error for each in a.committed] == [""]
+    offset = play.engine.state.offsets["g"]["foo", 5]
+    assert offset.offset == 15
+
+
+def test_a_commit_in_lost_fails() -> None:
+    """C4."""
+    play, a = alone(enable_auto_commit=False, max_poll_interval_ms=10_000)
+    start(play, "b")
+    play.rest()
+    play.pause(a)
+    play.rest()
+    a.listener["lost"].takes_ms = 1_000
+    play.resume(a)
+    a.member.commit(play.now_ms)
+    play.run()
+    assert [each.error for each in a.committed] == ["CommitFailedException"]
+
+
+def test_the_new_owner_goes_on_where_the_old_one_committed() -> None:
+    """C5, C6."""
+    play, a = alone()
+    b = start(play, "b")
+    play.rest()
+    assert b.positions == {FOO[3]: 13, FOO[4]: 14, FOO[5]: 15}
+    assert a.owns == ["foo-0", "foo-1", "foo-2"]
+
+
+def test_close_commits_before_revoked() -> None:
+    play, a = alone(auto_commit_interval_ms=60_000)
+    a.holds = lambda send: isinstance(send.request, OffsetCommit)
+    play.close(a)
+    assert a.calls() == []
+    play.release(a)
+    assert (a.calls()[0][0], len(commits(a)), a.is_closed) == ("revoked", 1, True)
+
+
+def test_positions_at_a_stale_epoch_are_looked_up_again() -> None:
+    """K12."""
+    play = Play()
+    stale = [True]
+
+    def refuses(request: Request[object]) -> ErrorCode | None:
+        if isinstance(request, OffsetFetch) and stale[0]:
+            stale[0] = False
+            return ErrorCode.STALE_MEMBER_EPOCH
+        return None
+
+    play.refuses = refuses
+    a = start(play, "a")
+    assert a.fetches == []
+    play.advance(100)
+    assert (len(a.fetches), a.raised) == (6, [])
+
+
+def test_positions_of_a_member_that_is_unknown_throw() -> None:
+    play = Play()
+    play.refuses = lambda request: ErrorCode.UNKNOWN_MEMBER_ID if isinstance(request, OffsetFetch) else None
+    a = start(play, "a", enable_auto_commit=False)
+    assert a.raised == ["UnknownMemberIdException"]
+    play.refuses = lambda _request: None
+    play.rest()
+    assert (len(a.fetches), len(a.raised)) == (6, 1)
+
+
+def test_a_commit_names_what_was_committed() -> None:
+    play, a = alone(enable_auto_commit=False)
+    a.member.commit(play.now_ms)
+    play.run()
+    (committed,) = a.committed
+    assert committed.offsets == {place: 10 + number for number, place in enumerate(FOO)}

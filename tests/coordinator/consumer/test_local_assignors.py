@@ -1,0 +1,195 @@
+"""Client-side assignors of members of the consumer protocol, which Kafka never shipped (consumer.md K9, K17–K20)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import pytest
+
+from coordinator.consumer.local_assignor import LocalAssignment
+from coordinator.consumer.outputs import Partitions
+from coordinator.engine.calls import Request
+from coordinator.engine.consumer.client_assignment import (
+    InstallAssignment,
+    PrepareAssignment,
+    PrepareAssignmentAnswer,
+)
+from coordinator.engine.records import ClientMetadata, TopicPartitions
+from coordinator.errors import InvalidSetting
+from tests.coordinator.consumer.consumer_members import heartbeats, start
+from tests.coordinator.consumer.driver import Application, Play, named
+from wire.errors import ErrorCode
+
+ALL = [f"foo-{number}" for number in range(6)]
+
+
+@dataclass
+class Reversed:
+    """Deals the last partition to the first member, and tells each how many there are of them."""
+
+    name: str = "reversed"
+    minimum_version: int = 0
+    maximum_version: int = 1
+    reason: int = 0
+    said: bytes = b""
+    error: int = 0
+    computed: int = 0
+    told: list[tuple[int, list[str], bytes | None, int]] = field(default_factory=list)
+
+    def metadata(self) -> tuple[int, ClientMetadata]:
+        return self.reason, ClientMetadata(version=1, data=self.said)
+
+    def assign(self, group: PrepareAssignmentAnswer) -> LocalAssignment:
+        self.computed += 1
+        members = sorted(member.id for member in group.members)
+        given: dict[str, dict[UUID, tuple[int, ...]]] = {member: {} for member in members}
+        for topic, _, count in group.topics:
+            for place, partition in enumerate(reversed(range(count))):
+                own = given[members[place % len(members)]]
+                own[topic] = (*own.get(topic, ()), partition)
+        assignments: Mapping[str, TopicPartitions] = given
+        metadata = {member: ClientMetadata(version=1, data=b"%d" % len(members)) for member in members}
+        return LocalAssignment(assignments=assignments, metadata=metadata, error=self.error)
+
+    def on_assignment(
+        self, error: int, assigned: Partitions, metadata: ClientMetadata | None, epoch: int
+    ) -> None:
+        self.told.append((error, named(assigned), None if metadata is None else metadata.data, epoch))
+
+
+def play_with_local_assignors() -> Play:
+    return Play(settings={"group.consumer.client.assignors.enable": "true"})
+
+
+def pair() -> tuple[Play, Application, Application, Reversed, Reversed]:
+    play = play_with_local_assignors()
+    one, other = Reversed(), Reversed()
+    a = start(play, "a", local_assignors=(one,))
+    b = start(play, "b", local_assignors=(other,))
+    play.rest()
+    play.rest()
+    return play, a, b, one, other
+
+
+def refuse_once(play: Play, kind: type[Request[object]], code: ErrorCode) -> None:
+    left = [1]
+
+    def refuses(request: Request[object]) -> ErrorCode | None:
+        if isinstance(request, kind) and left[0]:
+            left[0] -= 1
+            return code
+        return None
+
+    play.refuses = refuses
+
+
+def test_local_and_remote_assignors_exclude_each_other() -> None:
+    """K17."""
+    with pytest.raises(InvalidSetting):
+        start(Play(), "a", remote_assignor="range", local_assignors=(Reversed(),))
+
+
+def test_a_chosen_member_prepares_assigns_and_installs() -> None:
+    """K19."""
+    play = play_with_local_assignors()
+    assignor = Reversed()
+    a = start(play, "a", local_assignors=(assignor,))
+    play.rest()
+    assert (a.owns, assignor.computed) == (ALL, 1)
+    assert [each.group_epoch for each in a.requests(InstallAssignment)] == [2]
+    assert a.calls() == [("assigned", []), ("assigned", ALL)]
+
+
+def test_all_members_get_what_one_computed() -> None:
+    _, a, b, one, other = pair()
+    assert (a.owns, b.owns) == (["foo-1", "foo-3", "foo-5"], ["foo-0", "foo-2", "foo-4"])
+    assert one.computed + other.computed == 2
+    assert (one.told[-1][2], other.told[-1][2]) == (b"2", b"2")
+
+
+def test_an_assignor_is_told_its_metadata_once_in_an_epoch() -> None:
+    """K9, X10."""
+    play = play_with_local_assignors()
+    assignor = Reversed()
+    a = start(play, "a", local_assignors=(assignor,))
+    play.rest()
+    epochs = [epoch for *_, epoch in assignor.told]
+    assert epochs == sorted(set(epochs))
+    assert assignor.told[-1] == (0, ALL, b"1", a.member.epoch)
+
+
+def test_an_error_of_the_assignor_reaches_its_members() -> None:
+    play = play_with_local_assignors()
+    assignor = Reversed(error=7)
+    a = start(play, "a", local_assignors=(assignor,))
+    play.rest()
+    assert assignor.told[-1][0] == 7
+    assert a.raised == []
+
+
+def test_metadata_that_change_are_said_and_lead_to_another_computation() -> None:
+    """K20."""
+    play, a, _, one, other = pair()
+    computed = one.computed + other.computed
+    heartbeats(a)
+    play.advance(5_000)
+    assert [each.client_assignors for each in heartbeats(a)] == [None]
+    one.said = b"new"
+    play.rest()
+    said = [offers for each in heartbeats(a) if (offers := each.client_assignors) is not None]
+    assert [offer.metadata.data for offers in said for offer in offers] == [b"new"]
+    assert one.computed + other.computed == computed + 1
+
+
+def test_a_reason_leads_to_another_computation() -> None:
+    """K20."""
+    play, _, _, one, other = pair()
+    computed = one.computed + other.computed
+    one.reason = 3
+    play.rest()
+    assert one.computed + other.computed == computed + 1
+
+
+@pytest.mark.parametrize("kind", [PrepareAssignment, InstallAssignment])
+def test_a_stale_epoch_is_tried_again_after_the_next_heartbeat(kind: type[Request[object]]) -> None:
+    """K19."""
+    play = play_with_local_assignors()
+    refuse_once(play, kind, ErrorCode.STALE_MEMBER_EPOCH)
+    assignor = Reversed()
+    a = start(play, "a", local_assignors=(assignor,))
+    assert a.owns == []
+    asked = len(a.requests(kind))
+    play.advance(4_900)
+    assert len(a.requests(kind)) == asked
+    play.rest()
+    assert a.owns == ALL
+
+
+@pytest.mark.parametrize("kind", [PrepareAssignment, InstallAssignment])
+def test_a_member_that_is_not_to_compute_gives_it_up(kind: type[Request[object]]) -> None:
+    """K19: another one is asked, or the same one again when its time is over."""
+    play = play_with_local_assignors()
+    refuse_once(play, kind, ErrorCode.UNKNOWN_MEMBER_ID)
+    assignor = Reversed()
+    a = start(play, "a", local_assignors=(assignor,), max_poll_interval_ms=30_000)
+    asked = len(a.requests(kind))
+    play.advance(4_900)
+    assert len(a.requests(kind)) == asked
+    assert a.raised == []
+    play.advance(60_000)
+    assert a.owns == ALL
+
+
+def test_an_answer_that_is_lost_is_asked_for_again() -> None:
+    play = play_with_local_assignors()
+    play.node = None
+    a = start(play, "a", local_assignors=(Reversed(),))
+    a.holds = lambda send: isinstance(send.request, InstallAssignment)
+    play.node = 1
+    play.advance(100)
+    assert a.held
+    play.lose(a, answered=True)
+    play.rest()
+    assert a.owns == ALL
