@@ -327,6 +327,8 @@ class ConsumerMember(Member):
 
     def _poll(self, now_ms: int) -> None:
         """What the application's thread does where there is no event."""
+        if self._client_side is not None and self._client_side.has_news and self.state is State.STABLE:
+            self._client_side.assigned(self.owned, self._epoch)
         if now_ms >= self._auto_commit_at_ms:
             self._auto_commit(now_ms)
         if len(self.positioned) != len(self.owned):

@@ -52,7 +52,7 @@ class ClientSide:
     """A member's own assignors: it says what it has, and computes for the group when it is asked (KIP-848 "Client
     Side Mode")."""
 
-    __slots__ = ("_asks", "_assignors", "_error", "_in_use", "_metadata", "_must_ask", "_told_epoch")
+    __slots__ = ("_asks", "_assignors", "_error", "_in_use", "_metadata", "_must_ask", "_told_epoch", "has_news")
 
     def __init__(self, assignors: Sequence[LocalAssignor]) -> None:
         self._assignors = {each.name: each for each in assignors}
@@ -63,6 +63,8 @@ class ClientSide:
         self._metadata: ClientMetadata | None = None
         self._error = 0
         self._told_epoch = 0
+        self.has_news = False
+        """Whether there is an assignment of an epoch that the assignor was not told of."""
 
     def offers(self) -> tuple[ClientAssignor, ...] | None:
         """What a heartbeat says of them; None where there is none."""
@@ -72,6 +74,7 @@ class ClientSide:
         """A heartbeat is answered. Whether to ask now what to compute."""
         if answer.assignment is not None:
             self._metadata, self._error = answer.metadata, answer.assignment_error
+            self.has_news = answer.epoch != self._told_epoch
         must_ask = (answer.should_compute or self._must_ask) and not self._asks
         if must_ask:
             self._asks, self._must_ask = True, False
@@ -98,7 +101,8 @@ class ClientSide:
 
     def assigned(self, partitions: Partitions, epoch: int) -> None:
         """Pass on what the computing assignor says to this member, once in an epoch."""
-        if self._assignors and epoch != self._told_epoch:
+        if self.has_news:
+            self.has_news = False
             self._told_epoch = epoch
             self._assignors[self._in_use].on_assignment(self._error, partitions, self._metadata, epoch)
 
