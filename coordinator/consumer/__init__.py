@@ -7,7 +7,11 @@ that heartbeats (`wake`, as soon as `next_deadline` has come). Answers arrive by
 connection broke or that timed out ends with `failed`. Nothing here has a clock, a socket or randomness.
 
     classic_member      JoinGroup, SyncGroup, Heartbeat: eager and cooperative (KIP-429, KIP-568)
-    consumer_member     ConsumerGroupHeartbeat (KIP-848)
+    consumer_member     ConsumerGroupHeartbeat (KIP-848): joining, staying, leaving
+    reconciling_member  what that assigns, step by step, in `poll`
+    assignments         the target, and what of it is carried out
+    heartbeat_fields    what a heartbeat says
+    local_assignor      client-side assignors, which Kafka never shipped
     leader              what a leader computes between JoinGroup and SyncGroup
     library             what Java's and librdkafka's consumers do differently
 

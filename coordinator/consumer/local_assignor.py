@@ -52,7 +52,16 @@ class ClientSide:
     """A member's own assignors: it says what it has, and computes for the group when it is asked (KIP-848 "Client
     Side Mode")."""
 
-    __slots__ = ("_asks", "_assignors", "_error", "_in_use", "_metadata", "_must_ask", "_told_epoch", "has_news")
+    __slots__ = (
+        "_asks",
+        "_assignors",
+        "_error",
+        "_in_use",
+        "_metadata",
+        "_must_ask",
+        "_told_epoch",
+        "has_news",
+    )
 
     def __init__(self, assignors: Sequence[LocalAssignor]) -> None:
         self._assignors = {each.name: each for each in assignors}

@@ -8,8 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.consumer.consumer_member import State
 from coordinator.consumer.outputs import FindCoordinator
+from coordinator.consumer.reconciling_member import State
 from coordinator.engine.calls import Request
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.offsets.commit import OffsetCommit

@@ -7,7 +7,7 @@ import copy
 
 import pytest
 
-from coordinator.consumer.consumer_member import State
+from coordinator.consumer.reconciling_member import State
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.offsets.commit import OffsetCommit
 from tests.coordinator.consumer.consumer_members import heartbeats, member_of, start

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coordinator.consumer.consumer_member import State
+from coordinator.consumer.reconciling_member import State
 from tests.coordinator.consumer.consumer_members import heartbeats, member_of, start
 from tests.coordinator.consumer.driver import Play
 

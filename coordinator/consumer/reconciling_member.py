@@ -1,0 +1,313 @@
+"""What both threads of a member of the consumer protocol share: the assignment that it reconciles, and what waits for
+`poll`.
+
+A target that a heartbeat brings is reconciled in steps: commit, `revoked`, `assigned`, acknowledge. Callbacks and
+exceptions wait in a queue until the application is in `poll`, as the background events of Java's consumer do. A commit
+and a revocation begin in `poll` only; whatever else is to be reconciled begins at once. A reconciliation that the
+member's state has overtaken ends at its next step.
+
+Source: kafka-clients 4.3.1, AbstractMembershipManager, CommitRequestManager and AsyncKafkaConsumer, tried on a running
+broker.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from enum import Enum
+from functools import partial
+
+from coordinator.consumer.assignments import Assignments, Reconciliation
+from coordinator.consumer.local_assignor import ClientSide
+from coordinator.consumer.member import (
+    RETRIABLE_COMMIT_ERRORS,
+    Identity,
+    Member,
+    Position,
+    Step,
+)
+from coordinator.consumer.outputs import CallbackKind, Partitions
+from coordinator.engine.records import TopicPartitions
+from coordinator.engine.topics import TopicImage
+from wire.errors import ErrorCode
+
+NO_EPOCH = -1
+"""In a commit of a consumer that is no member."""
+
+_BEFORE_REBALANCE = (RETRIABLE_COMMIT_ERRORS | {ErrorCode.STALE_MEMBER_EPOCH}) - {
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+}
+"""After which the commit before a reconciliation is tried again. A deleted topic must not hold it up, and the epoch
+may have moved on meanwhile; a commit of the application gives up then."""
+
+_COMMIT_ERRORS = {
+    ErrorCode.UNKNOWN_MEMBER_ID: "CommitFailedException",
+    ErrorCode.STALE_MEMBER_EPOCH: "CommitFailedException",
+    ErrorCode.GROUP_AUTHORIZATION_FAILED: "GroupAuthorizationException",
+    ErrorCode.OFFSET_METADATA_TOO_LARGE: "OffsetMetadataTooLarge",
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "TopicAuthorizationException",
+}
+
+
+class State(Enum):
+    """MemberState of kafka-clients. PREPARE_LEAVING, which `unsubscribe` waits in, is left out."""
+
+    UNSUBSCRIBED = "unsubscribed"
+    JOINING = "joining"
+    RECONCILING = "reconciling"
+    ACKNOWLEDGING = "acknowledging"
+    STABLE = "stable"
+    FENCED = "fenced"
+    LEAVING = "leaving"
+    STALE = "stale"
+    FATAL = "fatal"
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A callback that waits for `poll`."""
+
+    kind: CallbackKind
+    partitions: Partitions
+    then: Step
+    assigned: Partitions | None = None
+    """What is owned from the call on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """An exception that waits for `poll`."""
+
+    error: str
+    message: str
+
+
+class ReconcilingMember(Member):
+    """See the module. The protocol, with its heartbeats, is the subclass's."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        image: TopicImage,
+        position: Position,
+        *,
+        uuid: str,
+        client_side: ClientSide | None,
+    ) -> None:
+        super().__init__(identity, image, position)
+        self.state = State.UNSUBSCRIBED
+        self._uuid = uuid
+        self._epoch = 0
+        self._client_side = client_side
+        self._assignments = Assignments()
+        self._has_news = True
+        """Whether the next heartbeat may say more than that the member is alive."""
+        self._reconciles = False
+        """Whether a reconciliation is under way, a callback of it perhaps."""
+        self._has_rejoined = False
+        """Whether the member has joined anew since that one began."""
+        self._revoking: Partitions = frozenset()
+        """Not fetched any more."""
+        self._awaiting: Partitions = frozenset()
+        """Not fetched yet: their `assigned` has not returned."""
+        self._events: list[_Call | _Failure] = []
+        self._batch = 0
+        """How many of the events `poll` has taken up, and not come to."""
+        self._message = ""
+        self._is_lost = False
+        """Whether `lost` is due or under way."""
+
+    @property
+    def member_id(self) -> str:
+        return self._uuid
+
+    @property
+    def epoch(self) -> int:
+        return self._epoch
+
+    @property
+    def fetching(self) -> Partitions:
+        return self.owned & self.positioned - self._revoking - self._awaiting
+
+    @abstractmethod
+    def _join(self, now_ms: int) -> None:
+        """Join the group anew."""
+
+    def _become(self, state: State, now_ms: int) -> None:
+        """As Kafka counts: a rebalance lasts as long as the member is reconciling."""
+        if state is not self.state:
+            if state is State.RECONCILING:
+                self.metrics.rebalance_began(now_ms, anew=True)
+            elif self.state is State.RECONCILING and state in (State.ACKNOWLEDGING, State.STABLE):
+                self.metrics.rebalance_ended(now_ms)
+        self.state = state
+
+    # The application's thread.
+
+    def _poll(self, now_ms: int) -> None:
+        """What the application's thread does where there is no event."""
+        if self._client_side is not None and self._client_side.has_news and self.state is State.STABLE:
+            self._client_side.assigned(self.owned, self._epoch)
+        if now_ms >= self._auto_commit_at_ms:
+            self._auto_commit(now_ms)
+        if len(self.positioned) != len(self.owned):
+            self._fetch_offsets(now_ms)
+
+    def _take_event(self, now_ms: int) -> None:
+        """Those that there are at once are all taken before the first exception among them leaves `poll`."""
+        self._batch = (self._batch or len(self._events)) - 1
+        event = self._events.pop(0)
+        if isinstance(event, _Failure):
+            if not self._error:
+                self._error, self._message = event.error, event.message
+            return
+        if event.assigned is not None:
+            self._own(event.assigned)
+            self._awaiting |= event.partitions
+            if self._client_side is not None:
+                self._client_side.assigned(event.assigned, self._epoch)
+        self._call(event.kind, event.partitions, event.then, now_ms)
+
+    def _throw(self, now_ms: int) -> None:
+        error, message = self._error, self._message or "User rebalance callback throws an error"
+        self._error = self._message = ""
+        self._raise(error, now_ms, message)
+
+    def _lose(self, now_ms: int) -> None:
+        """Stop to fetch, and call `lost` in the next `poll`, with what is owned now."""
+        self._revoking |= self.owned
+        if self.owned:
+            self._is_lost = True
+            self._events.append(_Call(CallbackKind.LOST, self.owned, self._lost))
+        else:
+            self._give_up_all()
+            if self.state is State.FENCED:
+                self._join(now_ms)
+
+    def _lost(self, now_ms: int) -> None:
+        """`lost` has returned, or thrown: the member joins again all the same."""
+        self._is_lost = False
+        self._give_up_all()
+        if self.state in (State.FENCED, State.STALE):
+            self._join(now_ms)
+
+    def _give_up_all(self) -> None:
+        self._own(frozenset())
+        self._revoking = self._awaiting = frozenset()
+        self._assignments.give_up()
+        self._assignments.forget_target()
+
+    def _fail(self, error: str, message: str) -> None:
+        """An exception for the next `poll`; one of its kind is enough."""
+        failure = _Failure(error, message)
+        if failure not in self._events:
+            self._events.append(failure)
+
+    # Reconciliation.
+
+    def _receive(self, assignment: TopicPartitions, now_ms: int) -> None:
+        self._assignments.receive(assignment)
+        if not self._assignments.is_reconciled:
+            self._become(State.RECONCILING, now_ms)
+        elif self.state in (State.RECONCILING, State.JOINING):
+            self._become(State.STABLE, now_ms)
+
+    def _reconcile(self, now_ms: int) -> None:
+        """Begin to reconcile where there is something to reconcile, and it may begin now."""
+        if self._reconciles:
+            return
+        step = self._assignments.next_step(self.image, self.owned)
+        if step is None:
+            return
+        if self._assignments.is_owned(step):
+            self._acknowledge(step, now_ms)
+            return
+        commits = self.settings.enable_auto_commit
+        if not self.in_poll and (commits or step.revoked):
+            return
+        self._reconciles, self._has_rejoined = True, False
+        self._revoking |= step.revoked
+        committed = partial(self._committed, step)
+        if commits:
+            until_ms = now_ms + self.settings.max_poll_interval_ms
+            self._commit(self._consumed(), now_ms, until_ms, committed, retried=_BEFORE_REBALANCE)
+        else:
+            committed("", now_ms)
+
+    def _is_overtaken(self) -> bool:
+        if self.state is State.RECONCILING and not self._has_rejoined:
+            return False
+        self._reconciles = self._has_rejoined = False
+        return True
+
+    def _committed(self, step: Reconciliation, _error: str, _now_ms: int) -> None:
+        """Whether or not the commit succeeded."""
+        if self._is_overtaken():
+            return
+        if step.revoked:
+            self._events.append(
+                _Call(CallbackKind.REVOKED, step.revoked & self.owned, partial(self._revoked, step))
+            )
+        else:
+            self._assign(step)
+
+    def _revoked(self, step: Reconciliation, _now_ms: int) -> None:
+        if self._threw:
+            self._reconciles = False  # nothing is given up; the next `poll` tries again
+        elif not self._is_overtaken():
+            self._assign(step)
+
+    def _assign(self, step: Reconciliation) -> None:
+        then = partial(self._assigned, step)
+        self._events.append(_Call(CallbackKind.ASSIGNED, step.added, then, step.assigned))
+
+    def _assigned(self, step: Reconciliation, now_ms: int) -> None:
+        if self._threw:
+            self._reconciles = False  # they are owned, but not fetched
+            return
+        self._awaiting -= step.assigned
+        if self._reconciles and not self._is_overtaken():
+            self._reconciles = False
+            if self.settings.enable_auto_commit:
+                self._auto_commit_at_ms = now_ms + self.settings.auto_commit_interval_ms
+            self._acknowledge(step, now_ms)
+
+    def _acknowledge(self, step: Reconciliation, now_ms: int) -> None:
+        self._assignments.complete(step)
+        self._has_news = True
+        self._become(State.ACKNOWLEDGING, now_ms)
+
+    def _own(self, partitions: Partitions) -> None:
+        super()._own(partitions)
+        self._revoking &= partitions
+        self._awaiting &= partitions
+
+    # Offsets.
+
+    @property
+    def _unpositioned(self) -> Partitions:
+        """A position is looked up also while `assigned` runs, but not for what is being given up."""
+        return self.owned - self.positioned - self._revoking
+
+    def _commit_identity(self) -> tuple[str, int]:
+        """Also outside the group, and refused by the coordinator then, unless nobody is in the group."""
+        return self._uuid, self._epoch if self._epoch > 0 else NO_EPOCH
+
+    def _commit_error(self, code: ErrorCode, _now_ms: int) -> str:
+        """It does not change the membership: the next heartbeat brings the same error."""
+        return _COMMIT_ERRORS.get(code, "KafkaException")
+
+    @property
+    def _fetch_identity(self) -> tuple[str | None, int]:
+        return (self._uuid, self._epoch) if self._epoch > 0 else (None, NO_EPOCH)
+
+    def _offset_fetch_refused(self, code: ErrorCode, now_ms: int) -> None:
+        super()._offset_fetch_refused(code, now_ms)
+        if code is ErrorCode.UNKNOWN_MEMBER_ID:
+            self._fail("UnknownMemberIdException", "")
+        elif code is ErrorCode.STALE_MEMBER_EPOCH and self._epoch <= 0:
+            self._fail("StaleMemberEpochException", "")
+        elif code is ErrorCode.GROUP_AUTHORIZATION_FAILED:
+            self._fail(
+                "GroupAuthorizationException", f"Not authorized to access group: {self.identity.group}"
+            )
