@@ -8,7 +8,9 @@ from coordinator.simulation.variants import with_variant
 
 WANTED = {
     "scale-out", "scale-in", "rolling-bounce", "rolling-bounce-static", "crash", "two-bounces", "one-bounce",
-    "upgrade", "downgrade", "enforce-rebalance", "storm", "standard", "pause",
+    "upgrade", "downgrade", "enforce-rebalance", "storm", "standard", "pause", "leader-never-answers",
+    "shutdown-rounds", "static-close", "owner-never-polls", "callback-never-returns", "coordinator-away",
+    "repeated-requests", "evicted-member-works-on",
 }  # fmt: skip
 
 

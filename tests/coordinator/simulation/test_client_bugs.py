@@ -1,0 +1,124 @@
+"""Scenarios of what went wrong with real clients: each shows the symptom that its thread describes."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from coordinator.consumer.outputs import CallbackKind
+from coordinator.simulation.result import CallbackMade, Result
+from coordinator.simulation.run import run
+from coordinator.simulation.scenario import Event, Restart, Variant
+from coordinator.simulation.shipped import shipped_scenario
+
+SEEDS = range(1, 4)
+
+
+def _run(name: str, seed: int, variant: Variant = Variant.AS_WRITTEN) -> Result:
+    return run(shipped_scenario(name), seed, variant=variant)
+
+
+def _given(result: Result, member: str = "", *, since: float = 0.0) -> list[CallbackMade]:
+    """When members got partitions."""
+    return [
+        each
+        for each in result.callbacks
+        if each.kind is CallbackKind.ASSIGNED
+        and each.partitions
+        and each.at_s >= since
+        and member in ("", each.member)
+    ]
+
+
+def _patient(event: Event) -> Event:
+    """The same, of an application that polls again after an error."""
+    return (
+        replace(event, script=replace(event.script, after_error=None))
+        if isinstance(event, Restart)
+        else event
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_one_restart_restarts_others_that_take_a_rebalance_for_fatal(seed: int) -> None:
+    scenario = shipped_scenario("storm")
+    lives = Counter(presence.member for presence in run(scenario, seed).presence)
+    assert lives["a"] >= 2
+    assert sum(lives[member] > 1 for member in "bcd") >= 2
+    calm = replace(
+        scenario,
+        members={name: replace(script, after_error=None) for name, script in scenario.members.items()},
+        events=tuple(map(_patient, scenario.events)),
+    )
+    assert Counter(presence.member for presence in run(calm, seed).presence) == {
+        "a": 2,
+        "b": 1,
+        "c": 1,
+        "d": 1,
+    }
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_group_waits_for_the_session_of_a_leader_that_is_silent(seed: int) -> None:
+    result = _run("leader-never-answers", seed)
+    assert min(made.at_s for made in _given(result)) > 40
+    assert {member for member, owned in result.final.items() if owned} == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_shutdown_of_eight_takes_seven_rounds(seed: int) -> None:
+    result = _run("shutdown-rounds", seed)
+    assert len(_given(result, "a", since=40)) == 7
+    # The consumer protocol takes nothing from whoever stays.
+    assert not [
+        each
+        for each in _run("shutdown-rounds", seed, Variant.CONSUMER).callbacks
+        if (each.member, each.kind) == ("a", CallbackKind.REVOKED) and each.at_s > 40
+    ]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_static_member_that_closes_for_good_keeps_its_partitions(seed: int) -> None:
+    result = _run("static-close", seed)
+    taken_over = min(made.at_s for made in _given(result, since=41))
+    assert 40 + 40 < taken_over < 100
+    assert min(made.at_s for made in _given(result, since=100)) < 105
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_owner_that_heartbeats_and_never_polls_holds_all(seed: int) -> None:
+    result = _run("owner-never-polls", seed)
+    # a is outside poll from 20 s on, for longer than its max.poll.interval.ms of 60 s; b is there from 25 s on.
+    assert _given(result, "b")[0].at_s > 20 + 55
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_group_waits_for_a_listener_that_does_not_return(seed: int) -> None:
+    result = _run("callback-never-returns", seed)
+    assert _given(result, since=30)[0].at_s > 30 + 55
+    assert _given(result, "c")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_coordinator_that_comes_back_finds_the_group_as_it_was(seed: int) -> None:
+    result = _run("coordinator-away", seed)
+    assert (result.rebalances, [made for made in result.callbacks if made.at_s > 40]) == (1, [])
+    assert result.without_owner_s == 0
+
+
+def test_members_are_fenced_where_requests_are_repeated() -> None:
+    kinds = Counter(made.kind for seed in range(1, 11) for made in _run("repeated-requests", seed).callbacks)
+    assert kinds[CallbackKind.LOST] >= 1
+    scenario = shipped_scenario("repeated-requests")
+    calm = replace(scenario, faults=replace(scenario.faults, duplicate=0.0, loss=0.0))
+    assert all(
+        made.kind is not CallbackKind.LOST for seed in range(1, 11) for made in run(calm, seed).callbacks
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_evicted_member_reads_what_others_read(seed: int) -> None:
+    result = _run("evicted-member-works-on", seed)
+    assert {overlap.member for overlap in result.zombies} == {"c"}
+    assert max(overlap.length_s for overlap in result.zombies) > 30
+    assert result.read_twice > 2 * 10 * 30
