@@ -92,7 +92,7 @@ class _Topic:
     delete: bool = False
 
 
-_VERBS: Mapping[str, Any] = {
+VERBS: Mapping[str, Any] = {
     "start": Start,
     "close": Close,
     "restart": _Restart,  # before kill, which is also one of its keys
@@ -224,14 +224,14 @@ class _Events:
         try:
             if not isinstance(tree, dict):
                 raise Malformed(f"expected a mapping with `at` and a verb, found {shown(tree)}")
-            verb = next((each for each in _VERBS if each in tree), None)
+            verb = next((each for each in VERBS if each in tree), None)
             if verb is None:
                 raise _no_verb(tree)
-            others = [each for each in _VERBS if each in tree and each not in (verb, "kill")]
+            others = [each for each in VERBS if each in tree and each not in (verb, "kill")]
             if others:
                 raise Malformed(f"one event has one verb, and this one also has {verb!r}", others[0])
             found = TREES.read(
-                _VERBS[verb],
+                VERBS[verb],
                 {key: each for key, each in tree.items() if (verb, key) != ("restart", "with")},
             )
             if found.at > self.top.until:
@@ -260,7 +260,7 @@ class _Events:
                     at=event.at, member=member, script=script, after_s=event.after, kill=event.kill
                 )
             case _:
-                verb = next(each for each, kind in _VERBS.items() if isinstance(event, kind))
+                verb = next(each for each, kind in VERBS.items() if isinstance(event, kind))
                 self._runs(event.member, event.at, verb)
                 self._check_event(event)
                 if isinstance(event, Close | Kill):
@@ -349,10 +349,10 @@ def _creates(event: _Topic) -> bool:
 
 def _no_verb(tree: _Tree) -> Malformed:
     for key in tree:
-        near = difflib.get_close_matches(str(key)[:100], _VERBS, n=1)
+        near = difflib.get_close_matches(str(key)[:100], VERBS, n=1)
         if near and key not in ("at", "topics"):
             return Malformed(f"unknown verb; is {near[0]!r} meant?", key)
-    return Malformed(f"has no verb; one of {', '.join(_VERBS)}")
+    return Malformed(f"has no verb; one of {', '.join(VERBS)}")
 
 
 def _merged(tree: _Tree, changes: _Tree) -> _Tree:

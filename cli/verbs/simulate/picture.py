@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 from pathlib import Path
 
+from cli.counts import counted
 from cli.errors import CommandError
 from cli.output import write_file
 from cli.render.document import Picture
@@ -95,8 +96,9 @@ def _protocol(result: Result) -> str:
 
 def _lanes(result: Result, axis: Axis) -> Iterator[Lane]:
     title = (
-        f"{_protocol(result)}: {result.rebalances:,} rebalances, {result.moved:,} partitions moved, "
-        f"{result.without_owner_s:,.1f} partition-seconds without an owner, {result.read_twice:,} records read twice"
+        f"{_protocol(result)}: {counted(result.rebalances, 'rebalance')}, "
+        f"{counted(result.moved, 'partition')} moved, {result.without_owner_s:,.1f} partition-seconds without an "
+        f"owner, {counted(result.read_twice, 'record')} read twice"
     )
     yield Lane(height=20, texts=(Label(title, y=12, at=axis.start, shift=-LEFT + 4, style="strong"),))
     members = sorted(result.scenario.members)
