@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from coordinator.consumer.outputs import TopicPartition
 from coordinator.engine.engine import Engine
 from coordinator.simulation.node import Node
 from coordinator.simulation.process import Process
 from coordinator.simulation.schedule import Schedule
 from coordinator.simulation.topics import Topics
+from coordinator.simulation.violations import Violations
 
 
 class Facts(Protocol):
@@ -18,6 +20,7 @@ class Facts(Protocol):
     topics: Topics
     processes: dict[str, Process]
     coordinator: Node
+    violations: Violations
 
     @property
     def engine(self) -> Engine:
@@ -27,5 +30,8 @@ class Facts(Protocol):
 
     def name_of(self, member: str) -> str: ...
 
-    def broken(self, invariant: str, message: str) -> None:
-        """An invariant has fallen."""
+    def known_flaw(self, process: Process, place: TopicPartition) -> str:
+        """Why the process has a partition that the coordinator may give to others; empty where it must not."""
+
+    def broken(self, invariant: str, message: str, known: str = "") -> None:
+        """An invariant has fallen; by a known flaw of Kafka, where it has a name."""

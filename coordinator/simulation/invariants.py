@@ -14,9 +14,9 @@
     I12  upgrade and downgrade keep offsets and assignments                log_rules
     I13  metrics add up                                                    client_rules
 
-Each file says what exactly its invariants mean here, and where Kafka's rules make an exception. That a partition has
-two owners by Kafka's own rules (a version 0 subscription under a cooperative leader, one bounce instead of two) is no
-exception: I1 and I2 fall.
+Each file says what exactly its invariants mean here, and where Kafka's rules make an exception. Where those rules are
+too weak for an invariant it falls, and the violation says by which weakness (`known_flaws`). Mistakes of whoever
+configures the consumers (a version 0 subscription under a cooperative leader, one bounce instead of two) are none.
 """
 
 from __future__ import annotations
@@ -34,31 +34,8 @@ from coordinator.simulation.log_rules import LogRules
 from coordinator.simulation.node import Node
 from coordinator.simulation.process import Process
 from coordinator.simulation.rest_rules import RestRules
-from coordinator.simulation.result import Violation
-from coordinator.simulation.schedule import Schedule
-from coordinator.simulation.story import Story, error_of
+from coordinator.simulation.story import error_of
 from wire.errors import ErrorCode
-
-
-class Violations:
-    """Those of a run. Of each invariant only the first one is kept."""
-
-    def __init__(self, schedule: Schedule, story: Story) -> None:
-        self.all: list[Violation] = []
-        self._schedule, self._story = schedule, story
-
-    def add(self, invariant: str, message: str) -> None:
-        if any(each.invariant == invariant for each in self.all):
-            return
-        self._story.tell("", f"{invariant} is broken: {message}")
-        self.all.append(
-            Violation(
-                invariant=invariant,
-                at_s=self._schedule.now_ms / 1000,
-                message=message,
-                story=self._story.so_far(),
-            )
-        )
 
 
 class Invariants:

@@ -32,6 +32,7 @@ from coordinator.engine.records import (
 )
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.facts import Facts
+from coordinator.simulation.known_flaws import CREATED_ANEW, LATE_COMMIT, STRAY_CLAIM
 from coordinator.simulation.node import Node
 from wire.messages.embedded_protocol import read_assignment, read_subscription
 from wire.messages.reader import DecodeError
@@ -41,8 +42,7 @@ class LogRules:
     """Checked with every batch of records and every answer that carries something new.
 
     I2: a partition is given to a member (by a leader's assignment, or in a member's current assignment) only when
-    nobody else takes it for its own, but for processes that the coordinator has put out, and for what they have of
-    a topic that was deleted.
+    nobody else takes it for its own, but for processes that the coordinator has put out.
 
     I3 for the coordinator: member epoch ≤ assignment epoch ≤ group epoch; none goes back, nor does a generation. A
     group that was empty when the other protocol took it begins anew.
@@ -52,12 +52,12 @@ class LogRules:
 
     I7: a commit is written only for a member of the present generation or epoch, or for a partition that was
     assigned to it no later than the epoch that it names (KIP-1251); not for a partition that is another's; and no
-    committed offset goes back. A request that arrives late, after its connection was lost, is taken by Kafka as any
-    other: there the offset may. So may one that is beyond the end of the log, as a topic created anew leaves them.
+    committed offset goes back.
 
     I8: what a node loads from the log is the hard state of its predecessor; what was acknowledged is in it.
 
-    I11: members of a generation are told the same leader and protocol, and are given what the leader has sent. A
+    I11: members of a generation are told the same leader (a static one may come back under another id) and the same
+    protocol, and are given what the leader has sent. A
     generation that no leader has synced may be given out again after a fail-over: it is another one.
 
     I12: an upgrade or downgrade leaves the offsets as they are, and an upgrade gives nobody what it did not have.
@@ -80,6 +80,10 @@ class LogRules:
         """The highest epoch or generation that a member's answers have carried."""
         self._acknowledged_offsets: dict[tuple[str, int], int] = {}
         self._removed: set[str] = set()
+        self.released: dict[tuple[str, TopicPartition], int] = {}
+        """When a member of the consumer protocol was last taken for having given up a partition, in ms."""
+        self._kept: dict[str, Partitions] = {}
+        """What such a member has or is giving up."""
         self._engines = 0
         self._answers: dict[type, Callable[..., None]] = {
             JoinGroupAnswer: self._join_answered,
@@ -117,6 +121,7 @@ class LogRules:
                 case ConsumerMemberRecord(member=member, value=None):
                     self._epochs.pop(member, None)
                     self._has.pop(member, None)
+                    self._kept.pop(member, None)
                     self._removed.add(member)
                 case CurrentAssignmentRecord(member=member, value=current) if current is not None:
                     self._current(member, current, is_upgrade=is_upgrade)
@@ -141,7 +146,11 @@ class LogRules:
             return
         twice = [each for each, count in Counter(_all(self._has.values())).items() if count > 1]
         if twice:
-            self._facts.broken("I5", f"the leader gives {_name(twice[0])} to two members")
+            known = STRAY_CLAIM if self._claims_strays(value) else ""
+            self._facts.broken("I5", f"the leader gives {_name(twice[0])} to two members", known)
+            self._facts.violations.cause = known
+        else:
+            self._facts.violations.cause = ""
         for each in value.members:
             topics = _wanted(each.subscription)
             unwanted = sorted(place for place in self._has[each.member] if place.topic not in topics)
@@ -152,9 +161,22 @@ class LogRules:
                 )
             self._given_on(each.member, self._has[each.member])
 
+    def _claims_strays(self, value: ClassicGroupValue) -> bool:
+        """Whether a member claims a partition that does not exist."""
+        topics = self._facts.topics
+        return any(
+            not topics.exists(TopicPartition(topic, number))
+            for each in value.members
+            for topic, numbers in read_subscription(each.subscription).owned.items()
+            for number in numbers
+        )
+
     def _current(self, member: str, current: CurrentAssignmentValue, *, is_upgrade: bool) -> None:
         before, now = self._has.get(member, frozenset()), self._places(current.assigned)
-        self._has[member] = now
+        kept = now | self._places(current.revoking)
+        for place in self._kept.get(member, frozenset()) - kept:
+            self.released[member, place] = self._facts.schedule.now_ms
+        self._has[member], self._kept[member] = now, kept
         if is_upgrade:
             if not now <= before:
                 who = self._facts.name_of(member)
@@ -175,12 +197,14 @@ class LogRules:
         for process in self._facts.processes.values():
             if process.owned.isdisjoint(partitions) or process.member.member_id == member:
                 continue
-            taken = process.owned & partitions - process.outlived
-            if taken and not self._facts.is_zombie(process):
+            if not self._facts.is_zombie(process):
+                taken = process.owned & partitions
+                known = {self._facts.known_flaw(process, each) for each in taken}
                 who = self._facts.name_of(member)
                 self._facts.broken(
                     "I2",
                     f"{_name(min(taken))} is given to {who} while {process.name}, a member, still owns it",
+                    "" if "" in known else min(known),
                 )
 
     def _target(self) -> None:
@@ -212,12 +236,13 @@ class LogRules:
         topic_id, before = self._offsets.get(key, (value.topic_id, 0))
         if topic_id != value.topic_id:
             self._acknowledged_offsets.pop(key, None)
-        elif value.offset < before and not is_late and before <= self._facts.topics.end(TopicPartition(*key)):
+        elif value.offset < before:
+            is_beyond = before > self._facts.topics.end(TopicPartition(*key))
             self._facts.broken(
                 "I7",
                 f"the offset of {record.topic}-{record.partition} goes back from {before} to {value.offset}",
+                LATE_COMMIT if is_late else CREATED_ANEW if is_beyond else "",
             )
-        elif value.offset < before:
             self._acknowledged_offsets.pop(key, None)
         self._offsets[key] = (value.topic_id, value.offset)
         if isinstance(request, OffsetCommit):
@@ -277,7 +302,7 @@ class LogRules:
     def _join_answered(self, _node: Node, _request: JoinGroup, answer: JoinGroupAnswer) -> None:
         if answer.error or not answer.leader:
             return
-        told = answer.protocol, answer.leader
+        told = answer.protocol, self._facts.name_of(answer.leader)
         agreed = self._agreed.setdefault((self._engines, answer.generation), told)
         if told != agreed:
             self._facts.broken(

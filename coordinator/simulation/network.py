@@ -7,7 +7,7 @@ network is partitioned nothing is lost: TCP sends it again, and it arrives when 
 has not given up by then.
 
 Faults are those of `scenario.Faults`: `loss` loses the connection with the message; `duplicate` has a request handled
-twice, as after a retry, the second time later, and one of the two answers is lost; with `reorder` a request that was
+twice, the second time later and answered to nobody: a client that has lost an answer sends something else, in full; with `reorder` a request that was
 on its way on a lost connection may still be handled, later than requests of the next connection.
 
 A request that waits at the coordinator holds up nothing behind it: Kafka's broker would read no further request of the
@@ -119,14 +119,11 @@ class Network:
         at_ms = connection.request_ms = max(
             connection.request_ms, self._arrival(process.name, Direction.REQUESTS)
         )
-        first = connection
+        self._schedule.at(at_ms, self._arrive, connection, sent.number, sent.request, False)
         if self._duplicate and node and self._random.random() < self._duplicate:
             late_ms = at_ms + int(self._random.random() * LATE_MS)
-            second = _nowhere(process, node)
-            if self._random.random() < 0.5:
-                first, second = second, first
-            self._schedule.at(late_ms, self._arrive, second, sent.number, sent.request, True)
-        self._schedule.at(at_ms, self._arrive, first, sent.number, sent.request, first is not connection)
+            nowhere = _nowhere(process, node)
+            self._schedule.at(late_ms, self._arrive, nowhere, sent.number, sent.request, True)
 
     def answer(self, connection: Connection, number: int, answer: object) -> None:
         """A node answers a request; an answer to nobody is dropped."""

@@ -16,6 +16,9 @@ from groups.listing import GroupState
 REST_MS = 15_000
 """How long nothing may have changed for a rest to be one: some heartbeats."""
 
+SETTLED_MS = 10_000
+"""For how long a member that was settled counts as such: requests may be under way at any moment."""
+
 PASSING = frozenset(
     {
         "",
@@ -44,6 +47,8 @@ class RestRules:
         self._facts = facts
         self._rebalances = 0
         self._allowed = 0
+        self._settled: dict[Process, int] = {}
+        """When a process was last seen with nothing to do: between two heartbeats."""
 
     def begin(self, rebalances: int) -> None:
         """The quiet time begins; so many rebalances there were before."""
@@ -68,7 +73,9 @@ class RestRules:
         for process in self._running():
             if not process.is_polling:
                 return f"{process.name} does not poll"
-            if not process.member.is_settled:
+            if process.member.is_settled:
+                self._settled[process] = self._facts.schedule.now_ms
+            if self._facts.schedule.now_ms - self._settled.get(process, -SETTLED_MS) >= SETTLED_MS:
                 return f"{process.name} is not a settled member"
             if self._facts.is_zombie(process):
                 return f"{process.name} is not in the group"

@@ -71,6 +71,8 @@ class Violation:
     """I1 to I13."""
     at_s: float
     message: str
+    known: str = ""
+    """The weakness of Kafka's own rules that it is (`coordinator.simulation.known_flaws`); empty where it is none."""
     story: tuple[str, ...] = ()
 
 

@@ -23,7 +23,8 @@ from coordinator.engine.engine import Engine
 from coordinator.engine.records import OffsetRecord, Record
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.consumers import Birth, MakeMember, after_error, make_member
-from coordinator.simulation.invariants import Invariants, Violations
+from coordinator.simulation.invariants import Invariants
+from coordinator.simulation.known_flaws import ASSIGNED_AFTER_REPORT, CREATED_ANEW
 from coordinator.simulation.measures import Measures
 from coordinator.simulation.network import Connection, Network
 from coordinator.simulation.node import NO_ID, Node, NodeStatus
@@ -48,6 +49,7 @@ from coordinator.simulation.scenario import (
 from coordinator.simulation.schedule import Schedule
 from coordinator.simulation.story import COORDINATOR, Story, words_for
 from coordinator.simulation.topics import Topics
+from coordinator.simulation.violations import Violations
 from coordinator.simulation.zombies import Consumption
 from wire.uuids import format_uuid
 
@@ -98,7 +100,7 @@ class World:
         self.violations = Violations(self.schedule, self.story)
         self.broken = self.violations.add
         self.invariants = Invariants(self)
-        self.consumption = Consumption(self.schedule, lambda: self.engine, self.broken)
+        self.consumption = Consumption(self.schedule, lambda: self.engine, self.broken, self.known_flaw)
         self.network = Network(
             self.schedule, scenario.faults, self._random, self._receive, self._find_coordinator
         )
@@ -306,6 +308,16 @@ class World:
 
     def is_zombie(self, process: Process) -> bool:
         return self.consumption.is_zombie(process)
+
+    def known_flaw(self, process: Process, place: TopicPartition) -> str:
+        """Which weakness of Kafka lets the process have what others may be given; empty where none does."""
+        if place in process.outlived:
+            return CREATED_ANEW
+        released_ms = self.invariants.log.released.get((process.member.member_id, place))
+        owned_ms = self.measures.owned_since(process, place)
+        if released_ms is not None and owned_ms is not None and released_ms <= owned_ms:
+            return ASSIGNED_AFTER_REPORT
+        return ""
 
     def name_of(self, member: str) -> str:
         """The name of the member of that id; the id itself where it is of nobody."""

@@ -19,17 +19,20 @@ class Consumption:
     rejoin stays a member in Kafka's books).
 
     Two who fetch one partition are an overlap where one of them is a zombie, and a broken invariant (I1) where not.
-    Who has had the partition of a topic that was deleted counts as one for the topic that was created anew under its
-    name: a broker gives that on by its id, and does not wait.
     """
 
     def __init__(
-        self, schedule: Schedule, engine: Callable[[], Engine], broken: Callable[[str, str], None]
+        self,
+        schedule: Schedule,
+        engine: Callable[[], Engine],
+        broken: Callable[[str, str, str], None],
+        known_flaw: Callable[[Process, TopicPartition], str],
     ) -> None:
         self.overlaps: list[ZombieOverlap] = []
         self.joined: dict[str, int] = {}
         """By member id, the last generation that the coordinator has told it of."""
-        self._schedule, self._engine, self._broken = schedule, engine, broken
+        self._schedule, self._engine = schedule, engine
+        self._broken, self._known_flaw = broken, known_flaw
         self._fetchers: dict[TopicPartition, list[Process]] = {}
         self._open: dict[tuple[Process, Process, TopicPartition], int] = {}
 
@@ -60,12 +63,13 @@ class Consumption:
 
     def _meet(self, process: Process, other: Process, partition: TopicPartition) -> None:
         for zombie, lively in ((other, process), (process, other)):
-            if self.is_zombie(zombie) or partition in zombie.outlived:
+            if self.is_zombie(zombie):
                 self._open[zombie, lively, partition] = self._schedule.now_ms
                 return
         self._broken(
             "I1",
             f"{partition.topic}-{partition.partition} is consumed by {other.name} and {process.name}, both members",
+            self._known_flaw(other, partition) or self._known_flaw(process, partition),
         )
 
     def _close(self, key: tuple[Process, Process, TopicPartition]) -> None:

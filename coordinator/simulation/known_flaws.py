@@ -1,0 +1,23 @@
+"""Weaknesses of Kafka's own rules that break an invariant: what the simulation has found, and keeps apart by name."""
+
+from __future__ import annotations
+
+LATE_COMMIT = "late-commit"
+"""A commit whose connection was lost is handled after a later one of the same member: nothing in OffsetCommit orders
+the commits of one generation or epoch, so the offset goes back (I7)."""
+
+CREATED_ANEW = "created-anew"
+"""A topic is deleted and created anew. KIP-848 gives its partitions on by the new id, at once, while the former owner
+still has those of the old one, which have the same names (I1, I2); offsets that were committed late for the old
+one are beyond the end of the new one, and go back (I7)."""
+
+ASSIGNED_AFTER_REPORT = "assigned-after-report"
+"""A member of the consumer protocol is about to take over partitions (it commits first, or its listener has its time)
+when a lost connection makes it report in full what it owns: not those. The coordinator, whose target has moved on,
+takes them back as if they were released and gives them on; the member completes what it has begun, and owns them until
+it reconciles with the answer (I1, I2)."""
+
+STRAY_CLAIM = "stray-claim"
+"""A member claims a partition that does not exist any more, as its topic was created anew with fewer. Java's sticky
+assignors do not compare claims with the metadata, and where the members subscribe to different topics they then give
+other partitions to two members, or twice to one (I5; then I1, I2, I4, I7, for as long as the claims are kept)."""
