@@ -42,14 +42,15 @@ class Invariants:
     """See the module: hands each happening to the rules that it concerns."""
 
     def __init__(self, facts: Facts) -> None:
-        self.clients, self.log, self.rest = ClientRules(facts), LogRules(facts), RestRules(facts)
+        self.clients, self.log = ClientRules(facts), LogRules(facts)
+        self.rest = RestRules(facts, self.log.unheard)
         self._facts = facts
 
     def appended(self, records: Sequence[Record], request: Request[Any] | None, *, is_late: bool) -> None:
         self.log.appended(records, request, is_late=is_late)
 
-    def answering(self, node: Node, request: Request[Any], answer: object) -> None:
-        self.log.answering(node, request, answer)
+    def answering(self, node: Node, request: Request[Any], answer: object, *, is_heard: bool) -> None:
+        self.log.answering(node, request, answer, is_heard=is_heard)
 
     def replayed(self, node: Node, before: Engine | None) -> None:
         self.log.replayed(node, before)

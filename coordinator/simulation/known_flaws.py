@@ -21,3 +21,13 @@ STRAY_CLAIM = "stray-claim"
 """A member claims a partition that does not exist any more, as its topic was created anew with fewer. Java's sticky
 assignors do not compare claims with the metadata, and where the members subscribe to different topics they then give
 other partitions to two members, or twice to one (I5; then I1, I2, I4, I7, for as long as the claims are kept)."""
+
+LATE_REPORT = "late-report"
+"""A heartbeat of the consumer protocol that joined, or reported in full what the member owned, is handled late:
+it is at the member's epoch, or at 0, and so the coordinator takes for given up what the member has by now (I1, I2, I7).
+"""
+
+UNHEARD_ASSIGNMENT = "unheard-assignment"
+"""A plain heartbeat of the consumer protocol is handled late, after the full one of the next connection, and takes an
+assignment along that nobody hears of. Further plain ones are answered that nothing has changed: the member never
+learns of it, until the group changes or a connection is lost again (I4)."""

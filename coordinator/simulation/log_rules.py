@@ -80,8 +80,11 @@ class LogRules:
         """The highest epoch or generation that a member's answers have carried."""
         self._acknowledged_offsets: dict[tuple[str, int], int] = {}
         self._removed: set[str] = set()
-        self.released: dict[tuple[str, TopicPartition], int] = {}
-        """When a member of the consumer protocol was last taken for having given up a partition, in ms."""
+        self.released: dict[tuple[str, TopicPartition], tuple[int, bool]] = {}
+        """When a member of the consumer protocol was last taken for having given up a partition, in ms, and whether
+        because of a request that came late."""
+        self.unheard: set[str] = set()
+        """Members whose last assignment was in an answer that nobody heard."""
         self._kept: dict[str, Partitions] = {}
         """What such a member has or is giving up."""
         self._engines = 0
@@ -124,7 +127,7 @@ class LogRules:
                     self._kept.pop(member, None)
                     self._removed.add(member)
                 case CurrentAssignmentRecord(member=member, value=current) if current is not None:
-                    self._current(member, current, is_upgrade=is_upgrade)
+                    self._current(member, current, is_upgrade=is_upgrade, is_late=is_late)
         if self._target_epoch > self._group_epoch:
             self._facts.broken(
                 "I3", f"assignment epoch {self._target_epoch} is beyond group epoch {self._group_epoch}"
@@ -148,9 +151,7 @@ class LogRules:
         if twice:
             known = STRAY_CLAIM if self._claims_strays(value) else ""
             self._facts.broken("I5", f"the leader gives {_name(twice[0])} to two members", known)
-            self._facts.violations.cause = known
-        else:
-            self._facts.violations.cause = ""
+            self._facts.violations.cause = self._facts.violations.cause or known
         for each in value.members:
             topics = _wanted(each.subscription)
             unwanted = sorted(place for place in self._has[each.member] if place.topic not in topics)
@@ -171,11 +172,13 @@ class LogRules:
             for number in numbers
         )
 
-    def _current(self, member: str, current: CurrentAssignmentValue, *, is_upgrade: bool) -> None:
+    def _current(
+        self, member: str, current: CurrentAssignmentValue, *, is_upgrade: bool, is_late: bool
+    ) -> None:
         before, now = self._has.get(member, frozenset()), self._places(current.assigned)
         kept = now | self._places(current.revoking)
         for place in self._kept.get(member, frozenset()) - kept:
-            self.released[member, place] = self._facts.schedule.now_ms
+            self.released[member, place] = self._facts.schedule.now_ms, is_late
         self._has[member], self._kept[member] = now, kept
         if is_upgrade:
             if not now <= before:
@@ -252,7 +255,13 @@ class LogRules:
                     "I7",
                     f"the coordinator takes {record.topic}-{record.partition} from "
                     f"{self._facts.name_of(request.member)}, {wrong}",
+                    self._flaw_of(request.member, TopicPartition(*key)),
                 )
+
+    def _flaw_of(self, member: str, place: TopicPartition) -> str:
+        processes = [each for each in self._facts.processes.values() if each.owned]
+        found = [self._facts.known_flaw(each, place) for each in processes if each.member.member_id == member]
+        return found[0] if found else ""
 
     def _may_not_commit(self, request: OffsetCommit, place: TopicPartition, topic_id: UUID | None) -> str:
         group, epoch = self._facts.engine.state.groups.get(GROUP), request.generation_or_epoch
@@ -294,12 +303,12 @@ class LogRules:
 
     # Answers.
 
-    def answering(self, node: Node, request: Request[Any], answer: object) -> None:
+    def answering(self, node: Node, request: Request[Any], answer: object, *, is_heard: bool) -> None:
         check = self._answers.get(type(answer))
         if check is not None and node is self._facts.coordinator:
-            check(node, request, answer)
+            check(request, answer, is_heard)
 
-    def _join_answered(self, _node: Node, _request: JoinGroup, answer: JoinGroupAnswer) -> None:
+    def _join_answered(self, _request: JoinGroup, answer: JoinGroupAnswer, _is_heard: bool) -> None:
         if answer.error or not answer.leader:
             return
         told = answer.protocol, self._facts.name_of(answer.leader)
@@ -309,7 +318,7 @@ class LogRules:
                 "I11", f"generation {answer.generation} has two leaders or protocols: {agreed} and {told}"
             )
 
-    def _sync_answered(self, _node: Node, request: SyncGroup, answer: SyncGroupAnswer) -> None:
+    def _sync_answered(self, request: SyncGroup, answer: SyncGroupAnswer, _is_heard: bool) -> None:
         if answer.error:
             return
         self._acknowledged[request.member] = request.generation
@@ -322,12 +331,16 @@ class LogRules:
             self._facts.broken("I11", f"{who} is not given what the leader has assigned to it")
 
     def _heartbeat_answered(
-        self, _node: Node, _request: Request[Any], answer: ConsumerGroupHeartbeatAnswer
+        self, _request: Request[Any], answer: ConsumerGroupHeartbeatAnswer, is_heard: bool
     ) -> None:
         if answer.assignment is not None and answer.member is not None:
             self._acknowledged[answer.member] = answer.epoch
+            if is_heard:
+                self.unheard.discard(answer.member)
+            else:
+                self.unheard.add(answer.member)
 
-    def _commit_answered(self, _node: Node, request: OffsetCommit, answer: OffsetCommitAnswer) -> None:
+    def _commit_answered(self, request: OffsetCommit, answer: OffsetCommitAnswer, _is_heard: bool) -> None:
         for offset, (*_, code) in zip(request.offsets, answer.partitions, strict=True):
             if not code:
                 self._acknowledged_offsets[offset.topic, offset.partition] = offset.offset

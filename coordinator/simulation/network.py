@@ -7,8 +7,9 @@ network is partitioned nothing is lost: TCP sends it again, and it arrives when 
 has not given up by then.
 
 Faults are those of `scenario.Faults`: `loss` loses the connection with the message; `duplicate` has a request handled
-twice, the second time later and answered to nobody: a client that has lost an answer sends something else, in full; with `reorder` a request that was
-on its way on a lost connection may still be handled, later than requests of the next connection.
+twice, the second time later and answered to nobody (a client that has lost an answer sends something else, in full);
+with `reorder` a request that was on its way on a lost connection may still be handled, later than requests of the next
+connection.
 
 A request that waits at the coordinator holds up nothing behind it: Kafka's broker would read no further request of the
 connection, but no client sends one there.

@@ -50,7 +50,8 @@ class NodeWatcher(Protocol):
 
     def appended(self, records: Sequence[Record], request: Request[Any] | None, *, is_late: bool) -> None: ...
 
-    def answering(self, node: Node, request: Request[Any], answer: object) -> None: ...
+    def answering(self, node: Node, request: Request[Any], answer: object, *, is_heard: bool) -> None:
+        """`is_heard`: the connection is not lost yet."""
 
     def replayed(self, node: Node, before: Engine | None) -> None: ...
 
@@ -178,7 +179,7 @@ class Node:
     def _send(self, result: CoordinatorResult) -> None:
         for ticket, answer in result.answers:
             connection, number, request = self.parked.pop(ticket)
-            self._watcher.answering(self, request, answer)
+            self._watcher.answering(self, request, answer, is_heard=not connection.is_lost)
             self._answer(connection, number, answer)
 
     def _crash_now(self, crash: Callable[[], None]) -> None:

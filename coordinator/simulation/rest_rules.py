@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container
 
 from coordinator.consumer.outputs import TopicPartition
 from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.facts import Facts
+from coordinator.simulation.known_flaws import UNHEARD_ASSIGNMENT
 from coordinator.simulation.process import Process
 from coordinator.simulation.scenario import MemberScript
 from groups.listing import GroupState
@@ -43,8 +45,8 @@ class RestRules:
     I10: there are no more than two rebalances, and two for each consumer that had something to catch up with.
     """
 
-    def __init__(self, facts: Facts) -> None:
-        self._facts = facts
+    def __init__(self, facts: Facts, unheard: Container[str]) -> None:
+        self._facts, self._unheard = facts, unheard
         self._rebalances = 0
         self._allowed = 0
         self._settled: dict[Process, int] = {}
@@ -96,7 +98,8 @@ class RestRules:
             for _, number, request in self._facts.coordinator.parked.values():
                 broken("I9", f"{type(request).__name__} {number} is never answered")
         elif not self.excuse():
-            broken("I4", f"not at rest {self.quiet_ms() // 1000} s after the last event: {self.unrest()}")
+            what = f"not at rest {self.quiet_ms() // 1000} s after the last event: {self.unrest()}"
+            broken("I4", what, UNHEARD_ASSIGNMENT if self._is_unheard() else "")
 
     def excuse(self) -> str:
         """Why a group need not come to rest; empty where it must."""
@@ -106,6 +109,9 @@ class RestRules:
             if _never_ends(process.script):
                 return f"a listener of {process.name} throws or does not return"
         return ""
+
+    def _is_unheard(self) -> bool:
+        return any(each.member.member_id in self._unheard for each in self._running())
 
     def _running(self) -> list[Process]:
         return [each for each in self._facts.processes.values() if each.is_running]

@@ -24,7 +24,7 @@ from coordinator.engine.records import OffsetRecord, Record
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.consumers import Birth, MakeMember, after_error, make_member
 from coordinator.simulation.invariants import Invariants
-from coordinator.simulation.known_flaws import ASSIGNED_AFTER_REPORT, CREATED_ANEW
+from coordinator.simulation.known_flaws import ASSIGNED_AFTER_REPORT, CREATED_ANEW, LATE_REPORT
 from coordinator.simulation.measures import Measures
 from coordinator.simulation.network import Connection, Network
 from coordinator.simulation.node import NO_ID, Node, NodeStatus
@@ -313,11 +313,14 @@ class World:
         """Which weakness of Kafka lets the process have what others may be given; empty where none does."""
         if place in process.outlived:
             return CREATED_ANEW
-        released_ms = self.invariants.log.released.get((process.member.member_id, place))
+        released = self.invariants.log.released.get((process.member.member_id, place))
         owned_ms = self.measures.owned_since(process, place)
-        if released_ms is not None and owned_ms is not None and released_ms <= owned_ms:
-            return ASSIGNED_AFTER_REPORT
-        return ""
+        if released is None or owned_ms is None:
+            return ""
+        released_ms, is_late = released
+        if is_late:
+            return LATE_REPORT
+        return ASSIGNED_AFTER_REPORT if released_ms <= owned_ms else ""
 
     def name_of(self, member: str) -> str:
         """The name of the member of that id; the id itself where it is of nobody."""
@@ -337,11 +340,11 @@ class World:
                     self._judge(process)
         self.invariants.appended(records, request, is_late=is_late)
 
-    def answering(self, node: Node, request: Request[Any], answer: object) -> None:
+    def answering(self, node: Node, request: Request[Any], answer: object, *, is_heard: bool) -> None:
         self.answered += 1
         if type(answer) is JoinGroupAnswer and not answer.error:
             self.consumption.joined[answer.member] = answer.generation
-        self.invariants.answering(node, request, answer)
+        self.invariants.answering(node, request, answer, is_heard=is_heard)
 
     def replayed(self, node: Node, before: Engine | None) -> None:
         self.invariants.replayed(node, before)
