@@ -400,6 +400,9 @@ class Member(ABC):
             self._retries = [(at_ms, commit) for at_ms, commit in self._retries if at_ms > now_ms]
             for commit in due:
                 if commit is self._retried:
+                    if not commit.is_sync:
+                        # What is owned by now, and is read by now (CommitRequestManager, ConsumerCoordinator).
+                        commit.offsets = self._consumed()
                     self._try_commit(commit, now_ms)
                 else:
                     self._end_commit(commit, "TimeoutException", now_ms)

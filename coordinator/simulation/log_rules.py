@@ -32,7 +32,13 @@ from coordinator.engine.records import (
 )
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.facts import Facts
-from coordinator.simulation.known_flaws import CREATED_ANEW, LATE_COMMIT, STRAY_CLAIM
+from coordinator.simulation.known_flaws import (
+    ASSIGNED_AFTER_REPORT,
+    CREATED_ANEW,
+    LATE_COMMIT,
+    LATE_REPORT,
+    STRAY_CLAIM,
+)
 from coordinator.simulation.node import Node
 from wire.messages.embedded_protocol import read_assignment, read_subscription
 from wire.messages.reader import DecodeError
@@ -80,9 +86,9 @@ class LogRules:
         """The highest epoch or generation that a member's answers have carried."""
         self._acknowledged_offsets: dict[tuple[str, int], int] = {}
         self._removed: set[str] = set()
-        self.released: dict[tuple[str, TopicPartition], tuple[int, bool]] = {}
-        """When a member of the consumer protocol was last taken for having given up a partition, in ms, and whether
-        because of a request that came late."""
+        self.released: dict[tuple[str, TopicPartition], str] = {}
+        """By which known flaw a member of the consumer protocol was last taken for having given up a partition; empty
+        where it had."""
         self.unheard: set[str] = set()
         """Members whose last assignment was in an answer that nobody heard."""
         self._kept: dict[str, Partitions] = {}
@@ -178,7 +184,7 @@ class LogRules:
         before, now = self._has.get(member, frozenset()), self._places(current.assigned)
         kept = now | self._places(current.revoking)
         for place in self._kept.get(member, frozenset()) - kept:
-            self.released[member, place] = self._facts.schedule.now_ms, is_late
+            self.released[member, place] = LATE_REPORT if is_late else self._report_flaw(member, place)
         self._has[member], self._kept[member] = now, kept
         if is_upgrade:
             if not now <= before:
@@ -194,6 +200,14 @@ class LogRules:
                 )
             self._grown(f"epoch of {self._facts.name_of(member)}", self._epochs.get(member, 0), current.epoch)
             self._epochs[member] = current.epoch
+
+    def _report_flaw(self, member: str, place: TopicPartition) -> str:
+        """Whether the member was about to take the partition over when it reported that it has not got it."""
+        for process in self._facts.processes.values():
+            if process.is_running and process.member.member_id == member:
+                is_to_come = place not in process.owned or place in process.taking_over
+                return ASSIGNED_AFTER_REPORT if is_to_come else ""
+        return ""
 
     def _given_on(self, member: str, partitions: Partitions) -> None:
         """I2: who else takes them for its own?"""

@@ -45,10 +45,6 @@ class Measures:
         waiting_ms = sum(now_ms - since_ms for since_ms in self._ownerless.values())
         return (self._without_owner_ms + waiting_ms) / 1000
 
-    def owned_since(self, process: Process, partition: TopicPartition) -> int | None:
-        """In ms; None where it does not own it."""
-        return self._since.get((process, partition))
-
     def owners_now(self) -> tuple[Ownership, ...]:
         """All intervals, those that are not over up to now."""
         return (*self.owners, *(self._ownership(*key) for key in self._since))

@@ -24,7 +24,7 @@ from coordinator.engine.records import OffsetRecord, Record
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.consumers import Birth, MakeMember, after_error, make_member
 from coordinator.simulation.invariants import Invariants
-from coordinator.simulation.known_flaws import ASSIGNED_AFTER_REPORT, CREATED_ANEW, LATE_REPORT
+from coordinator.simulation.known_flaws import CREATED_ANEW
 from coordinator.simulation.measures import Measures
 from coordinator.simulation.network import Connection, Network
 from coordinator.simulation.node import NO_ID, Node, NodeStatus
@@ -313,14 +313,7 @@ class World:
         """Which weakness of Kafka lets the process have what others may be given; empty where none does."""
         if place in process.outlived:
             return CREATED_ANEW
-        released = self.invariants.log.released.get((process.member.member_id, place))
-        owned_ms = self.measures.owned_since(process, place)
-        if released is None or owned_ms is None:
-            return ""
-        released_ms, is_late = released
-        if is_late:
-            return LATE_REPORT
-        return ASSIGNED_AFTER_REPORT if released_ms <= owned_ms else ""
+        return self.invariants.log.released.get((process.member.member_id, place), "")
 
     def name_of(self, member: str) -> str:
         """The name of the member of that id; the id itself where it is of nobody."""

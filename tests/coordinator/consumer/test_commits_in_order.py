@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from coordinator.consumer.outputs import Send, TopicPartition
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.offsets.commit import OffsetCommit
 from tests.coordinator.consumer.consumer_members import start
 from tests.coordinator.consumer.driver import Application, Play
+from wire.errors import ErrorCode
 
 PLACE = TopicPartition("foo", 0)
 
@@ -46,3 +48,26 @@ def test_a_commit_is_not_tried_again_after_a_later_one() -> None:
     play.lose(a, answered=False)
     play.advance(1_000)
     assert offsets(a) == [5, 9, 9]
+
+
+def test_a_commit_before_a_rebalance_is_tried_again_with_what_is_owned_by_then() -> None:
+    """Else a member that was fenced meanwhile would commit, at its new epoch, for another one's partitions."""
+    play = Play()
+    a = start(play, "a")
+    a.positions.update({TopicPartition("foo", number): 5 for number in range(6)})
+    a.holds = lambda send: isinstance(send.request, OffsetCommit)
+    start(play, "b")
+    play.rest()
+    assert a.held
+    play.refuses = lambda request: (
+        ErrorCode.FENCED_MEMBER_EPOCH
+        if isinstance(request, ConsumerGroupHeartbeat) and request.epoch
+        else None
+    )
+    a.requests(OffsetCommit)
+    a.sent.clear()
+    play.advance(5_000)
+    play.refuses = lambda _request: None
+    play.lose(a, answered=False)
+    play.advance(1_000)
+    assert a.requests(OffsetCommit) == []
