@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from coordinator.consumer.outputs import Send, TopicPartition
+from coordinator.engine.calls import Request
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.offsets.commit import OffsetCommit
 from tests.coordinator.consumer.consumer_members import start
@@ -59,15 +62,19 @@ def test_a_commit_before_a_rebalance_is_tried_again_with_what_is_owned_by_then()
     start(play, "b")
     play.rest()
     assert a.held
-    play.refuses = lambda request: (
-        ErrorCode.FENCED_MEMBER_EPOCH
-        if isinstance(request, ConsumerGroupHeartbeat) and request.epoch
-        else None
-    )
-    a.requests(OffsetCommit)
     a.sent.clear()
+    fenced: list[int] = []
+
+    def fences_once(request: Request[Any]) -> ErrorCode | None:
+        if fenced or not isinstance(request, ConsumerGroupHeartbeat) or request.member != "a":
+            return None
+        fenced.append(request.epoch)
+        return ErrorCode.FENCED_MEMBER_EPOCH
+
+    play.refuses = fences_once
     play.advance(5_000)
-    play.refuses = lambda _request: None
+    assert fenced
+    assert a.calls()[-1][0] == "lost"
     play.lose(a, answered=False)
     play.advance(1_000)
     assert a.requests(OffsetCommit) == []
