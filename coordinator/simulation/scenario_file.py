@@ -156,7 +156,7 @@ def scenario_from_tree(tree: _Tree, *, name: str) -> Scenario:
     events = _Events(top, tree).read()
     return Scenario(
         name=name,
-        description=top.description,
+        description=top.description.strip(),
         topics=top.topics,
         settings=top.settings,
         members=top.members,

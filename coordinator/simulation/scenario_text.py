@@ -73,7 +73,8 @@ def _events(scenario: Scenario) -> list[_Tree]:
             configured.setdefault(event.member, _member(scenario.members[event.member]))
         if isinstance(event, Restart):
             changed = _member(event.script)
-            trees.append(_restart(event, _changes(configured[event.member], changed)))
+            former = configured.get(event.member) or _member(scenario.members[event.member])
+            trees.append(_restart(event, _changes(former, changed)))
             configured[event.member] = changed
         elif isinstance(event, ChangeTopic):
             trees.append(_topic(event, is_present=event.topic in present))

@@ -20,6 +20,7 @@ from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.scenario_file import MAX_BYTES, parse_scenario, read_scenario
 from coordinator.simulation.seeds import Played, play_seeds, played_of
 from coordinator.simulation.shipped import shipped_names, shipped_scenario
+from coordinator.simulation.shrink import shrink
 
 ALL = "all"
 _COMPARED = (Variant.EAGER, Variant.COOPERATIVE, Variant.CONSUMER)
@@ -135,6 +136,10 @@ def carry_out(request: Request) -> Simulated:
                     progress.advance(1)
                 else:
                     _play_all(request, runs, progress)
+                if runs.failing:
+                    runs.shrunk = shrink(
+                        request.scenario, runs.failing[0], variant=variant, limit=request.limit
+                    )
                 if interrupts.came:  # the run itself has ended with it
                     break
         except KeyboardInterrupt:

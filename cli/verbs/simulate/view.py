@@ -107,6 +107,7 @@ def _title(result: Result) -> str:
 def _violations(simulated: Simulated, runs: ProtocolRuns, result: Result) -> Iterator[Block]:
     """Of the shrunk run where there is one: it is the shorter story of the same invariant."""
     told = runs.shrunk or result
+    violated = told.violations[0].invariant
     for violation in told.violations[:1]:
         yield Text(f"{violation.invariant} does not hold at {violation.at_s:.3f} s: {violation.message}.")
         lines = violation.story or tuple(_lines(told.story))
@@ -117,11 +118,14 @@ def _violations(simulated: Simulated, runs: ProtocolRuns, result: Result) -> Ite
         )
     more = len(told.violations) - 1
     also = f" {counted(more, 'more violation')} followed." if more > 0 else ""
-    smaller = ""
+    yield Text(f"To play the whole of it again: `{replay(simulated, result)}`.{also}")
     if runs.shrunk is not None:
         kept, all_ = len(runs.shrunk.scenario.events), len(result.scenario.events)
-        smaller = f" The story is that of {kept} of the scenario's {counted(all_, 'event')}."
-    yield Text(f"To play it again: `{replay(simulated, result)}`.{smaller}{also}")
+        yield Text(
+            f"The story is that of {kept} of the scenario's {counted(all_, 'event')}; this file breaks {violated} "
+            f"with `--seed {runs.shrunk.seed}`:"
+        )
+        yield Code(tuple(scenario_text(runs.shrunk.scenario).splitlines()), language="yaml")
 
 
 def replay(simulated: Simulated, result: Result) -> str:

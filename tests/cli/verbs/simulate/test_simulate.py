@@ -264,11 +264,22 @@ def test_of_a_shrunk_run_the_shorter_story_is_told() -> None:
     document = simulation_document(_simulated(_result(), shrunk=shrunk), story=False)
     told = "\n".join(str(block) for block in document.blocks)
     assert "I1 does not hold at 2.000 s: sooner." in told
-    assert "that of 1 of the scenario's 4 events" in told
+    assert "that of 1 of the scenario's 4 events; this file breaks I1 with `--seed 7`:" in told
     data = document.as_data()
     assert faults(data) == []
     text = data["runs"][0]["shrunk"]["scenario"]
     assert parse_scenario(Path("mine.yaml"), text) == smaller
+
+
+def test_a_run_that_breaks_an_invariant_fails_and_is_shrunk(kohort: Kohort, tmp_path: Path) -> None:
+    answer = kohort.quick("simulate version-0-member --seeds 2 --jobs 1 --output json")
+    answer.assert_said(1, "as-written: 2 of 2 seeds broke an invariant: 1, 2")
+    (run,) = answer.document["runs"]
+    assert [violation["invariant"] for violation in run["violations"]] == ["I2"]
+    file = tmp_path / "shrunk.yaml"
+    file.write_text(run["shrunk"]["scenario"])
+    again = kohort.quick(f"simulate '{file}' --seed {run['seed']} --output json").document["runs"][0]
+    assert [violation["invariant"] for violation in again["violations"]] == ["I2"]
 
 
 def test_failing_seeds_are_named() -> None:

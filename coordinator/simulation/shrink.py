@@ -1,0 +1,168 @@
+"""A run that breaks an invariant, made smaller: fewer events, faults and members that still break the same one.
+
+Each candidate is played from the same seed, and taken if the invariant falls again. What is removed changes what the
+seed gives to everything after it, so what is left is small, but seldom the least that there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from coordinator.simulation.result import Result
+from coordinator.simulation.run import LIMIT, run
+from coordinator.simulation.scenario import ChangeTopic, Event, FailCoordinator, Faults, Scenario, Variant
+from coordinator.simulation.scenario_file import parse_scenario
+from coordinator.simulation.scenario_text import scenario_text
+from groups.yaml_files import TreeError
+
+TRIES = 200
+"""Candidates that are played."""
+
+
+def shrink(
+    scenario: Scenario,
+    seed: int,
+    *,
+    variant: Variant = Variant.AS_WRITTEN,
+    limit: int = LIMIT,
+    tries: int = TRIES,
+) -> Result | None:
+    """The run of the smallest scenario that was found, with its story; None where this run breaks no invariant.
+
+    The scenario of the result can be written to a file (`scenario_text`) and breaks the invariant from the same seed.
+    """
+    first = run(scenario, seed, variant=variant, limit=limit, tells=False)
+    if not first.violations:
+        return None
+    invariant = first.violations[0].invariant
+
+    def breaks(candidate: Scenario) -> bool:
+        if not _can_be_written(candidate):
+            return False
+        played = run(candidate, seed, variant=variant, limit=limit, tells=False)
+        return any(each.invariant == invariant for each in played.violations)
+
+    smallest = _smallest(replace(scenario, description=""), _limited(breaks, tries))
+    return run(smallest, seed, variant=variant, limit=limit)
+
+
+def _limited(breaks: Callable[[Scenario], bool], tries: int) -> Callable[[Scenario], bool]:
+    """No candidate breaks anything when the tries are used up: the search ends with what it has."""
+    left = tries
+
+    def judge(candidate: Scenario) -> bool:
+        nonlocal left
+        left -= 1
+        return left >= 0 and breaks(candidate)
+
+    return judge
+
+
+def _smallest(scenario: Scenario, breaks: Callable[[Scenario], bool]) -> Scenario:
+    """Until nothing more can be removed."""
+    while True:
+        before = scenario
+        scenario = _with_events(scenario, _fewest(scenario.events, partial(_breaks_with, scenario, breaks)))
+        for candidate in _simpler(scenario):
+            smaller = candidate(scenario)
+            if smaller != scenario and breaks(smaller):
+                scenario = smaller
+        if scenario == before:
+            return scenario
+
+
+def _with_events(scenario: Scenario, events: Sequence[Event]) -> Scenario:
+    return replace(scenario, events=tuple(events))
+
+
+def _breaks_with(scenario: Scenario, breaks: Callable[[Scenario], bool], events: Sequence[Event]) -> bool:
+    return breaks(_with_events(scenario, events))
+
+
+def _fewest(events: Sequence[Event], breaks: Callable[[Sequence[Event]], bool]) -> Sequence[Event]:
+    """Remove halves, quarters, … and at last single events, the later ones first (Zeller's ddmin, complements only)."""
+    size = max(1, len(events) // 2)
+    while events:
+        end = len(events)
+        while end > 0:
+            start = max(0, end - size)
+            fewer = [*events[:start], *events[end:]]
+            if breaks(fewer):
+                events = fewer
+            end = start
+        if size == 1:
+            break
+        size //= 2
+    return events
+
+
+def _simpler(scenario: Scenario) -> Iterator[Callable[[Scenario], Scenario]]:
+    """Changes that take something away."""
+    for name in ("loss", "duplicate", "reorder", "delay_ms", "partitions"):
+        yield partial(_without_fault, name=name)
+    yield _without_idle_members
+    for member in scenario.members:
+        yield partial(_without_listener, member=member)
+    for topic in scenario.topics:
+        yield partial(_without_topic, topic=topic)
+    yield _shorter
+
+
+def _without_fault(scenario: Scenario, name: str) -> Scenario:
+    usual = getattr(Faults(), name)
+    return replace(scenario, faults=replace(scenario.faults, **{name: usual}))
+
+
+def _shorter(scenario: Scenario) -> Scenario:
+    """Ended soon after the last event."""
+    last = max((each.at for each in scenario.events), default=0.0)
+    return replace(scenario, until_s=min(scenario.until_s, last + 10.0))
+
+
+def _without_idle_members(scenario: Scenario) -> Scenario:
+    """Without members that no event is of."""
+    used = {each.member for each in scenario.events if not isinstance(each, ChangeTopic | FailCoordinator)}
+    partitions = tuple(
+        replace(each, members=tuple(name for name in each.members if name in used))
+        for each in scenario.faults.partitions
+        if used.intersection(each.members)
+    )
+    return replace(
+        scenario,
+        members={name: script for name, script in scenario.members.items() if name in used},
+        faults=replace(scenario.faults, partitions=partitions),
+    )
+
+
+def _without_listener(scenario: Scenario, member: str) -> Scenario:
+    if member not in scenario.members or not scenario.members[member].listener:
+        return scenario
+    plain = replace(scenario.members[member], listener={})
+    return replace(scenario, members={**scenario.members, member: plain})
+
+
+def _without_topic(scenario: Scenario, topic: str) -> Scenario:
+    """Without the topic, where every member has another one."""
+    members = {
+        name: replace(script, topics=tuple(each for each in script.topics if each != topic))
+        for name, script in scenario.members.items()
+    }
+    return replace(
+        scenario,
+        topics={name: count for name, count in scenario.topics.items() if name != topic},
+        members=members,
+        events=tuple(
+            each for each in scenario.events if not (isinstance(each, ChangeTopic) and each.topic == topic)
+        ),
+    )
+
+
+def _can_be_written(scenario: Scenario) -> bool:
+    """Whether the events make sense one after the other."""
+    try:
+        return parse_scenario(Path(scenario.name), scenario_text(scenario), name=scenario.name) == scenario
+    except TreeError:
+        return False

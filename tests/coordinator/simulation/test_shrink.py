@@ -1,0 +1,60 @@
+"""A run that breaks an invariant is made smaller, and still breaks it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from coordinator.simulation.run import run
+from coordinator.simulation.scenario import Scenario, Start, Variant
+from coordinator.simulation.scenario_file import parse_scenario
+from coordinator.simulation.scenario_text import scenario_text
+from coordinator.simulation.shipped import shipped_scenario
+from coordinator.simulation.shrink import shrink
+
+
+def _old_member() -> Scenario:
+    """KIP-429's unsafe case, among much that has nothing to do with it."""
+    scenario = shipped_scenario("version-0-member")
+    more = parse_scenario(
+        Path("more.yaml"),
+        "kohort: 1\ntopics: {other: 3}\nmembers: {x: &m {topics: [other]}, y: *m}\nevents:\n"
+        "  - {at: 3, topic: other, partitions: 4}\n  - {at: 5, coordinator: move, for: 1}\n",
+    )
+    events = sorted([*scenario.events, *more.events], key=lambda event: event.at)
+    return replace(
+        scenario,
+        topics={**scenario.topics, **more.topics},
+        members={**scenario.members, **more.members},
+        events=tuple(events),
+        faults=replace(scenario.faults, delay_ms=(1, 80)),
+    )
+
+
+def test_what_the_violation_does_not_need_is_removed() -> None:
+    shrunk = shrink(_old_member(), 1)
+    assert shrunk is not None
+    assert shrunk.violations[0].invariant == "I2"
+    assert {event.member for event in shrunk.scenario.events if isinstance(event, Start)} == set(
+        shrunk.scenario.members
+    )
+    assert set(shrunk.scenario.topics) == {"orders"}
+    assert len(shrunk.scenario.events) <= 3
+    assert shrunk.story
+
+
+def test_what_is_left_breaks_the_same_invariant_from_a_file() -> None:
+    shrunk = shrink(_old_member(), 1)
+    assert shrunk is not None
+    again = run(parse_scenario(Path("again.yaml"), scenario_text(shrunk.scenario)), shrunk.seed)
+    assert [each.invariant for each in again.violations] == [each.invariant for each in shrunk.violations]
+    assert [each.at_s for each in again.violations] == [each.at_s for each in shrunk.violations]
+
+
+def test_a_run_without_a_violation_is_not_shrunk() -> None:
+    assert shrink(shipped_scenario("crash"), 1) is None
+
+
+def test_the_search_ends_with_its_tries() -> None:
+    scenario = _old_member()
+    shrunk = shrink(scenario, 1, variant=Variant.AS_WRITTEN, tries=0)
+    assert shrunk is not None
+    assert shrunk.scenario.events == scenario.events
