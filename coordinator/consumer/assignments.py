@@ -46,6 +46,10 @@ class Assignments:
             self._target = target
             self._target_number += 1
 
+    def begin_with_nothing(self) -> None:
+        """The member owns nothing yet, and a target of nothing is carried out."""
+        self.owned, self._number = {}, self._target_number
+
     @property
     def is_reconciled(self) -> bool:
         return self._number == self._target_number and self.owned == self._target

@@ -49,21 +49,6 @@ _CLOSE_TIMEOUT_MS = 30_000
 _SILENT = frozenset({State.UNSUBSCRIBED, State.FENCED, State.STALE, State.FATAL})
 """No heartbeats are sent."""
 
-_FATAL = {
-    ErrorCode.FENCED_INSTANCE_ID: "FencedInstanceIdException",
-    ErrorCode.GROUP_AUTHORIZATION_FAILED: "GroupAuthorizationException",
-    ErrorCode.GROUP_ID_NOT_FOUND: "GroupIdNotFoundException",
-    ErrorCode.GROUP_MAX_SIZE_REACHED: "GroupMaxSizeReachedException",
-    ErrorCode.INVALID_REGULAR_EXPRESSION: "InvalidRegularExpression",
-    ErrorCode.INVALID_REQUEST: "InvalidRequestException",
-    ErrorCode.UNKNOWN_SERVER_ERROR: "UnknownServerException",
-    ErrorCode.UNRELEASED_INSTANCE_ID: "UnreleasedInstanceIdException",
-    ErrorCode.UNSUPPORTED_ASSIGNOR: "UnsupportedAssignorException",
-    ErrorCode.UNSUPPORTED_VERSION: "UnsupportedVersionException",
-}
-"""What `poll` throws once for a refused heartbeat, after which the member never joins again. Every error that is not
-handled is fatal; those without a name here come from no coordinator of ours."""
-
 _OUT = frozenset({ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEMBER_ID})
 
 
@@ -144,7 +129,7 @@ class ConsumerMember(ReconcilingMember):
             else:
                 if self._beat is None:
                     at_ms = min(at_ms, self._beat_at_ms)
-                if not self.in_poll:
+                if not self.in_poll and (self._then is None or self._ways.counts_callbacks):
                     at_ms = min(at_ms, self._out_of_poll_since_ms + self.settings.max_poll_interval_ms)
         if self.in_poll:
             at_ms = min(at_ms, self._auto_commit_at_ms)
@@ -244,9 +229,10 @@ class ConsumerMember(ReconcilingMember):
         if (
             not self.in_poll
             and state is not State.LEAVING
+            and (self._then is None or self._ways.counts_callbacks)
             and now_ms >= self._out_of_poll_since_ms + self.settings.max_poll_interval_ms
         ):
-            self._leave_for_silence(now_ms)
+            self._fall_silent(now_ms)
             return
         if self.state is State.LEAVING or (
             self._beat is None and (now_ms >= self._beat_at_ms or self.state is State.ACKNOWLEDGING)
@@ -325,7 +311,7 @@ class ConsumerMember(ReconcilingMember):
         elif code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
             pass
         elif code is ErrorCode.TOPIC_AUTHORIZATION_FAILED:
-            self._fail("TopicAuthorizationException", message)
+            self._fail(self._error_of(code), message)
         elif code in _OUT:
             self._become_fenced(now_ms)
         else:
@@ -336,6 +322,8 @@ class ConsumerMember(ReconcilingMember):
     def _join(self, now_ms: int) -> None:
         if self._reconciles:
             self._has_rejoined = True
+        if self.state is State.STALE and not self._ways.leaves_before_lost and self._coordinator is not None:
+            self._leave()
         self._epoch = _JOINS
         self._assignments.forget_target()
         self._has_news = True
@@ -350,27 +338,34 @@ class ConsumerMember(ReconcilingMember):
         self._lose(now_ms)
 
     def _become_fatal(self, code: ErrorCode, message: str, now_ms: int) -> None:
+        """Throw once; the member never joins again."""
         if code is ErrorCode.GROUP_AUTHORIZATION_FAILED:
             message = f"Not authorized to access group: {self.identity.group}"
         elif code is ErrorCode.INVALID_REGULAR_EXPRESSION:
             message = f"Invalid RE2J SubscriptionPattern provided in the call to subscribe. {message}"
-        self._fail(_FATAL.get(code, "KafkaException"), message)
+        self._fail(self._ways.fatal_error or self._error_of(code), message)
         self._become(State.FATAL, now_ms)
         self._epoch = NO_EPOCH
         self._lose(now_ms)
 
-    def _leave_for_silence(self, now_ms: int) -> None:
+    def _fall_silent(self, now_ms: int) -> None:
         """The application does not poll: leave, without waiting for the answer, and lose everything."""
         if self._beat is not None:
             self._waiting.pop(self._beat, None)
             self._beat = None
-        self._epoch = self._leave_epoch
-        self._assignments.give_up()
-        self._send(self._fields.plain(self._epoch), _unheard)
+        if self._ways.silence_error is not None:
+            self._fail(self._ways.silence_error, "Application maximum poll interval exceeded")
+        if self._ways.leaves_before_lost:
+            self._leave()
         self._fields.forget()
         self._failures = 0
         self._become(State.STALE, now_ms)
         self._lose(now_ms)
+
+    def _leave(self) -> None:
+        self._epoch = self._leave_epoch
+        self._assignments.give_up()
+        self._send(self._fields.plain(self._epoch), _unheard)
 
     @property
     def _leave_epoch(self) -> int:
@@ -443,7 +438,7 @@ class ConsumerMember(ReconcilingMember):
     def _finish_close(self, now_ms: int) -> None:
         self.state = State.UNSUBSCRIBED
         if self._error:
-            self._raise("KafkaException", now_ms, "Failed to close kafka consumer")
+            self._raise(self.identity.library.listener_error, now_ms, "Failed to close kafka consumer")
             self._error = ""
         self._end()
 

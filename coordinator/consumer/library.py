@@ -20,6 +20,59 @@ class AfterError(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NewConsumer:
+    """What a library's consumer of the new protocol (KIP-848) does."""
+
+    calls_for_nothing_first: bool
+    """Whether the listener is called where the first assignment after a join is empty."""
+    listener_can_refuse: bool
+    """Whether a callback that throws is called again, and nothing is acknowledged meanwhile."""
+    commits_before_revoked: bool
+    """Whether everything is committed before `revoked`, or what is revoked after it (auto commit)."""
+    ends_with_membership: bool
+    """Whether a reconciliation ends where the member is fenced, or goes on to its end before `lost`."""
+    leaves_before_lost: bool
+    """Whether a member that does not poll leaves at once, or falls silent and leaves in the next `poll`."""
+    counts_callbacks: bool
+    """Whether max.poll.interval.ms runs while a callback does."""
+    throws_last: bool
+    """Whether all callbacks that are due come before an exception that is due."""
+    names_codes: bool
+    """Whether exceptions are named by the protocol's error codes, or by classes of Kafka's."""
+    fatal_error: str | None = None
+    """Of every error that ends the membership for good; None: of each its own."""
+    silence_error: str | None = None
+    """Thrown where the application did not poll; None: nothing is."""
+    lost_error: str | None = None
+    """Of a commit of what is to be lost; None: the coordinator is asked."""
+
+
+_JAVA = NewConsumer(
+    calls_for_nothing_first=True,
+    listener_can_refuse=True,
+    commits_before_revoked=True,
+    ends_with_membership=True,
+    leaves_before_lost=True,
+    counts_callbacks=True,
+    throws_last=True,
+    names_codes=False,
+)
+_LIBRDKAFKA = NewConsumer(
+    calls_for_nothing_first=False,
+    listener_can_refuse=False,
+    commits_before_revoked=False,
+    ends_with_membership=False,
+    leaves_before_lost=False,
+    counts_callbacks=False,
+    throws_last=False,
+    names_codes=True,
+    fatal_error="_FATAL",
+    silence_error="_MAX_POLL_EXCEEDED",
+    lost_error="_ASSIGNMENT_LOST",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Library:
     """A client library: what its classic and its new consumer do where libraries differ."""
 
@@ -31,6 +84,9 @@ class Library:
     empty_callbacks: bool
     """Whether the listener is called for nothing: the end of a rebalance (KIP-429 Semantics 7)."""
     after_error: AfterError = AfterError.POLL_AGAIN
+    listener_error: str
+    """The exception that leaves `poll` where the listener throws."""
+    new_consumer: NewConsumer
     source: str
 
 
@@ -42,6 +98,8 @@ LIBRARIES = {
             leader=Leader.JAVA,
             assignors=("range", "cooperative-sticky"),
             empty_callbacks=True,
+            listener_error="KafkaException",
+            new_consumer=_JAVA,
             source="kafka-clients 4.3.1, ConsumerCoordinator and ConsumerMembershipManager",
         ),
         Library(
@@ -49,7 +107,9 @@ LIBRARIES = {
             leader=Leader.LIBRDKAFKA,
             assignors=("range", "roundrobin"),
             empty_callbacks=True,
-            source="librdkafka 2.15, rdkafka_cgrp.c",
+            listener_error="ListenerError",
+            new_consumer=_LIBRDKAFKA,
+            source="librdkafka 2.15, rdkafka_cgrp.c, tried with confluent-kafka 2.16",
         ),
     )
 }

@@ -189,7 +189,7 @@ class Member(ABC):
         self.in_poll = not self.is_closing
         self._threw = threw
         if threw and not self._error:
-            self._error = "KafkaException"
+            self._error = self.identity.library.listener_error
         since_ms = self._out_of_poll_since_ms
         then(now_ms)
         if self._then is not None:

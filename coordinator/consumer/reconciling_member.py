@@ -23,6 +23,8 @@ from coordinator.consumer.member import (
     RETRIABLE_COMMIT_ERRORS,
     Identity,
     Member,
+    Offsets,
+    OnCommit,
     Position,
     Step,
 )
@@ -40,13 +42,31 @@ _BEFORE_REBALANCE = (RETRIABLE_COMMIT_ERRORS | {ErrorCode.STALE_MEMBER_EPOCH}) -
 """After which the commit before a reconciliation is tried again. A deleted topic must not hold it up, and the epoch
 may have moved on meanwhile; a commit of the application gives up then."""
 
-_COMMIT_ERRORS = {
+_EXCEPTIONS = {
     ErrorCode.UNKNOWN_MEMBER_ID: "CommitFailedException",
     ErrorCode.STALE_MEMBER_EPOCH: "CommitFailedException",
+    ErrorCode.FENCED_INSTANCE_ID: "FencedInstanceIdException",
     ErrorCode.GROUP_AUTHORIZATION_FAILED: "GroupAuthorizationException",
+    ErrorCode.GROUP_ID_NOT_FOUND: "GroupIdNotFoundException",
+    ErrorCode.GROUP_MAX_SIZE_REACHED: "GroupMaxSizeReachedException",
+    ErrorCode.INVALID_REGULAR_EXPRESSION: "InvalidRegularExpression",
+    ErrorCode.INVALID_REQUEST: "InvalidRequestException",
     ErrorCode.OFFSET_METADATA_TOO_LARGE: "OffsetMetadataTooLarge",
     ErrorCode.TOPIC_AUTHORIZATION_FAILED: "TopicAuthorizationException",
+    ErrorCode.UNKNOWN_SERVER_ERROR: "UnknownServerException",
+    ErrorCode.UNRELEASED_INSTANCE_ID: "UnreleasedInstanceIdException",
+    ErrorCode.UNSUPPORTED_ASSIGNOR: "UnsupportedAssignorException",
+    ErrorCode.UNSUPPORTED_VERSION: "UnsupportedVersionException",
 }
+"""Of refused heartbeats and commits, by Java's names; of those without one here no coordinator of ours speaks."""
+
+_FETCH_ERRORS = {
+    ErrorCode.UNKNOWN_MEMBER_ID: "UnknownMemberIdException",
+    ErrorCode.STALE_MEMBER_EPOCH: "StaleMemberEpochException",
+}
+"""Of refused offset fetches."""
+
+_LISTENER_THREW = "User rebalance callback throws an error"
 
 
 class State(Enum):
@@ -96,6 +116,7 @@ class ReconcilingMember(Member):
     ) -> None:
         super().__init__(identity, image, position)
         self.state = State.UNSUBSCRIBED
+        self._ways = identity.library.new_consumer
         self._uuid = uuid
         self._epoch = 0
         self._client_side = client_side
@@ -155,7 +176,7 @@ class ReconcilingMember(Member):
 
     def _take_event(self, now_ms: int) -> None:
         """Those that there are at once are all taken before the first exception among them leaves `poll`."""
-        self._batch = (self._batch or len(self._events)) - 1
+        self._batch = (self._batch or len(self._events)) - 1 if self._ways.throws_last else 0
         event = self._events.pop(0)
         if isinstance(event, _Failure):
             if not self._error:
@@ -169,13 +190,15 @@ class ReconcilingMember(Member):
         self._call(event.kind, event.partitions, event.then, now_ms)
 
     def _throw(self, now_ms: int) -> None:
-        error, message = self._error, self._message or "User rebalance callback throws an error"
+        error, message = self._error, self._message or _LISTENER_THREW
         self._error = self._message = ""
         self._raise(error, now_ms, message)
 
     def _lose(self, now_ms: int) -> None:
         """Stop to fetch, and call `lost` in the next `poll`, with what is owned now."""
         self._revoking |= self.owned
+        if self._reconciles and not self._ways.ends_with_membership:
+            return  # its end loses the rest
         if self.owned:
             self._is_lost = True
             self._events.append(_Call(CallbackKind.LOST, self.owned, self._lost))
@@ -207,6 +230,8 @@ class ReconcilingMember(Member):
 
     def _receive(self, assignment: TopicPartitions, now_ms: int) -> None:
         self._assignments.receive(assignment)
+        if not (assignment or self._assignments.owned or self._ways.calls_for_nothing_first):
+            self._assignments.begin_with_nothing()
         if not self._assignments.is_reconciled:
             self._become(State.RECONCILING, now_ms)
         elif self.state in (State.RECONCILING, State.JOINING):
@@ -222,26 +247,31 @@ class ReconcilingMember(Member):
         if self._assignments.is_owned(step):
             self._acknowledge(step, now_ms)
             return
-        commits = self.settings.enable_auto_commit
-        if not self.in_poll and (commits or step.revoked):
+        commits = self.settings.enable_auto_commit and self._ways.commits_before_revoked
+        if not self.in_poll and (commits or (step.revoked and self._ways.commits_before_revoked)):
             return
         self._reconciles, self._has_rejoined = True, False
         self._revoking |= step.revoked
         committed = partial(self._committed, step)
         if commits:
-            until_ms = now_ms + self.settings.max_poll_interval_ms
-            self._commit(self._consumed(), now_ms, until_ms, committed, retried=_BEFORE_REBALANCE)
+            self._commit_before(self._consumed(), committed, now_ms)
         else:
             committed("", now_ms)
 
+    def _commit_before(self, offsets: Offsets, then: OnCommit, now_ms: int) -> None:
+        """Commit, for at most the rebalance timeout; whether or not that succeeds, the reconciliation goes on."""
+        until_ms = now_ms + self.settings.max_poll_interval_ms
+        self._commit(offsets, now_ms, until_ms, then, retried=_BEFORE_REBALANCE)
+
     def _is_overtaken(self) -> bool:
+        if not self._ways.ends_with_membership:
+            return False
         if self.state is State.RECONCILING and not self._has_rejoined:
             return False
         self._reconciles = self._has_rejoined = False
         return True
 
     def _committed(self, step: Reconciliation, _error: str, _now_ms: int) -> None:
-        """Whether or not the commit succeeded."""
         if self._is_overtaken():
             return
         if step.revoked:
@@ -251,26 +281,38 @@ class ReconcilingMember(Member):
         else:
             self._assign(step)
 
-    def _revoked(self, step: Reconciliation, _now_ms: int) -> None:
-        if self._threw:
+    def _revoked(self, step: Reconciliation, now_ms: int) -> None:
+        if self._threw and self._ways.listener_can_refuse:
             self._reconciles = False  # nothing is given up; the next `poll` tries again
-        elif not self._is_overtaken():
+        elif self._is_overtaken():
+            return
+        elif self.settings.enable_auto_commit and not self._ways.commits_before_revoked:
+            consumed = self._consumed(step.revoked & self.owned)
+            self._commit_before(consumed, partial(self._committed_after, step), now_ms)
+        else:
             self._assign(step)
+
+    def _committed_after(self, step: Reconciliation, _error: str, _now_ms: int) -> None:
+        self._assign(step)
 
     def _assign(self, step: Reconciliation) -> None:
         then = partial(self._assigned, step)
         self._events.append(_Call(CallbackKind.ASSIGNED, step.added, then, step.assigned))
 
     def _assigned(self, step: Reconciliation, now_ms: int) -> None:
-        if self._threw:
+        if self._threw and self._ways.listener_can_refuse:
             self._reconciles = False  # they are owned, but not fetched
             return
         self._awaiting -= step.assigned
-        if self._reconciles and not self._is_overtaken():
-            self._reconciles = False
-            if self.settings.enable_auto_commit:
-                self._auto_commit_at_ms = now_ms + self.settings.auto_commit_interval_ms
-            self._acknowledge(step, now_ms)
+        if not self._reconciles or self._is_overtaken():
+            return
+        self._reconciles = False
+        if self.state is not State.RECONCILING:
+            self._lose(now_ms)  # it was fenced meanwhile
+            return
+        if self.settings.enable_auto_commit:
+            self._auto_commit_at_ms = now_ms + self.settings.auto_commit_interval_ms
+        self._acknowledge(step, now_ms)
 
     def _acknowledge(self, step: Reconciliation, now_ms: int) -> None:
         self._assignments.complete(step)
@@ -289,13 +331,19 @@ class ReconcilingMember(Member):
         """A position is looked up also while `assigned` runs, but not for what is being given up."""
         return self.owned - self.positioned - self._revoking
 
-    def _commit_identity(self) -> tuple[str, int]:
+    def _commit_identity(self) -> tuple[str, int] | str:
         """Also outside the group, and refused by the coordinator then, unless nobody is in the group."""
+        if self._is_lost and self._ways.lost_error is not None:
+            return self._ways.lost_error
         return self._uuid, self._epoch if self._epoch > 0 else NO_EPOCH
 
     def _commit_error(self, code: ErrorCode, _now_ms: int) -> str:
         """It does not change the membership: the next heartbeat brings the same error."""
-        return _COMMIT_ERRORS.get(code, "KafkaException")
+        return self._error_of(code)
+
+    def _error_of(self, code: ErrorCode) -> str:
+        """The class of the exception for an error of the coordinator."""
+        return code.name if self._ways.names_codes else _EXCEPTIONS.get(code, "KafkaException")
 
     @property
     def _fetch_identity(self) -> tuple[str | None, int]:
@@ -303,11 +351,7 @@ class ReconcilingMember(Member):
 
     def _offset_fetch_refused(self, code: ErrorCode, now_ms: int) -> None:
         super()._offset_fetch_refused(code, now_ms)
-        if code is ErrorCode.UNKNOWN_MEMBER_ID:
-            self._fail("UnknownMemberIdException", "")
-        elif code is ErrorCode.STALE_MEMBER_EPOCH and self._epoch <= 0:
-            self._fail("StaleMemberEpochException", "")
+        if code is ErrorCode.UNKNOWN_MEMBER_ID or (code is ErrorCode.STALE_MEMBER_EPOCH and self._epoch <= 0):
+            self._fail(code.name if self._ways.names_codes else _FETCH_ERRORS[code], "")
         elif code is ErrorCode.GROUP_AUTHORIZATION_FAILED:
-            self._fail(
-                "GroupAuthorizationException", f"Not authorized to access group: {self.identity.group}"
-            )
+            self._fail(self._error_of(code), f"Not authorized to access group: {self.identity.group}")

@@ -1,0 +1,143 @@
+"""What librdkafka's member of the consumer protocol does otherwise than Java's; recorded stories show each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coordinator.consumer.outputs import TopicPartition
+from coordinator.consumer.reconciling_member import State
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
+from coordinator.engine.offsets.commit import OffsetCommit
+from tests.coordinator.consumer.consumer_members import heartbeats, member_of, start
+from tests.coordinator.consumer.driver import Application, Play
+from tests.coordinator.engine.consumer import images
+from wire.errors import ErrorCode
+
+ALL = [f"foo-{number}" for number in range(6)]
+
+
+def librdkafka(play: Play, name: str = "a", instance: str | None = None, **config: Any) -> Application:
+    return start(play, name, library="librdkafka", instance=instance, **config)
+
+
+def alone(**config: Any) -> tuple[Play, Application]:
+    play = Play()
+    a = librdkafka(play, **config)
+    a.calls()
+    return play, a
+
+
+def test_a_first_assignment_of_nothing_calls_nothing() -> None:
+    play, a = alone()
+    b = librdkafka(play, "b")
+    assert (b.calls(), member_of(b).state) == ([], State.STABLE)
+    play.rest()
+    assert a.calls() == [("revoked", ALL[3:]), ("assigned", [])]
+    assert b.calls() == [("assigned", ALL[3:])]
+
+
+def test_revoked_that_throws_gives_up_all_the_same() -> None:
+    play, a = alone()
+    a.listener["revoked"].throws = True
+    b = librdkafka(play, "b")
+    play.rest()
+    assert a.calls() == [("revoked", ALL[3:]), ("assigned", [])]
+    assert a.raised == ["ListenerError"]
+    assert b.owns == ALL[3:]
+
+
+def test_assigned_that_throws_counts() -> None:
+    play = Play()
+    play.node = None
+    a = librdkafka(play)
+    a.listener["assigned"].throws = True
+    play.node = 1
+    play.rest()
+    assert (a.calls(), a.raised) == ([("assigned", ALL)], ["ListenerError"])
+    assert (a.fetches, member_of(a).state) == (ALL, State.STABLE)
+
+
+def test_a_member_that_does_not_poll_falls_silent_and_leaves_after_lost() -> None:
+    """librdkafka#5488."""
+    play, a = alone(max_poll_interval_ms=10_000)
+    play.pause(a)
+    heartbeats(a)
+    play.advance(12_000)
+    assert [each.epoch for each in heartbeats(a)] == [a.member.epoch]
+    assert member_of(a).state is State.STALE
+    play.resume(a)
+    assert a.raised == ["_MAX_POLL_EXCEEDED"]
+    play.rest()
+    assert a.calls() == [("lost", ALL), ("assigned", ALL)]
+    assert [each.epoch for each in heartbeats(a)][:2] == [-1, 0]
+
+
+def test_a_static_member_that_was_silent_goes_away_before_it_joins() -> None:
+    play = Play()
+    a = librdkafka(play, instance="i", max_poll_interval_ms=10_000)
+    play.pause(a)
+    play.advance(12_000)
+    play.resume(a)
+    heartbeats(a)
+    play.rest()
+    assert [each.epoch for each in heartbeats(a)][:2] == [-2, 0]
+
+
+def test_the_poll_interval_does_not_run_while_a_callback_does() -> None:
+    play, a = alone(max_poll_interval_ms=10_000)
+    a.listener["assigned"].takes_ms = 15_000
+    play.change_topics(images(("foo", 7), version=2))
+    play.advance(30_000)
+    assert a.calls() == [("assigned", ["foo-6"])]
+    assert (member_of(a).state, a.raised) == (State.STABLE, [])
+
+
+def test_a_member_that_is_fenced_while_it_reconciles_ends_that_before_lost() -> None:
+    play, a = alone(max_poll_interval_ms=8_000)
+    a.listener["revoked"].takes_ms = 14_000
+    librdkafka(play, "b")
+    play.advance(19_000)
+    assert a.calls() == [("revoked", ALL[3:]), ("assigned", []), ("lost", ALL[:3])]
+    play.rest()
+    assert len(a.owns) == 3
+
+
+def test_what_was_revoked_is_committed_after_the_callback() -> None:
+    play, a = alone()
+    for number in range(6):
+        a.positions[TopicPartition("foo", number)] = number
+    a.listener["revoked"].takes_ms = 1_000
+    librdkafka(play, "b")
+    play.advance(5_500)
+    assert a.calls() == [("revoked", ALL[3:])]
+    before = len(a.requests(OffsetCommit))
+    play.advance(1_000)
+    (commit,) = a.requests(OffsetCommit)[before:]
+    assert {each.partition for each in commit.offsets} == {3, 4, 5}
+
+
+def test_a_commit_of_what_is_to_be_lost_is_not_sent() -> None:
+    play, a = alone(max_poll_interval_ms=10_000, enable_auto_commit=False)
+    a.positions[TopicPartition("foo", 0)] = 5
+    play.pause(a)
+    play.advance(12_000)
+    a.member.commit(play.now_ms)
+    play.run()
+    assert (a.raised, a.requests(OffsetCommit)) == (["_ASSIGNMENT_LOST"], [])
+
+
+def test_errors_have_the_names_of_codes_and_fatal_is_one() -> None:
+    play, a = alone(enable_auto_commit=False)
+    a.positions[TopicPartition("foo", 0)] = 5
+    play.pause(a)
+    play.refuses = lambda request: ErrorCode.STALE_MEMBER_EPOCH if isinstance(request, OffsetCommit) else None
+    a.member.commit(play.now_ms)
+    play.run()
+    assert a.raised == ["STALE_MEMBER_EPOCH"]
+    play.refuses = lambda request: (
+        ErrorCode.GROUP_MAX_SIZE_REACHED if isinstance(request, ConsumerGroupHeartbeat) else None
+    )
+    play.resume(a)
+    play.rest()
+    assert a.raised == ["STALE_MEMBER_EPOCH", "_FATAL"]
+    assert a.calls() == [("lost", ALL)]
