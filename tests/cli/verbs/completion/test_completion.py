@@ -75,6 +75,12 @@ def test_every_command_is_offered() -> None:
     assert _words("kohort no-such-command ") == _words("kohort offsets no-such-command ") == []
 
 
+def test_scenarios_that_ship_and_files_are_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "scale.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    assert {"scale.yaml", "scale-out", "crash"} <= set(_words("kohort simulate "))
+
+
 def test_every_flag_of_the_drop_in_is_offered_and_explained() -> None:
     assert HELP.keys() == FLAGS.keys()
     assert _words("kohort-consumer-groups --") == [f"--{flag}" for flag in FLAGS]

@@ -9,6 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import yaml
 
 from cli.verbs.simulate.action import ProtocolRuns, Request, Simulated, status_of
 from cli.verbs.simulate.picture import MOST_ROWS, picture_of, write_picture
@@ -68,6 +69,14 @@ def test_the_story_is_printed_when_it_is_asked_for(kohort: Kohort) -> None:
     told = kohort.quick("simulate crash --story").succeeded().stdout
     assert "onPartitionsAssigned" in told
     assert "onPartitionsAssigned" not in kohort.quick("simulate crash").succeeded().stdout
+
+
+def test_every_form_shows_the_same_run(kohort: Kohort) -> None:
+    document = kohort.quick("simulate crash --output json").succeeded().document
+    assert yaml.safe_load(kohort.quick("simulate crash --output yaml").succeeded().stdout) == document
+    for form in ("table", "csv", "markdown", "html"):
+        shown = kohort.quick(f"simulate crash --output {form}").succeeded(stderr="").stdout
+        assert f"{document['runs'][0]['without_owner_s']:.2f}" in shown, form
 
 
 def test_the_scenarios_are_listed(kohort: Kohort) -> None:
