@@ -36,6 +36,8 @@ class Costs:
     thrown: int
     zombie_overlap_s: float
     violations: int
+    known: int
+    """How many of them are known weaknesses of Kafka's own rules (`known_flaws`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +63,7 @@ def costs_of(result: Result) -> Costs:
         thrown=len(result.thrown),
         zombie_overlap_s=sum(each.length_s for each in result.zombies),
         violations=len(result.violations),
+        known=sum(bool(each.known) for each in result.violations),
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from coordinator.simulation.result import Result
+from coordinator.simulation.result import Result, Violation
 from coordinator.simulation.run import LIMIT, run
 from coordinator.simulation.scenario import ChangeTopic, Event, FailCoordinator, Faults, Scenario, Variant
 from coordinator.simulation.scenario_file import parse_scenario
@@ -37,16 +37,21 @@ def shrink(
     first = run(scenario, seed, variant=variant, limit=limit, tells=False)
     if not first.violations:
         return None
-    invariant = first.violations[0].invariant
+    wanted = next((each for each in first.violations if not each.known), first.violations[0])
 
     def breaks(candidate: Scenario) -> bool:
         if not _can_be_written(candidate):
             return False
         played = run(candidate, seed, variant=variant, limit=limit, tells=False)
-        return any(each.invariant == invariant for each in played.violations)
+        return any(_is_same(each, wanted) for each in played.violations)
 
     smallest = _smallest(replace(scenario, description=""), _limited(breaks, tries))
     return run(smallest, seed, variant=variant, limit=limit)
+
+
+def _is_same(one: Violation, other: Violation) -> bool:
+    """Whether they are of the same invariant, for the same known weakness or none."""
+    return (one.invariant, one.known) == (other.invariant, other.known)
 
 
 def _limited(breaks: Callable[[Scenario], bool], tries: int) -> Callable[[Scenario], bool]:

@@ -47,7 +47,7 @@ class ProtocolRuns:
     played: list[Played] = field(default_factory=list)
     """In the order of the seeds."""
     shown: Result | None = None
-    """The first run that broke an invariant, else the first that was stopped, else the first; None: none ended."""
+    """That of `told`; None: no run has ended."""
     shrunk: Result | None = None
     """What is left of it where it broke an invariant."""
 
@@ -55,6 +55,15 @@ class ProtocolRuns:
     def failing(self) -> list[int]:
         """Seeds that broke an invariant."""
         return [each.seed for each in self.played if each.costs.violations]
+
+    @property
+    def told(self) -> int | None:
+        """The seed to tell of: one that no known weakness explains, one that broke an invariant, one that was stopped,
+        or the first; None where none has been played."""
+        if not self.played:
+            return None
+        unexplained = [each.seed for each in self.played if each.costs.violations > each.costs.known]
+        return [*unexplained, *self.failing, *self.cut, self.played[0].seed][0]
 
     @property
     def cut(self) -> list[int]:
@@ -160,9 +169,8 @@ def _play_all(request: Request, runs: ProtocolRuns, progress: Progress) -> None:
 
 def _show_one(request: Request, runs: ProtocolRuns) -> None:
     """Play the seed that is to be shown once more, with its story; nothing where none is known."""
-    if runs.played and runs.shown is None:
-        seed = [*runs.failing, *runs.cut, request.seeds[0]][0]
-        runs.shown = run(request.scenario, seed, variant=runs.variant, limit=request.limit)
+    if runs.told is not None and runs.shown is None:
+        runs.shown = run(request.scenario, runs.told, variant=runs.variant, limit=request.limit)
 
 
 class _Interrupts:

@@ -24,7 +24,7 @@ MOST_SEEDS = 20
 """That are named."""
 _COLUMNS = (
     "#REBALANCES", "#MOVED", "#WITHOUT-OWNER-S", "#READ-TWICE", "#CONVERGED-S", "#CALLBACKS", "#THROWN",
-    "#ZOMBIE-OVERLAP-S", "#VIOLATIONS",
+    "#ZOMBIE-OVERLAP-S", "#VIOLATIONS", "#KNOWN",
 )  # fmt: skip
 
 
@@ -109,7 +109,10 @@ def _violations(simulated: Simulated, runs: ProtocolRuns, result: Result) -> Ite
     told = runs.shrunk or result
     violated = told.violations[0].invariant
     for violation in told.violations[:1]:
-        yield Text(f"{violation.invariant} does not hold at {violation.at_s:.3f} s: {violation.message}.")
+        yield Text(
+            f"{violation.invariant} does not hold at {violation.at_s:.3f} s: {violation.message}"
+            f"{f' (a known weakness of the rules of Kafka: {violation.known})' if violation.known else ''}."
+        )
         lines = violation.story or tuple(_lines(told.story))
         left_out = len(lines) - MOST_LINES
         yield Code(
@@ -227,6 +230,7 @@ def _violation(violation: Violation) -> dict[str, Any]:
         "invariant": violation.invariant,
         "at": violation.at_s,
         "message": violation.message,
+        "known": violation.known or None,
         "story": list(violation.story),
     }
 

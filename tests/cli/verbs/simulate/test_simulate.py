@@ -150,7 +150,7 @@ def test_each_figure_has_its_own_median_and_worst() -> None:
     def costs(rebalances: int, converged_s: float | None) -> Costs:
         return Costs(
             rebalances=rebalances, moved=0, without_owner_s=0.0, read_twice=0, converged_s=converged_s, callbacks=0,
-            thrown=0, zombie_overlap_s=0.0, violations=0,
+            thrown=0, zombie_overlap_s=0.0, violations=0, known=0,
         )  # fmt: skip
 
     assert median_and_worst([costs(3, 1.0), costs(1, None), costs(2, 2.0)]) == (costs(2, 2.0), costs(3, None))
@@ -262,6 +262,22 @@ def test_a_violation_is_told_with_its_story_and_how_to_play_it_again() -> None:
     assert "1 more violation followed" in told
     assert status_of(simulated) == 1
     assert faults(document.as_data()) == []
+
+
+def test_a_known_weakness_is_named_and_told_of_last() -> None:
+    known = Violation(invariant="I7", at_s=3.0, message="goes back", known="late-commit")
+    explained = _result(7, violations=(known,))
+    simulated = _simulated(explained, seeds=range(7, 9))
+    assert (simulated.runs[0].told, status_of(simulated)) == (7, 1)
+    document = simulation_document(simulated, story=False)
+    told = "\n".join(str(block) for block in document.blocks)
+    assert (
+        "I7 does not hold at 3.000 s: goes back (a known weakness of the rules of Kafka: late-commit)."
+        in told
+    )
+    assert document.as_data()["runs"][0]["violations"][0]["known"] == "late-commit"
+    simulated.runs[0].played.append(played_of(_result(8)))
+    assert simulated.runs[0].told == 8
 
 
 def test_of_a_shrunk_run_the_shorter_story_is_told() -> None:
