@@ -14,7 +14,7 @@ from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeatAnswer
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
 from coordinator.engine.consumer.member import names_of
 from coordinator.engine.engine import Engine
 from coordinator.engine.offsets.commit import OffsetCommit, OffsetCommitAnswer
@@ -51,7 +51,8 @@ class LogRules:
     nobody else takes it for its own, but for processes that the coordinator has put out.
 
     I3 for the coordinator: member epoch ≤ assignment epoch ≤ group epoch; none goes back, nor does a generation. A
-    group that was empty when the other protocol took it begins anew.
+    group that was empty when the other protocol took it begins anew. A heartbeat of the previous epoch is taken only
+    where it reports nothing that the coordinator does not take for the member's: its last answer may be lost.
 
     I5: a target assignment gives each partition of the topics that its members subscribe to to one member, which
     subscribes to it; the assignment of a classic leader gives none twice, and only what is subscribed to.
@@ -321,6 +322,8 @@ class LogRules:
         check = self._answers.get(type(answer))
         if check is not None and node is self._facts.coordinator:
             check(request, answer, is_heard)
+        if type(request) is ConsumerGroupHeartbeat and request.owned and node is self._facts.coordinator:
+            self._reported(request, answer)
 
     def _join_answered(self, _request: JoinGroup, answer: JoinGroupAnswer, _is_heard: bool) -> None:
         if answer.error or not answer.leader:
@@ -353,6 +356,16 @@ class LogRules:
                 self.unheard.discard(answer.member)
             else:
                 self.unheard.add(answer.member)
+
+    def _reported(self, request: ConsumerGroupHeartbeat, answer: object) -> None:
+        if getattr(answer, "error", None) or not 0 < request.epoch < self._epochs.get(request.member, 0):
+            return
+        unknown = self._places(request.owned or {}) - self._kept.get(request.member, frozenset())
+        if unknown:
+            who = self._facts.name_of(request.member)
+            self._facts.broken(
+                "I3", f"{who} reports {_name(min(unknown))} at an epoch that is over, and is not fenced"
+            )
 
     def _commit_answered(self, request: OffsetCommit, answer: OffsetCommitAnswer, _is_heard: bool) -> None:
         for offset, (*_, code) in zip(request.offsets, answer.partitions, strict=True):

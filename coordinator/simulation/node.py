@@ -61,6 +61,9 @@ class NodeWatcher(Protocol):
 class Node:
     """See the module."""
 
+    answers_survive = False
+    """Whether answers leave although their append is lost: a rule that can be broken."""
+
     def __init__(
         self,
         number: int,
@@ -81,8 +84,6 @@ class Node:
         self.handled = 0
         self.is_ahead = False
         """Whether it crashed before it appended what its engine had done."""
-        self.answers_survive = False
-        """A broken rule: answers leave although the append was lost (see `broken`)."""
         self._length = 0
         """How much of the log a zombie knows."""
         self._schedule, self._config, self._random = schedule, config, random
@@ -124,6 +125,8 @@ class Node:
 
     def receive(self, connection: Connection, number: int, request: Request[Any], is_late: bool) -> None:
         status = self.status
+        if status is NodeStatus.DOWN:
+            return
         if status is not NodeStatus.COORDINATING and status is not NodeStatus.ZOMBIE:
             loads = status is NodeStatus.LOADING
             error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if loads else ErrorCode.NOT_COORDINATOR
@@ -160,7 +163,10 @@ class Node:
                 self._watcher.lost(self, records)
                 if self.answers_survive:
                     self._send(result)
-                self._crash_now(self._crash)
+                    self.status = NodeStatus.DOWN
+                    self._schedule.at(self._schedule.now_ms + PATIENCE_MS, self._crash_now, self._crash)
+                else:
+                    self._crash_now(self._crash)
                 return
             self.log += records
             self._watcher.appended(records, request, is_late=is_late)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from coordinator.simulation.broken_rules import without_rule
 from coordinator.simulation.consumers import MakeMember, make_member
 from coordinator.simulation.rest_rules import REST_MS
 from coordinator.simulation.result import Result
@@ -23,6 +24,7 @@ def run(
     variant: Variant = Variant.AS_WRITTEN,
     limit: int = LIMIT,
     member_ids: Mapping[str, Sequence[str]] | None = None,
+    break_rule: str | None = None,
     make: MakeMember = make_member,
     tells: bool = True,
 ) -> Result:
@@ -33,15 +35,17 @@ def run(
 
     :param limit: steps after which the run is cut
     :param member_ids: see `World`
+    :param break_rule: the safety rule that is switched off, of `broken_rules`
     :raises InvalidSetting: a setting of the brokers or of a member is invalid
     """
     played = with_variant(scenario, variant)
-    world = World(played, seed, member_ids=member_ids, make=make, tells=tells)
-    is_whole = world.schedule.play(int(played.until_s * 1000), limit)
-    result = _result(world, seed, variant, is_cut=not is_whole)
-    if not is_whole:
-        return result
-    is_at_rest = _come_to_rest(world, limit)
+    with without_rule(break_rule):
+        world = World(played, seed, member_ids=member_ids, make=make, tells=tells)
+        is_whole = world.schedule.play(int(played.until_s * 1000), limit)
+        result = _result(world, seed, variant, is_cut=not is_whole)
+        if not is_whole:
+            return result
+        is_at_rest = _come_to_rest(world, limit)
     has_converged = is_at_rest and world.measures.changed_ms <= played.until_s * 1000
     return replace(
         result,

@@ -8,6 +8,9 @@ from typing import Any, TypeAlias
 
 Action: TypeAlias = Callable[..., None]
 
+ASKED_MS = 733
+"""How often `play` asks whether to go on: in step with nothing that happens every so many seconds."""
+
 
 class Schedule:
     """The heap of what is to come. `now_ms` is the moment that is played."""
@@ -29,16 +32,16 @@ class Schedule:
     def play(self, until_ms: int, limit: int, go_on: Callable[[], bool] | None = None) -> bool:
         """Play what is planned up to and with `until_ms`; False where `limit` steps in all were reached before.
 
-        With `go_on` it is asked once a simulated second and the play ends early where it says no; the clock then
+        With `go_on` it is asked every ASKED_MS and the play ends early where it says no; the clock then
         stays there. Otherwise it ends at `until_ms`.
         """
-        heap, steps, asked_s = self._heap, self.steps, self.now_ms // 1000
+        heap, steps, asked = self._heap, self.steps, self.now_ms // ASKED_MS
         while heap:
             at_ms, _, action, arguments = heap[0]
             if at_ms > until_ms:
                 break
-            if go_on is not None and at_ms // 1000 != asked_s:
-                asked_s = at_ms // 1000
+            if go_on is not None and at_ms // ASKED_MS != asked:
+                asked = at_ms // ASKED_MS
                 if not go_on():
                     self.steps = steps
                     return True

@@ -25,7 +25,12 @@ from coordinator.simulation.scenario import (
 
 PLAIN = MemberScript(
     topics=("orders", "payments"),
-    config={"max.poll.interval.ms": "20000", "session.timeout.ms": "15000", "metadata.max.age.ms": "20000"},
+    config={
+        "max.poll.interval.ms": "20000",
+        "session.timeout.ms": "15000",
+        "metadata.max.age.ms": "20000",
+        "auto.commit.interval.ms": "1000",
+    },
 )
 SLOW = MemberScript(
     topics=("orders", "payments"),
@@ -77,3 +82,23 @@ STORM = Scenario(
     until_s=140,
 )
 """Everything at once, under any protocol."""
+
+TWO_BOUNCES = Scenario(
+    name="two bounces",
+    topics={"orders": 4},
+    members={name: MemberScript(topics=("orders",), assignors=("range",)) for name in "abc"},
+    events=(
+        Start(at=0, member="a"),
+        Start(at=1, member="b"),
+        Restart(
+            at=20,
+            member="a",
+            script=MemberScript(topics=("orders",), assignors=("cooperative-sticky", "range")),
+            after_s=1,
+        ),
+        EnforceRebalance(at=40, member="b"),
+        Start(at=60, member="c"),
+    ),
+    until_s=80,
+)
+"""The first bounce of KIP-429's upgrade, of one member of two, and rebalances after it."""

@@ -1,0 +1,90 @@
+"""Safety rules that can be switched off, to see which invariant falls without them (S10).
+
+Each is switched off in the real engine or member, from outside, as long as the context is open. It is open for all
+runs of the process: no other may be played meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+from unittest import mock
+
+from assignors.assignor import Leader, RebalanceProtocol
+from assignors.registry import rebalance_protocol
+from coordinator.consumer import classic_member, leader
+from coordinator.engine.consumer import heartbeat, reconciliation, update
+from coordinator.simulation.node import Node
+
+
+@contextmanager
+def _hand_out_what_is_owned() -> Iterator[None]:
+    """The coordinator assigns a partition although another member has it, or is still giving it up."""
+
+    def goal(**fields: Any) -> reconciliation.Goal:
+        return reconciliation.Goal(**{**fields, "is_free": lambda _topic, _partition: True})
+
+    with mock.patch.object(update, "Goal", goal):
+        yield
+
+
+@contextmanager
+def _take_for_revoked() -> Iterator[None]:
+    """A member of the consumer protocol counts as without a partition as soon as it was told to give it up."""
+    with mock.patch.object(reconciliation, "_still_has", return_value=False):
+        yield
+
+
+@contextmanager
+def _take_any_report() -> Iterator[None]:
+    """The coordinator takes a heartbeat of the previous epoch whatever it reports to own."""
+    with mock.patch.object(heartbeat, "_is_subset", return_value=True):
+        yield
+
+
+@contextmanager
+def _assign_before_revoking() -> Iterator[None]:
+    """The leader of cooperative members gives partitions to their new owners at once."""
+
+    def assign(name: str, *rest: Any) -> tuple[tuple[str, bytes], ...]:
+        return leader.assign("range" if name == "cooperative-sticky" else name, *rest)
+
+    with mock.patch.object(classic_member, "assign", assign):
+        yield
+
+
+@contextmanager
+def _answer_before_append() -> Iterator[None]:
+    """The coordinator answers first: an answer survives a crash in which its records are lost."""
+    with mock.patch.object(Node, "answers_survive", True):
+        yield
+
+
+@contextmanager
+def _cooperate_under_both_lists() -> Iterator[None]:
+    """A member cooperates as soon as one of its assignors can, not only when all can: one bounce instead of two."""
+
+    def protocol(names: Sequence[str], library: Leader | None = None) -> RebalanceProtocol:
+        if "cooperative-sticky" in names:
+            return RebalanceProtocol.COOPERATIVE
+        return rebalance_protocol(names, library)
+
+    with mock.patch.object(classic_member, "rebalance_protocol", protocol):
+        yield
+
+
+BROKEN_RULES: Mapping[str, Callable[[], AbstractContextManager[None]]] = {
+    "withhold-owned": _hand_out_what_is_owned,
+    "revoke-before-acknowledge": _take_for_revoked,
+    "previous-epoch-check": _take_any_report,
+    "revoke-before-assign": _assign_before_revoking,
+    "append-before-answer": _answer_before_append,
+    "two-bounces": _cooperate_under_both_lists,
+}
+"""What is switched off, by the rule's name."""
+
+
+def without_rule(name: str | None) -> AbstractContextManager[None]:
+    """The world without a rule; None: with all of them. :raises KeyError: there is none of that name"""
+    return nullcontext() if name is None else BROKEN_RULES[name]()
