@@ -129,7 +129,11 @@ class ConsumerMember(ReconcilingMember):
             else:
                 if self._beat is None:
                     at_ms = min(at_ms, self._beat_at_ms)
-                if not self.in_poll and (self._then is None or self._ways.counts_callbacks):
+                if (
+                    not self.in_poll
+                    and self._is_watched
+                    and (self._then is None or self._ways.counts_callbacks)
+                ):
                     at_ms = min(at_ms, self._out_of_poll_since_ms + self.settings.max_poll_interval_ms)
         if self.in_poll:
             at_ms = min(at_ms, self._auto_commit_at_ms)
@@ -228,6 +232,7 @@ class ConsumerMember(ReconcilingMember):
             return
         if (
             not self.in_poll
+            and self._is_watched
             and state is not State.LEAVING
             and (self._then is None or self._ways.counts_callbacks)
             and now_ms >= self._out_of_poll_since_ms + self.settings.max_poll_interval_ms
@@ -359,6 +364,7 @@ class ConsumerMember(ReconcilingMember):
             self._leave()
         self._fields.forget()
         self._failures = 0
+        self._is_watched = self._ways.counts_callbacks
         self._become(State.STALE, now_ms)
         self._lose(now_ms)
 

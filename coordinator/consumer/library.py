@@ -34,7 +34,7 @@ class NewConsumer:
     leaves_before_lost: bool
     """Whether a member that does not poll leaves at once, or falls silent and leaves in the next `poll`."""
     counts_callbacks: bool
-    """Whether max.poll.interval.ms runs while a callback does."""
+    """Whether max.poll.interval.ms runs while a callback does, and before the first `assigned` since a join."""
     throws_last: bool
     """Whether all callbacks that are due come before an exception that is due."""
     names_codes: bool

@@ -137,6 +137,8 @@ class ReconcilingMember(Member):
         self._message = ""
         self._is_lost = False
         """Whether `lost` is due or under way."""
+        self._is_watched = self._ways.counts_callbacks
+        """Whether max.poll.interval.ms counts."""
 
     @property
     def member_id(self) -> str:
@@ -304,6 +306,7 @@ class ReconcilingMember(Member):
             self._reconciles = False  # they are owned, but not fetched
             return
         self._awaiting -= step.assigned
+        self._is_watched = True
         if not self._reconciles or self._is_overtaken():
             return
         self._reconciles = False

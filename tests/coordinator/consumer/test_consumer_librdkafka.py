@@ -92,6 +92,16 @@ def test_the_poll_interval_does_not_run_while_a_callback_does() -> None:
     assert (member_of(a).state, a.raised) == (State.STABLE, [])
 
 
+def test_the_poll_interval_does_not_run_before_the_first_assigned() -> None:
+    play, _ = alone()
+    b = librdkafka(play, "b", max_poll_interval_ms=10_000)
+    play.pause(b)
+    play.advance(30_000)
+    play.resume(b)
+    play.rest()
+    assert (b.calls(), b.raised) == ([("assigned", ALL[3:])], [])
+
+
 def test_a_member_that_is_fenced_while_it_reconciles_ends_that_before_lost() -> None:
     play, a = alone(max_poll_interval_ms=8_000)
     a.listener["revoked"].takes_ms = 14_000

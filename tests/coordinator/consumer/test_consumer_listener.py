@@ -277,6 +277,23 @@ def test_the_poll_interval_begins_anew_with_each_callback() -> None:
     assert member_of(b).state is State.STABLE
 
 
+def test_assigned_that_waited_is_called_though_the_member_has_left() -> None:
+    """Java's consumer does so, and owns for a moment what is another's: the story assigned-late."""
+    play = Play()
+    a = start(play, "a")
+    b = start(play, "b", max_poll_interval_ms=15_000, enable_auto_commit=False)
+    play.pause(b)
+    play.advance(11_000)
+    assert (member_of(b).state, b.owns) == (State.RECONCILING, [])
+    a.calls(), b.calls()
+    play.rest()
+    assert (a.owns, member_of(b).state) == (ALL, State.STALE)
+    play.resume(b)
+    assert b.calls() == [("assigned", ALL[3:]), ("revoked", ALL[3:]), ("assigned", [])]
+    play.rest()
+    assert (len(a.owns), len(b.owns)) == (3, 3)
+
+
 # `close`.
 
 
