@@ -25,8 +25,8 @@ Commands = Mapping[str, Any]
 """Functions of commands by the second word, in the order of the help."""
 
 COMMANDS = (
-    "list", "describe", "validate-regex", "dry-run", "plan", "gate", "simulate", "delete", "snapshot", "serve", "demo",
-    "watch", "completion", "help",
+    "list", "describe", "validate-regex", "dry-run", "plan", "gate", "simulate", "explore", "delete", "snapshot",
+    "serve", "demo", "watch", "completion", "help",
 )  # fmt: skip
 """Commands of one word, in the order of the help."""
 
@@ -62,6 +62,10 @@ def _command(name: str) -> Any:
             from cli.verbs.simulate.command import simulate
 
             return simulate
+        case "explore":
+            from cli.verbs.explore import explore
+
+            return explore
         case "delete":
             from cli.verbs.delete.command import delete
 

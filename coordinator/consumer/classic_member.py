@@ -138,8 +138,8 @@ class ClassicMember(Member):
         self._join_answer: object = None
         self._assignment = b""
         self._beat_at_ms = NEVER
-        self._beat: int | None = None
-        """The number of the heartbeat that is under way."""
+        self._is_beating = False
+        """Whether a heartbeat is under way."""
         self._heard_at_ms = 0
         self._failure = ""
         """What the background thread has to throw out of the next `poll`."""
@@ -181,7 +181,7 @@ class ClassicMember(Member):
     def _next_background(self) -> int:
         if self.is_closing or self.state not in (State.COMPLETING_REBALANCE, State.STABLE):
             return NEVER
-        at_ms = self._heard_at_ms + self.settings.session_timeout_ms if self._beat else self._beat_at_ms
+        at_ms = self._heard_at_ms + self.settings.session_timeout_ms if self._is_beating else self._beat_at_ms
         if self._coordinator is None:
             at_ms = max(at_ms, NEVER if self._looking_up else self._lookup_at_ms)
         if not self.in_poll:
@@ -393,7 +393,7 @@ class ClassicMember(Member):
         self._protocol = joined.protocol or ""
         self._heard_at_ms = now_ms
         self._beat_at_ms = now_ms + self.settings.heartbeat_interval_ms
-        self._beat = None
+        self._is_beating = False
         leads = joined.leader == joined.member
         self._assigned_for = None
         assignments: tuple[tuple[str, bytes], ...] = ()
@@ -526,12 +526,12 @@ class ClassicMember(Member):
             pass
         elif now_ms >= self._heard_at_ms + settings.session_timeout_ms:
             self._heard_at_ms = now_ms  # not at each turn: the next coordinator has its time
-            self._beat = None
+            self._is_beating = False
             self._beat_at_ms = now_ms
             self._lose_coordinator(now_ms)
         if not self.in_poll and now_ms >= self._out_of_poll_since_ms + settings.max_poll_interval_ms:
             self._leave_silently()
-        elif self._coordinator is not None and self._beat is None and now_ms >= self._beat_at_ms:
+        elif self._coordinator is not None and not self._is_beating and now_ms >= self._beat_at_ms:
             self._beat_at_ms = now_ms + settings.heartbeat_interval_ms
             request = Heartbeat(
                 group=self.identity.group,
@@ -539,7 +539,8 @@ class ClassicMember(Member):
                 member=self._member_id,
                 instance=self.identity.instance,
             )
-            self._beat = self._send(request, partial(self._beat_answered, self.generation, self._member_id))
+            self._is_beating = True
+            self._send(request, partial(self._beat_answered, self.generation, self._member_id))
 
     def _leave_silently(self) -> None:
         """max.poll.interval.ms is over: a dynamic member leaves, a static one only forgets that it was in."""
@@ -551,7 +552,7 @@ class ClassicMember(Member):
         return LeaveGroup(group=self.identity.group, members=((self._member_id, self.identity.instance),))
 
     def _beat_answered(self, generation: int, member: str, answer: object, now_ms: int) -> None:
-        self._beat = None
+        self._is_beating = False
         if not isinstance(answer, HeartbeatAnswer):
             self._lose_coordinator(now_ms)
             self._beat_at_ms = now_ms + self.settings.retry_backoff_ms

@@ -200,6 +200,17 @@ class Engine:
                 _log.exception("Unexpected error for %r", key)
         return self._ctx.take()
 
+    def timers(self) -> tuple[TimerKey, ...]:
+        """What waits for its deadline."""
+        return self._ctx.timers.keys()
+
+    def fire(self, key: TimerKey, now_ms: int) -> CoordinatorResult:
+        """Do what a timer of `timers` is for as if its deadline had come: where time is not what is tried."""
+        self._ctx.now_ms = now_ms
+        self._ctx.timers.cancel(key)
+        self._expire(key)
+        return self._ctx.take()
+
     def _fail(self, call: Call) -> None:
         """Answer a call that could not be gone through with, unless that was answered already."""
         if all(ticket != call.ticket for ticket, _ in self._ctx.answers):

@@ -66,6 +66,10 @@ class Timers:
         entry = self._deadlines.get(key)
         return None if entry is None else entry[0]
 
+    def keys(self) -> tuple[TimerKey, ...]:
+        """Those that run, in the order in which they were set first."""
+        return tuple(self._deadlines)
+
     def next_deadline(self) -> int | None:
         """The earliest deadline; None when there is none."""
         while self._heap:

@@ -24,8 +24,8 @@ def test_the_commands_are_there() -> None:
     assert COMMANDS == [
         "completion", "config get", "config set", "config unset",
         "context add", "context list", "context remove", "context rename", "context show", "context use",
-        "delete", "demo", "describe", "dry-run", "fleet audit", "fleet follow", "fleet history", "gate",
-        "help",
+        "delete", "demo", "describe", "dry-run", "explore", "fleet audit", "fleet follow", "fleet history",
+        "gate", "help",
         "list", "log dump", "log verify",
         "offsets clone", "offsets delete", "offsets export", "offsets import", "offsets reset",
         "plan", "serve", "simulate", "snapshot", "validate-regex", "watch",

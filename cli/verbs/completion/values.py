@@ -205,6 +205,18 @@ def _pages(_: Context) -> Described:
     return [(name, "") for name in page_names()]
 
 
+def _worlds(_: Context) -> Described:
+    from coordinator.simulation.exploration.worlds import WORLDS
+
+    return [(each.name, each.summary) for each in WORLDS.values()]
+
+
+def _rules(_: Context) -> Described:
+    from coordinator.simulation.exploration.rules import RULES
+
+    return [("all", "each in turn"), *((each.name, each.summary) for each in RULES.values())]
+
+
 def _scenarios(_: Context) -> Described:
     """Those that ship with Kohort, and files."""
     from pathlib import Path
@@ -258,6 +270,8 @@ BY_COMMAND: Mapping[str, Values] = {
     "kohort help TOPIC": Values(names=_pages),
     "kohort serve --topic": ANY,
     "kohort simulate SCENARIO": Values(names=_scenarios),
+    "kohort explore WORLD": Values(names=_worlds),
+    "kohort explore --break": Values(names=_rules),
     "kohort-consumer-groups --state": STATES,
     "kohort-consumer-groups --type": TYPES,
 }

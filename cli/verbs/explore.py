@@ -1,0 +1,184 @@
+"""`kohort explore`: all interleavings of a small group, and which property falls without which safety rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import Annotated, Any
+
+import typer
+
+from cli.options import OutputOptions, option
+
+
+def explore(
+    *,
+    world: Annotated[
+        str, typer.Argument(metavar="[WORLD]", help="The group to explore; --list shows them all.")
+    ] = "published",
+    broken: Annotated[
+        str | None,
+        option(
+            "--break", "Switch this safety rule off, in the world where it shows; all: each in turn.", "RULE"
+        ),
+    ] = None,
+    limit: Annotated[int, option("--limit", "Stop after so many states.", "N", min=1, max=2**53)] = 1_000_000,
+    list_: Annotated[
+        bool, option("--list", "List the worlds, and the rules that can be switched off.")
+    ] = False,
+    output: OutputOptions,
+) -> None:
+    """Explore every interleaving of a small group on the real engine.
+
+    Needs no broker. Exits with 0: all properties hold, or with --break one falls for every rule; 1: otherwise, or
+    stopped at --limit.
+    """
+    from cli.errors import ExitStatus
+    from cli.output import emit
+    from coordinator.simulation.exploration.explorer import Exploration
+    from coordinator.simulation.exploration.explorer import explore as walk
+    from coordinator.simulation.exploration.rules import RULES
+    from coordinator.simulation.exploration.worlds import WORLDS
+
+    if list_:
+        emit(_listing(), output)
+        return
+    found: list[Exploration] = []
+    if broken is None:
+        spec = WORLDS[_known(world, WORLDS, "world")]
+        with _Counter() as counter:
+            found.append(walk(spec, limit=limit, progress=counter))
+        succeeded = found[0].is_whole and not found[0].falls
+    else:
+        rules = list(RULES.values()) if broken == "all" else [RULES[_known(broken, RULES, "rule")]]
+        succeeded = True
+        for rule in rules:
+            spec = replace(WORLDS[rule.world], perturbations=rule.perturbations)
+            with _Counter() as counter:
+                without = walk(
+                    spec,
+                    limit=limit,
+                    broken=rule.name,
+                    breaking=rule.breaking,
+                    progress=counter,
+                    stop_at_fall=True,
+                    only_where_needed=rule.must_be_needed,
+                )
+            found.append(without)
+            succeeded = succeeded and bool(without.falls)
+            if without.is_interrupted:
+                break
+    status = ExitStatus.DONE if succeeded else ExitStatus.FALSE
+    emit(_document(found), output, ExitStatus.INTERRUPTED if found[-1].is_interrupted else status)
+
+
+class _Counter:
+    """How many states there are so far, for somebody who waits."""
+
+    def __init__(self) -> None:
+        from cli.progress import Progress
+
+        self._progress = Progress("exploring, states whose steps were taken", total=100)
+
+    def __call__(self, seen: int, waiting: int) -> None:
+        self._progress.at(100 * (seen - waiting) // max(1, seen))
+
+    def __enter__(self) -> _Counter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.clear()
+
+
+def _known(name: str, known: Any, what: str) -> str:
+    from cli.errors import UsageError
+
+    if name in known:
+        return name
+    near = get_close_matches(name, known, n=1)
+    hint = f"is {near[0]!r} meant? " if near else ""
+    raise UsageError(f"there is no {what} {name!r}; {hint}`kohort explore --list` lists them")
+
+
+def _listing() -> Any:
+    from cli.render.document import Document, table_of
+    from coordinator.simulation.exploration.rules import RULES
+    from coordinator.simulation.exploration.worlds import WORLDS
+
+    return Document(
+        command="explore",
+        data={
+            "worlds": [{"world": each.name, "summary": each.summary} for each in WORLDS.values()],
+            "rules": [
+                {"rule": each.name, "summary": each.summary, "world": each.world} for each in RULES.values()
+            ],
+        },
+        blocks=(
+            table_of(list(WORLDS.values()), ("WORLD", "name"), ("WHAT-IT-IS", "summary")),
+            table_of(list(RULES.values()), ("RULE", "name"), ("WHAT-IT-SAYS", "summary"), ("WORLD", "world")),
+        ),
+    )
+
+
+def _document(found: Sequence[Any]) -> Any:
+    from cli.render.document import Document
+
+    return Document(
+        command="explore",
+        data={"worlds": [_data(each) for each in found]},
+        blocks=list(_blocks(found)),
+        remarks=tuple(_remarks(found)),
+    )
+
+
+def _data(found: Any) -> dict[str, Any]:
+    fallen = {fall.name: fall for fall in found.falls}
+    return {
+        "world": found.spec.name,
+        "states": found.states,
+        "transitions": found.transitions,
+        "depth": found.depth,
+        "whole": found.is_whole,
+        "broken": found.broken,
+        "invariants": [
+            *({"name": name, "holds": True, "trace": []} for name in found.holds),
+            *({"name": name, "holds": False, "trace": list(fall.trace)} for name, fall in fallen.items()),
+        ],
+    }
+
+
+def _blocks(found: Sequence[Any]) -> Iterator[Any]:
+    from cli.render.document import Code, Heading, Table, columns
+
+    rows = [
+        [
+            each.spec.name,
+            each.broken or "-",
+            each.states,
+            each.transitions,
+            each.depth,
+            ", ".join(fall.name for fall in each.falls) or "-",
+        ]
+        for each in found
+    ]
+    yield Table(
+        columns=columns("WORLD", "WITHOUT-RULE", "#STATES", "#TRANSITIONS", "#DEPTH", "FALLS"), rows=rows
+    )
+    for each in found:
+        if each.broken is None:
+            holds = [[name, "holds"] for name in each.holds]
+            falls = [[fall.name, f"falls after {len(fall.trace)} steps"] for fall in each.falls]
+            yield Table(columns=columns("PROPERTY", "RESULT"), rows=[*holds, *falls])
+        for fall in each.falls:
+            rule = f" without {each.broken}" if each.broken else ""
+            yield Heading(f"{fall.name}{rule}")
+            yield Code(fall.trace, language="text")
+
+
+def _remarks(found: Sequence[Any]) -> Iterator[str]:
+    for each in found:
+        if each.is_interrupted:
+            yield f"{each.spec.name}: interrupted; this is what was known by then"
+        elif not each.is_whole and not each.falls:
+            yield f"{each.spec.name}: stopped at --limit, before all states were seen"

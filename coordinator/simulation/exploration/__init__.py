@@ -1,0 +1,11 @@
+"""Every interleaving of a small group: the real engine and the real members, step by step, from a first state to all
+that can follow.
+
+    small_world   a state: the coordinator, the members, the messages between them; and the steps that lead on
+    canonical     when two states are the same
+    properties    what must hold in a state, in a step, and in the end, by name
+    worlds        the groups that are explored
+    explorer      walks through all states and finds the shortest way to one where a property falls
+
+Time does not pass here: a heartbeat may be sent at any moment, and a session ends when a step says so.
+"""

@@ -1,0 +1,226 @@
+"""Walks through all states of a small world, breadth first, and remembers how it came to each.
+
+States are kept whole until their steps are taken, and as fingerprints afterwards.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+
+from coordinator.consumer.outputs import Partitions
+from coordinator.simulation.exploration.canonical import fingerprint
+from coordinator.simulation.exploration.properties import (
+    CONVERGES,
+    STATE_PROPERTIES,
+    STEP_PROPERTIES,
+    Before,
+    converged,
+)
+from coordinator.simulation.exploration.small_world import SmallWorld, Step, Verb, WorldSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fall:
+    """A property fell, at the end of the shortest way there."""
+
+    name: str
+    trace: tuple[str, ...]
+    """A line a step."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exploration:
+    """What was found in a world."""
+
+    spec: WorldSpec
+    broken: str | None
+    states: int
+    transitions: int
+    depth: int
+    """Steps to the state that is farthest away."""
+    holds: tuple[str, ...]
+    falls: tuple[Fall, ...]
+    is_whole: bool
+    """Whether all states were seen, not only as many as were allowed."""
+    is_interrupted: bool = False
+    """Ctrl-C came: this is what was known by then."""
+
+
+@dataclass(slots=True)
+class _Search:
+    parents: dict[int, tuple[int, Step] | None] = field(default_factory=dict)
+    """How a state was reached first, by fingerprint."""
+    reached_from: dict[int, list[int]] = field(default_factory=dict)
+    """States before, by steps that are no perturbation."""
+    at_rest: list[int] = field(default_factory=list)
+    fallen: dict[str, int] = field(default_factory=dict)
+    """The state in which a property fell first."""
+    transitions: int = 0
+
+
+def explore(
+    spec: WorldSpec,
+    *,
+    limit: int = 1_000_000,
+    broken: str | None = None,
+    breaking: Callable[[], AbstractContextManager[None]] = nullcontext,
+    progress: Callable[[int, int], None] | None = None,
+    stop_at_fall: bool = False,
+    only_where_needed: bool = False,
+) -> Exploration:
+    """Explore a world: at most about `limit` states of it.
+
+    `breaking` switches the rule `broken` off meanwhile; `only_where_needed` looks only at states in which it would have
+    stepped in before. `progress` gets the numbers of the states seen and of those
+    that wait for their steps to be taken. Ctrl-C ends it with what is known.
+    """
+    search = _Search()
+    with breaking():
+        first = first_state(spec)
+        start = fingerprint(first)
+        search.parents[start] = None
+        waiting = deque([(start, 0, first)])
+        depth, is_whole, is_interrupted = 0, True, False
+        try:
+            while waiting:
+                here, depth, world = waiting.popleft()
+                for found, after in _after(search, here, world, only_where_needed):
+                    waiting.append((found, depth + 1, after))
+                if progress is not None:
+                    progress(len(search.parents), len(waiting))
+                if len(search.parents) >= limit or (stop_at_fall and search.fallen):
+                    is_whole = not waiting
+                    break
+        except KeyboardInterrupt:
+            is_whole, is_interrupted = False, True
+        if is_whole:
+            _check_convergence(search)
+        falls = tuple(
+            Fall(name=name, trace=tuple(_trace(spec, search, state))) for name, state in search.fallen.items()
+        )
+    checked = [*STATE_PROPERTIES, *STEP_PROPERTIES, *([CONVERGES] if is_whole else [])]
+    return Exploration(
+        spec=spec,
+        broken=broken,
+        states=len(search.parents),
+        transitions=search.transitions,
+        depth=depth,
+        holds=tuple(name for name in checked if name not in search.fallen),
+        falls=falls,
+        is_whole=is_whole,
+        is_interrupted=is_interrupted,
+    )
+
+
+def _after(
+    search: _Search, here: int, state: SmallWorld, only_where_needed: bool
+) -> Iterator[tuple[int, SmallWorld]]:
+    """The states that follow and were not seen before."""
+    steps = state.steps()
+    before = Before.of(state)
+    if converged(state):
+        search.at_rest.append(here)
+    for step in steps:
+        world = state.fork()
+        world.take(step)
+        search.transitions += 1
+        found = fingerprint(world)
+        if world.left == state.left:
+            search.reached_from.setdefault(found, []).append(here)
+        is_new = found not in search.parents
+        counts = world.has_broken_rule or not only_where_needed
+        if is_new:
+            search.parents[found] = here, step
+        if is_new and counts:
+            for name, holds in STATE_PROPERTIES.items():
+                if name not in search.fallen and not holds(world):
+                    search.fallen[name] = found
+        for name, fits in STEP_PROPERTIES.items() if counts else ():
+            if name not in search.fallen and not fits(before, world):
+                search.fallen[name] = found
+        if is_new:
+            yield found, world
+
+
+_QUICK = (Verb.START, Verb.ANSWER, Verb.REQUEST, Verb.CALLED_BACK, Verb.POLL, Verb.WAKE)
+"""What leads a group to rest soonest: nobody heartbeats while there is something to be said."""
+_MOST_STEPS = 1_000
+
+
+def first_state(spec: WorldSpec) -> SmallWorld:
+    """Nobody has started or, where the world says so, the group is at rest. :raises RuntimeError: it never is"""
+    world = SmallWorld(spec)
+    for _ in range(_MOST_STEPS if spec.starts_settled else 0):
+        if converged(world):
+            break
+        world.take(min((step for step in world.steps() if step.verb in _QUICK), key=_quickness))
+    else:
+        if spec.starts_settled:
+            raise RuntimeError(f"the group of {spec.name} does not come to rest")
+    return world
+
+
+def _quickness(step: Step) -> int:
+    return _QUICK.index(step.verb)
+
+
+def _check_convergence(search: _Search) -> None:
+    """Whether rest can be reached from everywhere: backwards from where it is."""
+    known = set(search.at_rest)
+    waiting = list(known)
+    while waiting:
+        for before in search.reached_from.get(waiting.pop(), ()):
+            if before not in known:
+                known.add(before)
+                waiting.append(before)
+    stuck = [state for state in search.parents if state not in known]
+    if stuck:
+        search.fallen[CONVERGES] = stuck[0]
+
+
+def _trace(spec: WorldSpec, search: _Search, state: int) -> Iterator[str]:
+    """The steps to a state as sentences, with what each member owns where that changes."""
+    steps: list[Step] = []
+    while (parent := search.parents[state]) is not None:
+        state, step = parent
+        steps.append(step)
+    world = first_state(spec)
+    owned = {name: partitions for name, _, partitions in world.owned()}
+    if spec.starts_settled:
+        rest = "; ".join(f"{name} owns {_partitions(partitions)}" for name, partitions in owned.items())
+        yield f"the group is at rest: {rest}"
+    for step in reversed(steps):
+        line = _sentence(world, step)
+        world.take(step)
+        now = {name: partitions for name, _, partitions in world.owned()}
+        changes = [
+            f"{name} owns {_partitions(partitions)}"
+            for name, partitions in now.items()
+            if partitions != owned.get(name, frozenset())
+        ]
+        changes += [f"{name} owns nothing" for name in owned if owned[name] and name not in now]
+        calls = [
+            f"{name}: {call.kind.value} {_partitions(call.partitions)}" for name, call in world.callbacks
+        ]
+        owned = now
+        yield "; ".join([line, *calls, *changes])
+
+
+def _sentence(world: SmallWorld, step: Step) -> str:
+    if isinstance(step.which, int):
+        content = world.network[step.which].content
+        error = getattr(content, "error", None)
+        said = f" ({error.name})" if error else ""
+        return f"{step.who} {step.verb.value}: {type(content).__name__}{said}"
+    if step.which is not None:
+        return (
+            f"{step.who}: {step.which.member or step.which.group} {step.verb.value} ({step.which.kind.name})"
+        )
+    return f"{step.who} {step.verb.value}"
+
+
+def _partitions(places: Partitions) -> str:
+    return ", ".join(f"{topic}-{number}" for topic, number in sorted(places)) or "nothing"

@@ -1,0 +1,119 @@
+"""A second copy of a state to take another step in. Only what can change is copied: frozen dataclasses and enums
+are shared, and so is everything in them, which nobody changes either.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from copy import copy
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import partial
+from types import FunctionType, MappingProxyType, MethodType
+from typing import Any, TypeAlias, TypeVar
+from uuid import UUID
+
+T = TypeVar("T")
+Memo: TypeAlias = dict[int, Any]
+_Fork: TypeAlias = Callable[[Any, Memo], Any]
+
+_SHARED = (str, bytes, int, float, type(None), UUID, FunctionType, MappingProxyType, frozenset, Enum, type)
+
+
+def fork(state: T) -> T:
+    """An independent copy. What is referred to twice is copied once."""
+    copied: T = _fork(state, {})
+    return copied
+
+
+def _fork(value: object, memo: Memo) -> Any:
+    form = _form(type(value))
+    return value if form is None else form(value, memo)
+
+
+_FORMS: dict[type, _Fork | None] = {}
+
+
+def _form(kind: type) -> _Fork | None:
+    """How objects of a class are copied; None where they are shared."""
+    if kind not in _FORMS:
+        _FORMS[kind] = _chosen(kind)
+    return _FORMS[kind]
+
+
+def _chosen(kind: type) -> _Fork | None:
+    if issubclass(kind, _SHARED):
+        return None
+    if kind is tuple:
+        return _tuple
+    if issubclass(kind, tuple):  # named ones hold values
+        return None
+    if issubclass(kind, Counter):
+        return _flat
+    if issubclass(kind, dict):
+        return _dict
+    if issubclass(kind, list):
+        return _list
+    if issubclass(kind, set):
+        return _flat
+    if kind is MethodType:
+        return _method
+    if kind is partial:
+        return _partial
+    if is_dataclass(kind):
+        if kind.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+            return None
+        return partial(_slots, tuple(each.name for each in fields(kind)))
+    if not kind.__dictoffset__:
+        return partial(_slots, tuple(kind.__slots__))  # type: ignore[attr-defined]
+    return _attributes
+
+
+def _tuple(value: tuple[Any, ...], memo: Memo) -> Any:
+    return tuple([_fork(each, memo) for each in value])
+
+
+def _flat(value: Any, _memo: Memo) -> Any:
+    """Of values that are shared."""
+    return copy(value)
+
+
+def _dict(value: dict[Any, Any], memo: Memo) -> Any:
+    known = memo.get(id(value))
+    if known is None:
+        known = memo[id(value)] = {key: _fork(each, memo) for key, each in value.items()}
+    return known
+
+
+def _list(value: list[Any], memo: Memo) -> Any:
+    known = memo.get(id(value))
+    if known is None:
+        known = memo[id(value)] = [_fork(each, memo) for each in value]
+    return known
+
+
+def _method(value: Any, memo: Memo) -> Any:
+    return MethodType(value.__func__, _fork(value.__self__, memo))
+
+
+def _partial(value: Any, memo: Memo) -> Any:
+    return partial(_fork(value.func, memo), *[_fork(each, memo) for each in value.args])
+
+
+def _slots(names: tuple[str, ...], value: Any, memo: Memo) -> Any:
+    known = memo.get(id(value))
+    if known is None:
+        known = memo[id(value)] = object.__new__(type(value))
+        for name in names:
+            setattr(known, name, _fork(getattr(value, name), memo))
+    return known
+
+
+def _attributes(value: Any, memo: Memo) -> Any:
+    known = memo.get(id(value))
+    if known is None:
+        known = memo[id(value)] = object.__new__(type(value))
+        for name, each in vars(value).items():
+            known.__dict__[name] = _fork(each, memo)
+    return known

@@ -1,0 +1,234 @@
+"""What must hold in a small world: of each state, of each step, and of where all can end.
+
+The first eight and `EventuallyConverges` have the names that they have in the published model of KIP-848
+(Vanlightly/kafka-tlaplus, consumer_group_protocol_kip_848_v2), so that results compare. Where the model speaks of its
+own variables, the docstrings say what stands for them here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TypeAlias
+
+from coordinator.consumer.consumer_member import ConsumerMember
+from coordinator.consumer.outputs import CallbackKind, Partitions, TopicPartition
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.records import MemberState, TopicPartitions
+from coordinator.simulation.exploration.small_world import SmallWorld
+from groups.listing import GroupState
+
+StateProperty: TypeAlias = Callable[[SmallWorld], bool]
+StepProperty: TypeAlias = Callable[["Before", SmallWorld], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Before:
+    """What step properties compare a state with: of the state before."""
+
+    client_epochs: Mapping[str, tuple[int, int]]
+    """Process and epoch of each member that runs."""
+    group_epochs: Mapping[str, int]
+    """Epoch of each member of a consumer group by the coordinator; the generation of a classic group as "group"."""
+    owned: Mapping[str, Partitions]
+
+    @classmethod
+    def of(cls, world: SmallWorld) -> Before:
+        return cls(
+            client_epochs={
+                name: (world.processes[name], member.epoch)
+                for name, member in world.members.items()
+                if member is not None
+            },
+            group_epochs=_group_epochs(world),
+            owned={name: owned for name, _, owned in world.owned()},
+        )
+
+
+def _group_epochs(world: SmallWorld) -> dict[str, int]:
+    group = world.group
+    if isinstance(group, ConsumerGroup):
+        return {member.id: member.epoch for member in group.members.values()}
+    return {} if group is None else {"group": group.generation}
+
+
+def _names(world: SmallWorld, partitions: TopicPartitions) -> set[TopicPartition]:
+    names = world.image.names
+    return {
+        TopicPartition(names[topic], number) for topic, numbers in partitions.items() for number in numbers
+    }
+
+
+def _current(world: SmallWorld) -> Iterator[tuple[str, Partitions]]:
+    """Members that are in the group by the coordinator's view, and what they read: not what a listener is still to
+    hear of."""
+    group = world.group
+    if group is not None:
+        for name, member, _ in world.owned():
+            if group.has_member(member.member_id):
+                yield name, member.fetching
+
+
+# Of a state
+
+
+def type_ok(world: SmallWorld) -> bool:
+    """Epochs are no less than -2, and what is assigned exists."""
+    group = world.group
+    if not isinstance(group, ConsumerGroup):
+        return group is None or group.generation >= 0
+    places = {
+        (topic.id, number) for topic in world.image.topics.values() for number in range(topic.partitions)
+    }
+    return group.epoch >= 0 and all(
+        member.epoch >= -2
+        and all((topic, number) in places for topic, numbers in member.assigned.items() for number in numbers)
+        for member in group.members.values()
+    )
+
+
+def legal_target_assignment(world: SmallWorld) -> bool:
+    """Each subscribed partition is in the target of exactly one member, and only members have targets."""
+    group = world.group
+    if not isinstance(group, ConsumerGroup) or not group.targets or not group.members:
+        return True
+    given = [place for target in group.targets.values() for place in _names(world, target)]
+    if len(given) != len(set(given)) or not set(group.targets) <= set(group.members):
+        return False
+    wanted = {name for member in group.members.values() for name in member.metadata.topics}
+    all_places = {
+        TopicPartition(topic.name, number)
+        for topic in world.image.topics.values()
+        if topic.name in wanted
+        for number in range(topic.partitions)
+    }
+    return group.epoch != group.assignment_epoch or set(given) == all_places
+
+
+def no_double_client_assignment(world: SmallWorld) -> bool:
+    """No two current members take one partition for their own (I1)."""
+    return all(one.isdisjoint(other) for (_, one), (_, other) in combinations(_current(world), 2))
+
+
+def valid_partition_epoch(world: SmallWorld) -> bool:
+    """By the coordinator's view too, a partition is assigned to (or revoked by) at most one member; the model says
+    that one without an epoch has nobody."""
+    group = world.group
+    if not isinstance(group, ConsumerGroup):
+        return True
+    held = [_names(world, each.assigned) | _names(world, each.revoking) for each in group.members.values()]
+    return all(one.isdisjoint(other) for one, other in combinations(held, 2))
+
+
+def valid_stable_group_state(world: SmallWorld) -> bool:
+    """In a Stable group each member is STABLE, at the group epoch, gives up nothing and has its target."""
+    group = world.group
+    if not isinstance(group, ConsumerGroup) or group.state is not GroupState.STABLE:
+        return True
+    return all(
+        member.current.state is MemberState.STABLE
+        and member.epoch == group.epoch
+        and not member.revoking
+        and member.assigned == group.targets.get(member.id, {})
+        for member in group.members.values()
+    )
+
+
+def valid_member_epoch(world: SmallWorld) -> bool:
+    """A member that knows itself at the target's epoch has nothing that is another one's in the target."""
+    group = world.group
+    if not isinstance(group, ConsumerGroup):
+        return True
+    for _name, member, owned in world.owned():
+        if not isinstance(member, ConsumerMember) or member.epoch != group.assignment_epoch:
+            continue
+        others = (target for other, target in group.targets.items() if other != member.member_id)
+        if any(not owned.isdisjoint(_names(world, target)) for target in others):
+            return False
+    return True
+
+
+def one_holder_of_an_instance(world: SmallWorld) -> bool:
+    """An instance id belongs to at most one member."""
+    group = world.group
+    if group is None:
+        return True
+    instances = [member.instance for member in group.members.values() if member.instance is not None]
+    return len(instances) == len(set(instances))
+
+
+def agreed_generation(world: SmallWorld) -> bool:
+    """In a Stable classic group no partition is in two assignments (I5, I11); V0 members and their leader apart."""
+    group = world.group
+    if not isinstance(group, ClassicGroup) or group.state is not GroupState.STABLE:
+        return True
+    return group.leader in group.members
+
+
+# Of a step
+
+
+def client_side_member_epoch_is_monotonic(before: Before, world: SmallWorld) -> bool:
+    """A process's epoch falls only to 0 or below: it joins again, or leaves."""
+    for name, (process, epoch) in before.client_epochs.items():
+        member = world.members[name]
+        if member is not None and process == world.processes[name] and 0 < member.epoch < epoch:
+            return False
+    return True
+
+
+def gc_side_member_epoch_is_monotonic(before: Before, world: SmallWorld) -> bool:
+    """A member's epoch by the coordinator does not fall, but to -2 where a static member goes away for a while."""
+    now = _group_epochs(world)
+    return all(now.get(key, epoch) >= epoch or now[key] == -2 for key, epoch in before.group_epochs.items())
+
+
+def callbacks_fit(before: Before, world: SmallWorld) -> bool:
+    """Revoked and lost is what was owned, assigned what is new (I6)."""
+    for name, call in world.callbacks:
+        had = before.owned.get(name, frozenset())
+        member = world.members[name]
+        owned = member.owned if member is not None else frozenset()
+        if call.kind is CallbackKind.ASSIGNED:
+            if not call.partitions <= owned:
+                return False
+        elif not call.partitions <= had:
+            return False
+    return True
+
+
+STATE_PROPERTIES: Mapping[str, StateProperty] = {
+    "TypeOK": type_ok,
+    "LegalTargetAssignment": legal_target_assignment,
+    "NoDoubleClientAssignment": no_double_client_assignment,
+    "ValidPartitionEpoch": valid_partition_epoch,
+    "ValidStableGroupState": valid_stable_group_state,
+    "ValidMemberEpoch": valid_member_epoch,
+    "OneHolderOfAnInstance": one_holder_of_an_instance,
+    "LeaderIsAMember": agreed_generation,
+}
+STEP_PROPERTIES: Mapping[str, StepProperty] = {
+    "ClientSideMemberEpochIsMonotonic": client_side_member_epoch_is_monotonic,
+    "GcSideMemberEpochIsMonotonic": gc_side_member_epoch_is_monotonic,
+    "CallbacksFit": callbacks_fit,
+}
+CONVERGES = "EventuallyConverges"
+"""From every state a state can be reached, without a perturbation, that is `converged`."""
+
+
+def converged(world: SmallWorld) -> bool:
+    """All members that run are settled in a Stable (or Empty) group, and each subscribed partition has its owner."""
+    running = [member for member in world.members.values() if member is not None]
+    group = world.group
+    if not all(name in world.is_over or member is not None for name, member in world.members.items()):
+        return False
+    if world.network or world.calling or not all(member.is_settled for member in running):
+        return False
+    if group is None or not running:
+        return not running
+    if group.state is not GroupState.STABLE or len(group.members) != len(running):
+        return False
+    owned = [place for member in running for place in member.owned]
+    return len(owned) == sum(topic.partitions for topic in world.image.topics.values())

@@ -1,0 +1,109 @@
+"""Safety rules that can be switched off, to see which property falls without them: what they are for.
+
+Those of a simulation (`coordinator.simulation.broken_rules`), each with the world in which it shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from unittest import mock
+
+from coordinator.engine.consumer import heartbeat
+from coordinator.engine.consumer.member import ConsumerMember
+from coordinator.engine.records import TopicPartitions
+from coordinator.errors import RequestRefused
+from coordinator.simulation.broken_rules import BROKEN_RULES
+from coordinator.simulation.exploration.small_world import SmallWorld, Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A safety rule, where it is tried, and how it is switched off."""
+
+    name: str
+    summary: str
+    world: str
+    """In which the shortest way to a fall is found soon."""
+    perturbations: int = 0
+    """How many are allowed there."""
+    breaking: Callable[[], AbstractContextManager[None]]
+    must_be_needed: bool = False
+    """Only what falls after the rule would have stepped in counts: other falls have other causes in this world."""
+
+
+@contextmanager
+def _take_any_epoch() -> Iterator[None]:
+    """The coordinator takes heartbeats of any earlier epoch, whatever they report to own."""
+    original = heartbeat._check_epoch
+
+    def check(member: ConsumerMember, epoch: int, owned: TopicPartitions | None) -> None:
+        try:
+            original(member, epoch, owned)
+        except RequestRefused:
+            SmallWorld.rule_was_needed = True
+
+    with mock.patch.object(heartbeat, "_check_epoch", check):
+        yield
+
+
+@contextmanager
+def _answer_before_append() -> Iterator[None]:
+    """The coordinator answers first: what it wrote last is lost when it fails over."""
+
+    def fail_over(world: SmallWorld, step: Step) -> None:
+        world.records = world.records[: world.last_append]
+        original(world, step)
+
+    original = SmallWorld.fail_over
+    with mock.patch.object(SmallWorld, "fail_over", fail_over):
+        yield
+
+
+RULES = {
+    rule.name: rule
+    for rule in (
+        Rule(
+            name="withhold-owned",
+            summary="A partition is not assigned while another member has it (KIP-848 Member Reconciliation).",
+            world="published",
+            breaking=BROKEN_RULES["withhold-owned"],
+        ),
+        Rule(
+            name="revoke-before-acknowledge",
+            summary="A partition counts as given up once its member reports without it (KIP-848).",
+            world="published",
+            breaking=BROKEN_RULES["revoke-before-acknowledge"],
+        ),
+        Rule(
+            name="epoch-check",
+            perturbations=2,
+            summary="A heartbeat of an earlier epoch is fenced, but the previous one with nothing unknown in it.",
+            world="duplicates",
+            breaking=_take_any_epoch,
+            must_be_needed=True,
+        ),
+        Rule(
+            name="revoke-before-assign",
+            summary="A cooperative leader withholds what has to be revoked first (KIP-429).",
+            world="cooperative",
+            breaking=BROKEN_RULES["revoke-before-assign"],
+        ),
+        Rule(
+            name="append-before-answer",
+            perturbations=1,
+            summary="An answer leaves after its records are in the log.",
+            world="failover",
+            breaking=_answer_before_append,
+        ),
+        Rule(
+            name="two-bounces",
+            perturbations=1,
+            summary="A member cooperates only when all of its assignors can (KIP-429 Upgrade Path).",
+            world="half-way",
+            breaking=BROKEN_RULES["two-bounces"],
+        ),
+    )
+}
+"""By name."""

@@ -1,0 +1,112 @@
+"""All interleavings of small groups: what holds, what falls without a rule, and that the walk itself can be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from coordinator.simulation.exploration.canonical import fingerprint
+from coordinator.simulation.exploration.explorer import Exploration, explore, first_state
+from coordinator.simulation.exploration.properties import CONVERGES, STATE_PROPERTIES, STEP_PROPERTIES
+from coordinator.simulation.exploration.rules import RULES
+from coordinator.simulation.exploration.small_world import SmallWorld, Verb
+from coordinator.simulation.exploration.worlds import WORLDS
+from tests.support.long import LONG
+
+EVERY = (*STATE_PROPERTIES, *STEP_PROPERTIES, CONVERGES)
+FALLS = {
+    "withhold-owned": "ValidPartitionEpoch",
+    "revoke-before-acknowledge": "ValidMemberEpoch",
+    "epoch-check": "ValidMemberEpoch",
+    "revoke-before-assign": "NoDoubleClientAssignment",
+    "append-before-answer": "ValidMemberEpoch",
+    "two-bounces": "NoDoubleClientAssignment",
+}
+"""What falls first without a rule."""
+
+
+def undisturbed(name: str) -> Exploration:
+    return explore(replace(WORLDS[name], perturbations=0))
+
+
+@pytest.mark.parametrize("name", ["published", "eager"])
+def test_everything_holds_while_nothing_goes_wrong(name: str) -> None:
+    found = undisturbed(name)
+    assert found.is_whole
+    assert found.falls == ()
+    assert found.holds == EVERY
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_each_rule_is_needed(name: str) -> None:
+    rule = RULES[name]
+    spec = replace(WORLDS[rule.world], perturbations=rule.perturbations)
+    without = explore(
+        spec,
+        broken=name,
+        breaking=rule.breaking,
+        stop_at_fall=True,
+        only_where_needed=rule.must_be_needed,
+        limit=20_000,
+    )
+    assert [fall.name for fall in without.falls] == [FALLS[name]]
+    if not rule.must_be_needed:  # else other things fall in this world, too
+        assert FALLS[name] in explore(spec, limit=without.states).holds
+
+
+def test_a_rule_is_back_after_it_was_switched_off() -> None:
+    rule = RULES["withhold-owned"]
+    spec = replace(WORLDS[rule.world], perturbations=0)
+    assert explore(spec, breaking=rule.breaking, stop_at_fall=True).falls
+    assert not explore(spec, limit=500).falls
+
+
+def test_one_bounce_instead_of_two_gives_a_partition_to_two_owners() -> None:
+    rule = RULES["two-bounces"]
+    found = explore(WORLDS[rule.world], breaking=rule.breaking, stop_at_fall=True)
+    (fall,) = found.falls
+    assert fall.name == "NoDoubleClientAssignment"
+    assert fall.trace[0].startswith("the group is at rest")
+    assert "a owns t-0, t-1" in "\n".join(fall.trace)
+    assert "b owns t-1" in "\n".join(fall.trace[-3:])
+
+
+def test_a_step_changes_the_fork_alone() -> None:
+    world = SmallWorld(WORLDS["published"])
+    for seen in range(60):
+        before = fingerprint(world)
+        successors = []
+        for step in world.steps():
+            fork = world.fork()
+            fork.take(step)
+            successors.append(fork)
+        world.prints.clear()
+        assert fingerprint(world) == before
+        again = world.fork()
+        step = world.steps()[seen % len(successors)]
+        again.take(step)
+        assert fingerprint(again) == fingerprint(successors[seen % len(successors)])
+        world = again
+
+
+def test_states_differ_by_what_is_under_way() -> None:
+    one, other = SmallWorld(WORLDS["published"]), SmallWorld(WORLDS["published"])
+    for world in (one, other):
+        world.take(next(step for step in world.steps() if step.verb is Verb.START))
+    assert fingerprint(one) == fingerprint(other)
+    one.take(next(step for step in one.steps() if step.verb is Verb.REQUEST))
+    assert fingerprint(one) != fingerprint(other)
+
+
+@pytest.mark.parametrize("name", [name for name, spec in WORLDS.items() if spec.starts_settled])
+def test_worlds_that_begin_at_rest_do(name: str) -> None:
+    world = first_state(WORLDS[name])
+    assert {len(owned) for _, _, owned in world.owned()} == {1}
+
+
+@LONG
+def test_the_published_world() -> None:
+    found = explore(WORLDS["published"])
+    assert found.is_whole
+    assert found.states > 100_000
