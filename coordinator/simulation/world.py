@@ -51,7 +51,7 @@ from coordinator.simulation.story import COORDINATOR, Story, words_for
 from coordinator.simulation.topics import Topics
 from coordinator.simulation.violations import Violations
 from coordinator.simulation.zombies import Consumption
-from wire.uuids import format_uuid
+from wire.uuids import format_uuid, parse_uuid
 
 AGAIN_MS = 1_000
 """When an application that has died is started again."""
@@ -159,8 +159,9 @@ class World:
         if wanted is not None and script.protocol == "consumer":
             member_uuid = wanted
         elif wanted is not None:
-            self._uuids[name] = UUID(wanted[-36:])
-            if script.instance is None:
+            # Of a classic member that joins a consumer group: the identifier alone, as Kafka writes one.
+            self._uuids[name] = parse_uuid(wanted[-36:])
+            if script.instance is None and len(wanted) > 36:
                 client_id = wanted[:-37]
         process = Process(
             name,
