@@ -10,8 +10,11 @@ node         a coordinator: the engine with the log that it is replayed from
 process      a consumer's process: the member (`coordinator.consumer`), its application and what it reads
 consumers    makes a member from its script
 zombies      who consumes what, and whom of them the coordinator has put out
-invariants   what must hold after every step
+invariants   what must hold after every step (`log_rules`, `client_rules`, `rest_rules`), and who has broken it (`violations`)
+known_flaws  weaknesses of Kafka's own rules that the simulation has found
+broken_rules safety rules that can be switched off
 measures     what a run costs: rebalances, partitions moved, time without an owner
 story        what happened, in words
 run          plays a scenario: `run(scenario, seed)` gives a `Result`
+shrink       makes a failing scenario smaller
 """

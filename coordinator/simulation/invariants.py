@@ -49,8 +49,10 @@ class Invariants:
     def appended(self, records: Sequence[Record], request: Request[Any] | None, *, is_late: bool) -> None:
         self.log.appended(records, request, is_late=is_late)
 
-    def answering(self, node: Node, request: Request[Any], answer: object, *, is_heard: bool) -> None:
-        self.log.answering(node, request, answer, is_heard=is_heard)
+    def answering(
+        self, node: Node, request: Request[Any], answer: object, *, is_heard: bool, is_late: bool
+    ) -> None:
+        self.log.answering(node, request, answer, is_heard=is_heard, is_late=is_late)
 
     def replayed(self, node: Node, before: Engine | None) -> None:
         self.log.replayed(node, before)

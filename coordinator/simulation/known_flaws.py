@@ -31,3 +31,7 @@ UNHEARD_ASSIGNMENT = "unheard-assignment"
 """A plain heartbeat of the consumer protocol is handled late, after the full one of the next connection, and takes an
 assignment along that nobody hears of. Further plain ones are answered that nothing has changed: the member never
 learns of it, until the group changes or a connection is lost again (I4)."""
+
+LATE_JOIN = "late-join"
+"""A JoinGroup is handled late, or once more: it joins the next generation for its member, with the claims that it had
+then, so that a cooperative leader gives away what the member has got since (I1, I2, I7)."""

@@ -90,10 +90,14 @@ class LogRules:
         self.released: dict[tuple[str, TopicPartition], str] = {}
         """By which known flaw a member of the consumer protocol was last taken for having given up a partition; empty
         where it had."""
+        self.late_joins: set[str] = set()
+        """Members that are in the present generation by a JoinGroup that came late."""
         self.unheard: set[str] = set()
         """Members whose last assignment was in an answer that nobody heard."""
         self._kept: dict[str, Partitions] = {}
         """What such a member has or is giving up."""
+        self._kept_before: dict[str, Partitions] = {}
+        """And before its last change, which its last heartbeat may have made."""
         self._engines = 0
         self._answers: dict[type, Callable[..., None]] = {
             JoinGroupAnswer: self._join_answered,
@@ -101,6 +105,12 @@ class LogRules:
             ConsumerGroupHeartbeatAnswer: self._heartbeat_answered,
             OffsetCommitAnswer: self._commit_answered,
         }
+
+    def gone(self, place: TopicPartition) -> None:
+        """The partition was deleted: another one of its name is nobody's yet."""
+        for owned in (self._has, self._kept):
+            for member, partitions in owned.items():
+                owned[member] = partitions - {place}
 
     # Records.
 
@@ -186,6 +196,7 @@ class LogRules:
         kept = now | self._places(current.revoking)
         for place in self._kept.get(member, frozenset()) - kept:
             self.released[member, place] = LATE_REPORT if is_late else self._report_flaw(member, place)
+        self._kept_before[member] = self._kept.get(member, frozenset())
         self._has[member], self._kept[member] = now, kept
         if is_upgrade:
             if not now <= before:
@@ -259,7 +270,11 @@ class LogRules:
             self._facts.broken(
                 "I7",
                 f"the offset of {record.topic}-{record.partition} goes back from {before} to {value.offset}",
-                LATE_COMMIT if is_late else CREATED_ANEW if is_beyond else "",
+                LATE_COMMIT
+                if is_late
+                else CREATED_ANEW
+                if is_beyond
+                else self._flaw_at(TopicPartition(*key)),
             )
             self._acknowledged_offsets.pop(key, None)
         self._offsets[key] = (value.topic_id, value.offset)
@@ -270,13 +285,13 @@ class LogRules:
                     "I7",
                     f"the coordinator takes {record.topic}-{record.partition} from "
                     f"{self._facts.name_of(request.member)}, {wrong}",
-                    self._flaw_of(request.member, TopicPartition(*key)),
+                    self._flaw_at(TopicPartition(*key)),
                 )
 
-    def _flaw_of(self, member: str, place: TopicPartition) -> str:
-        processes = [each for each in self._facts.processes.values() if each.owned]
-        found = [self._facts.known_flaw(each, place) for each in processes if each.member.member_id == member]
-        return found[0] if found else ""
+    def _flaw_at(self, place: TopicPartition) -> str:
+        """Why two may have the partition at the moment."""
+        owners = [each for each in self._facts.processes.values() if place in each.owned]
+        return next((flaw for each in owners if (flaw := self._facts.known_flaw(each, place))), "")
 
     def _may_not_commit(self, request: OffsetCommit, place: TopicPartition, topic_id: UUID | None) -> str:
         group, epoch = self._facts.engine.state.groups.get(GROUP), request.generation_or_epoch
@@ -318,8 +333,12 @@ class LogRules:
 
     # Answers.
 
-    def answering(self, node: Node, request: Request[Any], answer: object, *, is_heard: bool) -> None:
+    def answering(
+        self, node: Node, request: Request[Any], answer: object, *, is_heard: bool, is_late: bool
+    ) -> None:
         check = self._answers.get(type(answer))
+        if type(answer) is JoinGroupAnswer and not answer.error:
+            self.late_joins.add(answer.member) if is_late else self.late_joins.discard(answer.member)
         if check is not None and node is self._facts.coordinator:
             check(request, answer, is_heard)
         if type(request) is ConsumerGroupHeartbeat and request.owned and node is self._facts.coordinator:
@@ -360,7 +379,8 @@ class LogRules:
     def _reported(self, request: ConsumerGroupHeartbeat, answer: object) -> None:
         if getattr(answer, "error", None) or not 0 < request.epoch < self._epochs.get(request.member, 0):
             return
-        unknown = self._places(request.owned or {}) - self._kept.get(request.member, frozenset())
+        known = [each.get(request.member, frozenset()) for each in (self._kept, self._kept_before)]
+        unknown = self._places(request.owned or {}).difference(*known)
         if unknown:
             who = self._facts.name_of(request.member)
             self._facts.broken(

@@ -50,8 +50,10 @@ class NodeWatcher(Protocol):
 
     def appended(self, records: Sequence[Record], request: Request[Any] | None, *, is_late: bool) -> None: ...
 
-    def answering(self, node: Node, request: Request[Any], answer: object, *, is_heard: bool) -> None:
-        """`is_heard`: the connection is not lost yet."""
+    def answering(
+        self, node: Node, request: Request[Any], answer: object, *, is_heard: bool, is_late: bool
+    ) -> None:
+        """`is_heard`: the connection is not lost yet; `is_late`: the request came after its connection was lost."""
 
     def replayed(self, node: Node, before: Engine | None) -> None: ...
 
@@ -79,8 +81,8 @@ class Node:
         self.log = log
         self.engine = Engine(config)
         self.status = NodeStatus.OFF
-        self.parked: dict[int, tuple[Connection, int, Request[Any]]] = {}
-        """Calls that are not answered yet, by ticket."""
+        self.parked: dict[int, tuple[Connection, int, Request[Any], bool]] = {}
+        """Calls that are not answered yet, by ticket, and whether they came late."""
         self.handled = 0
         self.is_ahead = False
         """Whether it crashed before it appended what its engine had done."""
@@ -133,7 +135,7 @@ class Node:
             self._answer(connection, number, request.refused(RequestRefused(error)))
             return
         self._ticket = ticket = self._ticket + 1
-        self.parked[ticket] = (connection, number, request)
+        self.parked[ticket] = (connection, number, request, is_late)
         self.handled += 1
         call = Call(
             ticket=ticket,
@@ -184,8 +186,8 @@ class Node:
 
     def _send(self, result: CoordinatorResult) -> None:
         for ticket, answer in result.answers:
-            connection, number, request = self.parked.pop(ticket)
-            self._watcher.answering(self, request, answer, is_heard=not connection.is_lost)
+            connection, number, request, is_late = self.parked.pop(ticket)
+            self._watcher.answering(self, request, answer, is_heard=not connection.is_lost, is_late=is_late)
             self._answer(connection, number, answer)
 
     def _crash_now(self, crash: Callable[[], None]) -> None:
@@ -205,7 +207,7 @@ class Node:
 
     def _send_away(self) -> None:
         parked, self.parked = self.parked, {}
-        for connection, number, request in parked.values():
+        for connection, number, request, _ in parked.values():
             refused = request.refused(RequestRefused(ErrorCode.NOT_COORDINATOR))
             self._answer(connection, number, refused)
 

@@ -95,7 +95,7 @@ class RestRules:
         if made > self._allowed and not self.excuse():
             broken("I10", f"{made} rebalances without an event: at most {self._allowed} are due")
         if is_at_rest:
-            for _, number, request in self._facts.coordinator.parked.values():
+            for _, number, request, _ in self._facts.coordinator.parked.values():
                 broken("I9", f"{type(request).__name__} {number} is never answered")
         elif not self.excuse():
             what = f"not at rest {self.quiet_ms() // 1000} s after the last event: {self.unrest()}"

@@ -24,7 +24,7 @@ from coordinator.engine.records import OffsetRecord, Record
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.consumers import Birth, MakeMember, after_error, make_member
 from coordinator.simulation.invariants import Invariants
-from coordinator.simulation.known_flaws import CREATED_ANEW
+from coordinator.simulation.known_flaws import CREATED_ANEW, LATE_JOIN
 from coordinator.simulation.measures import Measures
 from coordinator.simulation.network import Connection, Network
 from coordinator.simulation.node import NO_ID, Node, NodeStatus
@@ -212,6 +212,7 @@ class World:
             for process in self.processes.values():
                 process.reset(partition)
             self.measures.gone(partition)
+            self.invariants.log.gone(partition)
         for node in self.nodes.values():
             node.update_topics(self.topics.image)
         seen_ms = self.schedule.now_ms + int(self.scenario.metadata_delay_s * 1000)
@@ -314,6 +315,8 @@ class World:
         """Which weakness of Kafka lets the process have what others may be given; empty where none does."""
         if place in process.outlived:
             return CREATED_ANEW
+        if process.member.member_id in self.invariants.log.late_joins:
+            return LATE_JOIN
         return self.invariants.log.released.get((process.member.member_id, place), "")
 
     def name_of(self, member: str) -> str:
@@ -334,11 +337,13 @@ class World:
                     self._judge(process)
         self.invariants.appended(records, request, is_late=is_late)
 
-    def answering(self, node: Node, request: Request[Any], answer: object, *, is_heard: bool) -> None:
+    def answering(
+        self, node: Node, request: Request[Any], answer: object, *, is_heard: bool, is_late: bool
+    ) -> None:
         self.answered += 1
         if type(answer) is JoinGroupAnswer and not answer.error:
             self.consumption.joined[answer.member] = answer.generation
-        self.invariants.answering(node, request, answer, is_heard=is_heard)
+        self.invariants.answering(node, request, answer, is_heard=is_heard, is_late=is_late)
 
     def replayed(self, node: Node, before: Engine | None) -> None:
         self.invariants.replayed(node, before)
