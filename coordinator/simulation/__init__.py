@@ -10,7 +10,7 @@ node         a coordinator: the engine with the log that it is replayed from
 process      a consumer's process: the member (`coordinator.consumer`), its application and what it reads
 consumers    makes a member from its script
 zombies      who consumes what, and whom of them the coordinator has put out
-invariants   what must hold after every step (`log_rules`, `client_rules`, `rest_rules`), and who has broken it (`violations`)
+invariants   what must hold after every step, in `log_rules`, `client_rules` and `rest_rules`; `violations` are kept
 known_flaws  weaknesses of Kafka's own rules that the simulation has found
 broken_rules safety rules that can be switched off
 measures     what a run costs: rebalances, partitions moved, time without an owner

@@ -40,6 +40,7 @@ from coordinator.simulation.known_flaws import (
     STRAY_CLAIM,
 )
 from coordinator.simulation.node import Node
+from coordinator.simulation.process import NOTHING
 from wire.messages.embedded_protocol import read_assignment, read_subscription
 from wire.messages.reader import DecodeError
 
@@ -99,6 +100,8 @@ class LogRules:
         self._kept_before: dict[str, Partitions] = {}
         """And before its last change, which its last heartbeat may have made."""
         self._engines = 0
+        self._checked: object = None
+        """The last commit whose member may commit whatever it has."""
         self._answers: dict[type, Callable[..., None]] = {
             JoinGroupAnswer: self._join_answered,
             SyncGroupAnswer: self._sync_answered,
@@ -294,6 +297,9 @@ class LogRules:
         return next((flaw for each in owners if (flaw := self._facts.known_flaw(each, place))), "")
 
     def _may_not_commit(self, request: OffsetCommit, place: TopicPartition, topic_id: UUID | None) -> str:
+        has = self._has.get(request.member, NOTHING)
+        if request is self._checked and place in has:
+            return ""
         group, epoch = self._facts.engine.state.groups.get(GROUP), request.generation_or_epoch
         if group is None or group.is_empty():
             return "" if epoch < 0 else "which is no member"
@@ -302,11 +308,16 @@ class LogRules:
         if isinstance(group, ClassicGroup):
             if epoch != group.generation:
                 return f"which is at generation {epoch} of {group.generation}"
+            self._checked = request
+        elif epoch == group.members[request.member].epoch:
+            self._checked = request
         else:
             current = group.members[request.member].current
             since = None if topic_id is None else current.assigned_epochs.get((topic_id, place.partition))
-            if epoch != current.epoch and (since is None or since > epoch or epoch > current.epoch):
+            if since is None or since > epoch or epoch > current.epoch:
                 return f"which is at epoch {epoch} and not {current.epoch}"
+        if place in has:
+            return ""
         for member, partitions in self._has.items():
             if member != request.member and place in partitions:
                 return f"and it is {self._facts.name_of(member)}'s"

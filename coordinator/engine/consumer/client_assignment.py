@@ -96,8 +96,10 @@ class InstallAssignment(Request[InstallAssignmentAnswer]):
 
 def should_compute(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember) -> bool:
     """Whether the answer to this member's heartbeat asks it to compute. Its time begins with the first one."""
+    if group.epoch <= group.assignment_epoch or not ctx.config.group_consumer_client_assignors_enable:
+        return False  # before the members are put in order, which every heartbeat would pay for
     choice = assignor_in_use(ctx, group.in_order())
-    if choice is None or group.epoch <= group.assignment_epoch:
+    if choice is None:
         return False
     client = group.client
     if client.chosen not in choice.able:
