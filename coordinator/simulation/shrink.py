@@ -1,105 +1,173 @@
-"""A scenario in which an invariant falls, made smaller as long as it falls."""
+"""A run that breaks an invariant, made smaller: fewer events, faults and members that still break the same one.
+
+Each candidate is played from the same seed, and taken if the invariant falls again. What is removed changes what the
+seed gives to everything after it, so what is left is small, but seldom the least that there is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 from coordinator.simulation.result import Result, Violation
-from coordinator.simulation.scenario import Event, Faults, Scenario
+from coordinator.simulation.run import LIMIT, run
+from coordinator.simulation.scenario import ChangeTopic, Event, FailCoordinator, Faults, Scenario, Variant
+from coordinator.simulation.scenario_file import parse_scenario
+from coordinator.simulation.scenario_text import scenario_text
+from groups.yaml_files import TreeError
 
-MOST_RUNS = 400
-"""Runs after which the smallest one found so far must do."""
+TRIES = 200
+"""Candidates that are played."""
 
 
 def shrink(
     scenario: Scenario,
     seed: int,
-    fallen: Violation,
-    play: Callable[[Scenario, int], Result],
     *,
-    most_runs: int = MOST_RUNS,
-) -> tuple[Scenario, Result]:
-    """The smallest scenario found in which the same invariant falls from the same seed, in the same way (`known`), and
-    its run.
+    variant: Variant = Variant.AS_WRITTEN,
+    limit: int = LIMIT,
+    tries: int = TRIES,
+) -> Result | None:
+    """The run of the smallest scenario that was found, with its story; None where this run breaks no invariant.
 
-    Tried are, again and again until none helps: an earlier end; no faults of one kind; no event, many at once and then
-    one by one; no member, with its events; fewer partitions. An event less changes what chance brings to all that
-    follows, so it is a search, not a proof that nothing smaller falls.
-
-    :param play: plays a scenario from a seed, under the variant and with the rules in which the invariant has fallen
-    :raises ValueError: the invariant does not fall in the scenario as it is
+    The scenario of the result can be written to a file (`scenario_text`) and breaks the invariant from the same seed.
     """
-    result = play(scenario, seed)
-    if not _falls(result, fallen):
-        raise ValueError(f"{fallen.invariant} does not fall in {scenario.name} from seed {seed}")
-    runs = 1
-    has_shrunk = True
-    while has_shrunk and runs < most_runs:
-        has_shrunk = False
-        for smaller in _smaller(scenario, result, fallen):
-            runs += 1
-            found = play(smaller, seed)
-            if _falls(found, fallen):
-                scenario, result, has_shrunk = smaller, found, True
-                break
-            if runs >= most_runs:
-                break
-    return scenario, result
+    first = run(scenario, seed, variant=variant, limit=limit, tells=False)
+    if not first.violations:
+        return None
+    wanted = next((each for each in first.violations if not each.known), first.violations[0])
+
+    def breaks(candidate: Scenario) -> bool:
+        if not _can_be_written(candidate):
+            return False
+        played = run(candidate, seed, variant=variant, limit=limit, tells=False)
+        return any(_is_same(each, wanted) for each in played.violations)
+
+    smallest = _smallest(replace(scenario, description=""), _limited(breaks, tries))
+    return run(smallest, seed, variant=variant, limit=limit)
 
 
-def _falls(result: Result, fallen: Violation) -> bool:
-    return any((each.invariant, each.known) == (fallen.invariant, fallen.known) for each in result.violations)
+def _is_same(one: Violation, other: Violation) -> bool:
+    """Whether they are of the same invariant, for the same known weakness or none."""
+    return (one.invariant, one.known) == (other.invariant, other.known)
 
 
-def _smaller(scenario: Scenario, result: Result, fallen: Violation) -> Iterator[Scenario]:
-    """Scenarios with something less, the greatest steps first."""
-    at_s = next(each.at_s for each in result.violations if each.invariant == fallen.invariant)
-    end_s = float(int(at_s) + 2)
-    if end_s < scenario.until_s:
-        events = tuple(each for each in scenario.events if each.at <= at_s)
-        yield replace(scenario, events=events, until_s=end_s)
-    for faults in _fewer_faults(scenario.faults):
-        yield replace(scenario, faults=faults)
-    for name in scenario.members:
-        yield _without_member(scenario, name)
-    count = len(scenario.events)
-    length = count // 2
-    while length >= 1:
-        for start in range(0, count, length):
-            kept = scenario.events[:start] + scenario.events[start + length :]
-            yield replace(scenario, events=kept)
-        length //= 2
-    for topic, partitions in scenario.topics.items():
-        if partitions > 1:
-            yield replace(scenario, topics={**scenario.topics, topic: partitions // 2})
+def _limited(breaks: Callable[[Scenario], bool], tries: int) -> Callable[[Scenario], bool]:
+    """No candidate breaks anything when the tries are used up: the search ends with what it has."""
+    left = tries
+
+    def judge(candidate: Scenario) -> bool:
+        nonlocal left
+        left -= 1
+        return left >= 0 and breaks(candidate)
+
+    return judge
 
 
-def _fewer_faults(faults: Faults) -> Iterator[Faults]:
-    if faults.loss:
-        yield replace(faults, loss=0.0)
-    if faults.duplicate:
-        yield replace(faults, duplicate=0.0)
-    if faults.reorder:
-        yield replace(faults, reorder=False)
-    for index in range(len(faults.partitions)):
-        yield replace(faults, partitions=faults.partitions[:index] + faults.partitions[index + 1 :])
+def _smallest(scenario: Scenario, breaks: Callable[[Scenario], bool]) -> Scenario:
+    """Until nothing more can be removed."""
+    while True:
+        before = scenario
+        scenario = _with_events(scenario, _fewest(scenario.events, partial(_breaks_with, scenario, breaks)))
+        for candidate in _simpler(scenario):
+            smaller = candidate(scenario)
+            if smaller != scenario and breaks(smaller):
+                scenario = smaller
+        if scenario == before:
+            return scenario
 
 
-def _without_member(scenario: Scenario, name: str) -> Scenario:
-    faults = scenario.faults
-    partitions = []
-    for each in faults.partitions:
-        members = tuple(member for member in each.members if member != name)
-        if members:
-            partitions.append(replace(each, members=members))
+def _with_events(scenario: Scenario, events: Sequence[Event]) -> Scenario:
+    return replace(scenario, events=tuple(events))
+
+
+def _breaks_with(scenario: Scenario, breaks: Callable[[Scenario], bool], events: Sequence[Event]) -> bool:
+    return breaks(_with_events(scenario, events))
+
+
+def _fewest(events: Sequence[Event], breaks: Callable[[Sequence[Event]], bool]) -> Sequence[Event]:
+    """Remove halves, quarters, … and at last single events, the later ones first (Zeller's ddmin, complements only)."""
+    size = max(1, len(events) // 2)
+    while events:
+        end = len(events)
+        while end > 0:
+            start = max(0, end - size)
+            fewer = [*events[:start], *events[end:]]
+            if breaks(fewer):
+                events = fewer
+            end = start
+        if size == 1:
+            break
+        size //= 2
+    return events
+
+
+def _simpler(scenario: Scenario) -> Iterator[Callable[[Scenario], Scenario]]:
+    """Changes that take something away."""
+    for name in ("loss", "duplicate", "reorder", "delay_ms", "partitions"):
+        yield partial(_without_fault, name=name)
+    yield _without_idle_members
+    for member in scenario.members:
+        yield partial(_without_listener, member=member)
+    for topic in scenario.topics:
+        yield partial(_without_topic, topic=topic)
+    yield _shorter
+
+
+def _without_fault(scenario: Scenario, name: str) -> Scenario:
+    usual = getattr(Faults(), name)
+    return replace(scenario, faults=replace(scenario.faults, **{name: usual}))
+
+
+def _shorter(scenario: Scenario) -> Scenario:
+    """Ended soon after the last event."""
+    last = max((each.at for each in scenario.events), default=0.0)
+    return replace(scenario, until_s=min(scenario.until_s, last + 10.0))
+
+
+def _without_idle_members(scenario: Scenario) -> Scenario:
+    """Without members that no event is of."""
+    used = {each.member for each in scenario.events if not isinstance(each, ChangeTopic | FailCoordinator)}
+    partitions = tuple(
+        replace(each, members=tuple(name for name in each.members if name in used))
+        for each in scenario.faults.partitions
+        if used.intersection(each.members)
+    )
     return replace(
         scenario,
-        members={other: script for other, script in scenario.members.items() if other != name},
-        events=tuple(event for event in scenario.events if _member_of(event) != name),
-        faults=replace(faults, partitions=tuple(partitions)),
+        members={name: script for name, script in scenario.members.items() if name in used},
+        faults=replace(scenario.faults, partitions=partitions),
     )
 
 
-def _member_of(event: Event) -> str | None:
-    return getattr(event, "member", None)
+def _without_listener(scenario: Scenario, member: str) -> Scenario:
+    if member not in scenario.members or not scenario.members[member].listener:
+        return scenario
+    plain = replace(scenario.members[member], listener={})
+    return replace(scenario, members={**scenario.members, member: plain})
+
+
+def _without_topic(scenario: Scenario, topic: str) -> Scenario:
+    """Without the topic, where every member has another one."""
+    members = {
+        name: replace(script, topics=tuple(each for each in script.topics if each != topic))
+        for name, script in scenario.members.items()
+    }
+    return replace(
+        scenario,
+        topics={name: count for name, count in scenario.topics.items() if name != topic},
+        members=members,
+        events=tuple(
+            each for each in scenario.events if not (isinstance(each, ChangeTopic) and each.topic == topic)
+        ),
+    )
+
+
+def _can_be_written(scenario: Scenario) -> bool:
+    """Whether the events make sense one after the other."""
+    try:
+        return parse_scenario(Path(scenario.name), scenario_text(scenario), name=scenario.name) == scenario
+    except TreeError:
+        return False
