@@ -360,6 +360,7 @@ class ConsumerMember(ReconcilingMember):
             self._beat = None
         if self._ways.silence_error is not None:
             self._fail(self._ways.silence_error, "Application maximum poll interval exceeded")
+        self._epoch = NO_EPOCH
         if self._ways.leaves_before_lost:
             self._leave()
         self._fields.forget()

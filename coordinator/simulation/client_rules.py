@@ -22,7 +22,8 @@ class ClientRules:
     I6: `revoked` names what the listener holds (all of it in an eager group), `assigned` what it does not, `lost` all
     that it holds, and only when the member has no epoch any more; what was assigned, less what was revoked and lost, is
     what the consumer takes for its own. Under the consumer protocol a `revoked` that threw counts as not called: it
-    is called again; and `lost` names once more what a `revoked` has named that was not acknowledged.
+    is called again (not by librdkafka); and `lost` names once more what a `revoked` has named that was not
+    acknowledged.
     """
 
     def __init__(self, facts: Facts) -> None:
@@ -64,7 +65,8 @@ class ClientRules:
         if not threw:
             return
         self._disturbed.add(process)
-        if callback.kind is CallbackKind.REVOKED and process.script.protocol == "consumer":
+        can_refuse = process.member.identity.library.new_consumer.listener_can_refuse
+        if callback.kind is CallbackKind.REVOKED and process.script.protocol == "consumer" and can_refuse:
             self._held[process] = self._held[process] | callback.partitions
 
     def judge_at_rest(self, process: Process) -> None:

@@ -62,8 +62,9 @@ def test_a_member_that_does_not_poll_falls_silent_and_leaves_after_lost() -> Non
     play, a = alone(max_poll_interval_ms=10_000)
     play.pause(a)
     heartbeats(a)
+    epoch = a.member.epoch
     play.advance(12_000)
-    assert [each.epoch for each in heartbeats(a)] == [a.member.epoch]
+    assert [each.epoch for each in heartbeats(a)] == [epoch]
     assert member_of(a).state is State.STALE
     play.resume(a)
     assert a.raised == ["_MAX_POLL_EXCEEDED"]
