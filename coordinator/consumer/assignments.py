@@ -95,13 +95,12 @@ class Assignments:
         self.version += 1
 
     def give_up(self) -> None:
-        """The member has left: it reports nothing."""
+        """The member owns nothing any more."""
         self.owned = None
         self._number = 0
-        self.version += 1
 
     def forget_target(self) -> None:
-        """The member joins anew."""
+        """The member joins anew, which says everything."""
         self._target = None
         self._target_number = 0
         self._names = {}

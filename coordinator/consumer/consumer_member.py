@@ -371,7 +371,6 @@ class ConsumerMember(ReconcilingMember):
 
     def _leave(self) -> None:
         self._epoch = self._leave_epoch
-        self._assignments.give_up()
         self._send(self._fields.plain(self._epoch), _unheard)
 
     @property
@@ -401,11 +400,9 @@ class ConsumerMember(ReconcilingMember):
     # The end.
 
     def _begin_close(self, now_ms: int) -> None:
-        """Whatever waited for `poll` is dropped."""
+        """Whatever waited for `poll` is not called any more."""
         if self._error:
             self._throw(now_ms)
-        self._events.clear()
-        self._batch = 0
         self._closing = _Closing.COMMITS
         if self.settings.enable_auto_commit:
             self._commit(self._consumed(), now_ms, self._close_by_ms, self._close_committed)

@@ -325,7 +325,6 @@ class ReconcilingMember(Member):
     def _own(self, partitions: Partitions) -> None:
         super()._own(partitions)
         self._revoking &= partitions
-        self._awaiting &= partitions
 
     # Offsets.
 

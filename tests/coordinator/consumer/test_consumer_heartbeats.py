@@ -144,6 +144,33 @@ def test_an_answer_that_is_lost_makes_the_next_heartbeat_say_everything() -> Non
     assert a.calls() == []
 
 
+def test_the_coordinator_is_looked_up_after_a_connection_broke() -> None:
+    play, a, _ = pair()
+    hold_heartbeats(a)
+    play.advance(5_000)
+    a.sent.clear()
+    play.lose(a, answered=False)
+    assert [type(each) for each in a.sent] == [FindCoordinator]
+
+
+def test_an_answer_from_before_the_member_left_does_not_count_for_its_join() -> None:
+    play = Play()
+    a = start(play, "a", max_poll_interval_ms=10_000)
+    play.pause(a)
+    hold_heartbeats(a)
+    play.advance(10_000)
+    play.resume(a)
+    assert [each.epoch for each in heartbeats(a)][-2:] == [-1, 0]
+    first, *others = a.held
+    a.held = others
+    play.deliver(a, first)
+    play.run()
+    assert (heartbeats(a), member_of(a).state, a.member.epoch) == ([], State.JOINING, 0)
+    play.release(a)
+    play.rest()
+    assert a.owns == ALL
+
+
 def test_a_lost_epoch_does_not_fence_the_member() -> None:
     """The coordinator takes the previous epoch from a member that owns nothing that is not its."""
     play = Play()
@@ -204,6 +231,19 @@ def test_a_loading_coordinator_is_asked_again_after_a_growing_backoff() -> None:
         1_000,
     ]
     assert (a.calls(), a.raised, a.owns) == ([], [], ALL[:3])
+
+
+def test_the_backoff_begins_anew_after_an_answer() -> None:
+    play, a, _ = pair()
+    for _ in range(2):
+        refuse(play, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, times=3)
+        play.advance(5_000)
+        heartbeats(a)
+    refuse(play, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+    while not heartbeats(a):
+        play.advance(100)
+    play.advance(100)
+    assert len(heartbeats(a)) == 1
 
 
 def test_a_member_without_a_coordinator_keeps_what_it_owns() -> None:
@@ -308,6 +348,21 @@ def test_topic_authorization_is_thrown_and_the_member_stays() -> None:
     play.advance(6_000)
     assert a.raised == ["TopicAuthorizationException"]
     assert (a.owns, member_of(a).state, a.calls()) == (ALL[:3], State.STABLE, [])
+
+
+@pytest.mark.parametrize(
+    ("library", "error"),
+    [("java", "TopicAuthorizationException"), ("librdkafka", "TOPIC_AUTHORIZATION_FAILED")],
+)
+def test_an_error_that_repeats_while_nobody_polls_is_thrown_once(library: str, error: str) -> None:
+    play = Play()
+    a = start(play, "a", library=library)
+    play.pause(a)
+    refuse(play, ErrorCode.TOPIC_AUTHORIZATION_FAILED, times=5)
+    play.advance(20_000)
+    play.resume(a)
+    play.rest()
+    assert a.raised == [error]
 
 
 def test_an_assignor_that_the_coordinator_lacks_is_fatal() -> None:
@@ -456,6 +511,19 @@ def test_a_member_that_knows_no_topic_of_its_assignment_gets_an_empty_one_first(
     play.topics = engine_topics
     play.show_topics()
     assert a.calls() == [("assigned", ["foo-0", "foo-1"])]
+
+
+def test_a_topic_that_the_metadata_lack_is_kept_until_the_coordinator_takes_it() -> None:
+    play = Play(topics=images(("foo", 2), ("bar", 2)))
+    a = start(play, "a", topics=("foo", "bar"))
+    a.calls()
+    a.member.see_topics(images(("bar", 2)), play.now_ms)
+    play.rest()
+    assert a.calls() == []
+    play.change_topics(images(("foo", 2), ("bar", 3), version=2), seen=False)
+    play.rest()
+    assert a.calls() == [("assigned", ["bar-2"])]
+    assert a.owns == ["bar-0", "bar-1", "bar-2", "foo-0", "foo-1"]
 
 
 def test_a_deleted_topic_is_revoked_though_the_metadata_lack_it() -> None:

@@ -36,6 +36,13 @@ def test_a_first_assignment_of_nothing_calls_nothing() -> None:
     assert b.calls() == [("assigned", ALL[3:])]
 
 
+def test_an_assignment_of_nothing_calls_where_something_was_owned() -> None:
+    play, a = alone()
+    a.member.subscribe(("none",), play.now_ms)
+    play.rest()
+    assert a.calls() == [("revoked", ALL), ("assigned", [])]
+
+
 def test_revoked_that_throws_gives_up_all_the_same() -> None:
     play, a = alone()
     a.listener["revoked"].throws = True

@@ -8,6 +8,7 @@ import copy
 import pytest
 
 from coordinator.consumer.reconciling_member import State
+from coordinator.engine.calls import Request
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.offsets.commit import OffsetCommit
 from tests.coordinator.consumer.consumer_members import heartbeats, member_of, start
@@ -147,6 +148,28 @@ def test_a_target_that_changes_during_a_reconciliation_is_reconciled_after_it() 
     assert len(a.owns) == 2
 
 
+def test_a_reconciliation_from_before_a_rejoin_is_dropped() -> None:
+    play, a = alone()
+    a.holds = lambda send: isinstance(send.request, OffsetCommit)
+    start(play, "b")
+    play.advance(5_000)
+    assert a.held
+    fenced = [True]
+
+    def refuses(request: Request[object]) -> ErrorCode | None:
+        if isinstance(request, ConsumerGroupHeartbeat) and request.member == "a" and fenced[0]:
+            fenced[0] = False
+            return ErrorCode.FENCED_MEMBER_EPOCH
+        return None
+
+    play.refuses = refuses
+    play.advance(5_000)
+    assert (a.calls(), member_of(a).state) == ([("lost", ALL)], State.RECONCILING)
+    play.release(a)
+    play.rest()
+    assert {kind for kind, _ in a.calls()} == {"assigned"}
+
+
 # Exceptions.
 
 
@@ -163,6 +186,17 @@ def test_revoked_that_throws_is_called_at_every_poll_and_gives_up_nothing() -> N
     assert set(a.messages) == {THROWN}
     assert (a.owns, a.fetches, b.calls()) == (ALL, ALL[:3], [("assigned", [])])
     assert {each.owned is None for each in heartbeats(a)} == {True}
+
+
+def test_after_revoked_threw_nothing_is_committed_before_the_next_poll() -> None:
+    play = Play()
+    a = start(play, "a", auto_commit_interval_ms=60_000)
+    a.listener["revoked"].throws = True
+    a.polls_again = False
+    start(play, "b")
+    play.advance(5_000)
+    assert a.raised == ["KafkaException"]
+    assert len(a.requests(OffsetCommit)) == 1
 
 
 def test_what_revoked_threw_for_goes_to_the_newcomer_when_the_member_closes() -> None:
@@ -333,6 +367,18 @@ def test_close_does_not_wait_for_its_answer_for_ever() -> None:
     play.advance(1)
     assert a.calls() == [("revoked", ALL)]
     assert a.is_closed
+
+
+def test_a_commit_that_close_did_not_wait_for_does_not_go_on_twice() -> None:
+    play, a = alone()
+    a.listener["revoked"].takes_ms = 5_000
+    a.holds = lambda send: isinstance(send.request, OffsetCommit)
+    play.close(a)
+    play.advance(30_000)
+    assert a.calls() == [("revoked", ALL)]
+    play.release(a)
+    play.advance(5_000)
+    assert (a.calls(), a.is_closed) == ([], True)
 
 
 def test_close_without_a_coordinator_does_not_wait() -> None:

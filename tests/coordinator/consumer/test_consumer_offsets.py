@@ -226,6 +226,23 @@ def test_positions_at_a_stale_epoch_are_looked_up_again() -> None:
     assert (len(a.fetches), a.raised) == (6, [])
 
 
+def test_no_position_is_looked_up_for_what_is_to_be_given_up() -> None:
+    play = Play()
+    play.refuses = lambda request: (
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if isinstance(request, OffsetFetch) else None
+    )
+    a = start(play, "a")
+    a.positions[FOO[0]] = 1
+    start(play, "b")
+    a.holds = lambda send: isinstance(send.request, OffsetCommit)
+    play.advance(5_000)
+    assert a.held
+    a.sent.clear()
+    play.refuses = lambda _request: None
+    play.advance(400)
+    assert {fetch.groups[0].topics for fetch in a.requests(OffsetFetch)} == {(("foo", (0, 1, 2)),)}
+
+
 def test_positions_of_a_member_that_is_unknown_throw() -> None:
     play = Play()
     play.refuses = lambda request: ErrorCode.UNKNOWN_MEMBER_ID if isinstance(request, OffsetFetch) else None

@@ -107,6 +107,9 @@ def test_all_members_get_what_one_computed() -> None:
     assert (a.owns, b.owns) == (["foo-1", "foo-3", "foo-5"], ["foo-0", "foo-2", "foo-4"])
     assert one.computed + other.computed == 2
     assert (one.told[-1][2], other.told[-1][2]) == (b"2", b"2")
+    for assignor in (one, other):
+        epochs = [epoch for *_, epoch in assignor.told]
+        assert epochs == sorted(set(epochs))
 
 
 def test_an_assignor_is_told_its_metadata_once_in_an_epoch() -> None:
@@ -180,6 +183,16 @@ def test_a_member_that_is_not_to_compute_gives_it_up(kind: type[Request[object]]
     assert a.raised == []
     play.advance(60_000)
     assert a.owns == ALL
+
+
+def test_what_is_under_way_is_not_asked_for_again() -> None:
+    play = play_with_local_assignors()
+    play.node = None
+    a = start(play, "a", local_assignors=(Reversed(),))
+    a.holds = lambda send: isinstance(send.request, PrepareAssignment)
+    play.node = 1
+    play.advance(12_000)
+    assert len(a.requests(PrepareAssignment)) == 1
 
 
 def test_an_answer_that_is_lost_is_asked_for_again() -> None:
