@@ -52,7 +52,7 @@ def _case(path: Path) -> object:
     return pytest.param(path, id=path.stem, marks=marks)
 
 
-@pytest.mark.parametrize("path", map(_case, RECORDINGS))
+@pytest.mark.parametrize("path", [_case(path) for path in RECORDINGS])
 def test_callbacks_equal_those_of_real_consumers(path: Path) -> None:
     recording = read_recording(path)
     scenario = with_library(read_story(recording.story), recording.client)
