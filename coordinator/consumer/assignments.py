@@ -58,7 +58,8 @@ class Assignments:
         """What to do for the target; None where everything that can be done is done and reported.
 
         A topic whose name was known once keeps it: one that was deleted is gone from the metadata before it is gone
-        from the target.
+        from the target. While a topic is not known, Java reports what it has as often as heartbeats are answered; here
+        that waits for the topic.
         """
         if self._target is None:
             return None

@@ -94,6 +94,7 @@ class ConsumerMember(ReconcilingMember):
             identity.settings.max_poll_interval_ms,
             remote_assignor,
         )
+        self._keeps_place = identity.instance is not None
         self._is_new = True
         self._beat: int | None = None
         """The heartbeat that is not answered."""
@@ -188,10 +189,14 @@ class ConsumerMember(ReconcilingMember):
     def enforce_rebalance(self, _now_ms: int) -> None:
         """No effect: the coordinator decides. Kafka logs a warning (KIP-848 "enforceRebalance")."""
 
-    def close(self, now_ms: int) -> None:
-        """Commit, call `revoked`, leave; whatever fails, the next step is taken."""
+    def close(self, now_ms: int, *, for_good: bool = False) -> None:
+        """Commit, call `revoked`, leave; whatever fails, the next step is taken.
+
+        A static member keeps its place, unless it leaves `for_good` (KIP-1092, LEAVE_GROUP).
+        """
         if self.is_closing:
             return
+        self._keeps_place = self._keeps_place and not for_good
         self.leave_poll(now_ms)
         self.is_closing = True
         self._closing = _Closing.WAITS
@@ -375,7 +380,7 @@ class ConsumerMember(ReconcilingMember):
 
     @property
     def _leave_epoch(self) -> int:
-        return _LEAVES if self.identity.instance is None else _GOES_AWAY
+        return _GOES_AWAY if self._keeps_place else _LEAVES
 
     # Client-side assignors.
 

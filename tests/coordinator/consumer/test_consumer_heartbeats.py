@@ -8,6 +8,8 @@ from uuid import UUID
 
 import pytest
 
+from coordinator.consumer.consumer_member import ConsumerMember
+from coordinator.consumer.member import Identity, Subscription
 from coordinator.consumer.outputs import FindCoordinator
 from coordinator.consumer.reconciling_member import State
 from coordinator.engine.calls import Request
@@ -60,6 +62,37 @@ def test_the_coordinator_says_how_often() -> None:
     heartbeats(a)
     play.advance(70_000)
     assert len(heartbeats(a)) == 10
+
+
+def test_another_interval_counts_from_the_answer_that_says_it() -> None:
+    play, a, _ = pair()
+    play.engine.set_group_config("g", {"consumer.heartbeat.interval.ms": "15000"})
+    play.advance(5_000)
+    heartbeats(a)
+    play.advance(14_900)
+    assert heartbeats(a) == []
+    play.advance(100)
+    assert len(heartbeats(a)) == 1
+
+
+def test_a_pattern_of_the_client_is_said_as_names() -> None:
+    """K16."""
+    play = Play(topics=images(("foo", 1), ("bar", 1)))
+
+    def make(identity: Identity, application: Application) -> ConsumerMember:
+        subscription = Subscription(matches=is_foo)
+        return ConsumerMember(identity, subscription, play.topics, application.position, uuid="a")
+
+    a = play.start("a", make)
+    assert [(each.topics, each.regex) for each in heartbeats(a)[:1]] == [(("foo",), None)]
+    play.change_topics(images(("foo", 1), ("bar", 1), ("food", 1), version=2))
+    play.rest()
+    assert ("foo", "food") in [each.topics for each in heartbeats(a)]
+    assert a.owns == ["foo-0", "food-0"]
+
+
+def is_foo(name: str) -> bool:
+    return name.startswith("foo")
 
 
 def test_a_heartbeat_says_only_what_changed() -> None:
@@ -462,6 +495,19 @@ def test_a_static_member_that_closes_keeps_its_place() -> None:
     c = start(play, "c", instance="i")
     assert c.calls() == [("assigned", ALL[:3])]
     assert b.calls() == []
+
+
+def test_a_static_member_that_leaves_for_good_gives_its_place_up() -> None:
+    """K1."""
+    play = Play()
+    a, b = start(play, "a", instance="i"), start(play, "b")
+    play.rest()
+    heartbeats(a)
+    member_of(a).close(play.now_ms, for_good=True)
+    play.run()
+    assert [each.epoch for each in heartbeats(a)] == [-1]
+    play.rest()
+    assert b.owns == ALL
 
 
 def test_a_static_member_that_was_killed_is_refused_within_the_session() -> None:
