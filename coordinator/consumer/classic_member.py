@@ -144,6 +144,8 @@ class ClassicMember(Member):
         self._failure = ""
         """What the background thread has to throw out of the next `poll`."""
         self._commits_fenced = False
+        self._is_dead = False
+        """After an error that the library takes for the end."""
 
     # What the driver asks.
 
@@ -168,7 +170,7 @@ class ClassicMember(Member):
             and self._then is None
             and not (self._looks_again and self._sees_change())
             and len(self.positioned) == len(self.owned)
-        )
+        ) or self._is_dead
 
     def next_deadline(self) -> int | None:
         at_ms = self._next_background()
@@ -184,11 +186,17 @@ class ClassicMember(Member):
         at_ms = self._heard_at_ms + self.settings.session_timeout_ms if self._is_beating else self._beat_at_ms
         if self._coordinator is None:
             at_ms = max(at_ms, NEVER if self._looking_up else self._lookup_at_ms)
-        if not self.in_poll:
+        if self._counts_poll_interval:
             at_ms = min(at_ms, self._out_of_poll_since_ms + self.settings.max_poll_interval_ms)
         return at_ms
 
+    @property
+    def _counts_poll_interval(self) -> bool:
+        return not self.in_poll and (self._then is None or self._ways.counts_callbacks)
+
     def _next_in_poll(self) -> int:
+        if self._is_dead:
+            return NEVER
         if self._coordinator is None:
             return NEVER if self._looking_up else self._lookup_at_ms
         at_ms = self._next_retry()
@@ -236,8 +244,10 @@ class ClassicMember(Member):
         """Go on with a rebalance, or with what a consumer does without one."""
         while self.in_poll and self._then is None:
             if self._failure or self._commits_fenced:
-                error, self._failure = self._failure or "FencedInstanceIdException", ""
+                error, self._failure = self._failure or self._fatal(ErrorCode.FENCED_INSTANCE_ID), ""
                 self._raise(error, now_ms)
+                return
+            if self._is_dead:
                 return
             if not self._find_coordinator(now_ms):
                 return
@@ -259,6 +269,12 @@ class ClassicMember(Member):
                         self._join(now_ms)
                 case _:
                     return
+
+    def _fatal(self, code: ErrorCode) -> str:
+        """The exception of an error that poll-again does not mend."""
+        if code is ErrorCode.FENCED_INSTANCE_ID and self._ways.fatal_error is not None:
+            return self._ways.fatal_error
+        return code.name if self._ways.names_codes else _FATAL[code]
 
     def _rejoins(self) -> bool:
         """Whether a rebalance is due or under way (ConsumerCoordinator.rejoinNeededOrPending)."""
@@ -455,7 +471,7 @@ class ClassicMember(Member):
         if code in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION):
             self._fall_out(code)
         elif code in _FATAL:
-            self._raise(_FATAL[code], now_ms)
+            self._raise(self._fatal(code), now_ms)
         elif code is not ErrorCode.REBALANCE_IN_PROGRESS:
             if code in COORDINATOR_MOVED:
                 self._lose_coordinator(now_ms)
@@ -495,7 +511,11 @@ class ClassicMember(Member):
 
     def _revoked(self, assigned: Partitions, now_ms: int) -> None:
         self._must_rejoin = True
-        self._take_over(assigned, now_ms)
+        if self._error and not self._ways.throws_last:
+            self._own(self.owned & assigned)
+            self._throw(now_ms)
+        else:
+            self._take_over(assigned, now_ms)
 
     def _take_over(self, assigned: Partitions, now_ms: int) -> None:
         added = assigned - self.owned
@@ -506,10 +526,9 @@ class ClassicMember(Member):
         self._call(CallbackKind.ASSIGNED, added, self._completed, now_ms)
 
     def _completed(self, now_ms: int) -> None:
-        if self._error:
-            self._throw(now_ms)
-            return
-        self._end_rebalance()
+        if not self._error or not self._ways.listener_can_refuse:
+            self._end_rebalance()
+        self._throw(now_ms)
 
     def _end_rebalance(self) -> None:
         self._rebalance = _Rebalance.NONE
@@ -529,8 +548,12 @@ class ClassicMember(Member):
             self._is_beating = False
             self._beat_at_ms = now_ms
             self._lose_coordinator(now_ms)
-        if not self.in_poll and now_ms >= self._out_of_poll_since_ms + settings.max_poll_interval_ms:
+        if (
+            self._counts_poll_interval
+            and now_ms >= self._out_of_poll_since_ms + settings.max_poll_interval_ms
+        ):
             self._leave_silently()
+            self._failure = self._ways.silence_error or self._failure
         elif self._coordinator is not None and not self._is_beating and now_ms >= self._beat_at_ms:
             self._beat_at_ms = now_ms + settings.heartbeat_interval_ms
             request = Heartbeat(
@@ -568,13 +591,20 @@ class ClassicMember(Member):
             if (generation, member) == (self.generation, self._member_id):
                 self._fall_out(code)
                 if code is ErrorCode.FENCED_INSTANCE_ID:
-                    self._failure = _FATAL[code]
+                    self._failure = self._fatal(code)
+                    self._die()
         elif code in _FATAL:
-            self._failure = _FATAL[code]
+            self._failure = self._fatal(code)
         else:
             if code in COORDINATOR_MOVED:
                 self._lose_coordinator(now_ms)
             self._beat_at_ms = now_ms + self.settings.retry_backoff_ms
+
+    def _die(self) -> None:
+        """Where the library takes an error for the end: nothing is owned any more, and no callback says so."""
+        if self._ways.fatal_error is not None:
+            self._is_dead = True
+            self._own(frozenset())
 
     # close
 
@@ -590,11 +620,12 @@ class ClassicMember(Member):
         self._call(kind, self.owned, self._leave, now_ms)
 
     def _leave(self, now_ms: int) -> None:
+        refused = bool(self._error) and self._ways.listener_can_refuse
         if self._error:
             error, self._error = self._error, ""
             self._raise(error, now_ms, "Failed to close kafka consumer")
         self._own(frozenset())
-        is_member = self.state is not State.UNJOINED and self._member_id
+        is_member = not refused and self.state is not State.UNJOINED and self._member_id
         if is_member and self._coordinator is not None and self.identity.instance is None:
             self._send(self._leave_request(), self._left)
         else:
@@ -609,7 +640,7 @@ class ClassicMember(Member):
         if self.state is State.STABLE:
             return self._member_id, self.generation
         if self.state is State.UNJOINED:
-            return "CommitFailedException"
+            return self._ways.lost_error or "CommitFailedException"
         return "RebalanceInProgressException"
 
     def _commit_error(self, code: ErrorCode, _now_ms: int) -> str:
@@ -617,14 +648,14 @@ class ClassicMember(Member):
             self._must_rejoin = True
             return "RebalanceInProgressException"
         if code is ErrorCode.FENCED_INSTANCE_ID:
-            return _FATAL[code]
+            return self._fatal(code)
         if code in _OUT:
             self._fall_out(code)
             return "CommitFailedException"
         return "KafkaException"
 
     def _auto_committed(self, error: str, now_ms: int) -> None:
-        if error == _FATAL[ErrorCode.FENCED_INSTANCE_ID]:
+        if error == self._fatal(ErrorCode.FENCED_INSTANCE_ID):
             self._commits_fenced = True
         super()._auto_committed(error, now_ms)
 

@@ -78,11 +78,22 @@ def assign(
         for topic in image.topics.values()
         if topic.name in named
     )
+    copied: dict[str, bytes | None] = {}
+    if name == COOPERATIVE_STICKY and leader is Leader.LIBRDKAFKA:
+        # rd_kafka_sticky_assignor_assign_cb; the broker converts no such group online.
+        copied = {member.member: read_subscription(member.subscription).user_data for member in members}
     result = assignor.assign(DenseGroup.of(GroupSpec(topics=topics, members=tuple(specs))))
     if must_check_handover(assignor):
         check(assignor, result.assignment)
     return tuple(
-        (member, write_assignment(EmbeddedAssignment(version=version, partitions=_tuples(partitions))))
+        (
+            member,
+            write_assignment(
+                EmbeddedAssignment(
+                    version=version, partitions=_tuples(partitions), user_data=copied.get(member)
+                )
+            ),
+        )
         for member, partitions in result.assignment.named().items()
     )
 

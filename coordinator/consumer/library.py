@@ -20,13 +20,13 @@ class AfterError(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewConsumer:
-    """What a library's consumer of the new protocol (KIP-848) does."""
+class Ways:
+    """What a library's consumers do: of the new protocol (KIP-848) and, where it can be, of the classic one."""
 
     calls_for_nothing_first: bool
     """Whether the listener is called where the first assignment after a join is empty."""
     listener_can_refuse: bool
-    """Whether a callback that throws is called again, and nothing is acknowledged meanwhile."""
+    """Whether a callback that throws is called again, and nothing is acknowledged meanwhile, nor is the group left."""
     commits_before_revoked: bool
     """Whether everything is committed before `revoked`, or what is revoked after it (auto commit)."""
     ends_with_membership: bool
@@ -47,7 +47,7 @@ class NewConsumer:
     """Of a commit of what is to be lost; None: the coordinator is asked."""
 
 
-_JAVA = NewConsumer(
+_JAVA = Ways(
     calls_for_nothing_first=True,
     listener_can_refuse=True,
     commits_before_revoked=True,
@@ -57,7 +57,7 @@ _JAVA = NewConsumer(
     throws_last=True,
     names_codes=False,
 )
-_LIBRDKAFKA = NewConsumer(
+_LIBRDKAFKA = Ways(
     calls_for_nothing_first=False,
     listener_can_refuse=False,
     commits_before_revoked=False,
@@ -86,7 +86,7 @@ class Library:
     after_error: AfterError = AfterError.POLL_AGAIN
     listener_error: str
     """The exception that leaves `poll` where the listener throws."""
-    new_consumer: NewConsumer
+    ways: Ways
     source: str
 
 
@@ -99,7 +99,7 @@ LIBRARIES = {
             assignors=("range", "cooperative-sticky"),
             empty_callbacks=True,
             listener_error="KafkaException",
-            new_consumer=_JAVA,
+            ways=_JAVA,
             source="kafka-clients 4.3.1, ConsumerCoordinator and ConsumerMembershipManager",
         ),
         Library(
@@ -108,7 +108,7 @@ LIBRARIES = {
             assignors=("range", "roundrobin"),
             empty_callbacks=True,
             listener_error="ListenerError",
-            new_consumer=_LIBRDKAFKA,
+            ways=_LIBRDKAFKA,
             source="librdkafka 2.15, rdkafka_cgrp.c, tried with confluent-kafka 2.16",
         ),
     )

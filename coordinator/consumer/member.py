@@ -100,6 +100,7 @@ class Member(ABC):
 
     def __init__(self, identity: Identity, image: TopicImage, position: Position) -> None:
         self.identity = identity
+        self._ways = identity.library.ways
         self.image = image
         self.position = position
         self.metrics = Metrics()

@@ -116,7 +116,6 @@ class ReconcilingMember(Member):
     ) -> None:
         super().__init__(identity, image, position)
         self.state = State.UNSUBSCRIBED
-        self._ways = identity.library.new_consumer
         self._uuid = uuid
         self._epoch = 0
         self._client_side = client_side
