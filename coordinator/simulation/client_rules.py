@@ -65,7 +65,7 @@ class ClientRules:
         if not threw:
             return
         self._disturbed.add(process)
-        can_refuse = process.member.identity.library.new_consumer.listener_can_refuse
+        can_refuse = process.member.identity.library.ways.listener_can_refuse
         if callback.kind is CallbackKind.REVOKED and process.script.protocol == "consumer" and can_refuse:
             self._held[process] = self._held[process] | callback.partitions
 
