@@ -107,25 +107,23 @@ def _title(result: Result) -> str:
 def _violations(simulated: Simulated, runs: ProtocolRuns, result: Result) -> Iterator[Block]:
     """Of the shrunk run where there is one: it is the shorter story of the same invariant."""
     told = runs.shrunk or result
-    violated = told.violations[0].invariant
-    for violation in told.violations[:1]:
-        yield Text(
-            f"{violation.invariant} does not hold at {violation.at_s:.3f} s: {violation.message}"
-            f"{f' (a known weakness of the rules of Kafka: {violation.known})' if violation.known else ''}."
-        )
-        lines = violation.story or tuple(_lines(told.story))
-        left_out = len(lines) - MOST_LINES
-        yield Code(
-            ((f"({left_out} lines before)",) if left_out > 0 else ()) + tuple(lines[-MOST_LINES:]),
-            language="text",
-        )
+    violation = next((each for each in told.violations if not each.known), told.violations[0])
+    yield Text(
+        f"{violation.invariant} does not hold at {violation.at_s:.3f} s: {violation.message}"
+        f"{f' (a known weakness of the rules of Kafka: {violation.known})' if violation.known else ''}."
+    )
+    lines = violation.story or tuple(_lines(told.story))
+    left_out = len(lines) - MOST_LINES
+    first = (f"({left_out} lines before)",) if left_out > 0 else ()
+    yield Code((*first, *lines[-MOST_LINES:]), language="text")
     more = len(told.violations) - 1
     also = f" {counted(more, 'more violation')} followed." if more > 0 else ""
     yield Text(f"To play the whole of it again: `{replay(simulated, result)}`.{also}")
     if runs.shrunk is not None:
         kept, all_ = len(runs.shrunk.scenario.events), len(result.scenario.events)
         yield Text(
-            f"The story is that of {kept} of the scenario's {counted(all_, 'event')}; this file breaks {violated} "
+            f"The story is that of {kept} of the scenario's {counted(all_, 'event')}; this file breaks "
+            f"{violation.invariant} "
             f"with `--seed {runs.shrunk.seed}`:"
         )
         yield Code(tuple(scenario_text(runs.shrunk.scenario).splitlines()), language="yaml")
