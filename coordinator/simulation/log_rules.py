@@ -126,6 +126,8 @@ class LogRules:
         is_upgrade, is_downgrade = _conversion(records)
         if is_upgrade:
             self._group_epoch = self._target_epoch = 0
+            self._forget_missing(records)
+        replaced: Partitions = frozenset()
         for record in records:
             match record:
                 case OffsetRecord():
@@ -143,11 +145,12 @@ class LogRules:
                         self._target()
                 case ConsumerMemberRecord(member=member, value=None):
                     self._epochs.pop(member, None)
-                    self._has.pop(member, None)
+                    replaced |= self._has.pop(member, frozenset())
                     self._kept.pop(member, None)
                     self._removed.add(member)
                 case CurrentAssignmentRecord(member=member, value=current) if current is not None:
-                    self._current(member, current, is_upgrade=is_upgrade, is_late=is_late)
+                    had = self._has.get(member, replaced) if is_upgrade else None
+                    self._current(member, current, had, is_late=is_late)
         if self._target_epoch > self._group_epoch:
             self._facts.broken(
                 "I3", f"assignment epoch {self._target_epoch} is beyond group epoch {self._group_epoch}"
@@ -193,18 +196,21 @@ class LogRules:
         )
 
     def _current(
-        self, member: str, current: CurrentAssignmentValue, *, is_upgrade: bool, is_late: bool
+        self, member: str, current: CurrentAssignmentValue, had: Partitions | None, *, is_late: bool
     ) -> None:
+        """`had`: in an upgrade, what the member, or the static one in whose place it comes, had before."""
         before, now = self._has.get(member, frozenset()), self._places(current.assigned)
         kept = now | self._places(current.revoking)
         for place in self._kept.get(member, frozenset()) - kept:
             self.released[member, place] = LATE_REPORT if is_late else self._report_flaw(member, place)
         self._kept_before[member] = self._kept.get(member, frozenset())
         self._has[member], self._kept[member] = now, kept
-        if is_upgrade:
-            if not now <= before:
+        if had is not None:
+            # What no member had may be given with the first epoch after the upgrade, in the same batch.
+            taken = (now - had).intersection(_all(each for who, each in self._has.items() if who != member))
+            if taken:
                 who = self._facts.name_of(member)
-                self._facts.broken("I12", f"the upgrade gives {who} {_name(min(now - before))}")
+                self._facts.broken("I12", f"the upgrade gives {who} {_name(min(taken))}")
         else:
             self._given_on(member, now - before)
         if current.epoch > 0:
@@ -335,6 +341,16 @@ class LogRules:
         if now < before:
             self._facts.broken("I3", f"{what} goes back from {before} to {now}")
         return now
+
+    def _forget_missing(self, records: Sequence[Record]) -> None:
+        """Members that have left a classic group before its next generation are not upgraded with it."""
+        group = self._facts.engine.state.groups.get(GROUP)
+        upgraded = {each.member for each in records if isinstance(each, ConsumerMemberRecord)}
+        for member in self._given.keys() - upgraded:
+            if group is None or not group.has_member(member):
+                self._has.pop(member, None)
+                self._removed.add(member)
+        self._given = {}
 
     def _forget_group(self) -> None:
         """The consumer group is deleted: members that stay are those of the classic group that follows it."""
