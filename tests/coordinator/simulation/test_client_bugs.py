@@ -122,3 +122,17 @@ def test_an_evicted_member_reads_what_others_read(seed: int) -> None:
     assert {overlap.member for overlap in result.zombies} == {"c"}
     assert max(overlap.length_s for overlap in result.zombies) > 30
     assert result.read_twice > 2 * 10 * 30
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_exception_of_the_listener_leaves_poll_and_nothing_is_undone(seed: int) -> None:
+    result = _run("listener-throws", seed)
+    assert {thrown.member for thrown in result.thrown} == {"a"}
+    # KIP-429, error handling: the revocation counts as done.
+    assert sorted(len(owned) for owned in result.final.values()) == [2, 2, 2]
+
+
+@pytest.mark.parametrize("variant", [Variant.EAGER, Variant.COOPERATIVE, Variant.CONSUMER])
+def test_partitions_that_are_added_get_owners(variant: Variant) -> None:
+    result = _run("topic-growth", 1, variant)
+    assert sorted(number for owned in result.final.values() for _, number in owned) == list(range(9))

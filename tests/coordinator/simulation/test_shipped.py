@@ -10,7 +10,7 @@ WANTED = {
     "scale-out", "scale-in", "rolling-bounce", "rolling-bounce-static", "crash", "two-bounces", "one-bounce",
     "upgrade", "downgrade", "enforce-rebalance", "storm", "standard", "pause", "leader-never-answers",
     "shutdown-rounds", "static-close", "owner-never-polls", "callback-never-returns", "coordinator-away",
-    "repeated-requests", "version-0-member", "evicted-member-works-on",
+    "repeated-requests", "version-0-member", "topic-growth", "listener-throws", "evicted-member-works-on",
 }  # fmt: skip
 
 
