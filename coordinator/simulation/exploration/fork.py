@@ -62,12 +62,17 @@ def _chosen(kind: type) -> _Fork | None:
     if kind is partial:
         return _partial
     if is_dataclass(kind):
-        if kind.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+        if kind.__dataclass_params__.frozen and not _holds_steps(kind):  # type: ignore[attr-defined]
             return None
         return partial(_slots, tuple(each.name for each in fields(kind)))
     if not kind.__dictoffset__:
         return partial(_slots, tuple(kind.__slots__))  # type: ignore[attr-defined]
     return _attributes
+
+
+def _holds_steps(kind: type) -> bool:
+    """Whether a field is a function to go on with, which is bound to its member."""
+    return any("Step" in str(each.type) or "Callable" in str(each.type) for each in fields(kind))
 
 
 def _tuple(value: tuple[Any, ...], memo: Memo) -> Any:
@@ -106,7 +111,7 @@ def _slots(names: tuple[str, ...], value: Any, memo: Memo) -> Any:
     if known is None:
         known = memo[id(value)] = object.__new__(type(value))
         for name in names:
-            setattr(known, name, _fork(getattr(value, name), memo))
+            object.__setattr__(known, name, _fork(getattr(value, name), memo))
     return known
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 
@@ -88,6 +89,28 @@ def test_a_step_changes_the_fork_alone() -> None:
         again.take(step)
         assert fingerprint(again) == fingerprint(successors[seen % len(successors)])
         world = again
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_steps_on_forks_lead_where_the_same_steps_lead_without(name: str) -> None:
+    for seed in range(4):
+        dice = Random(seed)
+        forked, plain = first_state(WORLDS[name]), first_state(WORLDS[name])
+        for _ in range(60):
+            steps = forked.steps()
+            if not steps:
+                break  # all have closed
+            step = dice.choice(steps)
+            for other in steps:  # which must leave no trace
+                forked.fork().take(other)
+            forked = forked.fork()
+            forked.take(step)
+            plain.take(step)
+            plain.prints.clear()
+            assert fingerprint(forked) == fingerprint(plain)
+            assert [(each.member_id, each.owned) for each in forked.members.values() if each] == [
+                (each.member_id, each.owned) for each in plain.members.values() if each
+            ]
 
 
 def test_states_differ_by_what_is_under_way() -> None:
