@@ -198,15 +198,16 @@ class ReconcilingMember(Member):
     def _lose(self, now_ms: int) -> None:
         """Stop to fetch, and call `lost` in the next `poll`, with what is owned now."""
         self._revoking |= self.owned
+        self._is_lost = True
         if self._reconciles and not self._ways.ends_with_membership:
             return  # its end loses the rest
         if self.owned:
-            self._is_lost = True
             self._events.append(_Call(CallbackKind.LOST, self.owned, self._lost))
-        else:
+        elif self.state is State.STALE and not self.in_poll:
+            self._is_lost = False
             self._give_up_all()
-            if self.state is State.FENCED:
-                self._join(now_ms)
+        else:
+            self._lost(now_ms)
 
     def _lost(self, now_ms: int) -> None:
         """`lost` has returned, or thrown: the member joins again all the same."""

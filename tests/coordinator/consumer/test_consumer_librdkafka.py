@@ -6,6 +6,7 @@ from typing import Any
 
 from coordinator.consumer.outputs import TopicPartition
 from coordinator.consumer.reconciling_member import State
+from coordinator.engine.calls import Request
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.offsets.commit import OffsetCommit
 from tests.coordinator.consumer.consumer_members import heartbeats, member_of, start
@@ -78,6 +79,38 @@ def test_a_member_that_does_not_poll_falls_silent_and_leaves_after_lost() -> Non
     play.rest()
     assert a.calls() == [("lost", ALL), ("assigned", ALL)]
     assert [each.epoch for each in heartbeats(a)][:2] == [-1, 0]
+
+
+def test_an_assigned_that_waited_comes_before_lost() -> None:
+    play, a = alone(max_poll_interval_ms=10_000)
+    play.pause(a)
+    play.change_topics(images(("foo", 7), version=2))
+    play.advance(12_000)
+    assert (a.calls(), member_of(a).state) == ([], State.STALE)
+    play.resume(a)
+    play.rest()
+    owned = [*ALL, "foo-6"]
+    assert a.calls() == [("assigned", ["foo-6"]), ("lost", owned), ("assigned", owned)]
+    assert (a.raised, a.fetches) == (["_MAX_POLL_EXCEEDED"], owned)
+
+
+def test_a_first_assigned_that_is_overtaken_by_fencing_is_lost() -> None:
+    play, _ = alone()
+    b = librdkafka(play, "b")
+    b.listener["assigned"].takes_ms = 3_000
+    play.advance(10_000)
+    assert b.calls() == [("assigned", ALL[3:])]
+    fenced = [True]
+
+    def refuses(request: Request[object]) -> ErrorCode | None:
+        if isinstance(request, ConsumerGroupHeartbeat) and request.member == "b" and fenced[0]:
+            fenced[0] = False
+            return ErrorCode.FENCED_MEMBER_EPOCH
+        return None
+
+    play.refuses = refuses
+    play.advance(20_000)
+    assert [kind for kind, _ in b.calls()] == ["lost", "assigned"]
 
 
 def test_a_static_member_that_was_silent_goes_away_before_it_joins() -> None:
