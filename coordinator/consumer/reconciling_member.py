@@ -290,6 +290,7 @@ class ReconcilingMember(Member):
             return
         elif self.settings.enable_auto_commit and not self._ways.commits_before_revoked:
             consumed = self._consumed(step.revoked & self.owned)
+            self._own(self.owned - step.revoked)
             self._commit_before(consumed, partial(self._committed_after, step), now_ms)
         else:
             self._assign(step)
