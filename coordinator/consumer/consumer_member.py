@@ -152,7 +152,8 @@ class ConsumerMember(ReconcilingMember):
     # What the driver tells.
 
     def enter_poll(self, now_ms: int) -> None:
-        if self.is_closing or self._then is not None:
+        if self.is_closing or self._then is not None or self._waits_for_commit:
+            super().enter_poll(now_ms)
             return
         if self._is_new:
             self._is_new = False

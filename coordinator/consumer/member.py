@@ -131,6 +131,8 @@ class Member(ABC):
         offsets, nor it a newer one."""
         self._retries: list[tuple[int, _Commit]] = []
         """Commits to be sent again, and when."""
+        self._waits_for_commit = self._polls_next = False
+        """Whether the application waits in `commitSync`, and whether it polls after that."""
         self._fetches_offsets = False
         self._fetch_offsets_at_ms = 0
 
@@ -172,11 +174,15 @@ class Member(ABC):
         an exception (`Raised`)."""
         if self.is_closing or self._then is not None:
             return
+        if self._waits_for_commit:
+            self._polls_next = True
+            return
         self.in_poll = True
         self._advance(now_ms)
 
     def leave_poll(self, now_ms: int) -> None:
         """The application is busy elsewhere; max.poll.interval.ms begins to run."""
+        self._polls_next = False
         if self.in_poll:
             self.in_poll = False
             self._out_of_poll_since_ms = now_ms
@@ -225,8 +231,20 @@ class Member(ABC):
         """KIP-568: rejoin in the next `poll`."""
 
     def commit(self, now_ms: int) -> None:
-        """`commitSync` of the positions of all that is owned; ends with `Committed`, and `Raised` where it fails."""
-        self._commit(self._consumed(), now_ms, now_ms + COMMIT_PATIENCE_MS, _ignored, is_sync=True)
+        """`commitSync` of the positions of all that is owned; ends with `Committed`, and `Raised` where it fails.
+
+        The application waits for it. Where it was in `poll`, it is there again when the commit has succeeded.
+        """
+        was_in_poll = self.in_poll or self._polls_next
+        self.leave_poll(now_ms)
+        self._waits_for_commit, self._polls_next = True, was_in_poll
+        self._commit(self._consumed(), now_ms, now_ms + COMMIT_PATIENCE_MS, self._synced, is_sync=True)
+
+    def _synced(self, error: str, now_ms: int) -> None:
+        polls, self._polls_next = self._polls_next, False
+        self._waits_for_commit = False
+        if polls and not error:
+            self.enter_poll(now_ms)
 
     @abstractmethod
     def close(self, now_ms: int) -> None:
@@ -477,7 +495,3 @@ class Member(ABC):
         if code in COORDINATOR_MOVED:
             self._lose_coordinator(now_ms)
         self._fetch_offsets_at_ms = now_ms + self.settings.retry_backoff_ms
-
-
-def _ignored(_error: str, _now_ms: int) -> None:
-    """For who asked for a commit the outputs say it all."""

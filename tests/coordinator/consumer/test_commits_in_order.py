@@ -78,3 +78,20 @@ def test_a_commit_before_a_rebalance_is_tried_again_with_what_is_owned_by_then()
     play.lose(a, answered=False)
     play.advance(1_000)
     assert a.requests(OffsetCommit) == []
+
+
+def test_an_application_that_waits_for_a_commit_does_not_poll() -> None:
+    """Else a member that was fenced meanwhile would join again and commit, at its new epoch, what is another's now."""
+    play = Play()
+    a = start(play, "a", enable_auto_commit=False)
+    a.calls()
+    a.positions[PLACE] = 5
+    a.holds = lambda send: isinstance(send.request, OffsetCommit)
+    a.member.commit(play.now_ms)
+    play.run()
+    start(play, "b")
+    play.rest()
+    assert (a.calls(), a.member.in_poll) == ([], False)
+    play.release(a)
+    assert a.member.in_poll
+    assert a.calls() == [("revoked", ["foo-3", "foo-4", "foo-5"]), ("assigned", [])]
