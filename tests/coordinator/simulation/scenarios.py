@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from coordinator.simulation.scenario import (
     ChangeTopic,
     Close,
@@ -83,22 +85,36 @@ STORM = Scenario(
 )
 """Everything at once, under any protocol."""
 
+_RANGE = MemberScript(
+    topics=("orders",), assignors=("range",), listener={"revoked": ListenerScript(takes_s=1)}
+)
+
 TWO_BOUNCES = Scenario(
     name="two bounces",
     topics={"orders": 4},
-    members={name: MemberScript(topics=("orders",), assignors=("range",)) for name in "abc"},
+    members={"a": _RANGE, "b": _RANGE, "c": _RANGE},
     events=(
-        Start(at=0, member="a"),
-        Start(at=1, member="b"),
+        Start(at=0, member="b"),
+        Start(at=1, member="c"),
         Restart(
             at=20,
-            member="a",
-            script=MemberScript(topics=("orders",), assignors=("cooperative-sticky", "range")),
+            member="c",
+            script=replace(_RANGE, assignors=("cooperative-sticky", "range")),
             after_s=1,
         ),
-        EnforceRebalance(at=40, member="b"),
-        Start(at=60, member="c"),
+        Start(at=60, member="a"),
     ),
     until_s=80,
 )
-"""The first bounce of KIP-429's upgrade, of one member of two, and rebalances after it."""
+"""The first bounce of KIP-429's upgrade has reached one member of two when a third one comes."""
+
+DUPLICATES = Scenario(
+    name="duplicates",
+    topics={"orders": 12},
+    settings={"group.consumer.assignment.interval.ms": "0"},
+    members=dict.fromkeys("abcdef", MemberScript(topics=("orders",))),
+    events=tuple(Start(at=2 * number, member=name) for number, name in enumerate("abcdef")),
+    faults=Faults(duplicate=0.5, delay_ms=(1, 80)),
+    until_s=20,
+)
+"""Members come one after the other, and half of all requests are handled twice."""

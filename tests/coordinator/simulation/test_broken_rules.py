@@ -1,0 +1,44 @@
+"""Without a safety rule an invariant falls (S10); with it none does."""
+
+from __future__ import annotations
+
+import pytest
+
+from coordinator.simulation.broken_rules import BROKEN_RULES
+from coordinator.simulation.run import run
+from coordinator.simulation.scenario import Scenario, Variant
+from tests.coordinator.simulation.scenarios import DUPLICATES, STORM, TWO_BOUNCES
+
+CASES = (
+    ("withhold-owned", STORM, Variant.CONSUMER, {"I1", "I2"}),
+    ("revoke-before-acknowledge", STORM, Variant.CONSUMER, {"I2"}),
+    ("previous-epoch-check", DUPLICATES, Variant.CONSUMER, {"I3"}),
+    ("revoke-before-assign", STORM, Variant.COOPERATIVE, {"I1", "I2"}),
+    ("append-before-answer", STORM, Variant.CONSUMER, {"I8"}),
+    ("two-bounces", TWO_BOUNCES, Variant.AS_WRITTEN, {"I1", "I2"}),
+)
+SEEDS = range(60)
+
+
+def fallen(scenario: Scenario, variant: Variant, seed: int, rule: str | None) -> set[str]:
+    result = run(scenario, seed, variant=variant, break_rule=rule, tells=False)
+    return {each.invariant for each in result.violations if not each.known}
+
+
+def test_every_rule_is_tried() -> None:
+    assert {rule for rule, *_ in CASES} == BROKEN_RULES.keys()
+
+
+@pytest.mark.parametrize(("rule", "scenario", "variant", "expected"), CASES, ids=[each[0] for each in CASES])
+def test_without_the_rule_an_invariant_falls(
+    rule: str, scenario: Scenario, variant: Variant, expected: set[str]
+) -> None:
+    found: set[str] = set()
+    for seed in SEEDS:
+        here = fallen(scenario, variant, seed, rule)
+        if here:
+            assert not fallen(scenario, variant, seed, None), f"seed {seed} breaks it with the rule, too"
+        found |= here
+        if expected <= found:
+            return
+    pytest.fail(f"{sorted(expected - found)} did not fall")
