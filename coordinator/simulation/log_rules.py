@@ -134,6 +134,8 @@ class LogRules:
                     self._offset(record, request, is_late=is_late)
                 case ClassicGroupRecord(value=value):
                     self._classic(value, by_leader=type(request) is SyncGroup)
+                    if is_downgrade:
+                        self._has.clear()  # the record has what members are to get
                 case ConsumerGroupRecord(value=group):
                     if group is None:
                         self._forget_group()

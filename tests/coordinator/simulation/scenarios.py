@@ -118,3 +118,43 @@ DUPLICATES = Scenario(
     until_s=20,
 )
 """Members come one after the other, and half of all requests are handled twice."""
+
+_UPGRADED = replace(PLAIN, protocol="consumer")
+_COOPERATIVE = replace(PLAIN, assignors=("cooperative-sticky",))
+
+MIXED = replace(
+    STORM,
+    name="mixed",
+    members={"a": PLAIN, "b": replace(SLOW, assignors=("range",)), "c": STATIC, "d": _UPGRADED},
+    events=(
+        Start(at=0, member="a"),
+        Start(at=1, member="b"),
+        Start(at=10, member="c"),
+        FailCoordinator(at=20, fault=CoordinatorFault.CRASH, for_s=2),
+        Start(at=25, member="d"),
+        Restart(at=30, member="a", script=_UPGRADED),
+        FailCoordinator(at=33, fault=CoordinatorFault.CRASH, for_s=1),
+        Pause(at=35, member="b", for_s=25),
+        Restart(at=45, member="c", script=replace(STATIC, protocol="consumer"), after_s=2),
+        FailCoordinator(at=50, fault=CoordinatorFault.MOVE, for_s=1),
+        Freeze(at=60, member="d", for_s=20),
+        Restart(at=85, member="a", script=PLAIN),
+        Close(at=95, member="d"),
+        Restart(at=100, member="c", script=STATIC, after_s=1),
+        ChangeTopic(at=110, topic="orders", partitions=9),
+        Start(at=120, member="d"),
+        Kill(at=125, member="b"),
+    ),
+)
+"""Eager members are upgraded one by one, and go back, while much goes wrong."""
+
+MIXED_COOPERATIVE = replace(
+    MIXED,
+    name="mixed cooperative",
+    members={
+        "a": _COOPERATIVE,
+        "b": replace(SLOW, assignors=("cooperative-sticky",)),
+        "c": STATIC,
+        "d": _UPGRADED,
+    },
+)
