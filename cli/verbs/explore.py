@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cli.options import OutputOptions, option
+
+if TYPE_CHECKING:
+    from cli.render.cells import Cell
+    from cli.render.document import Block, Document
+    from coordinator.consumer.outputs import Partitions
+    from coordinator.simulation.exploration.explorer import Exploration
 
 
 def explore(
@@ -24,6 +31,9 @@ def explore(
         ),
     ] = None,
     limit: Annotated[int, option("--limit", "Stop after so many states.", "N", min=1, max=2**53)] = 1_000_000,
+    svg: Annotated[
+        Path | None, option("--svg", "Draw the way to the first fall: who owns what after each step.", "FILE")
+    ] = None,
     list_: Annotated[
         bool, option("--list", "List the worlds, and the rules that can be switched off.")
     ] = False,
@@ -36,7 +46,6 @@ def explore(
     """
     from cli.errors import ExitStatus
     from cli.output import emit
-    from coordinator.simulation.exploration.explorer import Exploration
     from coordinator.simulation.exploration.explorer import explore as walk
     from coordinator.simulation.exploration.rules import RULES
     from coordinator.simulation.exploration.worlds import WORLDS
@@ -69,6 +78,8 @@ def explore(
             succeeded = succeeded and bool(without.falls)
             if without.is_interrupted:
                 break
+    if svg is not None:
+        _draw(svg, found)
     status = ExitStatus.DONE if succeeded else ExitStatus.FALSE
     emit(_document(found), output, ExitStatus.INTERRUPTED if found[-1].is_interrupted else status)
 
@@ -91,6 +102,41 @@ class _Counter:
         self._progress.clear()
 
 
+def _draw(file: Path, found: Sequence[Exploration]) -> None:
+    """A lane for each member, a column for each step. CommandError where nothing fell."""
+    from cli.errors import CommandError
+    from cli.output import write_file
+    from cli.render.lanes import Drawing, Label, Lane, columns_axis, draw_file, named_box, runs
+
+    first = next(((each, fall) for each in found for fall in each.falls), None)
+    if first is None:
+        raise CommandError("--svg: no property fell, so there is no way to draw")
+    explored, fall = first
+    axis = columns_axis(len(fall.owned), left=60, widest=60)
+    lanes = []
+    for name in explored.spec.members:
+        owned = [_words(step.get(name)) for step in fall.owned]
+        boxes = [
+            named_box(run, words, f"{name}, from step {run.start + 1} on: {words}", axis.unit)
+            for words, run in runs(owned)
+            if words
+        ]
+        lanes.append(Lane(height=32, texts=(Label(name, y=15),), spans=boxes))
+    steps = tuple(
+        Label(str(number + 1), y=12, at=number, shift=axis.unit / 2, style="middle", title=line)
+        for number, line in enumerate(fall.trace)
+    )
+    lanes.append(Lane(height=22, texts=steps))
+    rule = f" without {explored.broken}" if explored.broken else ""
+    title = f"The shortest way to where {fall.name} falls{rule}: what each member owns after each step"
+    write_file(file, draw_file(Drawing(title=title, axis=axis, lanes=lanes)))
+
+
+def _words(owned: Partitions | None) -> str:
+    """What a box says; nothing where the process does not run, or owns nothing."""
+    return " ".join(f"{topic}-{number}" for topic, number in sorted(owned or ()))
+
+
 def _known(name: str, known: Any, what: str) -> str:
     from cli.errors import UsageError
 
@@ -101,7 +147,7 @@ def _known(name: str, known: Any, what: str) -> str:
     raise UsageError(f"there is no {what} {name!r}; {hint}`kohort explore --list` lists them")
 
 
-def _listing() -> Any:
+def _listing() -> Document:
     from cli.render.document import Document, table_of
     from coordinator.simulation.exploration.rules import RULES
     from coordinator.simulation.exploration.worlds import WORLDS
@@ -121,7 +167,7 @@ def _listing() -> Any:
     )
 
 
-def _document(found: Sequence[Any]) -> Any:
+def _document(found: Sequence[Exploration]) -> Document:
     from cli.render.document import Document
 
     return Document(
@@ -132,7 +178,7 @@ def _document(found: Sequence[Any]) -> Any:
     )
 
 
-def _data(found: Any) -> dict[str, Any]:
+def _data(found: Exploration) -> dict[str, Any]:
     fallen = {fall.name: fall for fall in found.falls}
     return {
         "world": found.spec.name,
@@ -148,10 +194,10 @@ def _data(found: Any) -> dict[str, Any]:
     }
 
 
-def _blocks(found: Sequence[Any]) -> Iterator[Any]:
+def _blocks(found: Sequence[Exploration]) -> Iterator[Block]:
     from cli.render.document import Code, Heading, Table, columns
 
-    rows = [
+    rows: list[list[Cell]] = [
         [
             each.spec.name,
             each.broken or "-",
@@ -167,16 +213,18 @@ def _blocks(found: Sequence[Any]) -> Iterator[Any]:
     )
     for each in found:
         if each.broken is None:
-            holds = [[name, "holds"] for name in each.holds]
-            falls = [[fall.name, f"falls after {len(fall.trace)} steps"] for fall in each.falls]
-            yield Table(columns=columns("PROPERTY", "RESULT"), rows=[*holds, *falls])
+            results: list[list[Cell]] = [
+                [name, "holds" if each.is_whole else "holds so far"] for name in each.holds
+            ]
+            results += [[fall.name, f"falls after {len(fall.trace)} steps"] for fall in each.falls]
+            yield Table(columns=columns("PROPERTY", "RESULT"), rows=results)
         for fall in each.falls:
             rule = f" without {each.broken}" if each.broken else ""
             yield Heading(f"{fall.name}{rule}")
             yield Code(fall.trace, language="text")
 
 
-def _remarks(found: Sequence[Any]) -> Iterator[str]:
+def _remarks(found: Sequence[Exploration]) -> Iterator[str]:
     for each in found:
         if each.is_interrupted:
             yield f"{each.spec.name}: interrupted; this is what was known by then"

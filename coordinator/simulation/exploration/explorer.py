@@ -6,11 +6,11 @@ States are kept whole until their steps are taken, and as fingerprints afterward
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
-from coordinator.consumer.outputs import Partitions
+from coordinator.consumer.outputs import Partitions, TopicPartition
 from coordinator.simulation.exploration.canonical import fingerprint
 from coordinator.simulation.exploration.properties import (
     CONVERGES,
@@ -29,6 +29,8 @@ class Fall:
     name: str
     trace: tuple[str, ...]
     """A line a step."""
+    owned: tuple[Mapping[str, Partitions], ...]
+    """What each member that runs owns after each of these lines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,9 +100,7 @@ def explore(
             is_whole, is_interrupted = False, True
         if is_whole:
             _check_convergence(search)
-        falls = tuple(
-            Fall(name=name, trace=tuple(_trace(spec, search, state))) for name, state in search.fallen.items()
-        )
+        falls = tuple(_fall(spec, search, name, state) for name, state in search.fallen.items())
     checked = [*STATE_PROPERTIES, *STEP_PROPERTIES, *([CONVERGES] if is_whole else [])]
     return Exploration(
         spec=spec,
@@ -181,45 +181,46 @@ def _check_convergence(search: _Search) -> None:
         search.fallen[CONVERGES] = stuck[0]
 
 
-def _trace(spec: WorldSpec, search: _Search, state: int) -> Iterator[str]:
-    """The steps to a state as sentences, with what each member owns where that changes."""
+def _fall(spec: WorldSpec, search: _Search, name: str, state: int) -> Fall:
+    """The way to a state, told while its steps are taken once more."""
     steps: list[Step] = []
     while (parent := search.parents[state]) is not None:
         state, step = parent
         steps.append(step)
     world = first_state(spec)
-    owned = {name: partitions for name, _, partitions in world.owned()}
+    owned = [_owned(world)]
+    trace = []
     if spec.starts_settled:
-        rest = "; ".join(f"{name} owns {_partitions(partitions)}" for name, partitions in owned.items())
-        yield f"the group is at rest: {rest}"
+        trace.append(f"the group is at rest: {_owners(owned[0])}")
     for step in reversed(steps):
         line = _sentence(world, step)
         world.take(step)
-        now = {name: partitions for name, _, partitions in world.owned()}
-        changes = [
-            f"{name} owns {_partitions(partitions)}"
-            for name, partitions in now.items()
-            if partitions != owned.get(name, frozenset())
-        ]
-        changes += [f"{name} owns nothing" for name in owned if owned[name] and name not in now]
-        calls = [
-            f"{name}: {call.kind.value} {_partitions(call.partitions)}" for name, call in world.callbacks
-        ]
-        owned = now
-        yield "; ".join([line, *calls, *changes])
+        before, now = owned[-1], _owned(world)
+        owned.append(now)
+        calls = [f"{who}: {call.kind.value} {_partitions(call.partitions)}" for who, call in world.callbacks]
+        changed = {who: places for who, places in now.items() if places != before.get(who, frozenset())}
+        gone = {who: frozenset[TopicPartition]() for who in before if before[who] and who not in now}
+        trace.append("; ".join([line, *calls, *([_owners(changed | gone)] if changed or gone else [])]))
+    return Fall(name=name, trace=tuple(trace), owned=tuple(owned if spec.starts_settled else owned[1:]))
+
+
+def _owned(world: SmallWorld) -> dict[str, Partitions]:
+    return {name: partitions for name, _, partitions in world.owned()}
+
+
+def _owners(owned: Mapping[str, Partitions]) -> str:
+    return "; ".join(f"{name} owns {_partitions(partitions)}" for name, partitions in owned.items())
 
 
 def _sentence(world: SmallWorld, step: Step) -> str:
+    what = ""
     if isinstance(step.which, int):
         content = world.network[step.which].content
         error = getattr(content, "error", None)
-        said = f" ({error.name})" if error else ""
-        return f"{step.who} {step.verb.value}: {type(content).__name__}{said}"
-    if step.which is not None:
-        return (
-            f"{step.who}: {step.which.member or step.which.group} {step.verb.value} ({step.which.kind.name})"
-        )
-    return f"{step.who} {step.verb.value}"
+        what = f"{type(content).__name__}{f' ({error.name})' if error else ''}"
+    elif step.which is not None:
+        what = f"the {step.which.kind.name} timer of {step.which.member or step.which.group}"
+    return step.verb.value.format(who=step.who, what=what)
 
 
 def _partitions(places: Partitions) -> str:

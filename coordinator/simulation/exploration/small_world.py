@@ -48,22 +48,22 @@ _START_MS = 1_000_000
 
 
 class Verb(Enum):
-    """What a step does."""
+    """What a step does: the words for it, with `{who}`, `{what}` (a request, an answer, a member or timer)."""
 
-    START = "starts"
-    WAKE = "does what is due"
-    POLL = "polls again"
-    CALLED_BACK = "returns from the listener"
-    REQUEST = "is heard"
-    ANSWER = "hears"
-    LOSE = "loses a message"
-    DUPLICATE = "is heard a second time, some time later"
-    LEAVE = "closes"
-    CRASH = "crashes and starts anew"
-    KILL = "is killed"
-    ROLL = "restarts with the next settings"
-    EXPIRE = "is removed by a timer"
-    FAIL_OVER = "fails over"
+    START = "{who} starts"
+    WAKE = "{who} heartbeats, or retries"
+    POLL = "{who} polls again"
+    CALLED_BACK = "the listener of {who} returns"
+    REQUEST = "the coordinator handles {what} of {who}"
+    ANSWER = "{who} receives {what}"
+    LOSE = "{what} of {who} is lost"
+    DUPLICATE = "{what} of {who} will arrive a second time"
+    LEAVE = "{who} closes"
+    CRASH = "{who} crashes and starts again"
+    KILL = "{who} is killed"
+    ROLL = "{who} restarts with its next settings"
+    EXPIRE = "the coordinator ends {what}"
+    FAIL_OVER = "the coordinator fails over"
 
 
 class Step(NamedTuple):

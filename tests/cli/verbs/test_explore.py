@@ -12,7 +12,7 @@ from tests.cli.command import Kohort
 def test_a_rule_that_is_off_lets_a_property_fall(kohort: Kohort) -> None:
     shown = kohort.quick("explore --break withhold-owned").succeeded().stdout
     assert "ValidPartitionEpoch without withhold-owned" in shown
-    assert "c2 is heard: ConsumerGroupHeartbeat" in shown
+    assert "the coordinator handles ConsumerGroupHeartbeat of c2" in shown
 
 
 def test_the_document_has_the_shortest_trace(kohort: Kohort) -> None:
