@@ -57,13 +57,16 @@ class ProtocolRuns:
         return [each.seed for each in self.played if each.costs.violations]
 
     @property
+    def unexplained(self) -> list[int]:
+        """Of these, seeds that broke one in a way that is no known weakness of Kafka's rules."""
+        return [each.seed for each in self.played if each.costs.violations > each.costs.known]
+
+    @property
     def told(self) -> int | None:
         """The seed to tell of: one that no known weakness explains, one that broke an invariant, one that was stopped,
         or the first; None where none has been played."""
-        if not self.played:
-            return None
-        unexplained = [each.seed for each in self.played if each.costs.violations > each.costs.known]
-        return [*unexplained, *self.failing, *self.cut, self.played[0].seed][0]
+        first = [played.seed for played in self.played[:1]]
+        return next(iter([*self.unexplained, *self.failing, *self.cut, *first]), None)
 
     @property
     def cut(self) -> list[int]:
@@ -145,9 +148,9 @@ def carry_out(request: Request) -> Simulated:
                     progress.advance(1)
                 else:
                     _play_all(request, runs, progress)
-                if runs.failing:
+                if runs.shown is not None and runs.shown.violations:
                     runs.shrunk = shrink(
-                        request.scenario, runs.failing[0], variant=variant, limit=request.limit
+                        request.scenario, runs.shown.seed, variant=variant, limit=request.limit
                     )
                 if interrupts.came:  # the run itself has ended with it
                     break

@@ -276,8 +276,15 @@ def test_a_known_weakness_is_named_and_told_of_last() -> None:
         in told
     )
     assert document.as_data()["runs"][0]["violations"][0]["known"] == "late-commit"
+    assert document.remarks == (
+        "cooperative: 1 of 1 seed broke an invariant, by known weaknesses of Kafka's rules: 7",
+    )
     simulated.runs[0].played.append(played_of(_result(8)))
     assert simulated.runs[0].told == 8
+    (remark,) = simulation_document(simulated, story=False).remarks
+    assert remark == (
+        "cooperative: 2 of 2 seeds broke an invariant, 1 by known weaknesses of Kafka's rules; the others: 8"
+    )
 
 
 def test_of_a_shrunk_run_the_shorter_story_is_told() -> None:
