@@ -176,7 +176,7 @@ class ClassicMember(Member):
         at_ms = self._next_background()
         if self.in_poll:
             at_ms = min(at_ms, self._next_in_poll())
-        elif self.is_closing:
+        elif self.is_closing or self._waits_for_commit:
             at_ms = min(at_ms, self._next_retry())
         return None if at_ms >= NEVER else at_ms
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import pytest
+
+from coordinator.consumer.classic_member import ClassicMember
+from coordinator.consumer.member import Identity, Subscription
 from coordinator.consumer.outputs import Send, TopicPartition
 from coordinator.engine.calls import Request
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
@@ -95,3 +100,34 @@ def test_an_application_that_waits_for_a_commit_does_not_poll() -> None:
     play.release(a)
     assert a.member.in_poll
     assert a.calls() == [("revoked", ["foo-3", "foo-4", "foo-5"]), ("assigned", [])]
+
+
+def start_classic(play: Play, name: str) -> Application:
+    def make(identity: Identity, application: Application) -> ClassicMember:
+        return ClassicMember(identity, Subscription(topics=("foo",)), play.topics, application.position)
+
+    return play.start(name, make, enable_auto_commit=False)
+
+
+@pytest.mark.parametrize("begin", [start, start_classic])
+def test_a_commit_that_is_waited_for_is_tried_again(begin: Callable[[Play, str], Application]) -> None:
+    play = Play()
+    a = begin(play, "a")
+    play.rest()
+    a.positions[PLACE] = 5
+    refused = [True]
+
+    def refuses(request: Request[object]) -> ErrorCode | None:
+        if isinstance(request, OffsetCommit) and refused[0]:
+            refused[0] = False
+            return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+        return None
+
+    play.refuses = refuses
+    a.member.commit(play.now_ms)
+    play.run()
+    assert not a.member.in_poll
+    play.advance(100)
+    assert a.member.in_poll
+    assert offsets(a)[-2:] == [5, 5]
+    assert a.raised == []
