@@ -35,3 +35,9 @@ learns of it, until the group changes or a connection is lost again (I4)."""
 LATE_JOIN = "late-join"
 """A JoinGroup is handled late, or once more: it joins the next generation for its member, with the claims that it had
 then, so that a cooperative leader gives away what the member has got since (I1, I2, I7)."""
+
+UPGRADED_WHILE_REVOKING = "upgraded-while-revoking"
+"""A classic group is upgraded between the two rebalances of the cooperative protocol. The leader's assignment no
+longer has what a member is to give up, and the upgrade takes it for all that the member has: the rest is given on at
+once, while the listener of the former owner still has its time (I1, I2). The classic protocol would have waited for it
+to join again."""

@@ -38,6 +38,7 @@ from coordinator.simulation.known_flaws import (
     LATE_COMMIT,
     LATE_REPORT,
     STRAY_CLAIM,
+    UPGRADED_WHILE_REVOKING,
 )
 from coordinator.simulation.node import Node
 from coordinator.simulation.process import NOTHING
@@ -213,8 +214,8 @@ class LogRules:
             if taken:
                 who = self._facts.name_of(member)
                 self._facts.broken("I12", f"the upgrade gives {who} {_name(min(taken))}")
-        else:
-            self._given_on(member, now - before)
+            before = had
+        self._given_on(member, now - before)
         if current.epoch > 0:
             if current.epoch > self._target_epoch:
                 who = self._facts.name_of(member)
@@ -345,7 +346,10 @@ class LogRules:
         return now
 
     def _forget_missing(self, records: Sequence[Record]) -> None:
-        """Members that have left a classic group before its next generation are not upgraded with it."""
+        """Members that have left a classic group before its next generation are not upgraded with it.
+
+        What the others still have to revoke is not, either.
+        """
         group = self._facts.engine.state.groups.get(GROUP)
         upgraded = {each.member for each in records if isinstance(each, ConsumerMemberRecord)}
         for member in self._given.keys() - upgraded:
@@ -353,6 +357,11 @@ class LogRules:
                 self._has.pop(member, None)
                 self._removed.add(member)
         self._given = {}
+        for process in self._facts.processes.values():
+            member = process.member.member_id
+            if process.is_running and member in upgraded:
+                for place in process.owned - self._has.get(member, NOTHING):
+                    self.released[member, place] = UPGRADED_WHILE_REVOKING
 
     def _forget_group(self) -> None:
         """The consumer group is deleted: members that stay are those of the classic group that follows it."""
