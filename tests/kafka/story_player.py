@@ -350,6 +350,8 @@ class StoryPlayer:
 
     def _call(self, event: Said) -> Call | None:
         at_s = max(event.heard_at - self.began, 0.0)
+        if at_s > self.scenario.until_s:
+            return None
         if event.kind in ("assigned", "revoked", "lost"):
             return Call(what=event.kind, partitions=self._plain(event.partitions), at_s=at_s)
         if event.kind in ("thrown", "error"):
