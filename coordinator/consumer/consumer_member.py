@@ -214,6 +214,8 @@ class ConsumerMember(ReconcilingMember):
         self._background(now_ms)
         if self._closing is _Closing.WAITS and self._then is None:
             self._begin_close(now_ms)
+        if self.in_poll and self.state is State.STALE and not self._is_lost and not self._events:
+            self._join(now_ms)  # it left during a callback, with nothing to lose
         while self.in_poll:
             if self._error and not self._batch:
                 self._throw(now_ms)
