@@ -2,7 +2,8 @@
 that can follow.
 
     small_world   a state: the coordinator, the members, the messages between them; and the steps that lead on
-    canonical     when two states are the same
+    canonical     when two states are the same, by the `forms` of what is in them
+    fork          a second copy of a state
     properties    what must hold in a state, in a step, and in the end, by name
     worlds        the groups that are explored
     explorer      walks through all states and finds the shortest way to one where a property falls

@@ -6,20 +6,13 @@ that only say which answer belongs to which request: a message is described by w
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields, is_dataclass
-from enum import Enum
-from functools import partial
-from types import FunctionType, MethodType
 from typing import Any
-from uuid import UUID
 
 from coordinator.consumer.consumer_member import ConsumerMember
 from coordinator.consumer.member import Member
-from coordinator.engine.classic.group import ClassicGroup
+from coordinator.simulation.exploration.forms import canonical
 from coordinator.simulation.exploration.small_world import GROUP, LONG_MS, Message, SmallWorld
 
-_ATOMS = (str, bytes, bool, type(None), float, UUID)
 _UNTOLD = frozenset(
     {
         *("identity", "image", "position", "metrics", "outputs", "_numbers", "_waiting"),
@@ -27,8 +20,6 @@ _UNTOLD = frozenset(
     }
 )
 """Of a member: what does not change, does not matter, or is told otherwise (`_heartbeats`)."""
-_TICKETS = frozenset({"joining", "syncing"})
-"""Of a classic group: tickets by member; that there is one is what counts."""
 
 
 def fingerprint(world: SmallWorld) -> int:
@@ -45,7 +36,7 @@ def fingerprint(world: SmallWorld) -> int:
         frozenset(calling),
         frozenset(world.idle),
         frozenset(world.is_over),
-        canonical(world.scripts),
+        tuple([script.next is None for script in world.scripts.values()]),
         tuple(world.processes.items()),
         world.left,
         world.has_broken_rule,
@@ -105,84 +96,4 @@ def _message(world: SmallWorld, message: Message) -> tuple[Any, ...]:
     handler = None
     if is_current and member is not None:
         handler = canonical(member._waiting.get(message.number))
-    return message.member, is_current, handler, message.is_answer, canonical(message.content)
-
-
-def canonical(value: Any) -> Any:
-    """The value as something hashable in which neither order nor time is left, where they do not matter."""
-    kind: type[object] = type(value)
-    if kind in _ATOMS:
-        return value
-    if kind is int:
-        return value if value >= 0 else ("-", -value)  # the hashes of -1 and -2 are the same
-    return _form(kind)(value)
-
-
-_FORMS: dict[type, Callable[[Any], Any]] = {}
-
-
-def _form(kind: type) -> Callable[[Any], Any]:
-    if kind not in _FORMS:
-        _FORMS[kind] = _chosen(kind)
-    return _FORMS[kind]
-
-
-def _chosen(kind: type) -> Callable[[Any], Any]:
-    if issubclass(kind, Enum):
-        return _itself
-    if issubclass(kind, tuple | list):
-        return _sequence
-    if issubclass(kind, dict):
-        return _mapping
-    if issubclass(kind, set | frozenset):
-        return _set
-    if kind is MethodType:
-        return _method
-    if kind is partial:
-        return _partial
-    if is_dataclass(kind):
-        names = tuple(each.name for each in fields(kind) if not each.name.endswith("_ms"))
-        return partial(_object, names, kind is ClassicGroup)
-    return _attributes
-
-
-def _itself(value: Any) -> Any:
-    return value
-
-
-def _sequence(value: Any) -> Any:
-    return tuple([canonical(each) for each in value])
-
-
-def _mapping(value: Any) -> Any:
-    return frozenset([(canonical(key), canonical(each)) for key, each in value.items()])
-
-
-def _set(value: Any) -> Any:
-    return frozenset([canonical(each) for each in value])
-
-
-def _method(value: Any) -> Any:
-    return value.__func__.__qualname__
-
-
-def _partial(value: Any) -> Any:
-    return canonical(value.func), canonical(value.args)
-
-
-def _object(names: tuple[str, ...], has_tickets: bool, value: Any) -> Any:
-    return tuple(
-        [
-            frozenset(getattr(value, name))
-            if has_tickets and name in _TICKETS
-            else canonical(getattr(value, name))
-            for name in names
-        ]
-    )
-
-
-def _attributes(value: Any) -> Any:
-    if isinstance(value, FunctionType):
-        return value.__qualname__
-    named = vars(value)
-    return tuple([(name, canonical(each)) for name, each in named.items() if not name.endswith("_ms")])
+    return message.member, is_current, handler, message.is_answer, message.print

@@ -1,5 +1,5 @@
 """A second copy of a state to take another step in. Only what can change is copied: frozen dataclasses and enums
-are shared, and so is everything in them, which nobody changes either.
+are shared, and so is everything in them, which nobody changes either; so are metrics, which no state tells of.
 """
 
 from __future__ import annotations
@@ -14,11 +14,27 @@ from types import FunctionType, MappingProxyType, MethodType
 from typing import Any, TypeAlias, TypeVar
 from uuid import UUID
 
+from coordinator.consumer.metrics import Metrics
+from coordinator.engine.timers import Timers
+
 T = TypeVar("T")
 Memo: TypeAlias = dict[int, Any]
 _Fork: TypeAlias = Callable[[Any, Memo], Any]
 
-_SHARED = (str, bytes, int, float, type(None), UUID, FunctionType, MappingProxyType, frozenset, Enum, type)
+_SHARED = (
+    str,
+    bytes,
+    int,
+    float,
+    type(None),
+    UUID,
+    FunctionType,
+    MappingProxyType,
+    frozenset,
+    Enum,
+    type,
+    Metrics,
+)
 
 
 def fork(state: T) -> T:
@@ -61,6 +77,8 @@ def _chosen(kind: type) -> _Fork | None:
         return _method
     if kind is partial:
         return _partial
+    if kind is Timers:
+        return _timers
     if is_dataclass(kind):
         if kind.__dataclass_params__.frozen and not _holds_steps(kind):  # type: ignore[attr-defined]
             return None
@@ -70,12 +88,22 @@ def _chosen(kind: type) -> _Fork | None:
     return _attributes
 
 
+def _timers(value: Timers, _memo: Memo) -> Any:
+    """Keys and deadlines never change themselves."""
+    known = object.__new__(Timers)
+    for name, each in vars(value).items():
+        known.__dict__[name] = copy(each)
+    return known
+
+
 def _holds_steps(kind: type) -> bool:
     """Whether a field is a function to go on with, which is bound to its member."""
     return any("Step" in str(each.type) or "Callable" in str(each.type) for each in fields(kind))
 
 
 def _tuple(value: tuple[Any, ...], memo: Memo) -> Any:
+    if all(_form(type(each)) is None for each in value):
+        return value
     return tuple([_fork(each, memo) for each in value])
 
 
@@ -87,7 +115,11 @@ def _flat(value: Any, _memo: Memo) -> Any:
 def _dict(value: dict[Any, Any], memo: Memo) -> Any:
     known = memo.get(id(value))
     if known is None:
-        known = memo[id(value)] = {key: _fork(each, memo) for key, each in value.items()}
+        known = memo[id(value)] = value.copy()
+        for key, each in value.items():
+            form = _form(type(each))
+            if form is not None:
+                known[key] = form(each, memo)
     return known
 
 
@@ -119,6 +151,8 @@ def _attributes(value: Any, memo: Memo) -> Any:
     known = memo.get(id(value))
     if known is None:
         known = memo[id(value)] = object.__new__(type(value))
-        for name, each in vars(value).items():
-            known.__dict__[name] = _fork(each, memo)
+        copied = known.__dict__
+        for name, each in value.__dict__.items():
+            form = _form(type(each))
+            copied[name] = each if form is None else form(each, memo)
     return known

@@ -37,6 +37,7 @@ from coordinator.engine.records import Record
 from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.simulation.exploration.fork import fork
+from coordinator.simulation.exploration.forms import canonical
 
 GROUP = "g"
 NODE = 1
@@ -83,6 +84,8 @@ class Message(NamedTuple):
     number: int
     is_answer: bool
     content: Any
+    print: int
+    """What the content has in common with an equal one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -438,7 +441,7 @@ class SmallWorld:
             if parked is not None:
                 name, process, number = parked
                 if self.members[name] is not None and process == self.processes[name]:
-                    self.network.append(Message(name, process, number, True, answer))
+                    self.network.append(Message(name, process, number, True, answer, hash(canonical(answer))))
 
     def _append(self, result: CoordinatorResult) -> None:
         if self.keeps_log and result.records:
@@ -481,7 +484,9 @@ class SmallWorld:
                 if ticket == self.tickets:
                     member.answered(send.number, answer, self.clocks[name])
         else:
-            self.network.append(Message(name, self.processes[name], send.number, False, send.request))
+            print_ = hash(canonical(send.request))
+            message = Message(name, self.processes[name], send.number, False, send.request, print_)
+            self.network.append(message)
 
     def owned(self) -> Iterator[tuple[str, Member, Partitions]]:
         """What each member that runs takes for its own."""
