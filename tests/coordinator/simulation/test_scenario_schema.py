@@ -8,6 +8,8 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from coordinator.consumer.library import LIBRARIES, AfterError
+from coordinator.consumer.settings import MemberSettings
 from coordinator.simulation import scenario as model
 from coordinator.simulation.scenario_file import VERBS, parse_scenario
 from coordinator.simulation.shipped import shipped_names, shipped_text
@@ -67,3 +69,13 @@ def test_the_example_of_the_page_is_read_and_fits_the_schema() -> None:
     (example,) = blocks(DOCS / "scenarios.md", "yaml")
     assert parse_scenario(Path("example.yaml"), example.text).events
     assert list(Draft202012Validator(SCHEMA).iter_errors(yaml.safe_load(example.text))) == []
+
+
+def test_the_page_names_every_setting_of_a_consumer_and_every_library() -> None:
+    page = (DOCS / "scenarios.md").read_text()
+    settings = [field.name.replace("_", ".") for field in fields(MemberSettings)]
+    assert [name for name in settings if f"`{name}`" not in page] == []
+    assert SCHEMA["$defs"]["member"]["properties"]["library"]["enum"] == list(LIBRARIES)
+    assert all(name in page for name in LIBRARIES)
+    policies = SCHEMA["$defs"]["member"]["properties"]["after_error"]["enum"]
+    assert policies == [*(each.value for each in AfterError), None]
