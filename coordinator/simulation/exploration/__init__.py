@@ -1,7 +1,8 @@
 """Every interleaving of a small group: the real engine and the real members, step by step, from a first state to all
 that can follow.
 
-    small_world   a state: the coordinator, the members, the messages between them; and the steps that lead on
+    steps         what a world is made of, and what can happen in it
+    small_world   a state: the coordinator, the members, the messages between them; and taking a step
     canonical     when two states are the same, by the `forms` of what is in them
     fork          a second copy of a state
     properties    what must hold in a state, in a step, and in the end, by name

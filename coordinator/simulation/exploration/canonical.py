@@ -11,7 +11,8 @@ from typing import Any
 from coordinator.consumer.consumer_member import ConsumerMember
 from coordinator.consumer.member import Member
 from coordinator.simulation.exploration.forms import canonical
-from coordinator.simulation.exploration.small_world import GROUP, LONG_MS, Message, SmallWorld
+from coordinator.simulation.exploration.small_world import SmallWorld
+from coordinator.simulation.exploration.steps import GROUP, LONG_MS, Message
 
 _UNTOLD = frozenset(
     {

@@ -19,7 +19,8 @@ from coordinator.simulation.exploration.properties import (
     Before,
     converged,
 )
-from coordinator.simulation.exploration.small_world import SmallWorld, Step, Verb, WorldSpec
+from coordinator.simulation.exploration.small_world import SmallWorld
+from coordinator.simulation.exploration.steps import Step, Verb, WorldSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,8 @@ from coordinator.engine.consumer.member import ConsumerMember
 from coordinator.engine.records import TopicPartitions
 from coordinator.errors import RequestRefused
 from coordinator.simulation.broken_rules import BROKEN_RULES
-from coordinator.simulation.exploration.small_world import SmallWorld, Step
+from coordinator.simulation.exploration.small_world import SmallWorld
+from coordinator.simulation.exploration.steps import Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,7 @@ a step says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from enum import Enum
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 from uuid import UUID
 
 from coordinator.consumer.classic_member import ClassicMember
@@ -38,82 +36,17 @@ from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.simulation.exploration.fork import fork
 from coordinator.simulation.exploration.forms import canonical
-
-GROUP = "g"
-NODE = 1
-LONG_MS = 2**30
-"""Of sessions and timeouts: longer than any number of steps. What ends then ends by a step of its own."""
-NOBODY = -1
-"""The process of a message that is not its connection's any more."""
-_START_MS = 1_000_000
-
-
-class Verb(Enum):
-    """What a step does: the words for it, with `{who}`, `{what}` (a request, an answer, a member or timer)."""
-
-    START = "{who} starts"
-    WAKE = "{who} heartbeats, or retries"
-    POLL = "{who} polls again"
-    CALLED_BACK = "the listener of {who} returns"
-    REQUEST = "the coordinator handles {what} of {who}"
-    ANSWER = "{who} receives {what}"
-    LOSE = "{what} of {who} is lost"
-    DUPLICATE = "{what} of {who} will arrive a second time"
-    LEAVE = "{who} closes"
-    CRASH = "{who} crashes and starts again"
-    KILL = "{who} is killed"
-    ROLL = "{who} restarts with its next settings"
-    EXPIRE = "the coordinator ends {what}"
-    FAIL_OVER = "the coordinator fails over"
-
-
-class Step(NamedTuple):
-    """A step: of whom (a member's name, or the coordinator), and which message or timer where there are several."""
-
-    verb: Verb
-    who: str
-    which: Any = None
-
-
-class Message(NamedTuple):
-    """On its way between a process and the coordinator."""
-
-    member: str
-    process: int
-    """Which of the member's processes; messages of one that is gone reach nobody."""
-    number: int
-    is_answer: bool
-    content: Any
-    print: int
-    """What the content has in common with an equal one."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SmallMember:
-    """How a member is configured; `next` after its roll, None where it is not rolled."""
-
-    protocol: str = "consumer"
-    assignors: tuple[str, ...] = ()
-    topics: tuple[str, ...] = ()
-    instance: str | None = None
-    subscription_version: int = 3
-    next: SmallMember | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorldSpec:
-    """A group to explore."""
-
-    name: str
-    summary: str
-    topics: Mapping[str, int]
-    members: Mapping[str, SmallMember]
-    perturbations: int
-    """How many steps of `perturb` there may be."""
-    perturb: frozenset[Verb]
-    settings: Mapping[str, str] = field(default_factory=dict)
-    starts_settled: bool = False
-    """Whether the members are in the group, at rest, when the exploration begins."""
+from coordinator.simulation.exploration.steps import (
+    GROUP,
+    LONG_MS,
+    NOBODY,
+    NODE,
+    START_MS,
+    Message,
+    Step,
+    Verb,
+    WorldSpec,
+)
 
 
 def no_position(_place: TopicPartition) -> int | None:
@@ -135,7 +68,7 @@ class SmallWorld:
         self.image = TopicImage.of(topics, version=1)
         self.config = Config.parse({**_SETTINGS, **spec.settings})
         self.engine = Engine(self.config, self.image)
-        self.engine.loaded(_START_MS)
+        self.engine.loaded(START_MS)
         self.records: list[Record] = []
         """All that the log holds; kept only where the coordinator may fail over."""
         self.last_append = 0
@@ -154,7 +87,7 @@ class SmallWorld:
         """Process and number by the ticket of a request that is not answered yet."""
         self.left = spec.perturbations
         self.perturb = spec.perturb
-        self.clocks = dict.fromkeys(spec.members, _START_MS)
+        self.clocks = dict.fromkeys(spec.members, START_MS)
         """In ms: each member's time passes by itself, when it does what is due. The coordinator's stands still."""
         self.tickets = 0
         self.callbacks: list[tuple[str, Callback]] = []
@@ -389,7 +322,7 @@ class SmallWorld:
     def _expire(self, step: Step) -> None:
         key: TimerKey = step.which
         self._touch("")
-        self._hear(self.engine.fire(key, _START_MS))
+        self._hear(self.engine.fire(key, START_MS))
 
     def fail_over(self, _step: Step) -> None:
         """Step: another node replays the log; whoever waits for an answer loses its connection."""
@@ -398,7 +331,7 @@ class SmallWorld:
         for record in self.records:
             self.engine.replay(record)
         parked, self.parked = self.parked, {}
-        self._hear(self.engine.loaded(_START_MS))
+        self._hear(self.engine.loaded(START_MS))
         for name, process, number in parked.values():
             if self.members[name] is not None and process == self.processes[name]:
                 self._member(name).failed(number, self.clocks[name])
@@ -417,7 +350,7 @@ class SmallWorld:
         return Call(
             ticket=self.tickets,
             request=request,
-            now_ms=_START_MS,
+            now_ms=START_MS,
             client_id=member,
             host="/127.0.0.1",
             fresh_id=UUID(int=self._joins()),
@@ -431,8 +364,8 @@ class SmallWorld:
     def _hear(self, result: CoordinatorResult) -> None:
         """Take what the coordinator says, and what it does at once afterwards."""
         self._take_result(result)
-        while (deadline := self.engine.next_deadline()) is not None and deadline <= _START_MS:
-            self._take_result(self.engine.expire(_START_MS))
+        while (deadline := self.engine.next_deadline()) is not None and deadline <= START_MS:
+            self._take_result(self.engine.expire(START_MS))
 
     def _take_result(self, result: CoordinatorResult) -> None:
         self._append(result)

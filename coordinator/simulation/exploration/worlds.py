@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coordinator.simulation.exploration.small_world import SmallMember, Verb, WorldSpec
+from coordinator.simulation.exploration.steps import SmallMember, Verb, WorldSpec
 
 _CONSUMER = SmallMember()
 _EAGER = SmallMember(protocol="classic", assignors=("range",))

@@ -11,7 +11,8 @@ from coordinator.simulation.exploration.canonical import fingerprint
 from coordinator.simulation.exploration.explorer import Exploration, explore, first_state
 from coordinator.simulation.exploration.properties import CONVERGES, STATE_PROPERTIES, STEP_PROPERTIES
 from coordinator.simulation.exploration.rules import RULES
-from coordinator.simulation.exploration.small_world import SmallWorld, Verb
+from coordinator.simulation.exploration.small_world import SmallWorld
+from coordinator.simulation.exploration.steps import Verb
 from coordinator.simulation.exploration.worlds import WORLDS
 from tests.support.long import LONG
 
