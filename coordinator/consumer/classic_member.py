@@ -144,6 +144,8 @@ class ClassicMember(Member):
         self._failure = ""
         """What the background thread has to throw out of the next `poll`."""
         self._commits_fenced = False
+        self._missed: frozenset[str] = frozenset()
+        """Topics that `poll` has thrown an exception for."""
         self._is_dead = False
         """After an error that the library takes for the end."""
 
@@ -249,6 +251,9 @@ class ClassicMember(Member):
                 return
             if self._is_dead:
                 return
+            if self._ways.topic_error is not None and self._misses_topic():
+                self._raise(self._ways.topic_error, now_ms, "Subscribed topic not available")
+                return
             if not self._find_coordinator(now_ms):
                 return
             if not self._rejoins():
@@ -269,6 +274,16 @@ class ClassicMember(Member):
                         self._join(now_ms)
                 case _:
                     return
+
+    def _misses_topic(self) -> bool:
+        """Whether another topic is found missing (rd_kafka_propagate_consumer_topic_errors); one at a time."""
+        missing = [topic for topic in self._topics() if topic not in self.image.topics]
+        self._missed &= frozenset(missing)
+        for topic in missing:
+            if topic not in self._missed:
+                self._missed |= {topic}
+                return True
+        return False
 
     def _fatal(self, code: ErrorCode) -> str:
         """The exception of an error that poll-again does not mend."""
@@ -331,7 +346,10 @@ class ClassicMember(Member):
             self._call(CallbackKind.REVOKED, self.owned, self._given_up_all, now_ms)
         else:
             unwanted = frozenset(place for place in self.owned if place.topic not in self._topics())
-            if unwanted:
+            gone = frozenset(place for place in self.owned if place.topic not in self.image.topics)
+            if gone and self._ways.topic_error is not None:
+                self._call(CallbackKind.LOST, gone, partial(self._given_up, gone), now_ms)
+            elif unwanted:
                 self._call(CallbackKind.REVOKED, unwanted, partial(self._given_up, unwanted), now_ms)
             else:
                 self._given_up(unwanted, now_ms)

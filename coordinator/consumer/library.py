@@ -43,6 +43,9 @@ class Ways:
     """Of every error that ends the membership for good; None: of each its own."""
     silence_error: str | None = None
     """Thrown where the application did not poll; None: nothing is."""
+    topic_error: str | None = None
+    """Thrown once by the classic consumer for a topic by name that is not there, and partitions of one that is gone
+    are lost; None: it is waited for, and what the leader no longer assigns is revoked."""
     lost_error: str | None = None
     """Of a commit of what is to be lost; None: the coordinator is asked."""
 
@@ -68,6 +71,7 @@ _LIBRDKAFKA = Ways(
     names_codes=True,
     fatal_error="_FATAL",
     silence_error="_MAX_POLL_EXCEEDED",
+    topic_error="UNKNOWN_TOPIC_OR_PART",
     lost_error="_ASSIGNMENT_LOST",
 )
 

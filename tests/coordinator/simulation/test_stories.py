@@ -26,16 +26,8 @@ from tests.coordinator.simulation.story_files import read_story, story_names, va
 SEEDS = range(3)
 RECORDINGS = sorted(RECORDED.glob("*.json"))
 
-_TOPIC_ERRORS = (
-    "librdkafka throws for a topic that is not there, and loses the partitions of one that is gone"
-)
-_FOLLOWERS = "librdkafka's followers, too, rejoin when a topic grows: the leader may not have seen it yet"
 DIFFERENT = {
-    "topic-deleted.eager.librdkafka": _TOPIC_ERRORS,
-    "topic-deleted.cooperative.librdkafka": _TOPIC_ERRORS,
-    "topic-growth.eager.librdkafka": _FOLLOWERS,
-    "topic-late.eager.librdkafka": _TOPIC_ERRORS,
-    "topic-late.cooperative.librdkafka": _TOPIC_ERRORS,
+    "topic-growth.eager.librdkafka": "followers, too, rejoin when a topic grows, the leader not having seen it yet",
 }
 """What librdkafka's classic consumer does otherwise, and the simulation does not."""
 
