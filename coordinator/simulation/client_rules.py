@@ -8,6 +8,7 @@ from coordinator.consumer.classic_member import ClassicMember
 from coordinator.consumer.outputs import Callback, CallbackKind, Partitions
 from coordinator.engine.classic.rebalance import SyncGroupAnswer
 from coordinator.simulation.facts import Facts
+from coordinator.simulation.known_flaws import ASSIGNED_TOO_LATE
 from coordinator.simulation.process import NOTHING, Process
 from coordinator.simulation.story import words_for
 
@@ -31,6 +32,8 @@ class ClientRules:
         self._held: dict[Process, Partitions] = {}
         self._calls: dict[Process, Counter[CallbackKind]] = {}
         self._synced: dict[Process, int] = {}
+        self._late: set[Process] = set()
+        """Whose listener was assigned something when the member was none any more."""
         self._disturbed: set[Process] = set()
         """Processes that have fallen out, or whose listener has thrown: their rebalances need not all have ended."""
 
@@ -53,13 +56,22 @@ class ClientRules:
         calls = self._calls.setdefault(process, Counter())
         calls[callback.kind] += 1
         wrong = self._wrong(process, callback.kind, held, named)
+        is_late = process in self._late
         if wrong:
             self._facts.broken(
                 "I6",
                 f"{process.name}: {callback.kind.value} names {words_for(named)}, {wrong}; "
                 f"its listener holds {words_for(held)}, its consumer {words_for(process.member.owned)}",
+                ASSIGNED_TOO_LATE if is_late else "",
             )
-        self._held[process] = held | named if callback.kind is CallbackKind.ASSIGNED else held - named
+        if callback.kind is CallbackKind.ASSIGNED:
+            self._held[process] = held | named
+            if process.member.epoch <= 0:
+                self._late.add(process)
+        else:
+            is_leaked = is_late and callback.kind is CallbackKind.LOST
+            self._held[process] = NOTHING if is_leaked else held - named
+            self._late.discard(process)
 
     def called_back(self, process: Process, callback: Callback, *, threw: bool) -> None:
         if not threw:

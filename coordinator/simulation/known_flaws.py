@@ -41,3 +41,9 @@ UPGRADED_WHILE_REVOKING = "upgraded-while-revoking"
 longer has what a member is to give up, and the upgrade takes it for all that the member has: the rest is given on at
 once, while the listener of the former owner still has its time (I1, I2). The classic protocol would have waited for it
 to join again."""
+
+ASSIGNED_TOO_LATE = "assigned-too-late"
+"""An `assigned` of Java's consumer of the new protocol waits for `poll` while the member leaves, or is fenced: it is
+called nevertheless, of partitions that are another's by then, and `lost`, which was worked out before, does not name
+them. The listener is assigned them and never learns that they are gone (I6). Real consumers show it in the stories
+assigned-late and lost-not-all."""
