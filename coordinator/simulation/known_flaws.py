@@ -47,3 +47,8 @@ ASSIGNED_TOO_LATE = "assigned-too-late"
 called nevertheless, of partitions that are another's by then, and `lost`, which was worked out before, does not name
 them. The listener is assigned them and never learns that they are gone (I6). Real consumers show it in the stories
 assigned-late and lost-not-all."""
+
+REJOINED_UNNOTICED = "rejoined-unnoticed"
+"""A member of the classic protocol was removed from a consumer group and has not heard of it. Its next JoinGroup is
+taken as a newcomer's, under its old id and without an error: it keeps what others were given meanwhile until its next
+assignment (I1, I2, I7)."""

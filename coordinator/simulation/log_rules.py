@@ -37,6 +37,7 @@ from coordinator.simulation.known_flaws import (
     CREATED_ANEW,
     LATE_COMMIT,
     LATE_REPORT,
+    REJOINED_UNNOTICED,
     STRAY_CLAIM,
     UPGRADED_WHILE_REVOKING,
 )
@@ -161,6 +162,13 @@ class LogRules:
         if is_upgrade or is_downgrade:
             self._same_offsets("upgrade" if is_upgrade else "downgrade")
 
+    def _note_claims(self, member: str, assigned: Partitions) -> None:
+        """What a member owns, by its own view, that was removed and joins again."""
+        for process in self._facts.processes.values():
+            if process.is_running and process.member.member_id == member:
+                for place in process.owned - assigned:
+                    self.released[member, place] = REJOINED_UNNOTICED
+
     def _classic(self, value: ClassicGroupValue | None, *, by_leader: bool) -> None:
         if value is None:
             return
@@ -208,6 +216,9 @@ class LogRules:
             self.released[member, place] = LATE_REPORT if is_late else self._report_flaw(member, place)
         self._kept_before[member] = self._kept.get(member, frozenset())
         self._has[member], self._kept[member] = now, kept
+        if member in self._removed:
+            self._removed.discard(member)
+            self._note_claims(member, now)
         if had is not None:
             # What no member had may be given with the first epoch after the upgrade, in the same batch.
             taken = (now - had).intersection(_all(each for who, each in self._has.items() if who != member))

@@ -1,0 +1,186 @@
+"""How messages travel: in order, lost with their connection, late, twice, or not before a partition has ended."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from coordinator.consumer.outputs import FindCoordinator, Send
+from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
+from coordinator.simulation.network import LATE_MS, Connection, Network
+from coordinator.simulation.scenario import Direction, Faults, NetworkPartition
+from coordinator.simulation.schedule import Schedule
+
+REQUEST = Heartbeat(group="g", generation=1, member="m", instance=None)
+
+
+class Client:
+    """Notes what it hears, and when."""
+
+    name = client_id = "a"
+
+    def __init__(self, schedule: Schedule) -> None:
+        self.schedule = schedule
+        self.answers: list[tuple[int, int]] = []
+        self.failures: list[tuple[int, int]] = []
+
+    def deliver(self, number: int, _answer: object) -> None:
+        self.answers.append((self.schedule.now_ms, number))
+
+    def fail(self, number: int) -> None:
+        self.failures.append((self.schedule.now_ms, number))
+
+
+class Wire:
+    """A client and a node that answers at once."""
+
+    def __init__(self, faults: Faults, seed: int = 0) -> None:
+        self.schedule = Schedule()
+        self.client = Client(self.schedule)
+        self.received: list[tuple[int, int, bool]] = []
+        self.answers = True
+        self.network = Network(self.schedule, faults, Random(seed), self.receive, lambda: 7)
+
+    def receive(self, connection: Connection, number: int, _request: Any, is_late: bool) -> None:
+        self.received.append((self.schedule.now_ms, number, is_late))
+        if self.answers:
+            self.network.answer(connection, number, HeartbeatAnswer())
+
+    def send(self, number: int, *, at_ms: int = 0, timeout_ms: int = 30_000) -> None:
+        self.schedule.at(at_ms, self.network.send, self.client, Send(number, 1, REQUEST, timeout_ms))
+
+    def play(self, until_ms: int = 60_000) -> None:
+        self.schedule.play(until_ms, 10_000)
+
+
+def test_messages_of_a_connection_arrive_in_order() -> None:
+    wire = Wire(Faults(delay_ms=(1, 500)))
+    for number in range(50):
+        wire.send(number, at_ms=number)
+    wire.play()
+    assert [number for _, number, _ in wire.received] == list(range(50))
+    assert [number for _, number in wire.client.answers] == list(range(50))
+    assert wire.client.failures == []
+
+
+def test_a_lost_message_fails_all_that_wait_on_its_connection() -> None:
+    wire = Wire(Faults(loss=1.0, delay_ms=(1, 5)))
+    wire.send(1)
+    wire.send(2)
+    wire.play()
+    assert wire.received == []
+    assert [number for _, number in wire.client.failures] == [1, 2]
+
+
+def test_a_silent_connection_fails_at_the_first_timeout() -> None:
+    moments: set[int] = set()
+    for seed in range(20):
+        wire = Wire(Faults(loss=1.0, delay_ms=(1, 5)), seed)
+        wire.send(1, timeout_ms=9_000)
+        wire.send(2, at_ms=4_000, timeout_ms=9_000)
+        wire.play()
+        moments.update(at_ms for at_ms, number in wire.client.failures if number == 1)
+    assert max(moments) == 9_000
+    assert min(moments) < 10
+
+
+def test_a_request_that_is_never_answered_fails_at_its_timeout() -> None:
+    wire = Wire(Faults())
+    wire.answers = False
+    wire.send(1, timeout_ms=5_000)
+    wire.play()
+    assert wire.client.failures == [(5_000, 1)]
+
+
+def test_a_partition_holds_messages_up_until_it_ends() -> None:
+    partition = NetworkPartition(members=("a",), start_s=10, end_s=20)
+    wire = Wire(Faults(delay_ms=(1, 5), partitions=(partition,)))
+    wire.send(1, at_ms=12_000)
+    wire.play()
+    assert 20_000 < wire.received[0][0] <= 20_005
+    assert len(wire.client.answers) == 1
+
+
+def test_a_partition_of_answers_lets_requests_through() -> None:
+    partition = NetworkPartition(members=("a",), start_s=10, end_s=20, direction=Direction.ANSWERS)
+    wire = Wire(Faults(delay_ms=(1, 5), partitions=(partition,)))
+    wire.send(1, at_ms=12_000)
+    wire.play()
+    assert wire.received[0][0] <= 12_005
+    assert wire.client.answers[0][0] > 20_000
+
+
+def test_a_client_that_gives_up_in_a_partition_is_not_heard() -> None:
+    partition = NetworkPartition(members=("a",), start_s=10, end_s=20)
+    wire = Wire(Faults(delay_ms=(1, 5), partitions=(partition,)))
+    wire.send(1, at_ms=12_000, timeout_ms=3_000)
+    wire.play()
+    assert wire.client.failures == [(15_000, 1)]
+    assert wire.received == []
+
+
+def test_a_partition_of_another_member_changes_nothing() -> None:
+    wire = Wire(Faults(partitions=(NetworkPartition(members=("b",), start_s=0, end_s=50),)))
+    wire.send(1)
+    wire.play()
+    assert wire.received[0][0] < 10
+
+
+def test_a_duplicate_is_handled_later_and_answered_to_nobody() -> None:
+    wire = Wire(Faults(duplicate=1.0, delay_ms=(1, 5)))
+    wire.send(1)
+    wire.play()
+    (first_ms, *_, first_late), (second_ms, *_, second_late) = wire.received
+    assert (first_late, second_late) == (False, True)
+    assert first_ms <= second_ms <= first_ms + LATE_MS
+    assert len(wire.client.answers) == 1
+
+
+def test_with_reorder_a_lost_message_may_come_after_those_of_the_next_connection() -> None:
+    def overtaken(seed: int, *, reorder: bool) -> bool:
+        wire = Wire(Faults(delay_ms=(1, 80), reorder=reorder), seed)
+        wire.send(1)
+        wire.schedule.at(0, wire.network.end_node, 1)
+        wire.schedule.at(0, wire.network.begin_node, 1)
+        wire.send(2, at_ms=500)
+        wire.play()
+        return [number for _, number, _ in wire.received] == [2, 1]
+
+    assert any(overtaken(seed, reorder=True) for seed in range(20))
+    assert not any(overtaken(seed, reorder=False) for seed in range(20))
+
+
+def test_a_node_that_is_down_refuses_connections_until_it_is_back() -> None:
+    wire = Wire(Faults(delay_ms=(1, 5)))
+    wire.network.end_node(1)
+    wire.send(1)
+    wire.schedule.at(1_000, wire.network.begin_node, 1)
+    wire.send(2, at_ms=2_000)
+    wire.play()
+    assert [number for _, number in wire.client.failures] == [1]
+    assert [number for _, number in wire.client.answers] == [2]
+
+
+def test_a_process_that_has_ended_hears_nothing() -> None:
+    wire = Wire(Faults(delay_ms=(10, 10)))
+    wire.send(1)
+    wire.schedule.at(15, wire.network.end_process, wire.client)
+    wire.play()
+    assert len(wire.received) == 1
+    assert wire.client.answers == wire.client.failures == []
+
+
+def test_any_broker_knows_the_coordinator() -> None:
+    wire = Wire(Faults())
+    wire.network.end_node(1)
+    wire.network.send(wire.client, Send(1, None, FindCoordinator("g"), 30_000))
+    wire.play()
+    assert len(wire.client.answers) == 1
+
+
+def test_calm_ends_all_faults() -> None:
+    wire = Wire(Faults(loss=1.0, partitions=(NetworkPartition(members=("a",), start_s=0, end_s=50),)))
+    wire.network.calm()
+    wire.send(1)
+    wire.play()
+    assert wire.client.answers[0][0] < 20
