@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from enum import Enum
 from functools import partial
 
-from assignors.assignor import RebalanceProtocol
+from assignors.assignor import Assignor, RebalanceProtocol
 from assignors.errors import AssignorError
 from assignors.registry import rebalance_protocol
 from coordinator.consumer.leader import assign, group_topics, places, subscriptions
@@ -102,8 +102,10 @@ class ClassicMember(Member):
         *,
         assignors: Sequence[str] = (),
         subscription_version: int = NEWEST_VERSION,
+        custom: Sequence[Assignor] = (),
     ) -> None:
-        """`assignors` are preferred first; none: those of the library.
+        """`assignors` are preferred first; none: those of the library. `custom`: what the application brings along
+        for a name that is not known (it is taken to be eager).
 
         :raises NoCommonProtocolError: they support no rebalance protocol in common
         """
@@ -120,6 +122,7 @@ class ClassicMember(Member):
         self._protocol = ""
         self._subscription = subscription
         self._version = subscription_version
+        self._custom = custom
         self._joined: tuple[str, ...] | None = None
         """The topics of the last JoinGroup."""
         self._last_assigned: Partitions = frozenset()
@@ -438,7 +441,9 @@ class ClassicMember(Member):
             if not joined.skip_assignment:
                 library = self.identity.library.leader
                 try:
-                    assignments = assign(self._protocol, library, joined.members, self.image, self._version)
+                    assignments = assign(
+                        self._protocol, library, joined.members, self.image, self._version, self._custom
+                    )
                 except (AssignorError, DecodeError) as error:
                     # No SyncGroup: the group waits until its timeout removes this member, or the next poll joins.
                     self._rebalance = _Rebalance.NONE

@@ -63,14 +63,22 @@ def _user_data(assignor: str, leader: Leader, last: Partitions, generation: int)
 
 
 def assign(
-    name: str, leader: Leader, members: Sequence[ClassicMemberValue], image: TopicImage, version: int
+    name: str,
+    leader: Leader,
+    members: Sequence[ClassicMemberValue],
+    image: TopicImage,
+    version: int,
+    custom: Sequence[Assignor] = (),
 ) -> tuple[tuple[str, bytes], ...]:
     """The assignments of a SyncGroup, an entry for each member that the JoinGroup's answer lists, in its order.
+
+    `custom` are assignors that the application brings along; others are looked up.
 
     :raises AssignorError: the real assignor, or the consumer around it, would throw
     :raises DecodeError: a member's subscription cannot be read
     """
-    assignor = find(name, Side.CLIENT, leader)
+    own = [each for each in custom if each.name == name]
+    assignor = own[0] if own else find(name, Side.CLIENT, leader)
     specs = [_spec(member, name) for member in members]
     named = {topic for spec in specs for topic in (*spec.topics, *spec.owned.partitions)}
     topics = tuple(

@@ -3,6 +3,7 @@
 scenario     what is to happen: read from a file (`scenario_file`), changed for a protocol
 variants     the same scenario under another protocol
 schedule     simulated time
+beginning    what a world begins with, where it does not begin with nothing
 world        everything that there is at a moment, and what events do to it
 topics       what is written to the topics
 network      how requests and answers travel: delays, losses, duplicates, partitions

@@ -36,15 +36,7 @@ MakeMember: TypeAlias = Callable[[Birth], Member]
 
 def make_member(birth: Birth) -> Member:
     """:raises InvalidSetting: its library or a setting of it is unknown"""
-    script = birth.script
-    identity = Identity(
-        group=GROUP,
-        client_id=birth.client_id,
-        instance=script.instance,
-        rack=script.rack,
-        library=library_named(script.library),
-        settings=MemberSettings.parse(script.config),
-    )
+    script, identity = birth.script, identity_of(birth)
     if script.protocol == "consumer":
         return ConsumerMember(
             identity,
@@ -61,6 +53,19 @@ def make_member(birth: Birth) -> Member:
         birth.position,
         assignors=script.assignors,
         subscription_version=script.subscription_version,
+    )
+
+
+def identity_of(birth: Birth) -> Identity:
+    """:raises InvalidSetting: its library or a setting of it is unknown"""
+    script = birth.script
+    return Identity(
+        group=GROUP,
+        client_id=birth.client_id,
+        instance=script.instance,
+        rack=script.rack,
+        library=library_named(script.library),
+        settings=MemberSettings.parse(script.config),
     )
 
 

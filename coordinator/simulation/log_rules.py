@@ -62,7 +62,7 @@ class LogRules:
 
     I7: a commit is written only for a member of the present generation or epoch, or for a partition that was
     assigned to it no later than the epoch that it names (KIP-1251); not for a partition that is another's; and no
-    committed offset goes back.
+    committed offset goes back, but where an operator sets it.
 
     I8: what a node loads from the log is the hard state of its predecessor; what was acknowledged is in it.
 
@@ -288,7 +288,7 @@ class LogRules:
         topic_id, before = self._offsets.get(key, (value.topic_id, 0))
         if topic_id != value.topic_id:
             self._acknowledged_offsets.pop(key, None)
-        elif value.offset < before:
+        elif value.offset < before and not _is_reset(request):
             is_beyond = before > self._facts.topics.end(TopicPartition(*key))
             self._facts.broken(
                 "I7",
@@ -525,3 +525,8 @@ def _all(partitions: Iterable[Partitions]) -> Iterable[TopicPartition]:
 
 def _name(place: TopicPartition) -> str:
     return f"{place.topic}-{place.partition}"
+
+
+def _is_reset(request: Request[Any] | None) -> bool:
+    """Whether nobody's member commits: an operator, while the group is empty."""
+    return isinstance(request, OffsetCommit) and request.generation_or_epoch < 0

@@ -34,6 +34,7 @@ class Endpoint(Protocol):
 
     name: str
     client_id: str
+    host: str
 
     def deliver(self, number: int, answer: object) -> None: ...
 

@@ -91,6 +91,7 @@ class Node:
         self._schedule, self._config, self._random = schedule, config, random
         self._answer, self._fresh_id, self._watcher = answer, fresh_id, watcher
         self._wake_ms: int | None = None
+        self._rests_until_ms = 0
         self._crash: Callable[[], None] | None = None
         self._ticket = 0
 
@@ -123,6 +124,12 @@ class Node:
         if self.status is NodeStatus.COORDINATING:
             self._finish(self.engine.update_topics(image, self._schedule.now_ms), None, False)
 
+    def leap(self, by_ms: int, rests_until_ms: int) -> None:
+        """Time has leapt (`Schedule.leap`): what is due meanwhile waits until the members have been heard."""
+        self._rests_until_ms = rests_until_ms
+        if self._wake_ms is not None:
+            self._wake_ms += by_ms
+
     # What the network brings, and the passing of time.
 
     def receive(self, connection: Connection, number: int, request: Request[Any], is_late: bool) -> None:
@@ -142,12 +149,15 @@ class Node:
             request=request,
             now_ms=self._schedule.now_ms,
             client_id=connection.process.client_id,
-            host="/127.0.0.1",
+            host=connection.process.host,
             fresh_id=self._fresh_id(connection, request),
         )
         self._finish(self.engine.handle(call), request, is_late)
 
     def _expire(self) -> None:
+        if self._schedule.now_ms < self._rests_until_ms:
+            self._schedule.at(self._rests_until_ms, self._expire)
+            return
         self._wake_ms = None
         if self.status is NodeStatus.COORDINATING or self.status is NodeStatus.ZOMBIE:
             self._finish(self.engine.expire(self._schedule.now_ms), None, False)

@@ -29,6 +29,7 @@ from coordinator.consumer.outputs import (
     TopicPartition,
 )
 from coordinator.engine.topics import TopicImage
+from coordinator.simulation.beginning import Client
 from coordinator.simulation.consumers import subscription_of
 from coordinator.simulation.scenario import ListenerScript, MemberScript
 from coordinator.simulation.schedule import Schedule
@@ -87,7 +88,7 @@ class Process:
     def __init__(
         self,
         name: str,
-        client_id: str,
+        client: Client,
         script: MemberScript,
         after_error: AfterError,
         schedule: Schedule,
@@ -95,7 +96,7 @@ class Process:
         log_end: Callable[[TopicPartition], int],
         watcher: ProcessWatcher,
     ) -> None:
-        self.name, self.client_id, self.script = name, client_id, script
+        self.name, self.client_id, self.host, self.script = name, client.id, client.host, script
         self.activity = Activity.BUSY
         self.started_ms = schedule.now_ms
         self.is_frozen = False

@@ -17,8 +17,8 @@ class Schedule:
 
     __slots__ = ("_heap", "_number", "now_ms", "steps")
 
-    def __init__(self) -> None:
-        self.now_ms = 0
+    def __init__(self, now_ms: int = 0) -> None:
+        self.now_ms = now_ms
         self.steps = 0
         """How much has been played."""
         self._heap: list[tuple[int, int, Action, tuple[Any, ...]]] = []
@@ -28,6 +28,13 @@ class Schedule:
         """Plan something; what would be in the past happens now, after all that is planned for now."""
         self._number += 1
         heappush(self._heap, (max(at_ms, self.now_ms), self._number, action, arguments))
+
+    def leap(self, by_ms: int) -> None:
+        """Let time pass without anything happening: all that is planned comes so much later."""
+        self.now_ms += by_ms
+        self._heap = [
+            (at_ms + by_ms, number, action, arguments) for at_ms, number, action, arguments in self._heap
+        ]
 
     def play(self, until_ms: int, limit: int, go_on: Callable[[], bool] | None = None) -> bool:
         """Play what is planned up to and with `until_ms`; False where `limit` steps in all were reached before.

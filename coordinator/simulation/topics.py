@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from uuid import NAMESPACE_URL, uuid5
+from uuid import NAMESPACE_URL, UUID, uuid5
 
 from coordinator.consumer.outputs import TopicPartition
 from coordinator.engine.topics import TopicImage, TopicInfo
@@ -13,8 +13,17 @@ from coordinator.simulation.schedule import Schedule
 class Topics:
     """Records are written to every partition from its creation on, `records_per_s` of them."""
 
-    def __init__(self, schedule: Schedule, partitions: Mapping[str, int], records_per_s: float) -> None:
+    def __init__(
+        self,
+        schedule: Schedule,
+        partitions: Mapping[str, int],
+        records_per_s: float,
+        ids: Mapping[str, UUID],
+        offsets: Mapping[TopicPartition, int],
+    ) -> None:
+        """`ids` and `offsets`: see `Beginning`."""
         self._schedule, self._per_ms = schedule, records_per_s / 1000
+        self._ids, self._offsets = dict(ids), dict(offsets)
         self._created: dict[TopicPartition, int] = {}
         self._incarnations: dict[str, int] = {}
         self.image = TopicImage()
@@ -29,12 +38,14 @@ class Topics:
             gone = [TopicPartition(name, number) for number in range(old.partitions)]
             for each in gone:
                 del self._created[each]
+                self._offsets.pop(each, None)
             old = None
         topics = {each: topic for each, topic in self.image.topics.items() if each != name or old is not None}
         if partitions is not None:
             if old is None:
                 self._incarnations[name] = self._incarnations.get(name, 0) + 1
-            topic_id = uuid5(NAMESPACE_URL, f"{name}/{self._incarnations[name]}")
+            fresh_id = uuid5(NAMESPACE_URL, f"{name}/{self._incarnations[name]}")
+            topic_id = self._ids.pop(name, fresh_id)
             topics[name] = TopicInfo(name=name, id=topic_id, partitions=partitions)
             for number in range(partitions):
                 self._created.setdefault(TopicPartition(name, number), self._schedule.now_ms)
@@ -44,7 +55,9 @@ class Topics:
     def end(self, partition: TopicPartition) -> int:
         """The offset of the next record; 0 of a partition that does not exist."""
         created_ms = self._created.get(partition)
-        return 0 if created_ms is None else int((self._schedule.now_ms - created_ms) * self._per_ms)
+        if created_ms is None:
+            return 0
+        return self._offsets.get(partition, 0) + int((self._schedule.now_ms - created_ms) * self._per_ms)
 
     def exists(self, partition: TopicPartition) -> bool:
         return partition in self._created

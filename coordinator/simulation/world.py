@@ -7,6 +7,7 @@ ids. Nothing here depends on the order of a set or on a hash, so the same scenar
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from random import Random
 from typing import Any
@@ -22,6 +23,7 @@ from coordinator.engine.config import Config
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import OffsetRecord, Record
 from coordinator.engine.topics import TopicImage
+from coordinator.simulation.beginning import Beginning, Client
 from coordinator.simulation.consumers import Birth, MakeMember, after_error, make_member
 from coordinator.simulation.invariants import Invariants
 from coordinator.simulation.known_flaws import CREATED_ANEW, LATE_JOIN
@@ -56,8 +58,13 @@ from wire.uuids import format_uuid, parse_uuid
 AGAIN_MS = 1_000
 """When an application that has died is started again."""
 
+CATCH_UP_MS = 10_000
+"""The end of a leap, which is played: long enough for each member to be heard."""
+
 TAKEOVER_MS = 100
 """How long the node that takes over from a zombie loads."""
+
+_NOTHING_BEFORE = Beginning()
 
 
 class World:
@@ -72,18 +79,22 @@ class World:
         member_ids: Mapping[str, Sequence[str]] | None = None,
         make: MakeMember = make_member,
         tells: bool = True,
+        beginning: Beginning = _NOTHING_BEFORE,
     ) -> None:
         self.scenario = scenario
-        self.schedule = Schedule()
-        self.topics = Topics(self.schedule, scenario.topics, scenario.records_per_s)
+        self.schedule = Schedule(beginning.at_ms)
+        self.topics = Topics(
+            self.schedule, scenario.topics, scenario.records_per_s, beginning.topic_ids, beginning.offsets
+        )
         self.processes: dict[str, Process] = {}
         """The last process of each member; it may have ended."""
-        self.log: list[Record] = []
+        self.log: list[Record] = list(beginning.log)
         self.nodes: dict[int, Node] = {}
         self.answered = 0
         self.is_calm = False
         self._random, self._ids = Random(f"{seed} network"), Random(f"{seed} ids")  # noqa: S311
         self._member_ids = {name: list(ids) for name, ids in (member_ids or {}).items()}
+        self._clients = beginning.clients
         self._make = make
         self._scripts: dict[str, MemberScript] = dict(scenario.members)
         self._known: dict[str, str] = {}
@@ -108,12 +119,15 @@ class World:
         self._authority = self.coordinator
         """Whose engine says who is a member: the last one that loaded."""
         self.coordinator.load(self.topics.image)
+        if beginning.log:
+            self.invariants.appended(beginning.log, None, is_late=False)
         for event in scenario.events:
-            self.schedule.at(int(event.at * 1000), self._play, event)
+            self.schedule.at(beginning.at_ms + int(event.at * 1000), self.play, event)
 
     # What happens, by the scenario.
 
-    def _play(self, event: Event) -> None:
+    def play(self, event: Event) -> None:
+        """Have something happen now, whenever its time is."""
         match event:
             case Start(member=name):
                 self._start(name)
@@ -155,17 +169,17 @@ class World:
         number = self._starting[name] = self._starting.get(name, -1) + 1
         ids = self._member_ids.get(name, [])
         wanted = (ids[number] or None) if number < len(ids) else None
-        client_id, member_uuid = name, format_uuid(self._fresh())
+        client, member_uuid = self._clients.get(name, Client(id=name)), format_uuid(self._fresh())
         if wanted is not None and script.protocol == "consumer":
             member_uuid = wanted
         elif wanted is not None:
             # Of a classic member that joins a consumer group: the identifier alone, as Kafka writes one.
             self._uuids[name] = parse_uuid(wanted[-36:])
             if script.instance is None and len(wanted) > 36:
-                client_id = wanted[:-37]
+                client = replace(client, id=wanted[:-37])
         process = Process(
             name,
-            client_id,
+            client,
             script,
             after_error(script),
             self.schedule,
@@ -176,7 +190,7 @@ class World:
         process.number = number
         self.processes[name] = process
         birth = Birth(
-            client_id=client_id,
+            client_id=client.id,
             script=script,
             image=self.topics.image,
             position=process.position,
@@ -416,6 +430,17 @@ class World:
             after_ms = AGAIN_MS
         if after_ms is not None:
             self.schedule.at(self.schedule.now_ms + after_ms, self._start, process.name)
+
+    def leap(self, to_ms: int, limit: int) -> bool:
+        """Let time pass while all is at rest, without the heartbeats of that time but for the last ones.
+
+        :param limit: see `Schedule.play`, as for what is returned
+        """
+        by_ms = to_ms - CATCH_UP_MS - self.schedule.now_ms
+        if by_ms > 0:
+            self.schedule.leap(by_ms)
+            self.coordinator.leap(by_ms, to_ms)
+        return self.schedule.play(to_ms, limit)
 
     def calm_down(self) -> None:
         """No faults from now on."""

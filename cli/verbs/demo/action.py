@@ -54,7 +54,7 @@ def _written(fleet: Snapshot, topics: TopicImage, now_ms: int) -> Iterator[tuple
         if story is None:
             yield now_ms, group_records(group, topics, now_ms)
             continue
-        yield from play(group, story, topics, now_ms)
+        yield from play(group, story, topics, now_ms).written
         last_ms = now_ms - LAST_MS
         members = group_records(replace(group, offsets={}), topics, last_ms)
         yield last_ms, members

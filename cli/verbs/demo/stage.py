@@ -1,0 +1,186 @@
+"""A group of the sample in the simulation: its consumers start and end, and it is at rest for days."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+from zlib import crc32
+
+from assignors.assignor import Assignor, Side
+from assignors.registry import find
+from coordinator.consumer.classic_member import ClassicMember
+from coordinator.consumer.member import Member
+from coordinator.consumer.outputs import Send, TopicPartition
+from coordinator.engine.calls import Request
+from coordinator.engine.offsets.commit import Offset, OffsetCommit
+from coordinator.engine.records import Record
+from coordinator.simulation.beginning import Beginning, Client
+from coordinator.simulation.consumers import GROUP, Birth, identity_of, make_member, subscription_of
+from coordinator.simulation.rest_rules import REST_MS
+from coordinator.simulation.run import LIMIT
+from coordinator.simulation.scenario import Close, Commit, Kill, Scenario, Start
+from coordinator.simulation.world import World
+from coordinator.store.group_records import SESSION_TIMEOUT_MS
+
+_AWAY_S = 30
+"""How long a process is away that is started anew."""
+_ANSWER_S = 1
+"""Until whatever was sent is answered."""
+
+
+class _World(World):
+    """A world that keeps when its log was written."""
+
+    def __init__(self, scenario: Scenario, seed: int, **options: Any) -> None:
+        self.written: list[tuple[int, Sequence[Record]]] = []
+        super().__init__(scenario, seed, **options)
+
+    def appended(self, records: Sequence[Record], request: Request[Any] | None, *, is_late: bool) -> None:
+        self.written.append((self.schedule.now_ms, records))
+        super().appended(records, request, is_late=is_late)
+
+
+class Stage:
+    """Time passes slowly while the group rebalances (`run`, `settle`), and in leaps while it rests (`live`).
+
+    The consumers commit only when they are told, every hour of `live` and before they close. All is the same for the
+    same scenario and beginning.
+    """
+
+    def __init__(
+        self, group: str, scenario: Scenario, beginning: Beginning, member_ids: Mapping[str, str]
+    ) -> None:
+        """`member_ids`: those of the members that are in the sample."""
+        self._group = group
+        self._beginning = beginning
+        ids = {name: (member,) for name, member in member_ids.items()}
+        seed = crc32(group.encode())  # with the same one, all groups would have the same ids
+        self.world = _World(
+            scenario, seed, member_ids=ids, make=_make_member, tells=False, beginning=beginning
+        )
+
+    @property
+    def now_ms(self) -> int:
+        return self.world.schedule.now_ms
+
+    @property
+    def written(self) -> Iterator[tuple[int, Sequence[Record]]]:
+        """All that the group's log has by now, in order: times in ms, and the records appended then."""
+        yield self._beginning.at_ms, self._named(self._beginning.log)
+        for at_ms, records in self.world.written:
+            yield at_ms, self._named(records)
+
+    def _named(self, records: Sequence[Record]) -> tuple[Record, ...]:
+        """With the group's own name, which the simulation does not know."""
+        return tuple(replace(record, group=self._group) for record in records)
+
+    # What happens to members.
+
+    def join(self, *members: str) -> None:
+        """Start them, and wait until the group is at rest."""
+        for member in members:
+            self.world.play(Start(at=0, member=member))
+        self.settle()
+
+    def leave(self, member: str, away_s: int = 0) -> None:
+        """Have it commit and close, and wait until the group is at rest."""
+        self.commit(member)
+        self.world.play(Close(at=0, member=member))
+        self.run(away_s)
+        self.settle()
+
+    def restart(self, member: str, successor: str) -> None:
+        """Have a member close, and start another one in its place."""
+        self.leave(member, _AWAY_S)
+        self.join(successor)
+
+    def crash(self, member: str) -> None:
+        """Have it end without a word, and wait until the coordinator has noticed and the group is at rest."""
+        self.world.play(Kill(at=0, member=member))
+        self.run(SESSION_TIMEOUT_MS // 1000 + 3)
+        self.settle()
+
+    def commit(self, *members: str) -> None:
+        for member in members:
+            self.world.play(Commit(at=0, member=member))
+        self.run(_ANSWER_S)
+
+    def set_back(self, operator: Client, records: int) -> None:
+        """Set the offsets of the empty group to what was written last but so many records."""
+        image, topics = self.world.topics.image, self.world.topics
+        offsets = tuple(
+            Offset(
+                topic=topic.name,
+                topic_id=topic.id,
+                partition=number,
+                offset=topics.end(TopicPartition(topic.name, number)) - records,
+            )
+            for topic in image.topics.values()
+            for number in range(topic.partitions)
+        )
+        request = OffsetCommit(group=GROUP, generation_or_epoch=-1, member="", instance=None, offsets=offsets)
+        send = Send(number=1, node=self.world.coordinator.number, request=request, timeout_ms=30_000)
+        self.world.network.send(_Operator(operator), send)
+        self.run(_ANSWER_S)
+
+    # How time passes.
+
+    def run(self, seconds: int) -> None:
+        self._play(self.world.schedule.play(self.now_ms + seconds * 1000, LIMIT))
+
+    def settle(self) -> None:
+        """Let time pass until the group is at rest."""
+        world = self.world
+
+        def is_restless() -> bool:
+            is_new = self.now_ms - world.measures.changed_ms < REST_MS
+            return is_new or bool(world.invariants.rest.unrest())
+
+        self._play(world.schedule.play(self.now_ms + world.invariants.rest.quiet_ms(), LIMIT, is_restless))
+
+    def live(self, until_ms: int, every_ms: int, silent: str = "") -> None:
+        """Consume and commit until a moment, every member but a `silent` one. The group is at rest."""
+        while self.now_ms < until_ms:
+            self._play(self.world.leap(min(self.now_ms + every_ms, until_ms), LIMIT))
+            running = (name for name, each in self.world.processes.items() if each.is_running)
+            self.commit(*(name for name in running if name != silent))
+
+    def _play(self, is_whole: bool) -> None:
+        if not is_whole:
+            raise AssertionError(f"{self._group}: {LIMIT} steps, and its story is not over")
+
+
+class _Operator:
+    """Sends a request, and does not care for its answer."""
+
+    name = "operator"
+
+    def __init__(self, client: Client) -> None:
+        self.client_id, self.host = client.id, client.host
+
+    def deliver(self, number: int, answer: object) -> None:
+        pass
+
+    def fail(self, number: int) -> None:
+        pass
+
+
+def _make_member(birth: Birth) -> Member:
+    """As the simulation does; with its assignor where only the application has that."""
+    script = birth.script
+    if not any("." in name for name in script.assignors):
+        return make_member(birth)
+    return ClassicMember(
+        identity_of(birth),
+        subscription_of(script),
+        birth.image,
+        birth.position,
+        assignors=script.assignors,
+        custom=tuple(_like_range(name) for name in script.assignors),
+    )
+
+
+def _like_range(name: str) -> Assignor:
+    """An assignor that only the application has: with one member it cannot do anything else."""
+    return replace(find("range", Side.CLIENT), name=name)
