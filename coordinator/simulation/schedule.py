@@ -15,10 +15,10 @@ ASKED_MS = 733
 class Schedule:
     """The heap of what is to come. `now_ms` is the moment that is played."""
 
-    __slots__ = ("_heap", "_number", "now_ms", "steps")
+    __slots__ = ("_began_ms", "_heap", "_number", "now_ms", "steps")
 
     def __init__(self, now_ms: int = 0) -> None:
-        self.now_ms = now_ms
+        self.now_ms = self._began_ms = now_ms
         self.steps = 0
         """How much has been played."""
         self._heap: list[tuple[int, int, Action, tuple[Any, ...]]] = []
@@ -42,13 +42,14 @@ class Schedule:
         With `go_on` it is asked every ASKED_MS and the play ends early where it says no; the clock then
         stays there. Otherwise it ends at `until_ms`.
         """
-        heap, steps, asked = self._heap, self.steps, self.now_ms // ASKED_MS
+        heap, steps, began_ms = self._heap, self.steps, self._began_ms
+        asked = (self.now_ms - began_ms) // ASKED_MS
         while heap:
             at_ms, _, action, arguments = heap[0]
             if at_ms > until_ms:
                 break
-            if go_on is not None and at_ms // ASKED_MS != asked:
-                asked = at_ms // ASKED_MS
+            if go_on is not None and (at_ms - began_ms) // ASKED_MS != asked:
+                asked = (at_ms - began_ms) // ASKED_MS
                 if not go_on():
                     self.steps = steps
                     return True

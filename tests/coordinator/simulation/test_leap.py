@@ -25,7 +25,7 @@ MEMBERS = {
 }
 
 
-def resting(member: MemberScript, **beginning: object) -> World:
+def resting(member: MemberScript, beginning: Beginning | None = None) -> World:
     """Two members, at rest since half a minute."""
     scenario = Scenario(
         name="resting",
@@ -34,7 +34,7 @@ def resting(member: MemberScript, **beginning: object) -> World:
         events=(Start(at=0, member="a"), Start(at=0, member="b")),
         records_per_s=0.001,
     )
-    world = World(scenario, 1, beginning=Beginning(**beginning))  # type: ignore[arg-type]
+    world = World(scenario, 1, beginning=beginning or Beginning())
     world.schedule.play(world.schedule.now_ms + 30_000, LIMIT)
     return world
 
@@ -72,14 +72,14 @@ def test_a_world_begins_where_it_is_told() -> None:
     before = ClassicGroupValue(
         protocol_type="consumer", generation=41, protocol=None, leader=None, state_since_ms=0, members=()
     )
-    world = resting(
-        MEMBERS["range"],
+    beginning = Beginning(
         at_ms=20 * DAY_MS,
         log=(ClassicGroupRecord(group=GROUP, value=before),),
         topic_ids={"orders": topic},
         offsets={ORDERS_0: 500},
         clients={"a": Client(id="app", host="/10.0.0.1")},
     )
+    world = resting(MEMBERS["range"], beginning)
     assert world.schedule.now_ms == 20 * DAY_MS + 30_000
     assert world.topics.image.topics["orders"].id == topic
     assert world.topics.end(ORDERS_0) == 500

@@ -104,8 +104,10 @@ def topics(fleet: Snapshot) -> TopicImage:
     return TopicImage.of(known, version=1)
 
 
-def written(fleet: Snapshot, topics: TopicImage, group: str) -> list[tuple[int, Record]]:
-    stage = play(fleet.groups[group], STORIES[group], topics, NOW_MS)
+def written(
+    fleet: Snapshot, topics: TopicImage, group: str, now_ms: int = NOW_MS
+) -> list[tuple[int, Record]]:
+    stage = play(fleet.groups[group], STORIES[group], topics, now_ms)
     assert stage.world.violations.all == []
     return [(at_ms, record) for at_ms, records in stage.written for record in records]
 
@@ -137,6 +139,10 @@ def test_a_story_is_told_in_order_and_the_same_each_time(
     assert times[0] == NOW_MS - DAYS * DAY_MS
     assert times[-1] < NOW_MS - LAST_MS
     assert told == written(fleet, topics, group)
+    later = written(fleet, topics, group, NOW_MS + 123_456)
+    assert [(at_ms + 123_456, type(record)) for at_ms, record in told] == [
+        (at_ms, type(record)) for at_ms, record in later
+    ]
 
 
 @pytest.mark.parametrize(("group", "resets"), [("nightly-report", 1), ("legacy-etl", 1), ("billing", 0)])
