@@ -18,6 +18,7 @@ class Client:
     """Notes what it hears, and when."""
 
     name = client_id = "a"
+    host = "/127.0.0.1"
 
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
