@@ -30,6 +30,7 @@ from coordinator.simulation.scenario import (
     Close,
     CoordinatorFault,
     FailCoordinator,
+    Faults,
     Freeze,
     MemberScript,
     Restart,
@@ -254,6 +255,7 @@ def test_i10_a_member_that_always_rejoins() -> None:
 
     impatient = replace(SCRIPT, config={"max.poll.interval.ms": "10000", "metadata.max.age.ms": "10000"})
     scenario = replace(THREE, members=dict.fromkeys("ab", impatient), events=THREE.events[:2], until_s=15)
+    scenario = replace(scenario, faults=Faults(delay_ms=(400, 400)))  # a slow loop is one, too
     assert "I10" in play(Variant.COOPERATIVE, change, scenario)
 
 

@@ -1,0 +1,181 @@
+"""A coordinator's node crashes, comes back by its log, hands over, and lingers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import pytest
+
+from coordinator.engine.calls import Request
+from coordinator.engine.config import Config
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
+from coordinator.engine.engine import Engine
+from coordinator.engine.records import Record
+from coordinator.engine.topics import TopicImage
+from coordinator.simulation.log_rules import hard_state
+from coordinator.simulation.network import Connection
+from coordinator.simulation.node import NO_ID, PATIENCE_MS, Node, NodeStatus
+from coordinator.simulation.schedule import Schedule
+from tests.coordinator.engine.consumer import images
+from wire.errors import ErrorCode
+
+TOPICS: TopicImage = images(("orders", 4))
+GROUP = "g"
+
+
+class Client:
+    name = client_id = "a"
+    host = "/127.0.0.1"
+
+    def deliver(self, number: int, answer: object) -> None: ...
+
+    def fail(self, number: int) -> None: ...
+
+
+class Desk:
+    """Nodes of one log; notes what they answer, and when in relation to what they append."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.schedule = Schedule()
+        self.log: list[Record] = []
+        self.random = Random(seed)
+        self.answers: list[tuple[int, Any]] = []
+        self.replays: list[Engine | None] = []
+        self.losses = 0
+        self.numbers = 0
+
+    def node(self, number: int = 1) -> Node:
+        return Node(
+            number,
+            self.schedule,
+            Config(),
+            self.log,
+            self.random,
+            lambda _connection, number, answer: self.answers.append((number, answer)),
+            lambda _connection, _request: NO_ID,
+            self,
+        )
+
+    def send(self, node: Node, epoch: int, **fields: Any) -> ConsumerGroupHeartbeatAnswer | None:
+        self.numbers += 1
+        joins = {"rebalance_timeout_ms": 60_000, "topics": ("orders",), "owned": {}} if epoch == 0 else {}
+        request = ConsumerGroupHeartbeat(group=GROUP, epoch=epoch, **{"member": "m", **joins, **fields})
+        node.receive(Connection(Client(), node.number), self.numbers, request, False)
+        return next((answer for number, answer in self.answers if number == self.numbers), None)
+
+    def appended(self, records: Sequence[Record], request: Request[Any] | None, *, is_late: bool) -> None:
+        assert self.log[-len(records) :] == list(records)
+
+    def answering(
+        self, node: Node, request: Request[Any], answer: object, *, is_heard: bool, is_late: bool
+    ) -> None: ...
+
+    def replayed(self, node: Node, before: Engine | None) -> None:
+        self.replays.append(before)
+
+    def lost(self, node: Node, records: Sequence[Record]) -> None:
+        self.losses += len(records)
+
+
+def running(desk: Desk) -> Node:
+    node = desk.node()
+    node.load(TOPICS)
+    return node
+
+
+def test_a_node_that_is_not_the_coordinator_says_so() -> None:
+    desk = Desk()
+    node = desk.node()
+    refused = desk.send(node, 0)
+    assert refused is not None
+    assert refused.error is ErrorCode.NOT_COORDINATOR
+    node.status = NodeStatus.LOADING
+    loads = desk.send(node, 0)
+    assert loads is not None
+    assert loads.error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    assert desk.log == []
+
+
+def test_another_node_takes_over_with_the_same_state() -> None:
+    desk = Desk()
+    old, new = running(desk), desk.node(2)
+    joined = desk.send(old, 0)
+    assert joined is not None
+    old.unload()
+    new.load(TOPICS, old)
+    assert desk.replays[-1] is old.engine
+    assert hard_state(new.engine) == hard_state(old.engine)
+    alive = desk.send(new, joined.epoch)
+    assert alive is not None
+    assert (alive.error, alive.epoch) == (ErrorCode.NONE, joined.epoch)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_crash_loses_the_answer_and_perhaps_the_records(seed: int) -> None:
+    desk = Desk(seed)
+    node = running(desk)
+    crashes: list[int] = []
+    node.arm(lambda: crashes.append(desk.schedule.now_ms))
+    assert desk.send(node, 0) is None
+    assert crashes == [0]
+    assert node.status is NodeStatus.DOWN
+    assert bool(desk.losses) is not bool(desk.log)
+    node.load(TOPICS, node)
+    assert node.engine.state.groups.keys() == ({GROUP} if desk.log else set())
+    assert (desk.replays[-1] is None) is bool(desk.losses)
+
+
+def test_both_kinds_of_crash_come() -> None:
+    kept = set()
+    for seed in range(8):
+        desk = Desk(seed)
+        node = running(desk)
+        node.arm(lambda: None)
+        desk.send(node, 0)
+        kept.add(bool(desk.log))
+    assert kept == {True, False}
+
+
+def test_a_crash_waits_a_moment_for_something_to_append() -> None:
+    desk = Desk()
+    node = running(desk)
+    joined = desk.send(node, 0)
+    assert joined is not None
+    crashes: list[int] = []
+    node.arm(lambda: crashes.append(desk.schedule.now_ms))
+    assert desk.send(node, joined.epoch) is not None
+    desk.schedule.play(10_000, 100)
+    assert crashes == [PATIENCE_MS]
+
+
+def test_a_zombie_answers_what_needs_no_append_and_forgets_the_rest() -> None:
+    desk = Desk()
+    node = running(desk)
+    joined = desk.send(node, 0)
+    assert joined is not None
+    length = len(desk.log)
+    node.linger()
+    alive = desk.send(node, joined.epoch)
+    assert alive is not None
+    assert alive.error is ErrorCode.NONE
+    refused = desk.send(node, 0, member="another")
+    assert refused is not None
+    assert refused.error is ErrorCode.NOT_COORDINATOR
+    assert len(desk.log) == length
+    fresh = desk.node(2)
+    fresh.load(TOPICS)
+    assert hard_state(node.engine) == hard_state(fresh.engine)
+
+
+def test_sessions_end_also_after_a_replay() -> None:
+    desk = Desk()
+    node = running(desk)
+    desk.send(node, 0)
+    desk.schedule.play(30_000, 100)
+    node.load(TOPICS, node)
+    desk.schedule.play(70_000, 100)
+    assert node.engine.state.groups[GROUP].has_member("m")
+    desk.schedule.play(76_000, 100)
+    assert not node.engine.state.groups[GROUP].has_member("m")
