@@ -115,7 +115,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="stories", description=__doc__)
     parser.add_argument("stories", nargs="*", help="which (default: all)")
     parser.add_argument("--times", type=int, default=3, help="how often each is played")
-    parser.add_argument("--jobs", type=int, default=6, help="how many at once")
+    parser.add_argument("--jobs", type=int, default=12, help="how many at once")
     parser.add_argument("--client", choices=(JAVA, LIBRDKAFKA), help="one library (default: both)")
     parser.add_argument("--variant", type=Variant, help="one variant (default: all)")
     parser.add_argument("--anew", action="store_true", help="forget what was recorded before")

@@ -26,8 +26,10 @@ from tests.coordinator.simulation.story_files import read_story, story_names, va
 SEEDS = range(3)
 RECORDINGS = sorted(RECORDED.glob("*.json"))
 
+_JOINING = "max.poll.interval.ms runs while it joins, too"
 DIFFERENT = {
-    "topic-growth.eager.librdkafka": "followers, too, rejoin when a topic grows, the leader not having seen it yet",
+    "assigned-late.eager.librdkafka": _JOINING,
+    "assigned-late.cooperative.librdkafka": _JOINING,
 }
 """What librdkafka's classic consumer does otherwise, and the simulation does not."""
 
