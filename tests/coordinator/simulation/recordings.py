@@ -1,7 +1,7 @@
 """What real consumers did in a story: read, written, and compared with what the simulation makes of it.
 
 A recording is the file `stories/recorded/STORY.VARIANT.CLIENT.json`. It holds every course that the story took when it
-was played several times, each once: with how often it was seen, and for each member
+was played several times, each once, with for each member
 
 - `ids`: its ids in the group, of each of its processes in order: a classic one that fell out has more than one;
 - `calls`: the listener's calls and the exceptions out of `poll`, `commitSync` and `close`, in order. `at` is when, in
@@ -68,10 +68,9 @@ class MemberCourse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """One course of a story; `times`: in how many recordings it was seen."""
+    """One course of a story."""
 
     members: Mapping[str, MemberCourse]
-    times: int = field(default=1, compare=False)
 
     @property
     def first_ids(self) -> dict[str, tuple[str, ...]]:
@@ -83,7 +82,7 @@ class Course:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """A file of a story as one client library plays it. Most seen course first."""
+    """A file of a story as one client library plays it. First seen course first."""
 
     story: str
     variant: str
@@ -100,21 +99,15 @@ class Recording:
         return RECORDED / f"{self.story}.{self.variant}.{self.client}.json"
 
     def seen(self, course: Course) -> Recording:
-        """This recording with a course seen once more."""
-        known = list(self.courses)
-        if course in known:
-            number = known.index(course)
-            old = known[number]
-            known[number] = Course(members=old.members, times=old.times + course.times)
-        else:
-            known.append(course)
+        """This recording with a course that may be another one."""
+        known = self.courses if course in self.courses else (*self.courses, course)
         return Recording(
             story=self.story,
             variant=self.variant,
             client=self.client,
             version=self.version,
             why=self.why,
-            courses=tuple(sorted(known, key=lambda one: -one.times)),
+            courses=known,
         )
 
     def write(self) -> None:
@@ -144,7 +137,6 @@ def read_recording(path: Path) -> Recording:
         why=fields["why"],
         courses=tuple(
             Course(
-                times=course["times"],
                 members={
                     name: MemberCourse(
                         ids=tuple(tuple(ids) for ids in member["ids"]),
@@ -209,7 +201,7 @@ def _course_text(course: Course) -> str:
         "      }"
         for name, member in course.members.items()
     )
-    return f'    {{"times": {course.times}, "members": {{\n{members}\n    }}}}'
+    return f'    {{"members": {{\n{members}\n    }}}}'
 
 
 def _calls_text(calls: Sequence[Call]) -> str:
