@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container
 
 from coordinator.consumer.classic_member import ClassicMember
 from coordinator.consumer.outputs import Callback, CallbackKind, Partitions
 from coordinator.engine.classic.rebalance import SyncGroupAnswer
 from coordinator.simulation.facts import Facts
-from coordinator.simulation.known_flaws import ASSIGNED_TOO_LATE
+from coordinator.simulation.known_flaws import ASSIGNED_TOO_LATE, REJOINED_UNNOTICED
 from coordinator.simulation.process import NOTHING, Process
 from coordinator.simulation.story import words_for
 
@@ -27,8 +28,8 @@ class ClientRules:
     acknowledged.
     """
 
-    def __init__(self, facts: Facts) -> None:
-        self._facts = facts
+    def __init__(self, facts: Facts, rejoined: Container[str]) -> None:
+        self._facts, self._rejoined = facts, rejoined
         self._held: dict[Process, Partitions] = {}
         self._calls: dict[Process, Counter[CallbackKind]] = {}
         self._synced: dict[Process, int] = {}
@@ -45,7 +46,8 @@ class ClientRules:
             return
         least = self._synced.get(process, 0) if isinstance(process.member, ClassicMember) else before
         if epoch < least:
-            self._facts.broken("I3", f"{process.name} goes back from epoch {least} to {epoch}")
+            known = REJOINED_UNNOTICED if process.member.member_id in self._rejoined else ""
+            self._facts.broken("I3", f"{process.name} goes back from epoch {least} to {epoch}", known)
 
     def received(self, process: Process, answer: object) -> None:
         if type(answer) is SyncGroupAnswer and not answer.error:

@@ -42,7 +42,8 @@ class Invariants:
     """See the module: hands each happening to the rules that it concerns."""
 
     def __init__(self, facts: Facts) -> None:
-        self.clients, self.log = ClientRules(facts), LogRules(facts)
+        self.log = LogRules(facts)
+        self.clients = ClientRules(facts, self.log.rejoined)
         self.rest = RestRules(facts, self.log.unheard)
         self._facts = facts
 

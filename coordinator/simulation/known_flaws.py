@@ -51,4 +51,4 @@ assigned-late and lost-not-all."""
 REJOINED_UNNOTICED = "rejoined-unnoticed"
 """A member of the classic protocol was removed from a consumer group and has not heard of it. Its next JoinGroup is
 taken as a newcomer's, under its old id and without an error: it keeps what others were given meanwhile until its next
-assignment (I1, I2, I7)."""
+assignment (I1, I2, I7). Where the group was empty meanwhile, and began anew, its epoch goes back (I3)."""

@@ -90,6 +90,8 @@ class LogRules:
         """The highest epoch or generation that a member's answers have carried."""
         self._acknowledged_offsets: dict[tuple[str, int], int] = {}
         self._removed: set[str] = set()
+        self.rejoined: set[str] = set()
+        """Members that were removed and are there again under the same id."""
         self.released: dict[tuple[str, TopicPartition], str] = {}
         """By which known flaw a member of the consumer protocol was last taken for having given up a partition; empty
         where it had."""
@@ -218,6 +220,7 @@ class LogRules:
         self._has[member], self._kept[member] = now, kept
         if member in self._removed:
             self._removed.discard(member)
+            self.rejoined.add(member)
             self._note_claims(member, now)
         if had is not None:
             # What no member had may be given with the first epoch after the upgrade, in the same batch.
