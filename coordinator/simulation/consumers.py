@@ -12,6 +12,7 @@ from coordinator.consumer.library import AfterError, library_named
 from coordinator.consumer.member import Identity, Member, Position, Subscription
 from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.topics import TopicImage
+from coordinator.simulation.client_side import NamedAssignor
 from coordinator.simulation.scenario import MemberScript
 from groups.regex.broker import compile_broker_regex
 
@@ -45,6 +46,7 @@ def make_member(birth: Birth) -> Member:
             birth.position,
             uuid=birth.member_uuid,
             remote_assignor=script.remote_assignor,
+            local_assignors=[NamedAssignor(each, identity.library.leader) for each in script.local_assignors],
         )
     return ClassicMember(
         identity,

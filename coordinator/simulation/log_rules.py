@@ -231,7 +231,7 @@ class LogRules:
             before = had
         self._given_on(member, now - before)
         if current.epoch > 0:
-            if current.epoch > self._target_epoch:
+            if current.epoch > max(self._target_epoch, 1):  # a group begins with an empty target of epoch 1
                 who = self._facts.name_of(member)
                 self._facts.broken(
                     "I3", f"{who} is at epoch {current.epoch}, the target at {self._target_epoch}"
