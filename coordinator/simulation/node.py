@@ -91,6 +91,8 @@ class Node:
         self._schedule, self._config, self._random = schedule, config, random
         self._answer, self._fresh_id, self._watcher = answer, fresh_id, watcher
         self._wake_ms: int | None = None
+        self._wakes = 0
+        """How often a wake-up was planned: only the last one counts."""
         self._rests_until_ms = 0
         self._crash: Callable[[], None] | None = None
         self._ticket = 0
@@ -154,9 +156,11 @@ class Node:
         )
         self._finish(self.engine.handle(call), request, is_late)
 
-    def _expire(self) -> None:
+    def _expire(self, number: int) -> None:
+        if number != self._wakes:
+            return
         if self._schedule.now_ms < self._rests_until_ms:
-            self._schedule.at(self._rests_until_ms, self._expire)
+            self._schedule.at(self._rests_until_ms, self._expire, number)
             return
         self._wake_ms = None
         if self.status is NodeStatus.COORDINATING or self.status is NodeStatus.ZOMBIE:
@@ -192,7 +196,8 @@ class Node:
         deadline_ms = self.engine.next_deadline()
         if deadline_ms is not None and (self._wake_ms is None or deadline_ms < self._wake_ms):
             self._wake_ms = deadline_ms
-            self._schedule.at(deadline_ms, self._expire)
+            self._wakes += 1
+            self._schedule.at(deadline_ms, self._expire, self._wakes)
 
     def _send(self, result: CoordinatorResult) -> None:
         for ticket, answer in result.answers:
