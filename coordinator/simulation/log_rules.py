@@ -82,6 +82,8 @@ class LogRules:
         """Of members of the consumer group."""
         self._given: dict[str, bytes] = {}
         """What the record of the present generation gives to its members."""
+        self._wrongly_had: dict[tuple[str, TopicPartition], str] = {}
+        """The flaw by which a member committed a partition that was another's."""
         self._has: dict[str, Partitions] = {}
         """What a member has by the coordinator, of either protocol."""
         self._agreed: dict[tuple[int, int], tuple[str | None, str]] = {}
@@ -311,8 +313,19 @@ class LogRules:
                     "I7",
                     f"the coordinator takes {record.topic}-{record.partition} from "
                     f"{self._facts.name_of(request.member)}, {wrong}",
-                    self._flaw_at(TopicPartition(*key)),
+                    self._flaw_of_commit(request.member, TopicPartition(*key)),
                 )
+
+    def _flaw_of_commit(self, member: str, place: TopicPartition) -> str:
+        """Why a member commits what is another's: by now, or since it gave up what it should not have had; librdkafka
+        commits what was revoked after it has given it up."""
+        flaw = self._flaw_at(place) or self._wrongly_had.get((member, place), "")
+        if not flaw:
+            of_member = (each for each in self._facts.processes.values() if each.member.member_id == member)
+            flaw = CREATED_ANEW if any(place in each.given_up_outlived for each in of_member) else ""
+        if flaw:
+            self._wrongly_had[member, place] = flaw
+        return flaw
 
     def _flaw_at(self, place: TopicPartition) -> str:
         """Why two may have the partition at the moment."""

@@ -103,6 +103,8 @@ class Process:
         self.owned: Partitions = NOTHING
         """As of the last step."""
         self.fetching: Partitions = NOTHING
+        self.given_up_outlived: set[TopicPartition] = set()
+        """Those of `outlived` that it had last, and has no more."""
         self.outlived: set[TopicPartition] = set()
         """What it owns of topics that were deleted meanwhile: another topic may have the name."""
         self.epoch = 0
@@ -281,7 +283,10 @@ class Process:
             before, self.owned = self.owned, owned
             for gone in before - owned:
                 self._positions.pop(gone, None)
-                self.outlived.discard(gone)
+                if gone in self.outlived:
+                    self.outlived.discard(gone)
+                    self.given_up_outlived.add(gone)
+            self.given_up_outlived -= owned - before
             self._watcher.owned_changed(self, before)
         deadline_ms = member.next_deadline()
         if deadline_ms is not None and (self._wake_ms is None or deadline_ms < self._wake_ms):
