@@ -137,7 +137,6 @@ class ClassicMember(Member):
         self._must_prepare = True
         self._rebalance = _Rebalance.NONE
         self._rejoin_at_ms = 0
-        self._prepare_until_ms = 0
         self._join_answer: object = None
         self._assignment = b""
         self._beat_at_ms = NEVER

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
-from assignors.errors import AssignorError
+from assignors.assignor import Assignor, Leader, Side
 from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
-from assignors.registry import BUILT_IN, find
-from assignors.rules import check
+from assignors.registry import find
+from assignors.rules import checked
 from coordinator.consumer.outputs import Partitions, TopicPartition
 from coordinator.engine.records import ClassicMemberValue, JoinProtocol
 from coordinator.engine.topics import TopicImage
@@ -77,7 +76,8 @@ def assign(
     :raises AssignorError: the real assignor, or the consumer around it, would throw
     :raises DecodeError: a member's subscription cannot be read
     """
-    own = [each for each in custom if each.name == name]
+    # Whatever is not Kafka's own is checked (ConsumerCoordinator.validateCooperativeAssignment), by `find` as well.
+    own = [checked(each) for each in custom if each.name == name]
     assignor = own[0] if own else find(name, Side.CLIENT, leader)
     specs = [_spec(member, name) for member in members]
     named = {topic for spec in specs for topic in (*spec.topics, *spec.owned.partitions)}
@@ -91,8 +91,6 @@ def assign(
         # rd_kafka_sticky_assignor_assign_cb; the broker converts no such group online.
         copied = {member.member: read_subscription(member.subscription).user_data for member in members}
     result = assignor.assign(DenseGroup.of(GroupSpec(topics=topics, members=tuple(specs))))
-    if must_check_handover(assignor):
-        check(assignor, result.assignment)
     return tuple(
         (
             member,
@@ -104,12 +102,6 @@ def assign(
         )
         for member, partitions in result.assignment.named().items()
     )
-
-
-def must_check_handover(assignor: Assignor) -> bool:
-    """Whether the consumer checks that nobody is given what another one still owns: its own assignor it trusts
-    (ConsumerCoordinator.validateCooperativeAssignment)."""
-    return RebalanceProtocol.COOPERATIVE in assignor.protocols and assignor not in BUILT_IN
 
 
 def group_topics(members: Iterable[ClassicMemberValue]) -> frozenset[str]:
@@ -164,14 +156,3 @@ def _claimed(user_data: bytes | None, assignor: str) -> Claim | None:
         return None
     partitions, generation = read_sticky(user_data)
     return Claim(partitions=partitions, generation=generation)
-
-
-__all__ = [
-    "AssignorError",
-    "assign",
-    "by_topic",
-    "group_topics",
-    "must_check_handover",
-    "places",
-    "subscriptions",
-]

@@ -85,8 +85,6 @@ class Library:
     """Whose assignors run when a member of it leads."""
     assignors: tuple[str, ...]
     """Those of a consumer that names none, preferred first."""
-    empty_callbacks: bool
-    """Whether the listener is called for nothing: the end of a rebalance (KIP-429 Semantics 7)."""
     after_error: AfterError = AfterError.POLL_AGAIN
     listener_error: str
     """The exception that leaves `poll` where the listener throws."""
@@ -101,7 +99,6 @@ LIBRARIES = {
             name="java",
             leader=Leader.JAVA,
             assignors=("range", "cooperative-sticky"),
-            empty_callbacks=True,
             listener_error="KafkaException",
             ways=_JAVA,
             source="kafka-clients 4.3.1, ConsumerCoordinator and ConsumerMembershipManager",
@@ -110,7 +107,6 @@ LIBRARIES = {
             name="librdkafka",
             leader=Leader.LIBRDKAFKA,
             assignors=("range", "roundrobin"),
-            empty_callbacks=True,
             listener_error="ListenerError",
             ways=_LIBRDKAFKA,
             source="librdkafka 2.15, rdkafka_cgrp.c, tried with confluent-kafka 2.16",
