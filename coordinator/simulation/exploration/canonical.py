@@ -10,7 +10,7 @@ from typing import Any
 
 from coordinator.consumer.consumer_member import ConsumerMember
 from coordinator.consumer.member import Member
-from coordinator.simulation.exploration.forms import canonical
+from coordinator.simulation.exploration.forms import ATOMS, canonical
 from coordinator.simulation.exploration.small_world import SmallWorld
 from coordinator.simulation.exploration.steps import GROUP, LONG_MS, Message
 
@@ -25,9 +25,7 @@ _UNTOLD = frozenset(
 
 def fingerprint(world: SmallWorld) -> int:
     """64 bits that equal states have in common. Two different ones among a million agree once in 40 million runs."""
-    members = tuple(
-        (name, None if member is None else _member(member)) for name, member in world.members.items()
-    )
+    members = tuple([_print(world, name) for name in world.members])
     network = frozenset(_connections(world).items())
     calling = tuple((name, call.kind, call.partitions) for name, call in world.calling.items())
     state = (
@@ -71,14 +69,28 @@ def _coordinator(world: SmallWorld) -> tuple[Any, ...]:
 
 
 def _member(member: Member) -> tuple[Any, ...]:
-    told = [
-        (name, value >= LONG_MS if name.endswith("_ms") else canonical(value))
-        for name, value in vars(member).items()
-        if name not in _UNTOLD
-    ]
+    plain, deadlines = _names(member)
+    values = vars(member)
+    told = [value if type(value := values[name]) in ATOMS else canonical(value) for name in plain]
+    told += [values[name] >= LONG_MS for name in deadlines]
     if isinstance(member, ConsumerMember):
-        told.append(("", _heartbeats(member)))
+        told.append(_heartbeats(member))
     return tuple(told)
+
+
+_NAMES: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+
+
+def _names(member: Member) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The attributes of a class of members that are told, and those of them that are deadlines."""
+    kind = type(member)
+    if kind not in _NAMES:
+        told = [name for name in vars(member) if name not in _UNTOLD]
+        _NAMES[kind] = (
+            tuple(name for name in told if not name.endswith("_ms")),
+            tuple(name for name in told if name.endswith("_ms")),
+        )
+    return _NAMES[kind]
 
 
 def _heartbeats(member: ConsumerMember) -> tuple[Any, ...]:

@@ -5,9 +5,10 @@ States are kept whole until their steps are taken, and as fingerprints afterward
 
 from __future__ import annotations
 
+import gc
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from coordinator.consumer.outputs import Partitions, TopicPartition
@@ -81,7 +82,7 @@ def explore(
     that wait for their steps to be taken. Ctrl-C ends it with what is known.
     """
     search = _Search()
-    with breaking():
+    with breaking(), _seldom_collected():
         first = first_state(spec)
         start = fingerprint(first)
         search.parents[start] = None
@@ -114,6 +115,17 @@ def explore(
         is_whole=is_whole,
         is_interrupted=is_interrupted,
     )
+
+
+@contextmanager
+def _seldom_collected() -> Iterator[None]:
+    """Most states are seen before and gone at once; Python would look for them a hundred times as often."""
+    former = gc.get_threshold()
+    gc.set_threshold(50_000, 10, 10)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*former)
 
 
 def _after(

@@ -53,9 +53,11 @@ _FORMS: dict[type, _Fork | None] = {}
 
 def _form(kind: type) -> _Fork | None:
     """How objects of a class are copied; None where they are shared."""
-    if kind not in _FORMS:
-        _FORMS[kind] = _chosen(kind)
-    return _FORMS[kind]
+    try:
+        return _FORMS[kind]
+    except KeyError:
+        form = _FORMS[kind] = _chosen(kind)
+        return form
 
 
 def _chosen(kind: type) -> _Fork | None:
@@ -102,9 +104,10 @@ def _holds_steps(kind: type) -> bool:
 
 
 def _tuple(value: tuple[Any, ...], memo: Memo) -> Any:
-    if all(_form(type(each)) is None for each in value):
-        return value
-    return tuple([_fork(each, memo) for each in value])
+    for each in value:
+        if _form(type(each)) is not None:
+            return tuple([_fork(each, memo) for each in value])
+    return value
 
 
 def _flat(value: Any, _memo: Memo) -> Any:

@@ -6,22 +6,30 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import partial
+from operator import attrgetter
 from types import FunctionType, MethodType
 from typing import Any
 from uuid import UUID
 
+from coordinator.consumer.outputs import TopicPartition
 from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.records import ConsumerMemberValue
 
-_ATOMS = frozenset({str, bytes, bool, type(None), float, UUID, frozenset})
-"""Sets that do not change hold partitions and names: nothing to be left out."""
+ATOMS = frozenset({str, bytes, bool, type(None), float, frozenset, TopicPartition})
+"""What stands for itself. Sets that do not change hold partitions and names: nothing to be left out."""
 _TICKETS = frozenset({"joining", "syncing"})
 """Of a classic group: tickets by member; that there is one is what counts."""
+
+
+_DERIVED = frozenset({"_owners", "_static", "_subscriptions", "regex_users"})
+"""Of a consumer group: what follows from its members."""
+_METADATA: dict[int, tuple[Any, ConsumerMemberValue]] = {}
 
 
 def canonical(value: Any) -> Any:
     """The value as something hashable in which neither order nor time is left, where they do not matter."""
     kind: type[object] = type(value)
-    if kind in _ATOMS:
+    if kind in ATOMS:
         return value
     if kind is int:
         return value if value >= 0 else ("-", -value)  # the hashes of -1 and -2 are the same
@@ -39,7 +47,9 @@ def _form(kind: type) -> Callable[[Any], Any]:
 
 def _chosen(kind: type) -> Callable[[Any], Any]:
     if issubclass(kind, Enum):
-        return _itself
+        return attrgetter("_name_")  # names hash faster than members
+    if kind is UUID:
+        return attrgetter("int")
     if issubclass(kind, tuple | list):
         return _sequence
     if issubclass(kind, dict):
@@ -50,18 +60,16 @@ def _chosen(kind: type) -> Callable[[Any], Any]:
         return _method
     if kind is partial:
         return _partial
+    if kind is ConsumerMemberValue:
+        return _metadata
     if is_dataclass(kind):
         names = tuple(each.name for each in fields(kind) if not each.name.endswith("_ms"))
         return partial(_object, names, kind is ClassicGroup)
     return _attributes
 
 
-def _itself(value: Any) -> Any:
-    return value
-
-
 def _sequence(value: Any) -> Any:
-    return tuple([canonical(each) for each in value])
+    return tuple([each if type(each) in ATOMS else canonical(each) for each in value])
 
 
 def _mapping(value: Any) -> Any:
@@ -94,5 +102,20 @@ def _object(names: tuple[str, ...], has_tickets: bool, value: Any) -> Any:
 def _attributes(value: Any) -> Any:
     if isinstance(value, FunctionType):
         return value.__qualname__
-    named = vars(value)
-    return tuple([(name, canonical(each)) for name, each in named.items() if not name.endswith("_ms")])
+    return tuple(
+        [
+            canonical(each)
+            for name, each in vars(value).items()
+            if not name.endswith("_ms") and name not in _DERIVED
+        ]
+    )
+
+
+def _metadata(value: ConsumerMemberValue) -> Any:
+    """What a member has said of itself, which thousands of states share: kept, with the value, so that no other one
+    gets its place in memory."""
+    known = _METADATA.get(id(value))
+    if known is None:
+        names = (each.name for each in fields(value) if not each.name.endswith("_ms"))
+        known = _METADATA[id(value)] = (tuple([canonical(getattr(value, name)) for name in names]), value)
+    return known[0]
