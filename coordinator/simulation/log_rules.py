@@ -105,6 +105,8 @@ class LogRules:
         """What such a member has or is giving up."""
         self._kept_before: dict[str, Partitions] = {}
         """And before its last change, which its last heartbeat may have made."""
+        self._timely: object = None
+        """The last heartbeat at its member's epoch that moved the member on."""
         self._engines = 0
         self._checked: object = None
         """The last commit whose member may commit whatever it has."""
@@ -129,6 +131,8 @@ class LogRules:
                 if isinstance(record, OffsetRecord):
                     self._offset(record, request, is_late=is_late)
             return
+        if type(request) is ConsumerGroupHeartbeat and request.epoch == self._epochs.get(request.member, 0):
+            self._timely = request
         is_upgrade, is_downgrade = _conversion(records)
         if is_upgrade:
             self._group_epoch = self._target_epoch = 0
@@ -442,7 +446,8 @@ class LogRules:
                 self.unheard.add(answer.member)
 
     def _reported(self, request: ConsumerGroupHeartbeat, answer: object) -> None:
-        if getattr(answer, "error", None) or not 0 < request.epoch < self._epochs.get(request.member, 0):
+        is_over = 0 < request.epoch < self._epochs.get(request.member, 0) and request is not self._timely
+        if getattr(answer, "error", None) or not is_over:
             return
         known = [each.get(request.member, frozenset()) for each in (self._kept, self._kept_before)]
         unknown = self._places(request.owned or {}).difference(*known)
