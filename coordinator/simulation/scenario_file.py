@@ -265,7 +265,7 @@ class _Events:
                 self._check_event(event)
                 if isinstance(event, Close | Kill):
                     del self.running[event.member]
-        return event  # type: ignore[no-any-return]
+        return event  # type: ignore[no-any-return]  # of the class that the verb names
 
     def _check_event(self, event: Any) -> None:
         if isinstance(event, Pause | Freeze) and event.for_s == 0:

@@ -44,7 +44,7 @@ class _World(World):
 class Stage:
     """Time passes slowly while the group rebalances (`run`, `settle`), and in leaps while it rests (`live`).
 
-    The consumers commit only when they are told, every hour of `live` and before they close. All is the same for the
+    The consumers commit every hour of `live` and before they close, not by themselves. All is the same for the
     same scenario and beginning.
     """
 

@@ -99,7 +99,7 @@ def play(group: Group, story: Story, topics: TopicImage, now_ms: int) -> Stage:
         at_ms=start_ms,
         log=_before(story, start_ms),
         topic_ids={topic: topics.topics[topic].id for topic in offsets},
-        # The consumers are up to date, and come to where the sample has the group.
+        # The consumers are up to date: they reach the offsets that the sample has for the group.
         offsets={
             TopicPartition(topic, number): (committed.offset or 0) - written
             for topic, partitions in offsets.items()
@@ -117,7 +117,7 @@ def _now(place: int) -> str:
 
 
 def _client(group: Group, name: str) -> Client:
-    """The client of the sample's member in a place; behind them there are more of the same kind."""
+    """The client of the sample's member in a place; later ones have the first one's id, and hosts of their own."""
     place, members = int(name.split()[-1]), group.members
     if place < len(members):
         return Client(id=members[place].client.id or "", host=members[place].client.host or "")
@@ -142,7 +142,7 @@ def _before(story: Story, start_ms: int) -> tuple[Record, ...]:
 
 
 def _deploy(stage: Stage, *places: int, is_last: bool = False) -> None:
-    """Members stop and start anew, one behind the other."""
+    """Members stop and start again, one after the other."""
     for place in places:
         stage.restart(str(place), _now(place) if is_last else str(place))
         stage.run(_WATCHED_S)

@@ -47,7 +47,7 @@ class ProtocolRuns:
     played: list[Played] = field(default_factory=list)
     """In the order of the seeds."""
     shown: Result | None = None
-    """That of `told`; None: no run has ended."""
+    """That of `shown_seed`; None: no run has ended."""
     shrunk: Result | None = None
     """What is left of it where it broke an invariant."""
 
@@ -62,8 +62,8 @@ class ProtocolRuns:
         return [each.seed for each in self.played if each.costs.violations > each.costs.known]
 
     @property
-    def told(self) -> int | None:
-        """The seed to tell of: one that no known weakness explains, one that broke an invariant, one that was stopped,
+    def shown_seed(self) -> int | None:
+        """The seed to show: one that no known weakness explains, one that broke an invariant, one that was stopped,
         or the first; None where none has been played."""
         first = [played.seed for played in self.played[:1]]
         return next(iter([*self.unexplained, *self.failing, *self.cut, *first]), None)
@@ -172,8 +172,8 @@ def _play_all(request: Request, runs: ProtocolRuns, progress: Progress) -> None:
 
 def _show_one(request: Request, runs: ProtocolRuns) -> None:
     """Play the seed that is to be shown once more, with its story; nothing where none is known."""
-    if runs.told is not None and runs.shown is None:
-        runs.shown = run(request.scenario, runs.told, variant=runs.variant, limit=request.limit)
+    if runs.shown_seed is not None and runs.shown is None:
+        runs.shown = run(request.scenario, runs.shown_seed, variant=runs.variant, limit=request.limit)
 
 
 class _Interrupts:

@@ -106,17 +106,17 @@ def _title(result: Result) -> str:
 
 def _violations(simulated: Simulated, runs: ProtocolRuns, result: Result) -> Iterator[Block]:
     """Of the shrunk run where there is one: it is the shorter story of the same invariant."""
-    told = runs.shrunk or result
-    violation = next((each for each in told.violations if not each.known), told.violations[0])
+    shown = runs.shrunk or result
+    violation = next((each for each in shown.violations if not each.known), shown.violations[0])
     yield Text(
         f"{violation.invariant} does not hold at {violation.at_s:.3f} s: {violation.message}"
         f"{f' (a known weakness of the rules of Kafka: {violation.known})' if violation.known else ''}."
     )
-    lines = violation.story or tuple(_lines(told.story))
+    lines = violation.story or tuple(_lines(shown.story))
     left_out = len(lines) - MOST_LINES
     first = (f"({left_out} lines before)",) if left_out > 0 else ()
     yield Code((*first, *lines[-MOST_LINES:]), language="text")
-    more = len(told.violations) - 1
+    more = len(shown.violations) - 1
     also = f" {counted(more, 'more violation')} followed." if more > 0 else ""
     yield Text(f"To play the whole of it again: `{replay(simulated, result)}`.{also}")
     if runs.shrunk is not None:

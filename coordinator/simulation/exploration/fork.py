@@ -82,11 +82,11 @@ def _chosen(kind: type) -> _Fork | None:
     if kind is Timers:
         return _timers
     if is_dataclass(kind):
-        if kind.__dataclass_params__.frozen and not _holds_steps(kind):  # type: ignore[attr-defined]
+        if kind.__dataclass_params__.frozen and not _holds_steps(kind):  # type: ignore[attr-defined]  # no stub
             return None
         return partial(_slots, tuple(each.name for each in fields(kind)))
     if not kind.__dictoffset__:
-        return partial(_slots, tuple(kind.__slots__))  # type: ignore[attr-defined]
+        return partial(_slots, tuple(kind.__slots__))  # type: ignore[attr-defined]  # no dict: it has slots
     return _attributes
 
 

@@ -268,7 +268,7 @@ def test_a_known_weakness_is_named_and_told_of_last() -> None:
     known = Violation(invariant="I7", at_s=3.0, message="goes back", known="late-commit")
     explained = _result(7, violations=(known,))
     simulated = _simulated(explained, seeds=range(7, 9))
-    assert (simulated.runs[0].told, status_of(simulated)) == (7, 1)
+    assert (simulated.runs[0].shown_seed, status_of(simulated)) == (7, 1)
     document = simulation_document(simulated, story=False)
     told = "\n".join(str(block) for block in document.blocks)
     assert (
@@ -280,7 +280,7 @@ def test_a_known_weakness_is_named_and_told_of_last() -> None:
         "cooperative: 1 of 1 seed broke an invariant, by known weaknesses of Kafka's rules: 7",
     )
     simulated.runs[0].played.append(played_of(_result(8)))
-    assert simulated.runs[0].told == 8
+    assert simulated.runs[0].shown_seed == 8
     (remark,) = simulation_document(simulated, story=False).remarks
     assert remark == (
         "cooperative: 2 of 2 seeds broke an invariant, 1 by known weaknesses of Kafka's rules; the others: 8"
