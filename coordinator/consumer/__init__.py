@@ -6,7 +6,9 @@ callback of the rebalance listener, or elsewhere (`enter_poll`, `leave_poll`, `c
 that heartbeats (`wake`, as soon as `next_deadline` has come). Answers arrive by `answered`; a request whose
 connection broke or that timed out ends with `failed`. Nothing here has a clock, a socket or randomness.
 
-    classic_member      JoinGroup, SyncGroup, Heartbeat: eager and cooperative (KIP-429, KIP-568)
+    classic_member      a consumer of the classic protocol (KIP-568): `poll` and `close`
+    classic_rebalance   what happens between two generations: JoinGroup, SyncGroup, callbacks (KIP-429)
+    classic_membership  Heartbeat, max.poll.interval.ms, and how it falls out of the group
     consumer_member     ConsumerGroupHeartbeat (KIP-848): joining, staying, leaving
     reconciling_member  what that assigns, step by step, in `poll`
     assignments         the target, and what of it is carried out

@@ -13,7 +13,7 @@ from unittest import mock
 
 from assignors.assignor import Leader, RebalanceProtocol
 from assignors.registry import rebalance_protocol
-from coordinator.consumer import classic_member, leader
+from coordinator.consumer import classic_rebalance, leader
 from coordinator.engine.consumer import heartbeat, reconciliation, update
 from coordinator.simulation.node import Node
 
@@ -50,7 +50,7 @@ def _assign_before_revoking() -> Iterator[None]:
     def assign(name: str, *rest: Any) -> tuple[tuple[str, bytes], ...]:
         return leader.assign("range" if name == "cooperative-sticky" else name, *rest)
 
-    with mock.patch.object(classic_member, "assign", assign):
+    with mock.patch.object(classic_rebalance, "assign", assign):
         yield
 
 
@@ -70,7 +70,7 @@ def _cooperate_under_both_lists() -> Iterator[None]:
             return RebalanceProtocol.COOPERATIVE
         return rebalance_protocol(names, library)
 
-    with mock.patch.object(classic_member, "rebalance_protocol", protocol):
+    with mock.patch.object(classic_rebalance, "rebalance_protocol", protocol):
         yield
 
 

@@ -9,7 +9,7 @@ from unittest import mock
 
 import pytest
 
-from coordinator.consumer import classic_member, leader
+from coordinator.consumer import classic_rebalance, leader
 from coordinator.consumer.classic_member import ClassicMember
 from coordinator.consumer.consumer_member import ConsumerMember
 from coordinator.consumer.member import Member
@@ -106,7 +106,7 @@ def test_i2_a_leader_that_does_not_withhold() -> None:
     def assign(_name: str, *rest: Any) -> tuple[tuple[str, bytes], ...]:
         return leader.assign("range", *rest)
 
-    with mock.patch.object(classic_member, "assign", assign):
+    with mock.patch.object(classic_rebalance, "assign", assign):
         assert "I2" in play(Variant.COOPERATIVE)
 
 
@@ -135,7 +135,7 @@ def test_i5_a_leader_that_gives_a_partition_twice() -> None:
         assignments = leader.assign(*arguments)
         return tuple((member, assignments[0][1]) for member, _ in assignments)
 
-    with mock.patch.object(classic_member, "assign", assign):
+    with mock.patch.object(classic_rebalance, "assign", assign):
         assert "I5" in play(Variant.EAGER)
 
 
