@@ -327,6 +327,8 @@ class ConsumerMember(ReconcilingMember):
             self._fail(self._error_of(code), message)
         elif code in _OUT:
             self._become_fenced(now_ms)
+        elif self._ways.fatal_codes is not None and code not in self._ways.fatal_codes:
+            self._beat_at_ms = max(self._beat_at_ms, now_ms + self._interval_ms)
         else:
             self._become_fatal(code, message, now_ms)
 
@@ -359,7 +361,10 @@ class ConsumerMember(ReconcilingMember):
         self._fail(self._ways.fatal_error or self._error_of(code), message)
         self._become(State.FATAL, now_ms)
         self._epoch = NO_EPOCH
-        self._lose(now_ms)
+        if self._ways.fatal_error is None:
+            self._lose(now_ms)
+        else:
+            self._give_up_all()  # rd_kafka_rebalance_op_incr does not call the listener after a fatal error
 
     def _fall_silent(self, now_ms: int) -> None:
         """The application does not poll: leave, without waiting for the answer, and lose everything."""
@@ -379,7 +384,13 @@ class ConsumerMember(ReconcilingMember):
 
     def _leave(self) -> None:
         self._epoch = self._leave_epoch
-        self._send(self._fields.plain(self._epoch), _unheard)
+        self._send(self._fields.plain(self._epoch), self._left)
+
+    def _left(self, _answer: object, _now_ms: int) -> None:
+        """Nobody waits for this answer, but rd_kafka_cgrp_consumer_reset forgot that the member is to join again."""
+        if self._reconciles and self._ways.forgets_to_rejoin:
+            self._is_stranded = True
+            self._epoch = _JOINS
 
     @property
     def _leave_epoch(self) -> int:
@@ -457,7 +468,3 @@ class ConsumerMember(ReconcilingMember):
 
 def _installed(client_side: ClientSide, answer: object, _now_ms: int) -> None:
     client_side.installed(answer)
-
-
-def _unheard(_answer: object, _now_ms: int) -> None:
-    """Nobody waits for this answer."""

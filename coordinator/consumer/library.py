@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from assignors.assignor import Leader
 from coordinator.errors import InvalidSetting
+from wire.errors import ErrorCode
 
 
 class AfterError(Enum):
@@ -48,6 +49,12 @@ class Ways:
     are lost; None: it is waited for, and what the leader no longer assigns is revoked."""
     lost_error: str | None = None
     """Of a commit of what is to be lost; None: the coordinator is asked."""
+    fatal_codes: frozenset[ErrorCode] | None = None
+    """Answers to ConsumerGroupHeartbeat that end the membership for good; another one that a retry does not mend is
+    ignored. None: every such answer ends it."""
+    forgets_to_rejoin: bool = False
+    """Whether a member that leaves during a reconciliation, since the application does not poll, takes itself for a
+    member when that has ended, at epoch 0."""
 
 
 _JAVA = Ways(
@@ -73,6 +80,21 @@ _LIBRDKAFKA = Ways(
     silence_error="_MAX_POLL_EXCEEDED",
     topic_error="UNKNOWN_TOPIC_OR_PART",
     lost_error="_ASSIGNMENT_LOST",
+)
+_LIBRDKAFKA_2_14 = replace(
+    _LIBRDKAFKA,
+    leaves_before_lost=True,
+    forgets_to_rejoin=True,
+    fatal_codes=frozenset(
+        {
+            ErrorCode.INVALID_REQUEST,
+            ErrorCode.GROUP_MAX_SIZE_REACHED,
+            ErrorCode.UNSUPPORTED_ASSIGNOR,
+            ErrorCode.UNSUPPORTED_VERSION,
+            ErrorCode.UNRELEASED_INSTANCE_ID,
+            ErrorCode.GROUP_AUTHORIZATION_FAILED,
+        }
+    ),
 )
 
 
@@ -111,9 +133,18 @@ LIBRARIES = {
             ways=_LIBRDKAFKA,
             source="librdkafka 2.15, rdkafka_cgrp.c, tried with confluent-kafka 2.16",
         ),
+        Library(
+            name="librdkafka-2.14",
+            leader=Leader.LIBRDKAFKA,
+            assignors=("range", "roundrobin"),
+            listener_error="ListenerError",
+            ways=_LIBRDKAFKA_2_14,
+            source="librdkafka#5541 (2.12.0 to 2.14.2), tried with confluent-kafka 2.14.0",
+        ),
     )
 }
-"""By the name that a scenario gives them."""
+"""By the name that a scenario gives them. A library without a version is the one that Kohort knows best; with one, the
+last that has a bug which its source names."""
 
 
 def library_named(name: str) -> Library:

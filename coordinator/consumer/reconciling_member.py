@@ -136,6 +136,8 @@ class ReconcilingMember(Member):
         self._message = ""
         self._is_lost = False
         """Whether `lost` is due or under way."""
+        self._is_stranded = False
+        """Whether it has left during the reconciliation that is under way, and forgotten that (`forgets_to_rejoin`)."""
         self._is_watched = self._ways.counts_callbacks
         """Whether max.poll.interval.ms counts."""
 
@@ -311,6 +313,10 @@ class ReconcilingMember(Member):
         if not self._reconciles or self._is_overtaken():
             return
         self._reconciles = False
+        if self._is_stranded:
+            self._is_lost = self._has_news = False
+            self._become(State.STABLE, now_ms)
+            return
         if self.state is not State.RECONCILING:
             self._lose(now_ms)  # it was fenced meanwhile
             return

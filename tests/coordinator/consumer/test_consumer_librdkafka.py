@@ -191,4 +191,58 @@ def test_errors_have_the_names_of_codes_and_fatal_is_one() -> None:
     play.resume(a)
     play.rest()
     assert a.raised == ["STALE_MEMBER_EPOCH", "_FATAL"]
-    assert a.calls() == [("lost", ALL)]
+    # Tried with confluent-kafka 2.14 and 2.16: nothing is owned any more, and no callback says so.
+    assert (a.calls(), a.owns) == ([], [])
+
+
+def _leaves_while_it_is_to_revoke(library: str) -> Application:
+    """It polls again 20 s later."""
+    play = Play()
+    a = start(play, "a", library=library, max_poll_interval_ms=10_000)
+    a.calls()
+    play.pause(a)
+    librdkafka(play, "b")
+    play.advance(20_000)
+    play.resume(a)
+    play.rest()
+    return a
+
+
+def test_a_member_that_leaves_while_it_is_to_revoke_joins_again() -> None:
+    a = _leaves_while_it_is_to_revoke("librdkafka")
+    assert a.calls()[:3] == [("revoked", ALL[3:]), ("assigned", []), ("lost", ALL[:3])]
+    assert (a.raised, len(a.owns)) == (["_MAX_POLL_EXCEEDED"], 3)
+
+
+def test_until_2_14_it_forgot_to_join_again() -> None:
+    """librdkafka#5541; confluent-kafka 2.14.0 did the same on a broker of 4.3.1."""
+    a = _leaves_while_it_is_to_revoke("librdkafka-2.14")
+    assert a.calls() == [("revoked", ALL[3:]), ("assigned", [])]
+    assert (a.raised, a.owns) == (["_MAX_POLL_EXCEEDED", "_FATAL"], [])
+    assert member_of(a).state is State.FATAL
+
+
+def test_until_2_14_a_member_that_left_with_nothing_to_revoke_joined_again() -> None:
+    play = Play()
+    a = start(play, "a", library="librdkafka-2.14", max_poll_interval_ms=10_000)
+    play.pause(a)
+    play.advance(12_000)
+    assert [each.epoch for each in heartbeats(a)][-1] == -1
+    play.resume(a)
+    play.rest()
+    assert a.calls() == [("assigned", ALL), ("lost", ALL), ("assigned", ALL)]
+    assert a.raised == ["_MAX_POLL_EXCEEDED"]
+
+
+def test_until_2_14_a_group_that_is_gone_was_ignored() -> None:
+    """librdkafka#5541: confluent-kafka 2.14.0 sent 28 heartbeats in 13.5 s, at an interval of 0.5 s."""
+    play = Play()
+    a = start(play, "a", library="librdkafka-2.14")
+    epoch = a.member.epoch
+    heartbeats(a)
+    play.refuses = lambda request: (
+        ErrorCode.GROUP_ID_NOT_FOUND if isinstance(request, ConsumerGroupHeartbeat) else None
+    )
+    play.advance(60_000)
+    assert [each.epoch for each in heartbeats(a)] == [epoch] * 12
+    assert (a.raised, a.owns) == ([], ALL)

@@ -8,7 +8,7 @@ import pytest
 from coordinator.consumer.outputs import CallbackKind
 from coordinator.simulation.result import CallbackMade, Result
 from coordinator.simulation.run import run
-from coordinator.simulation.scenario import Event, Restart, Variant
+from coordinator.simulation.scenario import Event, Restart, Scenario, Variant
 from coordinator.simulation.shipped import shipped_scenario
 
 SEEDS = range(1, 4)
@@ -28,6 +28,15 @@ def _given(result: Result, member: str = "", *, since: float = 0.0) -> list[Call
         and each.at_s >= since
         and member in ("", each.member)
     ]
+
+
+def _mended(scenario: Scenario) -> Scenario:
+    """The same, with a release of each library that does not have the bug."""
+    members = {
+        name: replace(script, library=script.library.partition("-")[0])
+        for name, script in scenario.members.items()
+    }
+    return replace(scenario, members=members)
 
 
 def _patient(event: Event) -> Event:
@@ -136,3 +145,34 @@ def test_an_exception_of_the_listener_leaves_poll_and_nothing_is_undone(seed: in
 def test_partitions_that_are_added_get_owners(variant: Variant) -> None:
     result = _run("topic-growth", 1, variant)
     assert sorted(number for owned in result.final.values() for _, number in owned) == list(range(9))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_member_that_left_before_it_had_revoked_never_comes_back(seed: int) -> None:
+    result = _run("leave-while-revoking", seed)
+    assert [(thrown.member, thrown.error) for thrown in result.thrown] == [
+        ("a", "_MAX_POLL_EXCEEDED"),
+        ("a", "_FATAL"),
+    ]
+    assert {member: len(owned) for member, owned in result.final.items()} == {"a": 0, "b": 6}
+    mended = run(_mended(shipped_scenario("leave-while-revoking")), seed)
+    assert [thrown.error for thrown in mended.thrown] == ["_MAX_POLL_EXCEEDED"]
+    assert {member: len(owned) for member, owned in mended.final.items()} == {"a": 3, "b": 3}
+
+
+def _told(result: Result, what: str) -> int:
+    return sum(happening.what == what for happening in result.story)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_member_heartbeats_for_ever_to_a_group_that_is_gone(seed: int) -> None:
+    refused = "ConsumerGroupHeartbeat -> GROUP_ID_NOT_FOUND"
+    result = _run("group-gone", seed)
+    # Every five seconds, from 100 s on, when the network is whole again.
+    assert _told(result, refused) == 16
+    assert (result.thrown, len(result.final["a"])) == ((), 6)
+    assert {violation.invariant for violation in result.violations} == {"I4"}
+    mended = run(_mended(shipped_scenario("group-gone")), seed)
+    assert (_told(mended, refused), [thrown.error for thrown in mended.thrown]) == (1, ["_FATAL"])
+    assert len(mended.presence) == 2
+    assert (len(mended.final["a"]), mended.violations) == (6, ())
