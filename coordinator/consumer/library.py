@@ -30,6 +30,8 @@ class Ways:
     """Whether a callback that throws is called again, and nothing is acknowledged meanwhile, nor is the group left."""
     commits_before_revoked: bool
     """Whether everything is committed before `revoked`, or what is revoked after it (auto commit)."""
+    awaits_auto_commit: bool
+    """Whether the new consumer's automatic commit waits for the answer to the last one."""
     ends_with_membership: bool
     """Whether a reconciliation ends where the member is fenced, or goes on to its end before `lost`."""
     leaves_before_lost: bool
@@ -61,6 +63,7 @@ _JAVA = Ways(
     calls_for_nothing_first=True,
     listener_can_refuse=True,
     commits_before_revoked=True,
+    awaits_auto_commit=True,
     ends_with_membership=True,
     leaves_before_lost=True,
     counts_callbacks=True,
@@ -71,6 +74,7 @@ _LIBRDKAFKA = Ways(
     calls_for_nothing_first=False,
     listener_can_refuse=False,
     commits_before_revoked=False,
+    awaits_auto_commit=False,
     ends_with_membership=False,
     leaves_before_lost=False,
     counts_callbacks=False,

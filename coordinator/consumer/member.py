@@ -126,6 +126,8 @@ class Member(ABC):
         """The first exception of the callbacks of a rebalance; it leaves `poll` at the end."""
         self._out_of_poll_since_ms = 0
         self._auto_commit_at_ms = NEVER
+        self._auto_commits = False
+        """Whether an automatic commit is not answered."""
         self._retried: _Commit | None = None
         """The last commit that is tried until it succeeds, while it is under way: no other may overtake it with older
         offsets, nor it a newer one."""
@@ -436,10 +438,12 @@ class Member(ABC):
         elif now_ms >= self._auto_commit_at_ms:
             self._auto_commit_at_ms = now_ms + self.settings.auto_commit_interval_ms
             if consumed := self._consumed():
+                self._auto_commits = True
                 self._commit(consumed, now_ms, 0, self._auto_committed)
 
     def _auto_committed(self, error: str, now_ms: int) -> None:
         """An asynchronous commit has ended."""
+        self._auto_commits = False
         if error == "TimeoutException":
             self._auto_commit_at_ms = min(self._auto_commit_at_ms, now_ms + self.settings.retry_backoff_ms)
 

@@ -20,6 +20,7 @@ from functools import partial
 from coordinator.consumer.assignments import Assignments, Reconciliation
 from coordinator.consumer.local_assignor import ClientSide
 from coordinator.consumer.member import (
+    NEVER,
     RETRIABLE_COMMIT_ERRORS,
     Identity,
     Member,
@@ -339,6 +340,18 @@ class ReconcilingMember(Member):
     def _unpositioned(self) -> Partitions:
         """A position is looked up also while `assigned` runs, but not for what is being given up."""
         return self.owned - self.positioned - self._revoking
+
+    def _auto_commit(self, now_ms: int) -> None:
+        """Where one is due while the last one is not answered, it is sent when that is (AutoCommitState)."""
+        if self._auto_commits and self._ways.awaits_auto_commit:
+            self._auto_commit_at_ms = NEVER
+        else:
+            super()._auto_commit(now_ms)
+
+    def _auto_committed(self, error: str, now_ms: int) -> None:
+        super()._auto_committed(error, now_ms)
+        if self._auto_commit_at_ms == NEVER:
+            self._auto_commit_at_ms = now_ms
 
     def _commit_identity(self) -> tuple[str, int] | str:
         """Also outside the group, and refused by the coordinator then, unless nobody is in the group."""

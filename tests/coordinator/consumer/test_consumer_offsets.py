@@ -68,6 +68,40 @@ def test_what_was_consumed_is_committed_in_poll_at_intervals() -> None:
     assert len(commits(a)) == 1
 
 
+def _commits_for_20_s(library: str) -> tuple[Play, Application]:
+    """Every five seconds, and no commit is answered."""
+    play, a = alone(library=library)
+    a.holds = lambda send: isinstance(send.request, OffsetCommit)
+    play.advance(20_000)
+    return play, a
+
+
+def test_an_automatic_commit_waits_for_the_last_one() -> None:
+    """CommitRequestManager.AutoCommitState.shouldAutoCommit."""
+    play, a = _commits_for_20_s("java")
+    assert len(commits(a)) == 1
+    a.positions[FOO[0]] = 99
+    play.release(a)
+    ((_, offsets),) = commits(a)
+    assert offsets[0] == 99
+    play.advance(5_000)
+    assert len(commits(a)) == 1
+
+
+def test_an_automatic_commit_whose_connection_is_lost_is_followed_by_the_next_after_the_backoff() -> None:
+    play, a = _commits_for_20_s("java")
+    commits(a)
+    play.lose(a, answered=False)
+    assert commits(a) == []
+    play.advance(100)
+    assert len(commits(a)) == 1
+
+
+def test_librdkafka_commits_at_each_interval() -> None:
+    _, a = _commits_for_20_s("librdkafka")
+    assert len(commits(a)) == 4
+
+
 def test_nothing_is_committed_where_that_is_off() -> None:
     play, a = alone(enable_auto_commit=False)
     b = start(play, "b")
