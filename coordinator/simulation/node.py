@@ -27,6 +27,7 @@ from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import RequestRefused
+from coordinator.simulation.earlier_brokers import Check
 from coordinator.simulation.network import Connection
 from coordinator.simulation.schedule import Schedule
 from wire.errors import ErrorCode
@@ -76,7 +77,9 @@ class Node:
         answer: Callable[[Connection, int, object], None],
         fresh_id: Callable[[Connection, Request[Any]], UUID],
         watcher: NodeWatcher,
+        checks: Sequence[Check] = (),
     ) -> None:
+        """`checks`: what it refuses as an earlier release would."""
         self.number = number
         self.log = log
         self.engine = Engine(config)
@@ -89,7 +92,7 @@ class Node:
         self._length = 0
         """How much of the log a zombie knows."""
         self._schedule, self._config, self._random = schedule, config, random
-        self._answer, self._fresh_id, self._watcher = answer, fresh_id, watcher
+        self._answer, self._fresh_id, self._watcher, self._checks = answer, fresh_id, watcher, checks
         self._wake_ms: int | None = None
         self._wakes = 0
         """How often a wake-up was planned: only the last one counts."""
@@ -154,7 +157,15 @@ class Node:
             host=connection.process.host,
             fresh_id=self._fresh_id(connection, request),
         )
-        self._finish(self.engine.handle(call), request, is_late)
+        self._finish(self._handled(call), request, is_late)
+
+    def _handled(self, call: Call) -> CoordinatorResult:
+        try:
+            for check in self._checks:
+                check(self.engine, call.request)
+        except RequestRefused as error:
+            return CoordinatorResult(answers=((call.ticket, call.request.refused(error)),))
+        return self.engine.handle(call)
 
     def _expire(self, number: int) -> None:
         if number != self._wakes:

@@ -222,6 +222,8 @@ class Scenario:
     """Partitions by topic at the beginning; a topic that a later event creates is not among them."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """The brokers' settings."""
+    without: tuple[str, ...] = ()
+    """KIPs that the brokers lack (`earlier_brokers`)."""
     members: Mapping[str, MemberScript] = field(default_factory=dict)
     events: tuple[Event, ...] = ()
     faults: Faults = Faults()

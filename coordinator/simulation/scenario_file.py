@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from coordinator.engine.config import Config
+from coordinator.simulation.earlier_brokers import LACKS
 from coordinator.simulation.scenario import (
     ChangeTopic,
     Close,
@@ -67,6 +68,7 @@ class _File:
     description: str = ""
     topics: Mapping[str, PartitionCount] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
     members: Mapping[str, MemberScript] = field(default_factory=dict)
     faults: Faults = field(default_factory=Faults)
     until: Seconds = 120.0
@@ -152,6 +154,9 @@ def scenario_from_tree(tree: _Tree, *, name: str) -> Scenario:
     top: _File = TREES.read(_File, {key: value for key, value in tree.items() if key != "events"})
     _check_topics(top.topics)
     check_settings(Config, top.settings, "settings")
+    for number, kip in enumerate(top.without):
+        if kip not in LACKS:
+            raise Malformed(unknown("KIP", kip, LACKS), "without", number)
     _check_partitions(top)
     events = _Events(top, tree).read()
     return Scenario(
@@ -159,6 +164,7 @@ def scenario_from_tree(tree: _Tree, *, name: str) -> Scenario:
         description=top.description.strip(),
         topics=top.topics,
         settings=top.settings,
+        without=top.without,
         members=top.members,
         events=events,
         faults=top.faults,

@@ -35,6 +35,8 @@ def scenario_tree(scenario: Scenario) -> _Tree:
     tree["topics"] = dict(scenario.topics)
     if scenario.settings:
         tree["settings"] = dict(scenario.settings)
+    if scenario.without:
+        tree["without"] = list(scenario.without)
     tree["members"] = {name: _member(script) for name, script in scenario.members.items()}
     tree["events"] = _events(scenario)
     if scenario.faults != _DEFAULTS.faults:

@@ -25,6 +25,7 @@ from coordinator.engine.records import OffsetRecord, Record
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.beginning import Beginning, Client
 from coordinator.simulation.consumers import Birth, MakeMember, after_error, make_member
+from coordinator.simulation.earlier_brokers import LACKS
 from coordinator.simulation.invariants import Invariants
 from coordinator.simulation.known_flaws import CREATED_ANEW, LATE_JOIN
 from coordinator.simulation.measures import Measures
@@ -261,6 +262,7 @@ class World:
             self.network.answer,
             self._fresh_id,
             self,
+            [LACKS[each] for each in self.scenario.without],
         )
         self.nodes[number] = node
         return node

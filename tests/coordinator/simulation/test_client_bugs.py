@@ -176,3 +176,22 @@ def test_a_member_heartbeats_for_ever_to_a_group_that_is_gone(seed: int) -> None
     assert (_told(mended, refused), [thrown.error for thrown in mended.thrown]) == (1, ["_FATAL"])
     assert len(mended.presence) == 2
     assert (len(mended.final["a"]), mended.violations) == (6, ())
+
+
+def _stale(scenario: Scenario, seed: int) -> list[float]:
+    """When a commit was refused for its epoch."""
+    refused = {"STALE_MEMBER_EPOCH", "CommitFailedException"}
+    return [thrown.at_s for thrown in run(scenario, seed).thrown if thrown.error in refused]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_commits_fail_when_others_join_and_leave_without_kip_1251(seed: int) -> None:
+    scenario = shipped_scenario("commits-at-old-epochs")
+    joined, left = _stale(scenario, seed)
+    assert 40 < joined < 50
+    assert 80 < left < 90
+    # It is the brokers' rule: another client does not help.
+    for library in ("librdkafka", "java"):
+        members = {name: replace(script, library=library) for name, script in scenario.members.items()}
+        assert len(_stale(replace(scenario, members=members), seed)) == 2
+    assert _stale(replace(scenario, without=()), seed) == []

@@ -131,6 +131,7 @@ MEMBERS = f"{MEMBER}  b: {{topics: [t]}}\n"
         ("kohort: 1\ntopics: {t: 0}\n", "2", "0 is out of range (1 to 100000)"),
         ("kohort: 1\nuntil: nan\n", "2", "until: 'nan' is out of range"),
         ("kohort: 1\nsettings:\n  x: 1\n  group.consumer.size: 9\n", "3", "x is no setting of the group coordinator"),
+        ("kohort: 1\nwithout: [KIP-1252]\n", "2", "there is no KIP 'KIP-1252'; is 'KIP-1251' meant?"),
         (
             "kohort: 1\nsettings:\n  group.max.size: 3\n  group.consumer.heartbeat.intervall.ms: 9\n",
             "4",
