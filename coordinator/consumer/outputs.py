@@ -34,8 +34,7 @@ class FindCoordinator:
     group: str
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(NamedTuple):
     """Send a request to a node; the driver comes back with `answered(number, …)` or `failed(number, …)`."""
 
     number: int
@@ -63,8 +62,7 @@ class Raised:
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Committed:
+class Committed(NamedTuple):
     """A commit has ended: of offsets by partition; `error` is the class of its exception, empty where there is none."""
 
     offsets: dict[TopicPartition, int]

@@ -6,8 +6,7 @@ Each API has a file of its own with its request, its answer and what handles it;
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
 from coordinator.engine.records import Record, Written
@@ -30,8 +29,7 @@ class Request(ABC, Generic[A]):
         """The answer that refuses the request as a whole; a message only where the wire has room for one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(NamedTuple):
     """A request, who sent it, when, and what to answer it by."""
 
     ticket: int
@@ -46,8 +44,7 @@ class Call:
     """A random id for a member that this call may create."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoordinatorResult:
+class CoordinatorResult(NamedTuple):
     """Records to append, in order, and answers to send after they were appended.
 
     `answers` name the calls by their tickets: of this call, unless it has to wait, and of earlier ones that

@@ -60,6 +60,12 @@ class EngineContext:
     written: list[Written] = field(default_factory=list)
     answers: list[tuple[int, object]] = field(default_factory=list)
 
+    broker_settings: ConsumerSettings = field(init=False)
+    """What counts for a consumer group that has no settings of its own."""
+
+    def __post_init__(self) -> None:
+        self.broker_settings = consumer_settings(None, self.config)
+
     def emit(self, *records: Record) -> None:
         """Write records and, by replaying them, make them true: all of them, or none.
 
@@ -112,7 +118,8 @@ class EngineContext:
 
     def consumer_settings(self, group: str) -> ConsumerSettings:
         """What counts for a consumer group now: its own settings over the broker's."""
-        return consumer_settings(self.state.group_configs.get(group), self.config)
+        overrides = self.state.group_configs.get(group)
+        return self.broker_settings if overrides is None else consumer_settings(overrides, self.config)
 
     def take(self) -> CoordinatorResult:
         """What the call led to."""

@@ -30,9 +30,12 @@ class _MemberRecord(_GroupRecord[V]):
     member: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredOffset:
-    """Value of key 1. Timestamps are ms since 1970; `expire_ms` None: by the retention of the group."""
+class StoredOffset(NamedTuple):
+    """Value of key 1. Timestamps are ms since 1970; `expire_ms` None: by the retention of the group.
+
+    A coordinator writes more of them than of all else together, and a named tuple is made twice as fast as a frozen
+    dataclass.
+    """
 
     offset: int
     leader_epoch: int

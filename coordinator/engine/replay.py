@@ -85,17 +85,17 @@ def replay_offset(state: State, record: OffsetRecord, producer_id: int | None = 
 
     The first one of an unknown group makes it a simple group, be it pending. A tombstone deletes at once.
     """
-    key = (record.topic, record.partition)
-    if record.value is None:
-        _remove_offset(state, record.group, key)
+    group, key, value = record.group, (record.topic, record.partition), record.value
+    if value is None:
+        _remove_offset(state, group, key)
         return
-    if record.group not in state.groups and record.group not in state.foreign:
-        state.groups[record.group] = ClassicGroup(id=record.group, state_since_ms=record.value.commit_ms)
+    if group not in state.groups and group not in state.foreign:
+        state.groups[group] = ClassicGroup(id=group, state_since_ms=value.commit_ms)
     if producer_id is not None:
-        state.pending.add(producer_id, record.group, key, record.value)
+        state.pending.add(producer_id, group, key, value)
         return
-    state.pending.supersede(record.group, key)
-    state.offsets.setdefault(record.group, {})[key] = record.value
+    state.pending.supersede(group, key)
+    state.offsets.setdefault(group, {})[key] = value
 
 
 def _remove_offset(state: State, group: str, key: Partition) -> None:

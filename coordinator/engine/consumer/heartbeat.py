@@ -108,6 +108,8 @@ def _heartbeat(
     check_room(group, request.member, ctx.config)
     member_id = request.member or format_uuid(call.fresh_id)
     before, records = _find(group, request, member_id)
+    if _changes_nothing(group, before, request, call):
+        return _answer(ctx, request, before, before)
     if request.epoch == 0 and request.client_assignors:
         others = [member for member in group.members.values() if member.id not in (member_id, before.id)]
         check_reads_classic(others, request.client_assignors)
@@ -129,7 +131,26 @@ def _heartbeat(
         # It has nothing to join or to sync any more; Kafka lets these timers run and removes the member.
         for kind in (TimerKind.JOIN, TimerKind.SYNC):
             ctx.timers.cancel(TimerKey(kind, group.id, member_id))
-    return _answer(ctx, request, update)
+    return _answer(ctx, request, update.before, update.after)
+
+
+def _changes_nothing(
+    group: ConsumerGroup, member: ConsumerMember, request: ConsumerGroupHeartbeat, call: Call
+) -> bool:
+    """Whether the member only says that it is alive, has got to the target, and nothing is due in its group: most
+    heartbeats are such."""
+    return (
+        request.epoch > 0
+        and request.topics is request.regex is request.assignor is request.rack is None
+        and request.rebalance_timeout_ms == -1
+        and not request.client_assignors
+        and member.reconciled_to(group.assignment_epoch)
+        and group.epoch <= group.assignment_epoch
+        and not group.refresh_metadata
+        and not group.regex_users
+        and member.classic is None
+        and (call.client_id, call.host) == (member.metadata.client_id, member.metadata.host)
+    )
 
 
 def _find(
@@ -174,26 +195,27 @@ def _said(before: ConsumerMember, request: ConsumerGroupHeartbeat, call: Call) -
 
 
 def _answer(
-    ctx: EngineContext, request: ConsumerGroupHeartbeat, update: Update
+    ctx: EngineContext, request: ConsumerGroupHeartbeat, before: ConsumerMember, after: ConsumerMember
 ) -> ConsumerGroupHeartbeatAnswer:
+    """To a member that was `before` and is `after` the heartbeat."""
     group = ctx.consumer_group(request.group)
     settings = ctx.consumer_settings(request.group)
-    session = TimerKey(TimerKind.SESSION, request.group, update.after.id)
+    session = TimerKey(TimerKind.SESSION, request.group, after.id)
     ctx.timers.set(session, ctx.now_ms + settings.session_timeout_ms)
     full = (
         request.rebalance_timeout_ms != -1
         and (request.topics is not None or request.regex is not None)
         and request.owned is not None
     )
-    before, after = update.before.current, update.after.current
-    tell = request.epoch == 0 or full or not same_assigned(before, after) or before.payload != after.payload
-    payload = after.payload if tell else NO_PAYLOAD
+    had, has = before.current, after.current
+    tell = request.epoch == 0 or full or not same_assigned(had, has) or had.payload != has.payload
+    payload = has.payload if tell else NO_PAYLOAD
     return ConsumerGroupHeartbeatAnswer(
-        member=update.after.id,
-        epoch=update.after.epoch,
+        member=after.id,
+        epoch=after.epoch,
         heartbeat_interval_ms=settings.heartbeat_interval_ms,
-        assignment=update.after.assigned if tell else None,
-        should_compute=client_assignment.should_compute(ctx, group, update.after),
+        assignment=after.assigned if tell else None,
+        should_compute=client_assignment.should_compute(ctx, group, after),
         metadata=payload.metadata,
         assignment_error=payload.error,
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 from uuid import UUID
 
 from coordinator.engine.calls import Call, Request
@@ -22,8 +22,7 @@ from wire.errors import ErrorCode
 from wire.java_text import length
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offset:
+class Offset(NamedTuple):
     """An offset to commit; `topic_id` is None below v10. Expires after `retention_ms` where given (v2–v4)."""
 
     topic: str
@@ -74,14 +73,11 @@ BY_EPOCH = 9
 def handle(ctx: EngineContext, call: Call, request: OffsetCommit) -> None:
     """Commit what may be committed; a refusal of the group spoils every partition that exists."""
     found = [_find(ctx.topics, each, by_id=request.version >= BY_ID) for each in request.offsets]
-    codes = [each if isinstance(each, ErrorCode) else ErrorCode.NONE for each in found]
-    topics = {i: each for i, each in enumerate(found) if isinstance(each, TopicInfo)}
-    if topics:
-        try:
-            codes = _commit(ctx, request, topics, codes)
-        except (RequestRefused, CannotBeWritten) as error:
-            code = error.code if isinstance(error, RequestRefused) else ErrorCode.UNKNOWN_SERVER_ERROR
-            codes = [code if i in topics else each for i, each in enumerate(codes)]
+    try:
+        codes = _commit(ctx, request, found)
+    except (RequestRefused, CannotBeWritten) as error:
+        code = error.code if isinstance(error, RequestRefused) else ErrorCode.UNKNOWN_SERVER_ERROR
+        codes = [each if isinstance(each, ErrorCode) else code for each in found]
     ctx.answer(call.ticket, _answer(request, codes))
 
 
@@ -99,22 +95,30 @@ def _find(image: TopicImage, offset: Offset, *, by_id: bool) -> TopicInfo | Erro
 
 
 def _commit(
-    ctx: EngineContext, request: OffsetCommit, topics: dict[int, TopicInfo], codes: list[ErrorCode]
+    ctx: EngineContext, request: OffsetCommit, found: Sequence[TopicInfo | ErrorCode]
 ) -> list[ErrorCode]:
     """Judge everything, then write. RequestRefused: nothing may be committed.
 
     An unknown group comes into being with its first offset, when that is replayed.
     """
+    missing = [each for each in found if isinstance(each, ErrorCode)]
+    if len(missing) == len(found):
+        return missing
     group = ctx.state.groups.get(request.group)
     check = _check_group(group, request)
-    records = []
-    codes = list(codes)
-    for i, topic in topics.items():
-        offset = request.offsets[i]
-        if length(offset.metadata or "") > ctx.config.offset_metadata_max_bytes:
-            codes[i] = ErrorCode.OFFSET_METADATA_TOO_LARGE
+    expire_ms = None if request.retention_ms in (None, -1) else ctx.now_ms + (request.retention_ms or 0)
+    records: list[OffsetRecord] = []
+    codes: list[ErrorCode] = []
+    for offset, topic in zip(request.offsets, found, strict=True):
+        if isinstance(topic, ErrorCode):
+            codes.append(topic)
+        elif length(offset.metadata or "") > ctx.config.offset_metadata_max_bytes:
+            codes.append(ErrorCode.OFFSET_METADATA_TOO_LARGE)
         else:
-            records.append(_record(ctx, request, offset, topic, check))
+            if check is not None:
+                check(topic.name, topic.id, offset.partition)
+            records.append(_record(request.group, offset, topic, ctx.now_ms, expire_ms))
+            codes.append(ErrorCode.NONE)
     _keep_alive(ctx, request, group)
     ctx.emit(*records)
     return codes
@@ -180,20 +184,17 @@ def _check_consumer_group(group: ConsumerGroup, request: OffsetCommit) -> Partit
 
 
 def _record(
-    ctx: EngineContext, request: OffsetCommit, offset: Offset, topic: TopicInfo, check: PartitionCheck | None
+    group: str, offset: Offset, topic: TopicInfo, now_ms: int, expire_ms: int | None
 ) -> OffsetRecord:
-    if check is not None:
-        check(topic.name, topic.id, offset.partition)
-    kept = request.retention_ms is None or request.retention_ms == -1
     value = StoredOffset(
         offset=offset.offset,
         leader_epoch=offset.leader_epoch,
         metadata=offset.metadata or "",
-        commit_ms=ctx.now_ms,
-        expire_ms=None if kept else ctx.now_ms + (request.retention_ms or 0),
+        commit_ms=now_ms,
+        expire_ms=expire_ms,
         topic_id=topic.id,
     )
-    return OffsetRecord(group=request.group, topic=topic.name, partition=offset.partition, value=value)
+    return OffsetRecord(group=group, topic=topic.name, partition=offset.partition, value=value)
 
 
 def _keep_alive(ctx: EngineContext, request: OffsetCommit, group: Group | None) -> None:
@@ -205,7 +206,9 @@ def _keep_alive(ctx: EngineContext, request: OffsetCommit, group: Group | None) 
 def _answer(request: OffsetCommit, codes: list[ErrorCode]) -> OffsetCommitAnswer:
     return OffsetCommitAnswer(
         partitions=tuple(
-            (each.topic, each.topic_id, each.partition, code)
-            for each, code in zip(request.offsets, codes, strict=True)
+            [
+                (each.topic, each.topic_id, each.partition, code)
+                for each, code in zip(request.offsets, codes, strict=True)
+            ]
         )
     )

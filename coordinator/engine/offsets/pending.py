@@ -46,6 +46,8 @@ class PendingOffsets:
 
     def supersede(self, group: str, partition: Partition) -> None:
         """A plain commit is further on in the log than everything that is pending now."""
+        if not self._producers:
+            return
         for producer_id in self._producers.get(group, {}).get(partition, ()):
             self._by_producer[producer_id][group, partition].superseded = True
 

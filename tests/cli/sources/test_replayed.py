@@ -373,7 +373,7 @@ def test_the_number_of_partitions_may_be_a_guess(kohort: Kohort, tmp_path: Path)
 def test_a_topic_of_unknown_size_is_left_out_and_named(kohort: Kohort, tmp_path: Path) -> None:
     value = commit("g", "orders", 0, 1).value
     assert value is not None
-    record = replace(commit("g", "orders", 0, 1), value=replace(value, topic_id=ORDERS))
+    record = replace(commit("g", "orders", 0, 1), value=value._replace(topic_id=ORDERS))
     directory = _save(tmp_path, [record])
     described = kohort.quick("describe", "g", "--log-dir", directory)
     assert (described.status, "orders" in described.stdout) == (0, True)

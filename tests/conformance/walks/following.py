@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 from uuid import UUID
@@ -42,7 +41,7 @@ class FollowingEngine(Engine):
         self._ids[client_id] = fresh_id
 
     def handle(self, call: Call) -> CoordinatorResult:
-        followed = replace(call, fresh_id=self._ids.pop(call.client_id, call.fresh_id))
+        followed = call._replace(fresh_id=self._ids.pop(call.client_id, call.fresh_id))
         self.heard[call.client_id] += 1
         return self._noted(super().handle(followed))
 

@@ -81,7 +81,7 @@ CURRENT = CurrentAssignmentValue(
 
 WRITTEN: list[tuple[Record, str, str | None]] = [
     (
-        OffsetRecord(group="g", topic="t", partition=3, value=replace(OFFSET, topic_id=B)),
+        OffsetRecord(group="g", topic="t", partition=3, value=OFFSET._replace(topic_id=B)),
         OFFSET_KEY,
         f"0004 0000000000000005 00000002 03 6d64 0000000000000009 01 00 10 {B.hex}",
     ),
@@ -91,7 +91,7 @@ WRITTEN: list[tuple[Record, str, str | None]] = [
         "0004 0000000000000005 00000002 03 6d64 0000000000000009 00",
     ),
     (
-        OffsetRecord(group="g", topic="t", partition=3, value=replace(OFFSET, leader_epoch=-1, expire_ms=10)),
+        OffsetRecord(group="g", topic="t", partition=3, value=OFFSET._replace(leader_epoch=-1, expire_ms=10)),
         OFFSET_KEY,
         "0001 0000000000000005 0002 6d64 0000000000000009 000000000000000a",
     ),
@@ -245,7 +245,7 @@ def test_the_order_of_topics_and_members_is_kept() -> None:
 
 def test_an_expiring_offset_has_no_room_for_leader_epoch_and_topic_id() -> None:
     """As with a broker, which writes version 1 then."""
-    record = OffsetRecord(group="g", topic="t", partition=3, value=replace(OFFSET, topic_id=A, expire_ms=10))
+    record = OffsetRecord(group="g", topic="t", partition=3, value=OFFSET._replace(topic_id=A, expire_ms=10))
     assert decode_record(*encode_record(record)) == _as_written(record) != record
 
 
@@ -262,12 +262,12 @@ def _read(key_type: int, version: int, fields: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("key_type", [0, 1])
 def test_an_offset_of_version_0(key_type: int) -> None:
     read = _read(key_type, 0, {"offset": 5, "metadata": "md", "commitTimestamp": 9})
-    assert read == OffsetRecord(group="g", topic="t", partition=3, value=replace(OFFSET, leader_epoch=-1))
+    assert read == OffsetRecord(group="g", topic="t", partition=3, value=OFFSET._replace(leader_epoch=-1))
 
 
 def test_an_expiry_of_minus_one_is_none() -> None:
     fields = {"offset": 5, "metadata": "md", "commitTimestamp": 9, "expireTimestamp": -1}
-    assert _read(1, 1, fields).value == replace(OFFSET, leader_epoch=-1)
+    assert _read(1, 1, fields).value == OFFSET._replace(leader_epoch=-1)
 
 
 def test_a_classic_member_of_version_0_has_no_rebalance_timeout() -> None:
@@ -415,7 +415,7 @@ def _as_written(record: Record | OtherRecord) -> Record | OtherRecord:
     """Without what an expiring offset has no room for, and with the member's epoch for partitions that have none."""
     match record:
         case OffsetRecord(value=StoredOffset(expire_ms=int()) as value):
-            return replace(record, value=replace(value, leader_epoch=-1, topic_id=None))
+            return replace(record, value=value._replace(leader_epoch=-1, topic_id=None))
         case CurrentAssignmentRecord(value=CurrentAssignmentValue() as value):
             places = [
                 (topic, number)
