@@ -46,7 +46,7 @@ _RETRY_BACKOFF_MAX_MS = 1_000
 _CLOSE_TIMEOUT_MS = 30_000
 """How long `close` takes at most: CloseOptions' default."""
 
-_SILENT = frozenset({State.UNSUBSCRIBED, State.FENCED, State.STALE, State.FATAL})
+_SILENT = State.UNSUBSCRIBED, State.FENCED, State.STALE, State.FATAL
 """No heartbeats are sent."""
 
 _OUT = frozenset({ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEMBER_ID})
@@ -121,7 +121,7 @@ class ConsumerMember(ReconcilingMember):
     def next_deadline(self) -> int | None:
         if self.is_closed:
             return None
-        at_ms = self._next_retry() if self._retries else NEVER
+        at_ms = self._next_retry()
         if self.is_closing and self._then is None:
             at_ms = min(at_ms, self._close_by_ms)
         if self.state not in _SILENT:
@@ -169,8 +169,7 @@ class ConsumerMember(ReconcilingMember):
     def wake(self, now_ms: int) -> None:
         if self.is_closed:
             return
-        if self._retries:
-            self._retry_commits(now_ms)
+        self._retry_commits(now_ms)
         if self.is_closing and now_ms >= self._close_by_ms:
             self._hurry_close(now_ms)
         self._advance(now_ms)

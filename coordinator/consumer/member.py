@@ -99,7 +99,7 @@ class Member(ABC):
     """A consumer. See the package: inputs are the public methods, what they lead to is fetched with `take`."""
 
     def __init__(self, identity: Identity, image: TopicImage, position: Position) -> None:
-        self.identity = identity
+        self.identity, self.settings = identity, identity.settings
         self._ways = identity.library.ways
         self.image = image
         self.position = position
@@ -271,10 +271,6 @@ class Member(ABC):
     def _fetch_identity(self) -> tuple[str | None, int]:
         """Member id and epoch in OffsetFetch; None and -1 where the protocol does not send them."""
 
-    @property
-    def settings(self) -> MemberSettings:
-        return self.identity.settings
-
     def _send(self, request: Request[Any], on_answer: OnAnswer, timeout_ms: int = 0) -> int:
         """Send to the coordinator, which must be known."""
         self._numbers += 1
@@ -339,8 +335,11 @@ class Member(ABC):
 
     def _consumed(self, among: Partitions | None = None) -> Offsets:
         """What to commit: positions of what is owned (or of those), in a fixed order."""
-        found = {place: self.position(place) for place in sorted(self.owned if among is None else among)}
-        return {place: offset for place, offset in found.items() if offset is not None}
+        return {
+            place: offset
+            for place in sorted(self.owned if among is None else among)
+            if (offset := self.position(place)) is not None
+        }
 
     def _commit(
         self,
@@ -370,16 +369,16 @@ class Member(ABC):
             self._retry_commit(commit, "TimeoutException", now_ms)
             return
         member, epoch = who
-        offsets = tuple(
+        offsets = [
             Offset(topic=topic, topic_id=None, partition=partition, offset=offset)
             for (topic, partition), offset in commit.offsets.items()
-        )
+        ]
         request = OffsetCommit(
             group=self.identity.group,
             generation_or_epoch=epoch,
             member=member,
             instance=self.identity.instance,
-            offsets=offsets,
+            offsets=tuple(offsets),
         )
         self._send(request, partial(self._commit_answered, commit))
 
@@ -388,7 +387,7 @@ class Member(ABC):
             self._lose_coordinator(now_ms)
             self._retry_commit(commit, "TimeoutException", now_ms)
             return
-        codes = [code for *_, code in answer.partitions if code is not ErrorCode.NONE]
+        codes = [code for _, _, _, code in answer.partitions if code is not ErrorCode.NONE]
         if not codes:
             self._end_commit(commit, "", now_ms)
             return
@@ -416,6 +415,8 @@ class Member(ABC):
         commit.done(error, now_ms)
 
     def _retry_commits(self, now_ms: int) -> None:
+        if not self._retries:
+            return
         due = [commit for at_ms, commit in self._retries if at_ms <= now_ms]
         if due:
             self._retries = [(at_ms, commit) for at_ms, commit in self._retries if at_ms > now_ms]
@@ -429,13 +430,15 @@ class Member(ABC):
                     self._end_commit(commit, "TimeoutException", now_ms)
 
     def _next_retry(self) -> int:
-        return min((at_ms for at_ms, _ in self._retries), default=NEVER)
+        return min(at_ms for at_ms, _ in self._retries) if self._retries else NEVER
 
     def _auto_commit(self, now_ms: int) -> None:
         """Commit what was consumed, where that is due and no other commit is under way; nobody waits for it."""
-        if now_ms >= self._auto_commit_at_ms and self._retried is not None:
+        if now_ms < self._auto_commit_at_ms:
+            return
+        if self._retried is not None:
             self._auto_commit_at_ms = now_ms + self.settings.retry_backoff_ms
-        elif now_ms >= self._auto_commit_at_ms:
+        else:
             self._auto_commit_at_ms = now_ms + self.settings.auto_commit_interval_ms
             if consumed := self._consumed():
                 self._auto_commits = True

@@ -21,17 +21,9 @@ configures the consumers (a version 0 subscription under a cooperative leader, o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from coordinator.consumer.outputs import Callback
-from coordinator.engine.calls import Request
-from coordinator.engine.engine import Engine
-from coordinator.engine.records import Record
 from coordinator.simulation.client_rules import ClientRules
 from coordinator.simulation.facts import Facts
 from coordinator.simulation.log_rules import LogRules
-from coordinator.simulation.node import Node
 from coordinator.simulation.process import Process
 from coordinator.simulation.rest_rules import RestRules
 from coordinator.simulation.story import error_of
@@ -45,27 +37,11 @@ class Invariants:
         self.log = LogRules(facts)
         self.clients = ClientRules(facts, self.log.rejoined)
         self.rest = RestRules(facts, self.log.unheard)
+        self.appended, self.answering = self.log.appended, self.log.answering
+        self.replayed = self.log.replayed
+        self.epoch_changed = self.clients.epoch_changed
+        self.calling, self.called_back = self.clients.calling, self.clients.called_back
         self._facts = facts
-
-    def appended(self, records: Sequence[Record], request: Request[Any] | None, *, is_late: bool) -> None:
-        self.log.appended(records, request, is_late=is_late)
-
-    def answering(
-        self, node: Node, request: Request[Any], answer: object, *, is_heard: bool, is_late: bool
-    ) -> None:
-        self.log.answering(node, request, answer, is_heard=is_heard, is_late=is_late)
-
-    def replayed(self, node: Node, before: Engine | None) -> None:
-        self.log.replayed(node, before)
-
-    def epoch_changed(self, process: Process, before: int) -> None:
-        self.clients.epoch_changed(process, before)
-
-    def calling(self, process: Process, callback: Callback) -> None:
-        self.clients.calling(process, callback)
-
-    def called_back(self, process: Process, callback: Callback, *, threw: bool) -> None:
-        self.clients.called_back(process, callback, threw=threw)
 
     def received(self, process: Process, answer: object) -> None:
         if getattr(answer, "error", None) and error_of(answer) is ErrorCode.UNKNOWN_SERVER_ERROR:

@@ -289,7 +289,7 @@ class LogRules:
                     self._facts.broken("I5", f"the target gives {name}-{number} to {owners} members")
 
     def _offset(self, record: OffsetRecord, request: Request[Any] | None, *, is_late: bool) -> None:
-        key, value = (record.topic, record.partition), record.value
+        key, value = TopicPartition(record.topic, record.partition), record.value
         if value is None:
             self._offsets.pop(key, None)
             self._acknowledged_offsets.pop(key, None)
@@ -298,26 +298,22 @@ class LogRules:
         if topic_id != value.topic_id:
             self._acknowledged_offsets.pop(key, None)
         elif value.offset < before and not _is_reset(request):
-            is_beyond = before > self._facts.topics.end(TopicPartition(*key))
+            is_beyond = before > self._facts.topics.end(key)
             self._facts.broken(
                 "I7",
                 f"the offset of {record.topic}-{record.partition} goes back from {before} to {value.offset}",
-                LATE_COMMIT
-                if is_late
-                else CREATED_ANEW
-                if is_beyond
-                else self._flaw_at(TopicPartition(*key)),
+                LATE_COMMIT if is_late else CREATED_ANEW if is_beyond else self._flaw_at(key),
             )
             self._acknowledged_offsets.pop(key, None)
         self._offsets[key] = (value.topic_id, value.offset)
         if isinstance(request, OffsetCommit):
-            wrong = self._may_not_commit(request, TopicPartition(*key), value.topic_id)
+            wrong = self._may_not_commit(request, key, value.topic_id)
             if wrong:
                 self._facts.broken(
                     "I7",
                     f"the coordinator takes {record.topic}-{record.partition} from "
                     f"{self._facts.name_of(request.member)}, {wrong}",
-                    self._flaw_of_commit(request.member, TopicPartition(*key)),
+                    self._flaw_of_commit(request.member, key),
                 )
 
     def _flaw_of_commit(self, member: str, place: TopicPartition) -> str:
@@ -458,7 +454,7 @@ class LogRules:
             )
 
     def _commit_answered(self, request: OffsetCommit, answer: OffsetCommitAnswer, _is_heard: bool) -> None:
-        for offset, (*_, code) in zip(request.offsets, answer.partitions, strict=True):
+        for offset, (_, _, _, code) in zip(request.offsets, answer.partitions, strict=True):
             if not code:
                 self._acknowledged_offsets[offset.topic, offset.partition] = offset.offset
 

@@ -27,7 +27,7 @@ class Schedule:
     def at(self, at_ms: int, action: Action, *arguments: Any) -> None:
         """Plan something; what would be in the past happens now, after all that is planned for now."""
         self._number += 1
-        heappush(self._heap, (max(at_ms, self.now_ms), self._number, action, arguments))
+        heappush(self._heap, (at_ms if at_ms > self.now_ms else self.now_ms, self._number, action, arguments))
 
     def leap(self, by_ms: int) -> None:
         """Let time pass without anything happening: all that is planned comes so much later."""

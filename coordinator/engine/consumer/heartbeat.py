@@ -141,7 +141,7 @@ def _changes_nothing(
     heartbeats are such."""
     return (
         request.epoch > 0
-        and request.topics is request.regex is request.assignor is request.rack is None
+        and (request.topics, request.regex, request.assignor, request.rack) == (None, None, None, None)
         and request.rebalance_timeout_ms == -1
         and not request.client_assignors
         and member.reconciled_to(group.assignment_epoch)

@@ -183,9 +183,7 @@ def _check_consumer_group(group: ConsumerGroup, request: OffsetCommit) -> Partit
     return check
 
 
-def _record(
-    group: str, offset: Offset, topic: TopicInfo, now_ms: int, expire_ms: int | None
-) -> OffsetRecord:
+def _record(group: str, offset: Offset, topic: TopicInfo, now_ms: int, expire_ms: int | None) -> OffsetRecord:
     value = StoredOffset(
         offset=offset.offset,
         leader_epoch=offset.leader_epoch,

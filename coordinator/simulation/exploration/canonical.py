@@ -16,7 +16,7 @@ from coordinator.simulation.exploration.steps import GROUP, LONG_MS, Message
 
 _UNTOLD = frozenset(
     {
-        *("identity", "image", "position", "metrics", "outputs", "_numbers", "_waiting"),
+        *("identity", "settings", "_ways", "image", "position", "metrics", "outputs", "_numbers", "_waiting"),
         *("_assignments", "_fields", "_beat"),
     }
 )
