@@ -54,6 +54,9 @@ class Ways:
     fatal_codes: frozenset[ErrorCode] | None = None
     """Answers to ConsumerGroupHeartbeat that end the membership for good; another one that a retry does not mend is
     ignored. None: every such answer ends it."""
+    hangs_without_coordinator: bool = False
+    """Whether the client's threads wait for each other, for ever, where there was no coordinator for longer than
+    request.timeout.ms."""
     forgets_to_rejoin: bool = False
     """Whether a member that leaves during a reconciliation, since the application does not poll, takes itself for a
     member when that has ended, at epoch 0."""
@@ -85,6 +88,7 @@ _LIBRDKAFKA = Ways(
     topic_error="UNKNOWN_TOPIC_OR_PART",
     lost_error="_ASSIGNMENT_LOST",
 )
+_KAFKA_PYTHON_2_0_1 = replace(_JAVA, hangs_without_coordinator=True)
 _LIBRDKAFKA_2_14 = replace(
     _LIBRDKAFKA,
     leaves_before_lost=True,
@@ -144,6 +148,14 @@ LIBRARIES = {
             listener_error="ListenerError",
             ways=_LIBRDKAFKA_2_14,
             source="librdkafka#5541 (2.12.0 to 2.14.2), tried with confluent-kafka 2.14.0",
+        ),
+        Library(
+            name="kafka-python-2.0.1",
+            leader=Leader.JAVA,
+            assignors=("range", "roundrobin"),
+            listener_error="KafkaException",
+            ways=_KAFKA_PYTHON_2_0_1,
+            source="kafka-python#1985, #2077, #1626 (mended by #2064 in 2.0.2); in all else it is played as Java's",
         ),
     )
 }

@@ -16,6 +16,7 @@ from coordinator.consumer.outputs import (
     Closed,
     Committed,
     FindCoordinator,
+    Hung,
     Output,
     Partitions,
     Positioned,
@@ -115,6 +116,8 @@ class Member(ABC):
         self._coordinator: int | None = None
         self._looking_up = False
         self._lookup_at_ms = 0
+        self._missing_since_ms = NEVER
+        """Since when there is no coordinator, where there was one."""
         self._waiting: dict[int, OnAnswer] = {}
         self._numbers = 0
         self._then: Step | None = None
@@ -297,9 +300,14 @@ class Member(ABC):
             self._coordinator = answer
         else:
             self._lookup_at_ms = now_ms + self.settings.retry_backoff_ms
+            missing_ms = now_ms - self._missing_since_ms
+            if self._ways.hangs_without_coordinator and missing_ms >= self.settings.request_timeout_ms:
+                self.outputs.append(Hung())
 
     def _lose_coordinator(self, now_ms: int) -> None:
         """It has moved, or the connection to it broke."""
+        if self._coordinator is not None:
+            self._missing_since_ms = now_ms
         self._coordinator = None
         self._lookup_at_ms = max(self._lookup_at_ms, now_ms)
 

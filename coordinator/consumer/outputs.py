@@ -81,4 +81,9 @@ class Closed:
     """`close` is over: the process may end."""
 
 
-Output: TypeAlias = Send | Callback | Raised | Committed | Positioned | Closed
+@dataclass(frozen=True, slots=True)
+class Hung:
+    """The client's threads wait for each other: nothing that comes in is taken up any more, though the process runs."""
+
+
+Output: TypeAlias = Send | Callback | Raised | Committed | Positioned | Closed | Hung

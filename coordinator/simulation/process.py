@@ -16,12 +16,13 @@ from enum import Enum
 from typing import Any, Protocol
 
 from coordinator.consumer.library import AfterError
-from coordinator.consumer.member import Member, Subscription
+from coordinator.consumer.member import NEVER, Member, Subscription
 from coordinator.consumer.outputs import (
     Callback,
     CallbackKind,
     Closed,
     Committed,
+    Hung,
     Partitions,
     Positioned,
     Raised,
@@ -78,6 +79,8 @@ class ProcessWatcher(Protocol):
     def received(self, process: Process, answer: object) -> None: ...
 
     def failed(self, process: Process) -> None: ...
+
+    def hung(self, process: Process) -> None: ...
 
     def ended(self, process: Process) -> None: ...
 
@@ -138,6 +141,7 @@ class Process:
             Committed: self._on_committed,
             Positioned: self._on_positioned,
             Closed: self._on_closed,
+            Hung: self._on_hung,
         }
 
     # What the scenario does with it.
@@ -371,6 +375,12 @@ class Process:
 
     def _on_closed(self, _closed: Closed) -> None:
         self._end()
+
+    def _on_hung(self, _hung: Hung) -> None:
+        """It stands still, and never thaws."""
+        self._watcher.hung(self)
+        self._stop_reading(tuple(self._reading))
+        self.is_frozen, self._thaw_ms = True, NEVER
 
     def _listener(self, callback: Callback) -> ListenerScript:
         listener: Mapping[str, ListenerScript] = self.script.listener

@@ -423,6 +423,9 @@ class World:
     def failed(self, process: Process) -> None:
         self.story.tell(process.name, "a request fails: the connection is lost")
 
+    def hung(self, process: Process) -> None:
+        self.story.tell(process.name, "hangs: its threads wait for each other")
+
     def ended(self, process: Process) -> None:
         self.story.tell(process.name, "its process has ended")
         self.network.end_process(process)

@@ -17,7 +17,7 @@ from coordinator.simulation.exploration.steps import GROUP, LONG_MS, Message
 _UNTOLD = frozenset(
     {
         *("identity", "settings", "_ways", "image", "position", "metrics", "outputs", "_numbers", "_waiting"),
-        *("_assignments", "_fields", "_beat"),
+        *("_assignments", "_fields", "_beat", "_missing_since_ms"),
     }
 )
 """Of a member: what does not change, does not matter, or is told otherwise (`_heartbeats`)."""

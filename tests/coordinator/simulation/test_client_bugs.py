@@ -6,10 +6,12 @@ from dataclasses import replace
 import pytest
 
 from coordinator.consumer.outputs import CallbackKind
+from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.result import CallbackMade, Result
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Event, Restart, Scenario, Variant
 from coordinator.simulation.shipped import shipped_scenario
+from coordinator.simulation.world import World
 
 SEEDS = range(1, 4)
 
@@ -30,12 +32,9 @@ def _given(result: Result, member: str = "", *, since: float = 0.0) -> list[Call
     ]
 
 
-def _mended(scenario: Scenario) -> Scenario:
-    """The same, with a release of each library that does not have the bug."""
-    members = {
-        name: replace(script, library=script.library.partition("-")[0])
-        for name, script in scenario.members.items()
-    }
+def _of(library: str, scenario: Scenario) -> Scenario:
+    """The same, with members of that library."""
+    members = {name: replace(script, library=library) for name, script in scenario.members.items()}
     return replace(scenario, members=members)
 
 
@@ -109,8 +108,24 @@ def test_a_group_waits_for_a_listener_that_does_not_return(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_coordinator_that_comes_back_finds_the_group_as_it_was(seed: int) -> None:
-    result = _run("coordinator-away", seed)
+def test_no_member_comes_back_after_a_coordinator_that_was_away_for_long(seed: int) -> None:
+    scenario = shipped_scenario("coordinator-away")
+    world = World(scenario, seed)
+    world.schedule.play(int(scenario.until_s * 1000), 10**6)
+    assert world.engine.state.groups[GROUP].is_empty()
+    for process in world.processes.values():
+        assert process.is_running
+        for partition in process.owned:
+            unread = world.topics.end(partition) - (process.position(partition) or 0)
+            assert unread > (140 - 52) * scenario.records_per_s
+    assert {violation.invariant for violation in run(scenario, seed).violations} == {"I4"}
+
+
+@pytest.mark.parametrize("library", ["java", "librdkafka"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_coordinator_that_comes_back_finds_the_group_as_it_was(seed: int, library: str) -> None:
+    result = run(_of(library, shipped_scenario("coordinator-away")), seed)
+    assert result.violations == ()
     assert (result.rebalances, [made for made in result.callbacks if made.at_s > 40]) == (1, [])
     assert result.without_owner_s == 0
 
@@ -155,7 +170,7 @@ def test_a_member_that_left_before_it_had_revoked_never_comes_back(seed: int) ->
         ("a", "_FATAL"),
     ]
     assert {member: len(owned) for member, owned in result.final.items()} == {"a": 0, "b": 6}
-    mended = run(_mended(shipped_scenario("leave-while-revoking")), seed)
+    mended = run(_of("librdkafka", shipped_scenario("leave-while-revoking")), seed)
     assert [thrown.error for thrown in mended.thrown] == ["_MAX_POLL_EXCEEDED"]
     assert {member: len(owned) for member, owned in mended.final.items()} == {"a": 3, "b": 3}
 
@@ -172,7 +187,7 @@ def test_a_member_heartbeats_for_ever_to_a_group_that_is_gone(seed: int) -> None
     assert _told(result, refused) == 16
     assert (result.thrown, len(result.final["a"])) == ((), 6)
     assert {violation.invariant for violation in result.violations} == {"I4"}
-    mended = run(_mended(shipped_scenario("group-gone")), seed)
+    mended = run(_of("librdkafka", shipped_scenario("group-gone")), seed)
     assert (_told(mended, refused), [thrown.error for thrown in mended.thrown]) == (1, ["_FATAL"])
     assert len(mended.presence) == 2
     assert (len(mended.final["a"]), mended.violations) == (6, ())
@@ -192,6 +207,5 @@ def test_commits_fail_when_others_join_and_leave_without_kip_1251(seed: int) -> 
     assert 80 < left < 90
     # It is the brokers' rule: another client does not help.
     for library in ("librdkafka", "java"):
-        members = {name: replace(script, library=library) for name, script in scenario.members.items()}
-        assert len(_stale(replace(scenario, members=members), seed)) == 2
+        assert len(_stale(_of(library, scenario), seed)) == 2
     assert _stale(replace(scenario, without=()), seed) == []
