@@ -131,7 +131,8 @@ class RestRules:
         for place in owners:
             return f"{place.topic}-{place.partition} is owned and does not exist, or is not wanted"
         group = self._facts.engine.state.groups.get(GROUP)
-        if isinstance(group, ConsumerGroup) and group.epoch != group.assignment_epoch:
+        # That of a group without members stays as it was when the last one left; the next one to join computes it.
+        if isinstance(group, ConsumerGroup) and group.members and group.epoch != group.assignment_epoch:
             return "the target assignment is out of date"
         return ""
 

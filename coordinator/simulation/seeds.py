@@ -1,20 +1,24 @@
-"""A scenario from many seeds: the figures of each, in several processes, in the order of the seeds."""
+"""Many seeds of a scenario, or of scenarios: the figures of each, in several processes, in the order of the seeds."""
 
 from __future__ import annotations
 
 import multiprocessing
 import signal
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, fields
 from functools import partial
 from itertools import islice
 from statistics import median_high
+from typing import TypeAlias
 
 from coordinator.simulation.result import Result
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Scenario, Variant
+
+ScenarioOf: TypeAlias = Callable[[int], Scenario]
+"""What is played from a seed. Processes are sent it: a function of a module, or a `partial` of one."""
 
 CHUNK = 8
 """Seeds that a process plays before it answers."""
@@ -100,14 +104,23 @@ def _costs(values: Mapping[str, object]) -> Costs:
     return Costs(**values)  # type: ignore[arg-type]  # each value is of its field
 
 
+def always(scenario: Scenario) -> ScenarioOf:
+    """The same from every seed."""
+    return partial(_always, scenario)
+
+
+def _always(scenario: Scenario, _seed: int) -> Scenario:
+    return scenario
+
+
 def play_seeds(
-    scenario: Scenario, variant: Variant, seeds: Sequence[int], *, limit: int, processes: int
+    scenario_of: ScenarioOf, variant: Variant, seeds: Sequence[int], *, limit: int, processes: int
 ) -> Iterator[Played]:
     """Play each seed, and give what came of it in the order of the seeds.
 
     With more than one process, Ctrl-C (or the end of the iteration) ends those at once.
     """
-    play = partial(_play, scenario, variant, limit)
+    play = partial(_play, scenario_of, variant, limit)
     if processes < 2 or len(seeds) < 2:
         for seed in seeds:
             yield from play((seed,))
@@ -130,8 +143,10 @@ def play_seeds(
             process.terminate()
 
 
-def _play(scenario: Scenario, variant: Variant, limit: int, seeds: Sequence[int]) -> list[Played]:
-    return [played_of(run(scenario, seed, variant=variant, limit=limit, tells=False)) for seed in seeds]
+def _play(scenario_of: ScenarioOf, variant: Variant, limit: int, seeds: Sequence[int]) -> list[Played]:
+    return [
+        played_of(run(scenario_of(seed), seed, variant=variant, limit=limit, tells=False)) for seed in seeds
+    ]
 
 
 def _ignore_interrupts() -> None:

@@ -221,10 +221,12 @@ def _scenarios(_: Context) -> Described:
     """Those that ship with Kohort, and files."""
     from pathlib import Path
 
+    from coordinator.simulation import random_scenario
     from coordinator.simulation.shipped import shipped_names, shipped_scenario
 
     files = [(each.name, "a file") for each in Path().glob("*.yaml")]
-    return [*((name, shipped_scenario(name).description) for name in shipped_names()), *files]
+    shipped = [(name, shipped_scenario(name).description) for name in shipped_names()]
+    return [*shipped, (random_scenario.NAME, "drawn from the seed"), *files]
 
 
 def _types(_: Context) -> Described:

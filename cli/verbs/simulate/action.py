@@ -14,11 +14,12 @@ from types import FrameType
 
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.progress import Progress
+from coordinator.simulation import random_scenario
 from coordinator.simulation.result import Result
 from coordinator.simulation.run import LIMIT, run
 from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.scenario_file import MAX_BYTES, parse_scenario, read_scenario
-from coordinator.simulation.seeds import Played, play_seeds, played_of
+from coordinator.simulation.seeds import Played, ScenarioOf, always, play_seeds, played_of
 from coordinator.simulation.shipped import shipped_names, shipped_scenario
 from coordinator.simulation.shrink import shrink
 
@@ -28,11 +29,22 @@ STDIN = "-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What is to be played. `source` is what the scenario was called on the command line."""
+class Source:
+    """What the command line names: one scenario, or one for each seed."""
 
-    scenario: Scenario
-    source: str
+    called: str
+    """On the command line."""
+    name: str
+    description: str
+    scenario_of: ScenarioOf
+    is_random: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is to be played."""
+
+    source: Source
     variants: tuple[Variant, ...]
     seeds: range
     limit: int
@@ -83,24 +95,41 @@ class Simulated:
     is_interrupted: bool = False
 
 
-def read(source: str) -> tuple[Scenario, str]:
-    """The scenario of a name, of a file or of standard input, and what it is called on a command line.
+RANDOM = Source(
+    called=random_scenario.NAME,
+    name=random_scenario.NAME,
+    description="A small group, its events and its faults, all drawn from the seed.",
+    scenario_of=random_scenario.random_scenario,
+    is_random=True,
+)
+
+
+def read(called: str) -> Source:
+    """What is called so: a scenario by name, in a file or on standard input.
 
     :raises UsageError: no scenario has that name :raises TreeError: the file is no scenario that can be played
     """
-    if source == STDIN:
-        return parse_scenario(Path("<stdin>"), _read_stdin(), name="stdin"), source
-    file = Path(source)
-    if file.exists() or file.suffix or file.name != source:
-        return read_scenario(file), source
+    if called == STDIN:
+        return _only(called, parse_scenario(Path("<stdin>"), _read_stdin(), name="stdin"))
+    file = Path(called)
+    if file.exists() or file.suffix or file.name != called:
+        return _only(called, read_scenario(file))
+    if called == RANDOM.called:
+        return RANDOM
     try:
-        return shipped_scenario(source), source
+        return _only(called, shipped_scenario(called))
     except LookupError:
-        near = get_close_matches(source, shipped_names(), n=1)
+        near = get_close_matches(called, (*shipped_names(), RANDOM.called), n=1)
         hint = f"is {near[0]!r} meant? " if near else ""
         raise UsageError(
-            f"there is no scenario {source!r} and no such file; {hint}`kohort simulate --list` lists the scenarios"
+            f"there is no scenario {called!r} and no such file; {hint}`kohort simulate --list` lists the scenarios"
         ) from None
+
+
+def _only(called: str, scenario: Scenario) -> Source:
+    return Source(
+        called=called, name=scenario.name, description=scenario.description, scenario_of=always(scenario)
+    )
 
 
 def _read_stdin() -> str:
@@ -114,7 +143,7 @@ def _read_stdin() -> str:
 
 
 def request_of(
-    scenario: tuple[Scenario, str],
+    source: Source,
     protocol: str,
     *,
     first: int,
@@ -124,8 +153,7 @@ def request_of(
 ) -> Request:
     """What the options ask for."""
     return Request(
-        scenario=scenario[0],
-        source=scenario[1],
+        source=source,
         variants=_COMPARED if protocol == ALL else (Variant(protocol),),
         seeds=range(first, first + count),
         limit=limit or LIMIT,
@@ -143,14 +171,15 @@ def carry_out(request: Request) -> Simulated:
                 runs = ProtocolRuns(variant=variant)
                 simulated.runs.append(runs)
                 if len(request.seeds) == 1:
-                    runs.shown = run(request.scenario, request.seeds[0], variant=variant, limit=request.limit)
+                    runs.shown = _run(request, variant, request.seeds[0])
                     runs.played.append(played_of(runs.shown))
                     progress.advance(1)
                 else:
                     _play_all(request, runs, progress)
                 if runs.shown is not None and runs.shown.violations:
+                    seed = runs.shown.seed
                     runs.shrunk = shrink(
-                        request.scenario, runs.shown.seed, variant=variant, limit=request.limit
+                        request.source.scenario_of(seed), seed, variant=variant, limit=request.limit
                     )
                 if interrupts.came:  # the run itself has ended with it
                     break
@@ -163,7 +192,11 @@ def carry_out(request: Request) -> Simulated:
 
 def _play_all(request: Request, runs: ProtocolRuns, progress: Progress) -> None:
     for played in play_seeds(
-        request.scenario, runs.variant, request.seeds, limit=request.limit, processes=request.processes
+        request.source.scenario_of,
+        runs.variant,
+        request.seeds,
+        limit=request.limit,
+        processes=request.processes,
     ):
         runs.played.append(played)
         progress.advance(1)
@@ -173,7 +206,11 @@ def _play_all(request: Request, runs: ProtocolRuns, progress: Progress) -> None:
 def _show_one(request: Request, runs: ProtocolRuns) -> None:
     """Play the seed that is to be shown once more, with its story; nothing where none is known."""
     if runs.shown_seed is not None and runs.shown is None:
-        runs.shown = run(request.scenario, runs.shown_seed, variant=runs.variant, limit=request.limit)
+        runs.shown = _run(request, runs.variant, runs.shown_seed)
+
+
+def _run(request: Request, variant: Variant, seed: int) -> Result:
+    return run(request.source.scenario_of(seed), seed, variant=variant, limit=request.limit)
 
 
 class _Interrupts:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from operator import itemgetter
 from typing import Any
 
 from cli.counts import counted
 from cli.render.cells import Cell
 from cli.render.document import Block, Code, Document, Heading, Table, Text, columns, table_of
-from cli.verbs.simulate.action import ProtocolRuns, Simulated
+from cli.verbs.simulate.action import RANDOM, ProtocolRuns, Simulated
 from cli.verbs.simulate.picture import picture_of
 from coordinator.consumer.outputs import Partitions
 from coordinator.simulation.result import CallbackMade, Happening, Result, Violation
-from coordinator.simulation.scenario import Scenario, Variant
+from coordinator.simulation.scenario import Variant
 from coordinator.simulation.scenario_text import scenario_text
 from coordinator.simulation.seeds import Costs, median_and_worst
 from coordinator.simulation.shipped import shipped_names, shipped_scenario
@@ -29,18 +30,15 @@ _COLUMNS = (
 
 
 def listing_document() -> Document:
-    """The scenarios that ship with Kohort."""
+    """The scenarios that ship with Kohort, and the random ones."""
     shipped = [shipped_scenario(name) for name in shipped_names()]
-    data = [{"scenario": each.name, "description": _first_line(each)} for each in shipped]
+    listed = [(each.name, each.description.partition("\n")[0]) for each in shipped]
+    listed.append((RANDOM.name, RANDOM.description))
     return Document(
         command="simulate",
-        data={"scenarios": data},
-        blocks=(table_of(shipped, ("SCENARIO", "name"), ("DESCRIPTION", _first_line)),),
+        data={"scenarios": [{"scenario": name, "description": first} for name, first in listed]},
+        blocks=(table_of(listed, ("SCENARIO", itemgetter(0)), ("DESCRIPTION", itemgetter(1))),),
     )
-
-
-def _first_line(scenario: Scenario) -> str:
-    return scenario.description.partition("\n")[0]
 
 
 def simulation_document(simulated: Simulated, *, story: bool) -> Document:
@@ -49,7 +47,7 @@ def simulation_document(simulated: Simulated, *, story: bool) -> Document:
     return Document(
         command="simulate",
         data={
-            "scenario": request.scenario.name,
+            "scenario": request.source.name,
             "seed": request.seeds[0],
             "runs": [
                 _run_data(runs.shown, runs, request.seeds, story=story)
@@ -64,15 +62,17 @@ def simulation_document(simulated: Simulated, *, story: bool) -> Document:
 
 def _blocks(simulated: Simulated, *, story: bool) -> Iterator[Block]:
     request = simulated.request
-    yield Heading(request.scenario.name, level=1)
-    if request.scenario.description:
-        yield Text(" ".join(request.scenario.description.split()))
+    yield Heading(request.source.name, level=1)
+    if request.source.description:
+        yield Text(" ".join(request.source.description.split()))
     yield _table(simulated)
     for runs in simulated.runs:
         if runs.shown is None:
             continue
         yield Heading(_title(runs.shown))
         yield picture_of(runs.shown)
+        if story and request.source.is_random:
+            yield Code(tuple(scenario_text(runs.shown.scenario).splitlines()), language="yaml")
         if runs.shown.violations:
             yield from _violations(simulated, runs, runs.shown)
         elif story:
@@ -133,7 +133,7 @@ def replay(simulated: Simulated, result: Result) -> str:
     """The command that plays a run again."""
     import shlex
 
-    words = ["kohort", "simulate", simulated.request.source, "--seed", str(result.seed)]
+    words = ["kohort", "simulate", simulated.request.source.called, "--seed", str(result.seed)]
     if result.variant is not Variant.AS_WRITTEN:
         words += ["--protocol", result.variant.value]
     return shlex.join([*words, "--story"])

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from cli.verbs.simulate.action import ProtocolRuns, Request, Simulated, status_of
+from cli.verbs.simulate.action import ProtocolRuns, Request, Simulated, Source, status_of
 from cli.verbs.simulate.picture import MOST_ROWS, picture_of, write_picture
 from cli.verbs.simulate.view import simulation_document
 from coordinator.consumer.outputs import CallbackKind, TopicPartition
@@ -27,7 +27,7 @@ from coordinator.simulation.result import (
 )
 from coordinator.simulation.scenario import Variant
 from coordinator.simulation.scenario_file import parse_scenario
-from coordinator.simulation.seeds import Costs, median_and_worst, play_seeds, played_of
+from coordinator.simulation.seeds import Costs, always, median_and_worst, play_seeds, played_of
 from coordinator.simulation.shipped import shipped_names, shipped_scenario
 from tests.cli.command import Answer, Kohort
 from tests.cli.schemas import faults
@@ -139,7 +139,7 @@ def test_several_processes_give_what_one_gives_in_the_order_of_seeds() -> None:
     scenario = shipped_scenario("crash")
     seeds = range(10, 30)
     one, two = (
-        list(play_seeds(scenario, Variant.COOPERATIVE, seeds, limit=10**6, processes=processes))
+        list(play_seeds(always(scenario), Variant.COOPERATIVE, seeds, limit=10**6, processes=processes))
         for processes in (1, 2)
     )
     assert one == two
@@ -241,8 +241,12 @@ def _result(seed: int = 7, **changes: object) -> Result:
 
 def _simulated(result: Result, *, seeds: range = range(7, 8), shrunk: Result | None = None) -> Simulated:
     request = Request(
-        scenario=SCENARIO,
-        source="my file.yaml",
+        source=Source(
+            called="my file.yaml",
+            name=SCENARIO.name,
+            description=SCENARIO.description,
+            scenario_of=always(SCENARIO),
+        ),
         variants=(result.variant,),
         seeds=seeds,
         limit=9,

@@ -1,0 +1,255 @@
+"""Small scenarios of every kind, each drawn from its seed: the random scenarios of KIP-848's test plan.
+
+They are short, so that a million can be played: two to four members, half a minute, a handful of events. Timeouts are
+as short as brokers allow, so that sessions end within it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from coordinator.simulation.scenario import (
+    ChangeTopic,
+    Close,
+    Commit,
+    CoordinatorFault,
+    Direction,
+    EnforceRebalance,
+    Event,
+    FailCoordinator,
+    Faults,
+    Freeze,
+    Kill,
+    ListenerScript,
+    MemberScript,
+    NetworkPartition,
+    Pause,
+    Restart,
+    Scenario,
+    Start,
+    Subscribe,
+)
+
+NAME = "random"
+UNTIL_S = 30.0
+_STARTED_S = 5.0
+"""When the members that begin are there; then the other events come."""
+_LAST_EVENT_S = 26.0
+_TOPICS = ("orders", "payments")
+_COMMON = {"metadata.max.age.ms": "5000", "request.timeout.ms": "5000", "retry.backoff.ms": "500"}
+"""A topic that is gone is soon known to be; until then clients ask for it ten times a second."""
+_TIMEOUTS = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "2000"}
+_SETTINGS = {
+    "group.consumer.min.session.timeout.ms": "6000",
+    "group.consumer.session.timeout.ms": "6000",
+    "group.consumer.min.heartbeat.interval.ms": "2000",
+    "group.consumer.heartbeat.interval.ms": "2000",
+}
+_LIBRARIES = ("java", "java", "java", "librdkafka")
+_EAGER = ("range", "roundrobin", "sticky")
+_COOPERATIVE = ("cooperative-sticky",)
+_BETWEEN = (("cooperative-sticky", "range"), ("range", "cooperative-sticky"))
+"""Lists of the first bounce from range to cooperative-sticky; librdkafka refuses both."""
+_VERBS = (
+    "restart", "restart", "restart", "close", "kill", "pause", "freeze", "enforce_rebalance", "subscribe", "commit",
+)  # fmt: skip
+
+
+def random_scenario(seed: int) -> Scenario:
+    """The same for the same seed. It reads back from its text as it is (`scenario_text`)."""
+    return _Draft(Random(f"{seed} scenario")).scenario()  # noqa: S311
+
+
+@dataclass(slots=True)
+class _Draft:
+    """What has been drawn so far: who runs and which topics there are when the next event comes."""
+
+    random: Random
+    scripts: dict[str, MemberScript] = field(default_factory=dict)
+    """As members are configured by now."""
+    running: list[str] = field(default_factory=list)
+    topics: dict[str, int] = field(default_factory=dict)
+    """Those that exist by now, with their partitions."""
+    all_topics: tuple[str, ...] = ()
+    eager: str = "range"
+    """The assignor of classic members that are not cooperative."""
+
+    def scenario(self) -> Scenario:
+        random = self.random
+        self.all_topics = _TOPICS[: random.randint(1, 2)]
+        self.topics = {topic: random.randint(1, 4) for topic in self.all_topics}
+        topics = dict(self.topics)
+        libraries = {name: random.choice(_LIBRARIES) for name in "abcd"[: random.randint(2, 4)]}
+        self.eager = random.choice(_EAGER[:2] if "librdkafka" in libraries.values() else _EAGER)
+        kind = random.choice(("eager", "cooperative", "between", "consumer", "consumer", "upgrade"))
+        self.scripts = {name: self._member(name, library, kind) for name, library in libraries.items()}
+        members = dict(self.scripts)
+        events = [*self._starts(), *self._events(kind)]
+        delay = random.choice((0, 500, 3000))
+        return Scenario(
+            name=NAME,
+            topics=topics,
+            settings=_SETTINGS | {"group.initial.rebalance.delay.ms": str(delay)},
+            members=members,
+            events=tuple(events),
+            faults=self._faults(),
+            until_s=UNTIL_S,
+        )
+
+    def _member(self, name: str, library: str, kind: str) -> MemberScript:
+        random = self.random
+        script = MemberScript(
+            library=library,
+            topics=self._subscription(),
+            instance=name if random.random() < 0.25 else None,
+            listener=self._listener(),
+            after_error=random.choice(("die", "restart")) if random.random() < 0.1 else None,
+            config={**_COMMON, "max.poll.interval.ms": random.choice(("8000", "20000", "20000"))},
+        )
+        if kind == "consumer":
+            return self._of_consumer_protocol(script)
+        return self._of_classic_protocol(script, self._assignors(library, kind))
+
+    def _assignors(self, library: str, kind: str) -> tuple[str, ...]:
+        """Of a classic member; all of a group have one in common, as a group that works has."""
+        if kind == "between":
+            return ("range",) if library == "librdkafka" else self.random.choice(_BETWEEN)
+        return (self.eager,) if kind == "eager" else _COOPERATIVE
+
+    def _subscription(self) -> tuple[str, ...]:
+        present = tuple(topic for topic in _TOPICS if topic in self.topics)
+        return present if self.random.random() < 0.75 or not present else (self.random.choice(present),)
+
+    def _of_consumer_protocol(self, script: MemberScript) -> MemberScript:
+        random = self.random
+        if random.random() < 0.2:
+            script = replace(script, topics=(), regex=random.choice(("^ord.*", ".*", "orders|payments")))
+        config = {name: value for name, value in script.config.items() if name not in _TIMEOUTS}
+        remote = random.choice((None, None, "uniform", "range"))
+        return replace(script, protocol="consumer", assignors=(), remote_assignor=remote, config=config)
+
+    def _of_classic_protocol(self, script: MemberScript, assignors: tuple[str, ...]) -> MemberScript:
+        config = {**script.config, **_TIMEOUTS}
+        return replace(script, protocol="classic", assignors=assignors, remote_assignor=None, config=config)
+
+    def _listener(self) -> dict[str, ListenerScript]:
+        random = self.random
+        return {
+            method: ListenerScript(
+                takes_s=None if random.random() < 0.03 else random.choice((0.0, 0.2, 3.0)),
+                throws=random.random() < 0.07,
+                commits=random.random() < 0.15,
+            )
+            for method in ("assigned", "revoked", "lost")
+            if random.random() < 0.1
+        }
+
+    def _faults(self) -> Faults:
+        random = self.random
+        if random.random() < 0.4:
+            return Faults()
+        start_s = round(random.uniform(_STARTED_S, _LAST_EVENT_S), 3)
+        lasts_s = random.choice((1, 4, 8))
+        who = tuple(sorted(random.sample(list(self.scripts), random.choice((1, len(self.scripts))))))
+        partition = NetworkPartition(
+            members=who, start_s=start_s, end_s=start_s + lasts_s, direction=random.choice(list(Direction))
+        )
+        return Faults(
+            loss=random.choice((0.0, 0.01, 0.05)),
+            duplicate=random.choice((0.0, 0.01, 0.05)),
+            delay_ms=random.choice(((1, 5), (1, 80), (1, 1000))),
+            reorder=random.random() < 0.3,
+            partitions=(partition,) if random.random() < 0.3 else (),
+        )
+
+    def _starts(self) -> list[Event]:
+        starts: list[Event] = []
+        for at, name in zip(self._times(len(self.scripts), 0.0, _STARTED_S), self.scripts, strict=True):
+            if not starts or self.random.random() < 0.8:
+                starts.append(Start(at=at, member=name))
+                self.running.append(name)
+        return starts
+
+    def _events(self, kind: str) -> list[Event]:
+        """In their order of time; each makes sense after those before."""
+        times = self._times(self.random.randint(2, 6), _STARTED_S, _LAST_EVENT_S)
+        return [self._event(at, kind) for at in times]
+
+    def _times(self, count: int, start_s: float, end_s: float) -> Sequence[float]:
+        return sorted(round(self.random.uniform(start_s, end_s), 3) for _ in range(count))
+
+    def _event(self, at: float, kind: str) -> Event:
+        absent = [name for name in self.scripts if name not in self.running]
+        if not self.running or (absent and self.random.random() < 0.25):
+            return self._start(at, self.random.choice(absent))
+        return self._of_world(at) if self.random.random() < 0.3 else self._of_member(at, kind)
+
+    def _start(self, at: float, name: str) -> Start:
+        self.running.append(name)
+        return Start(at=at, member=name)
+
+    def _of_world(self, at: float) -> Event:
+        random = self.random
+        if random.random() < 0.4:
+            fault = random.choice(list(CoordinatorFault))
+            return FailCoordinator(at=at, fault=fault, for_s=random.choice((0.1, 1.0, 4.0)))
+        topic = random.choice(list(self.all_topics))
+        present = self.topics.get(topic)
+        if present is None:
+            return self._change(at, topic, random.randint(1, 4))
+        match random.choice(("grow", "grow", "delete", "recreate")):
+            case "grow":
+                return self._change(at, topic, present + random.randint(1, 2))
+            case "delete":
+                del self.topics[topic]
+                return ChangeTopic(at=at, topic=topic, partitions=None)
+            case _:
+                return self._change(at, topic, random.randint(1, 4), anew=True)
+
+    def _change(self, at: float, topic: str, partitions: int, *, anew: bool = False) -> ChangeTopic:
+        self.topics[topic] = partitions
+        return ChangeTopic(at=at, topic=topic, partitions=partitions, anew=anew)
+
+    def _of_member(self, at: float, kind: str) -> Event:
+        random, name = self.random, self.random.choice(self.running)
+        match random.choice(_VERBS):
+            case "restart":
+                return self._restart(at, name, kind)
+            case "close":
+                self.running.remove(name)
+                return Close(at=at, member=name)
+            case "kill":
+                self.running.remove(name)
+                return Kill(at=at, member=name)
+            case "pause":
+                return Pause(at=at, member=name, for_s=random.choice((1.0, 4.0, 12.0)))
+            case "freeze":
+                return Freeze(at=at, member=name, for_s=random.choice((0.5, 3.0, 8.0)))
+            case "enforce_rebalance":
+                return EnforceRebalance(at=at, member=name)
+            case "subscribe" if self.topics:
+                return Subscribe(at=at, member=name, topics=self._subscription())
+            case _:
+                return Commit(at=at, member=name)
+
+    def _restart(self, at: float, name: str, kind: str) -> Restart:
+        """In its place, or as another kind of member: the next bounce, an upgrade, a way back."""
+        script = self.scripts[name]
+        match kind:
+            case "between" if self.random.random() < 0.6:
+                script = self._of_classic_protocol(script, _COOPERATIVE)
+            case "upgrade" if script.protocol == "classic" and self.random.random() < 0.8:
+                script = self._of_consumer_protocol(script)
+            case "upgrade" if self.random.random() < 0.3:
+                script = self._downgraded(script)
+        self.scripts[name] = script
+        kill = self.random.random() < 0.3
+        return Restart(at=at, member=name, script=script, kill=kill)
+
+    def _downgraded(self, script: MemberScript) -> MemberScript:
+        """A regex is one of the broker's there and of the client's here: topics say the same in both."""
+        if script.regex is not None:
+            script = replace(script, topics=self.all_topics, regex=None)
+        return self._of_classic_protocol(script, _COOPERATIVE)
