@@ -237,7 +237,8 @@ class ReconcilingMember(Member):
         self._assignments.receive(assignment)
         if not (assignment or self._assignments.owned or self._ways.calls_for_nothing_first):
             self._assignments.begin_with_nothing()
-        if not self._assignments.is_reconciled:
+        goes_on = self._reconciles and not self._ways.ends_with_membership
+        if goes_on or not self._assignments.is_reconciled:
             self._become(State.RECONCILING, now_ms)
         elif self.state in (State.RECONCILING, State.JOINING):
             self._become(State.STABLE, now_ms)

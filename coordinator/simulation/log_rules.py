@@ -476,9 +476,9 @@ class LogRules:
                         "I8", f"{who} was told that it is a member, and the log does not say so"
                     )
                 continue
-            known = (
-                group.generation if isinstance(group, ClassicGroup) else max(group.members[member].epoch, 0)
-            )
+            known = group.generation if isinstance(group, ClassicGroup) else group.members[member].epoch
+            if known < 0:  # a static member that has left for a while, whatever it was told before
+                continue
             if known < epoch and member in self._epochs | self._given:
                 who = self._facts.name_of(member)
                 self._facts.broken("I8", f"{who} was told of epoch {epoch}, and the log says {known}")

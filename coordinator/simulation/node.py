@@ -124,6 +124,11 @@ class Node:
         self._crash = crash
         self._schedule.at(self._schedule.now_ms + PATIENCE_MS, self._crash_now, crash)
 
+    @property
+    def is_armed(self) -> bool:
+        """Whether it is about to crash."""
+        return self._crash is not None
+
     def update_topics(self, image: TopicImage) -> None:
         """Only the coordinator's engine takes part: others get the image when they load."""
         if self.status is NodeStatus.COORDINATING:

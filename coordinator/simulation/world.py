@@ -269,7 +269,7 @@ class World:
 
     def _fail_coordinator(self, event: FailCoordinator) -> None:
         old, for_ms = self.coordinator, int(event.for_s * 1000)
-        if old.status is not NodeStatus.COORDINATING:
+        if old.status is not NodeStatus.COORDINATING or old.is_armed:
             return
         self.story.tell(COORDINATOR, f"{event.fault.value} of node {old.number}")
         if event.fault is CoordinatorFault.CRASH:

@@ -27,7 +27,7 @@ def simulate(
         str | None,
         typer.Argument(
             metavar="[SCENARIO]",
-            help="A scenario that ships with Kohort, by name; random: one drawn from the seed; or a file, - is standard input.",
+            help="A scenario that ships with Kohort, by name; random draws one; or a file, - is standard input.",
         ),
     ] = None,
     seeds: Annotated[int, option("--seeds", "Play so many seeds.", "N", min=1, max=100_000_000)] = 1,
