@@ -134,11 +134,16 @@ class ClassicMember(RebalancingMember):
 
     def _give_up_all(self, now_ms: int) -> None:
         """ConsumerCoordinator.onLeavePrepare."""
-        if not self.owned:
+        if not (self.owned or self._was_assigned_nothing()):
             self._leave(now_ms)
             return
         kind = CallbackKind.LOST if self._has_fallen_out else CallbackKind.REVOKED
         self._call(kind, self.owned, self._leave, now_ms)
+
+    def _was_assigned_nothing(self) -> bool:
+        """Whether what the member has is an assignment for which `revoked` is called, albeit empty."""
+        has_assignment = self._must_prepare and self.state is State.STABLE
+        return has_assignment and self._ways.closes_with_revoked and not self.is_cooperative
 
     def _leave(self, now_ms: int) -> None:
         refused = bool(self._error) and self._ways.listener_can_refuse

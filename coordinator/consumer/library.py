@@ -26,6 +26,8 @@ class Ways:
 
     calls_for_nothing_first: bool
     """Whether the listener is called where the first assignment after a join is empty."""
+    closes_with_revoked: bool
+    """Whether an eager member that closes has `revoked` called also where it was assigned nothing."""
     listener_can_refuse: bool
     """Whether a callback that throws is called again, and nothing is acknowledged meanwhile, nor is the group left."""
     commits_before_revoked: bool
@@ -64,6 +66,7 @@ class Ways:
 
 _JAVA = Ways(
     calls_for_nothing_first=True,
+    closes_with_revoked=False,
     listener_can_refuse=True,
     commits_before_revoked=True,
     awaits_auto_commit=True,
@@ -75,6 +78,7 @@ _JAVA = Ways(
 )
 _LIBRDKAFKA = Ways(
     calls_for_nothing_first=False,
+    closes_with_revoked=True,
     listener_can_refuse=False,
     commits_before_revoked=False,
     awaits_auto_commit=False,
