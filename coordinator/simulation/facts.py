@@ -6,6 +6,7 @@ from typing import Protocol
 
 from coordinator.consumer.outputs import TopicPartition
 from coordinator.engine.engine import Engine
+from coordinator.simulation.measures import Measures
 from coordinator.simulation.node import Node
 from coordinator.simulation.process import Process
 from coordinator.simulation.schedule import Schedule
@@ -20,6 +21,7 @@ class Facts(Protocol):
     topics: Topics
     processes: dict[str, Process]
     coordinator: Node
+    measures: Measures
     violations: Violations
 
     @property

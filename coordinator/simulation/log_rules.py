@@ -319,7 +319,11 @@ class LogRules:
     def _flaw_of_commit(self, member: str, place: TopicPartition) -> str:
         """Why a member commits what is another's: by now, or since it gave up what it should not have had; librdkafka
         commits what was revoked after it has given it up."""
-        flaw = self._flaw_at(place) or self._wrongly_had.get((member, place), "")
+        flaw = (
+            self._flaw_at(place)
+            or self._wrongly_had.get((member, place), "")
+            or self.released.get((member, place), "")
+        )
         if not flaw:
             of_member = (each for each in self._facts.processes.values() if each.member.member_id == member)
             flaw = CREATED_ANEW if any(place in each.given_up_outlived for each in of_member) else ""

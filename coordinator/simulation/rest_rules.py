@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container
 
+from coordinator.consumer.library import AfterError
 from coordinator.consumer.outputs import TopicPartition
 from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.consumer.group import ConsumerGroup
@@ -47,14 +48,15 @@ class RestRules:
 
     def __init__(self, facts: Facts, unheard: Container[str]) -> None:
         self._facts, self._unheard = facts, unheard
-        self._rebalances = 0
+        self._rebalances = self._thrown = 0
+        """How many there were when the quiet time began."""
         self._allowed = 0
         self._settled: dict[Process, int] = {}
         """When a process was last seen with nothing to do: between two heartbeats."""
 
     def begin(self, rebalances: int) -> None:
         """The quiet time begins; so many rebalances there were before."""
-        self._rebalances = rebalances
+        self._rebalances, self._thrown = rebalances, len(self._facts.measures.thrown)
         self._allowed = 2 * (1 + len(self._facts.processes))
 
     def quiet_ms(self) -> int:
@@ -108,6 +110,10 @@ class RestRules:
                 return f"{process.name} has thrown {process.last_error}"
             if _never_ends(process.script):
                 return f"a listener of {process.name} throws or does not return"
+        for each in self._facts.measures.thrown[self._thrown :]:
+            script = self._facts.processes[each.member].script
+            if script.after_error == AfterError.RESTART.value and each.error not in PASSING:
+                return f"{each.member} is started again and again: it has thrown {each.error}"
         return ""
 
     def _is_unheard(self) -> bool:

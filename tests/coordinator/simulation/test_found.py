@@ -1,0 +1,34 @@
+"""What random scenarios found, made smaller: each broke an invariant once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coordinator.simulation.known_flaws import ASSIGNED_AFTER_REPORT
+from coordinator.simulation.run import run
+from coordinator.simulation.scenario_file import read_scenario
+
+FILES = Path(__file__).parent / "found"
+FOUND: dict[str, tuple[int, set[tuple[str, str]]]] = {
+    "crash-then-zombie": (1465, set()),
+    "next-target-is-empty": (614, set()),
+    "nobody-left": (67, set()),
+    "refused-again-and-again": (12813, set()),
+    "reported-before-assigned": (3448, {("I7", ASSIGNED_AFTER_REPORT)}),
+    "started-again-and-again": (3732, set()),
+    "static-left-for-a-while": (330, set()),
+}
+"""By file: the seed, and the invariants that do not hold, with the weaknesses of Kafka's rules that they have as names."""
+
+
+def test_all_files_are_played() -> None:
+    assert {path.stem for path in FILES.glob("*.yaml")} == FOUND.keys()
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_was_found(name: str) -> None:
+    seed, expected = FOUND[name]
+    result = run(read_scenario(FILES / f"{name}.yaml"), seed, tells=False)
+    assert {(each.invariant, each.known) for each in result.violations} == expected
