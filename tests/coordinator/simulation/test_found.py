@@ -20,7 +20,7 @@ FOUND: dict[str, tuple[int, set[tuple[str, str]]]] = {
     "started-again-and-again": (3732, set()),
     "static-left-for-a-while": (330, set()),
 }
-"""By file: the seed, and the invariants that do not hold, with the weaknesses of Kafka's rules that they have as names."""
+"""By file: the seed, and the invariants that do not hold, with the names of the weaknesses of Kafka's rules."""
 
 
 def test_all_files_are_played() -> None:

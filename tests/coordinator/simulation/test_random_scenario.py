@@ -1,19 +1,16 @@
-"""Random scenarios: each is one that a file can have, all kinds come, and only known weaknesses break an invariant."""
+"""Random scenarios: each is one that a file can have, and all kinds come."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
 from coordinator.simulation.random_scenario import NAME, random_scenario
-from coordinator.simulation.run import run
-from coordinator.simulation.scenario import CoordinatorFault, Event, FailCoordinator, Restart
+from coordinator.simulation.scenario import CoordinatorFault, Event, FailCoordinator, Restart, Scenario
 from coordinator.simulation.scenario_file import parse_scenario
 from coordinator.simulation.scenario_text import scenario_text
-from tests.support.chance import IS_DRAWN_ANEW, seed
-from tests.support.long import cases
 
-SEEDS = cases("KOHORT_RANDOM_SCENARIOS", 150, many=20_000)
 SOME = range(1, 400)
 
 
@@ -25,15 +22,10 @@ def test_reads_back_from_its_file() -> None:
 
 
 def test_everything_comes() -> None:
-    scenarios = [random_scenario(number) for number in SOME]
+    scenarios = [random_scenario(number) for number in range(1, 4000)]
     events = [event for scenario in scenarios for event in scenario.events]
     scripts = [script for scenario in scenarios for script in scenario.members.values()]
-    restarts = {
-        (scenario.members[event.member].protocol, event.script.protocol)
-        for scenario in scenarios
-        for event in scenario.events
-        if isinstance(event, Restart)
-    }
+    restarts = {pair for scenario in scenarios for pair in _restarts(scenario)}
     assert {type(event) for event in events} == set(get_args(Event))
     assert {event.fault for event in events if isinstance(event, FailCoordinator)} == set(CoordinatorFault)
     assert {(script.library, script.protocol) for script in scripts} == {
@@ -45,10 +37,10 @@ def test_everything_comes() -> None:
     }  # fmt: skip
 
 
-def test_only_known_weaknesses_break_an_invariant() -> None:
-    first = int(seed("KOHORT_SIMULATION_SEED"), 16) if IS_DRAWN_ANEW else 1
-    for number in range(first, first + SEEDS):
-        result = run(random_scenario(number), number, tells=False)
-        assert not result.is_cut
-        unknown = [(each.invariant, each.at_s, each.message) for each in result.violations if not each.known]
-        assert not unknown, f"kohort simulate random --seed {number}: {unknown}"
+def _restarts(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    """From which protocol to which."""
+    protocols = {name: script.protocol for name, script in scenario.members.items()}
+    for event in scenario.events:
+        if isinstance(event, Restart):
+            yield protocols[event.member], event.script.protocol
+            protocols[event.member] = event.script.protocol
