@@ -298,11 +298,10 @@ class LogRules:
         if topic_id != value.topic_id:
             self._acknowledged_offsets.pop(key, None)
         elif value.offset < before and not _is_reset(request):
-            is_beyond = before > self._facts.topics.end(key)
             self._facts.broken(
                 "I7",
                 f"the offset of {record.topic}-{record.partition} goes back from {before} to {value.offset}",
-                LATE_COMMIT if is_late else CREATED_ANEW if is_beyond else self._flaw_at(key),
+                LATE_COMMIT if is_late else self._flaw_of_setback(request, key, before),
             )
             self._acknowledged_offsets.pop(key, None)
         self._offsets[key] = (value.topic_id, value.offset)
@@ -315,6 +314,13 @@ class LogRules:
                     f"{self._facts.name_of(request.member)}, {wrong}",
                     self._flaw_of_commit(request.member, key),
                 )
+
+    def _flaw_of_setback(self, request: Request[Any] | None, place: TopicPartition, before: int) -> str:
+        if before > self._facts.topics.end(place):
+            return CREATED_ANEW
+        if isinstance(request, OffsetCommit):
+            return self._flaw_of_commit(request.member, place)
+        return self._flaw_at(place)
 
     def _flaw_of_commit(self, member: str, place: TopicPartition) -> str:
         """Why a member commits what is another's: by now, or since it gave up what it should not have had; librdkafka
