@@ -77,6 +77,10 @@ class LogRules:
         self._facts = facts
         self._offsets: dict[tuple[str, int], tuple[UUID | None, int]] = {}
         """By topic and partition: topic id and offset as the log has them."""
+        self._anew: set[TopicPartition] = set()
+        """Partitions that were deleted, and may be there again."""
+        self._beyond: set[TopicPartition] = set()
+        """Of them, those whose committed offset was beyond the end when it was committed."""
         self._group_epoch = self._target_epoch = self._generation = 0
         self._epochs: dict[str, int] = {}
         """Of members of the consumer group."""
@@ -119,6 +123,7 @@ class LogRules:
 
     def gone(self, place: TopicPartition) -> None:
         """The partition was deleted: another one of its name is nobody's yet."""
+        self._anew.add(place)
         for owned in (self._has, self._kept):
             for member, partitions in owned.items():
                 owned[member] = partitions - {place}
@@ -301,9 +306,12 @@ class LogRules:
             self._facts.broken(
                 "I7",
                 f"the offset of {record.topic}-{record.partition} goes back from {before} to {value.offset}",
-                LATE_COMMIT if is_late else self._flaw_of_setback(request, key, before),
+                LATE_COMMIT if is_late else self._flaw_of_setback(request, key),
             )
             self._acknowledged_offsets.pop(key, None)
+        if key in self._anew:
+            is_beyond = value.offset > self._facts.topics.end(key)
+            (self._beyond.add if is_beyond else self._beyond.discard)(key)
         self._offsets[key] = (value.topic_id, value.offset)
         if isinstance(request, OffsetCommit):
             wrong = self._may_not_commit(request, key, value.topic_id)
@@ -315,8 +323,8 @@ class LogRules:
                     self._flaw_of_commit(request.member, key),
                 )
 
-    def _flaw_of_setback(self, request: Request[Any] | None, place: TopicPartition, before: int) -> str:
-        if before > self._facts.topics.end(place):
+    def _flaw_of_setback(self, request: Request[Any] | None, place: TopicPartition) -> str:
+        if place in self._beyond:
             return CREATED_ANEW
         if isinstance(request, OffsetCommit):
             return self._flaw_of_commit(request.member, place)

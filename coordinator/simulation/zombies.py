@@ -15,8 +15,8 @@ from coordinator.simulation.schedule import Schedule
 
 class Consumption:
     """Who fetches each partition. A process is a zombie when the coordinator does not take it for a member of the
-    present generation: it was removed or replaced, or the group has gone on without it (a static member that did not
-    rejoin stays a member in Kafka's books).
+    present generation: it was removed or replaced, has left for a while (a static member of the consumer protocol), or
+    the group has gone on without it (a static member that did not rejoin stays a member in Kafka's books).
 
     Two who fetch one partition are an overlap where one of them is a zombie, and a broken invariant (I1) where not.
     """
@@ -41,7 +41,9 @@ class Consumption:
         member = process.member.member_id
         if group is None or not group.has_member(member):
             return True
-        return isinstance(group, ClassicGroup) and self.joined.get(member, -1) < group.generation
+        if isinstance(group, ClassicGroup):
+            return self.joined.get(member, -1) < group.generation
+        return group.members[member].epoch < 0
 
     def fetching_changed(self, process: Process, before: Partitions) -> None:
         for each in sorted(before - process.fetching):
