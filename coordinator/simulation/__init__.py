@@ -12,6 +12,7 @@ process      a consumer's process: the member (`coordinator.consumer`), its appl
 consumers    makes a member from its script
 zombies      who consumes what, and whom of them the coordinator has put out
 invariants   what must hold after every step, in `log_rules`, `client_rules` and `rest_rules`; `violations` are kept
+upgrades     what an online upgrade takes over
 known_flaws  weaknesses of Kafka's own rules that the simulation has found
 broken_rules safety rules that can be switched off
 measures     what a run costs: rebalances, partitions moved, time without an owner

@@ -19,8 +19,9 @@ it reconciles with the answer (I1, I2)."""
 
 STRAY_CLAIM = "stray-claim"
 """A member claims a partition that does not exist any more, as its topic was created anew with fewer. Java's sticky
-assignors do not compare claims with the metadata, and where the members subscribe to different topics they then give
-other partitions to two members, or twice to one (I5; then I1, I2, I4, I7, for as long as the claims are kept)."""
+assignors do not compare claims with the metadata, and where the members subscribe to different topics the claimant
+keeps it (I4), and other partitions are given to two members, or twice to one (I5; then I1, I2, I4, I7), for as long as
+the claims are kept. librdkafka's keeps a claim of a topic that was deleted."""
 
 LATE_REPORT = "late-report"
 """A heartbeat of the consumer protocol that joined, or reported in full what the member owned, is handled late:
@@ -36,11 +37,23 @@ LATE_JOIN = "late-join"
 """A JoinGroup is handled late, or once more: it joins the next generation for its member, with the claims that it had
 then, so that a cooperative leader gives away what the member has got since (I1, I2, I7)."""
 
-UPGRADED_WHILE_REVOKING = "upgraded-while-revoking"
-"""A classic group is upgraded between the two rebalances of the cooperative protocol. The leader's assignment no
-longer has what a member is to give up, and the upgrade takes it for all that the member has: the rest is given on at
-once, while the listener of the former owner still has its time (I1, I2). The classic protocol would have waited for it
-to join again."""
+UPGRADED_WHILE_REBALANCING = "upgraded-while-rebalancing"
+"""A classic group is upgraded while its members own more than the group knows of; the upgrade takes what the group
+knows for all that they have, and the rest is given on at once (I1, I2). The classic protocol would have waited for them
+to join again. It is so between the two rebalances of the cooperative protocol, as the leader's assignment no longer has
+what a member is to give up; and in a rebalance that began before the leader had assigned anything in the one before, as
+that clears the assignments of all members."""
+
+UPGRADED_WITHOUT_TARGET = "upgraded-without-target"
+"""A classic group is upgraded by a static member that takes its predecessor's place. No subscription changes, so the
+group epoch stays, and the target is what the classic leader had assigned. Members that had joined since are assigned
+nothing, and partitions of members that had left have no owner, until something else moves the group epoch (I4)."""
+
+GONE_TAKEN_OVER = "gone-taken-over"
+"""A classic group is upgraded after a topic was created anew with fewer partitions and before its leader has assigned
+those that there are. The upgrade takes over partitions that do not exist. The uniform assignor counts them as their
+owner's share and fails: whoever needs a new target is answered UNKNOWN_SERVER_ERROR (I9). Where none is needed, they
+stay assigned (I4)."""
 
 ASSIGNED_TOO_LATE = "assigned-too-late"
 """An `assigned` of Java's consumer of the new protocol waits for `poll` while the member leaves, or is fenced: it is

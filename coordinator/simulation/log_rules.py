@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -28,9 +28,9 @@ from coordinator.engine.records import (
     OffsetRecord,
     Record,
     TargetEpochRecord,
-    TopicPartitions,
 )
 from coordinator.simulation.consumers import GROUP
+from coordinator.simulation.embedded_partitions import assigned, claimed, subscribed
 from coordinator.simulation.facts import Facts
 from coordinator.simulation.known_flaws import (
     ASSIGNED_AFTER_REPORT,
@@ -39,12 +39,12 @@ from coordinator.simulation.known_flaws import (
     LATE_REPORT,
     REJOINED_UNNOTICED,
     STRAY_CLAIM,
-    UPGRADED_WHILE_REVOKING,
+    UPGRADED_WHILE_REBALANCING,
 )
 from coordinator.simulation.node import Node
 from coordinator.simulation.process import NOTHING
-from wire.messages.embedded_protocol import read_assignment, read_subscription
-from wire.messages.reader import DecodeError
+from coordinator.simulation.upgrades import Upgrades
+from wire.errors import ErrorCode
 
 
 class LogRules:
@@ -90,8 +90,8 @@ class LogRules:
         """The flaw by which a member committed a partition that was another's."""
         self._has: dict[str, Partitions] = {}
         """What a member has by the coordinator, of either protocol."""
-        self._agreed: dict[tuple[int, int], tuple[str | None, str]] = {}
-        """By engine and generation."""
+        self._agreed: dict[int, tuple[str | None, str]] = {}
+        """By generation of the present classic group, since the coordinator has loaded it."""
         self._acknowledged: dict[str, int] = {}
         """The highest epoch or generation that a member's answers have carried."""
         self._acknowledged_offsets: dict[tuple[str, int], int] = {}
@@ -105,13 +105,16 @@ class LogRules:
         """Members that are in the present generation by a JoinGroup that came late."""
         self.unheard: set[str] = set()
         """Members whose last assignment was in an answer that nobody heard."""
+        self.failed_targets: set[str] = set()
+        """Members that were refused last, as no target can be computed for GONE_TAKEN_OVER."""
+        self._upgrades = Upgrades(facts)
+        self._places = self._upgrades.places
         self._kept: dict[str, Partitions] = {}
         """What such a member has or is giving up."""
         self._kept_before: dict[str, Partitions] = {}
         """And before its last change, which its last heartbeat may have made."""
         self._timely: object = None
         """The last heartbeat at its member's epoch that moved the member on."""
-        self._engines = 0
         self._checked: object = None
         """The last commit whose member may commit whatever it has."""
         self._answers: dict[type, Callable[..., None]] = {
@@ -143,6 +146,7 @@ class LogRules:
             self._group_epoch = self._target_epoch = 0
             self._forget_missing(records)
         replaced: Partitions = frozenset()
+        takes_over = is_upgrade
         for record in records:
             match record:
                 case OffsetRecord():
@@ -158,7 +162,8 @@ class LogRules:
                         self._group_epoch = self._grown("group epoch", self._group_epoch, group.epoch)
                 case TargetEpochRecord(value=target) if target is not None:
                     self._target_epoch = self._grown("assignment epoch", self._target_epoch, target.epoch)
-                    if not is_upgrade:
+                    self._upgrades.is_target_taken_over, takes_over = takes_over, False
+                    if not self._upgrades.is_target_taken_over:
                         self._target()
                 case ConsumerMemberRecord(member=member, value=None):
                     self._epochs.pop(member, None)
@@ -184,6 +189,7 @@ class LogRules:
 
     def _classic(self, value: ClassicGroupValue | None, *, by_leader: bool) -> None:
         if value is None:
+            self._agreed.clear()
             return
         if value.generation == 0 or not value.protocol_type:
             self._generation = 0
@@ -191,7 +197,7 @@ class LogRules:
         here = {each.member for each in value.members}
         self._removed |= self._given.keys() - here
         self._given = {each.member: each.assignment for each in value.members}
-        self._has = {member: _assigned(assignment) for member, assignment in self._given.items()}
+        self._has = {member: assigned(assignment) for member, assignment in self._given.items()}
         if not by_leader:
             return
         twice = [each for each, count in Counter(_all(self._has.values())).items() if count > 1]
@@ -200,7 +206,7 @@ class LogRules:
             self._facts.broken("I5", f"the leader gives {_name(twice[0])} to two members", known)
             self._facts.violations.cause = self._facts.violations.cause or known
         for each in value.members:
-            topics = _wanted(each.subscription)
+            topics = subscribed(each.subscription)
             unwanted = sorted(place for place in self._has[each.member] if place.topic not in topics)
             if unwanted:
                 who = self._facts.name_of(each.member)
@@ -213,10 +219,9 @@ class LogRules:
         """Whether a member claims a partition that does not exist."""
         topics = self._facts.topics
         return any(
-            not topics.exists(TopicPartition(topic, number))
+            not topics.exists(place)
             for each in value.members
-            for topic, numbers in read_subscription(each.subscription).owned.items()
-            for number in numbers
+            for place in claimed(value.protocol, each.subscription)
         )
 
     def _current(
@@ -393,23 +398,21 @@ class LogRules:
     def _forget_missing(self, records: Sequence[Record]) -> None:
         """Members that have left a classic group before its next generation are not upgraded with it.
 
-        What the others still have to revoke is not, either.
+        Nor is what the others own beyond what they are assigned.
         """
         group = self._facts.engine.state.groups.get(GROUP)
         upgraded = {each.member for each in records if isinstance(each, ConsumerMemberRecord)}
+        for forgotten in self._upgrades.forgotten(records, self._generation, self._given):
+            self.released[forgotten] = UPGRADED_WHILE_REBALANCING
         for member in self._given.keys() - upgraded:
             if group is None or not group.has_member(member):
                 self._has.pop(member, None)
                 self._removed.add(member)
         self._given = {}
-        for process in self._facts.processes.values():
-            member = process.member.member_id
-            if process.is_running and member in upgraded:
-                for place in process.owned - self._has.get(member, NOTHING):
-                    self.released[member, place] = UPGRADED_WHILE_REVOKING
 
     def _forget_group(self) -> None:
         """The consumer group is deleted: members that stay are those of the classic group that follows it."""
+        self._agreed.clear()
         self._generation = 0
         self._group_epoch = self._target_epoch = 0
         self._epochs.clear()
@@ -427,11 +430,12 @@ class LogRules:
         if type(request) is ConsumerGroupHeartbeat and request.owned and node is self._facts.coordinator:
             self._reported(request, answer)
 
-    def _join_answered(self, _request: JoinGroup, answer: JoinGroupAnswer, _is_heard: bool) -> None:
+    def _join_answered(self, request: JoinGroup, answer: JoinGroupAnswer, _is_heard: bool) -> None:
+        self._note_failed_target(request.member, answer.error)
         if answer.error or not answer.leader:
             return
         told = answer.protocol, self._facts.name_of(answer.leader)
-        agreed = self._agreed.setdefault((self._engines, answer.generation), told)
+        agreed = self._agreed.setdefault(answer.generation, told)
         if told != agreed:
             self._facts.broken(
                 "I11", f"generation {answer.generation} has two leaders or protocols: {agreed} and {told}"
@@ -444,20 +448,27 @@ class LogRules:
         group = self._facts.engine.state.groups.get(GROUP)
         who = self._facts.name_of(request.member)
         if isinstance(group, ConsumerGroup):
-            if not _assigned(answer.assignment) <= self._has.get(request.member, frozenset()):
+            if not assigned(answer.assignment) <= self._has.get(request.member, frozenset()):
                 self._facts.broken("I11", f"{who} is given more by SyncGroup than its current assignment")
         elif answer.assignment != self._given.get(request.member):
             self._facts.broken("I11", f"{who} is not given what the leader has assigned to it")
 
     def _heartbeat_answered(
-        self, _request: Request[Any], answer: ConsumerGroupHeartbeatAnswer, is_heard: bool
+        self, request: ConsumerGroupHeartbeat, answer: ConsumerGroupHeartbeatAnswer, is_heard: bool
     ) -> None:
+        self._note_failed_target(request.member, answer.error)
         if answer.assignment is not None and answer.member is not None:
             self._acknowledged[answer.member] = answer.epoch
             if is_heard:
                 self.unheard.discard(answer.member)
             else:
                 self.unheard.add(answer.member)
+
+    def _note_failed_target(self, member: str, error: ErrorCode) -> None:
+        if error is ErrorCode.UNKNOWN_SERVER_ERROR and self._upgrades.takes_gone_over():
+            self.failed_targets.add(member)
+        else:
+            self.failed_targets.discard(member)
 
     def _reported(self, request: ConsumerGroupHeartbeat, answer: object) -> None:
         is_over = 0 < request.epoch < self._epochs.get(request.member, 0) and request is not self._timely
@@ -476,10 +487,25 @@ class LogRules:
             if not code:
                 self._acknowledged_offsets[offset.topic, offset.partition] = offset.offset
 
+    # At rest.
+
+    def flaw_at_rest(self, place: TopicPartition) -> str:
+        """Why a partition has no owner, or one although it does not exist, while all members are settled."""
+        group = self._facts.engine.state.groups.get(GROUP)
+        if isinstance(group, ConsumerGroup):
+            return self._upgrades.flaw_at_rest(group, place)
+        if group is None or self._facts.topics.exists(place):
+            return ""
+        is_claimed = any(
+            place in assigned(each.assignment) & claimed(group.protocol, each.metadata(group.protocol) or b"")
+            for each in group.members.values()
+        )
+        return STRAY_CLAIM if is_claimed else ""
+
     # Fail-over.
 
     def replayed(self, node: Node, before: Engine | None) -> None:
-        self._engines += 1
+        self._agreed.clear()
         if before is not None and hard_state(before) != hard_state(node.engine):
             self._facts.broken(
                 "I8", f"node {node.number} has another state from the log than its predecessor"
@@ -506,15 +532,6 @@ class LogRules:
             if kept is None or kept.offset < offset:
                 self._facts.broken("I8", f"a commit of {key[0]}-{key[1]} was acknowledged and is lost")
 
-    def _places(self, partitions: TopicPartitions) -> Partitions:
-        names = self._facts.engine.topics.names
-        return frozenset(
-            TopicPartition(names[topic], number)
-            for topic, numbers in partitions.items()
-            if topic in names
-            for number in numbers
-        )
-
 
 def hard_state(engine: Engine) -> object:
     """What records have made true, of all groups."""
@@ -534,24 +551,6 @@ def _conversion(records: Sequence[Record]) -> tuple[bool, bool]:
     from_classic = (ClassicGroupRecord, True) in kinds and (ConsumerGroupRecord, False) in kinds
     from_consumer = (ConsumerGroupRecord, True) in kinds and (ClassicGroupRecord, False) in kinds
     return from_classic, from_consumer
-
-
-def _assigned(assignment: bytes) -> Partitions:
-    """Of an assignment that no leader has given, or that cannot be read: nothing."""
-    if not assignment:
-        return frozenset()
-    try:
-        partitions: Mapping[str, tuple[int, ...]] = read_assignment(assignment).partitions
-    except DecodeError:
-        return frozenset()
-    return frozenset(TopicPartition(topic, each) for topic, numbers in partitions.items() for each in numbers)
-
-
-def _wanted(subscription: bytes) -> tuple[str, ...]:
-    try:
-        return read_subscription(subscription).topics
-    except DecodeError:
-        return ()
 
 
 def _all(partitions: Iterable[Partitions]) -> Iterable[TopicPartition]:

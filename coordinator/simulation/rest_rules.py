@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Callable, Container
 
 from coordinator.consumer.library import AfterError
 from coordinator.consumer.outputs import TopicPartition
@@ -46,8 +46,10 @@ class RestRules:
     I10: there are no more than two rebalances, and two for each consumer that had something to catch up with.
     """
 
-    def __init__(self, facts: Facts, unheard: Container[str]) -> None:
-        self._facts, self._unheard = facts, unheard
+    def __init__(
+        self, facts: Facts, unheard: Container[str], flaw_at_rest: Callable[[TopicPartition], str]
+    ) -> None:
+        self._facts, self._unheard, self._flaw_at_rest = facts, unheard, flaw_at_rest
         self._rebalances = self._thrown = 0
         """How many there were when the quiet time began."""
         self._allowed = 0
@@ -74,6 +76,9 @@ class RestRules:
 
     def unrest(self) -> str:
         """What is not at rest now; empty where all is."""
+        return self._unsettled() or self._misowned()[0] or self._out_of_date()
+
+    def _unsettled(self) -> str:
         for process in self._running():
             if not process.is_polling:
                 return f"{process.name} does not poll"
@@ -88,7 +93,7 @@ class RestRules:
             return f"the group is {group.state.value}"
         if self._facts.coordinator.engine is not self._facts.engine:
             return "the coordinator loads"
-        return self._unowned()
+        return ""
 
     def judge(self, *, is_at_rest: bool, rebalances: int) -> None:
         """At the end of the quiet time."""
@@ -101,7 +106,7 @@ class RestRules:
                 broken("I9", f"{type(request).__name__} {number} is never answered")
         elif not self.excuse():
             what = f"not at rest {self.quiet_ms() // 1000} s after the last event: {self.unrest()}"
-            broken("I4", what, UNHEARD_ASSIGNMENT if self._is_unheard() else "")
+            broken("I4", what, self._known_flaw())
 
     def excuse(self) -> str:
         """Why a group need not come to rest; empty where it must."""
@@ -116,13 +121,17 @@ class RestRules:
                 return f"{each.member} is started again and again: it has thrown {each.error}"
         return ""
 
-    def _is_unheard(self) -> bool:
-        return any(each.member.member_id in self._unheard for each in self._running())
+    def _known_flaw(self) -> str:
+        if any(each.member.member_id in self._unheard for each in self._running()):
+            return UNHEARD_ASSIGNMENT
+        place = None if self._unsettled() else self._misowned()[1]
+        return "" if place is None else self._flaw_at_rest(place)
 
     def _running(self) -> list[Process]:
         return [each for each in self._facts.processes.values() if each.is_running]
 
-    def _unowned(self) -> str:
+    def _misowned(self) -> tuple[str, TopicPartition | None]:
+        """What is wrong with the first partition that has not one owner; empty where each has."""
         owners: Counter[TopicPartition] = Counter()
         wanted: set[str] = set()
         for process in self._running():
@@ -131,11 +140,15 @@ class RestRules:
         for name, topic in self._facts.topics.image.topics.items():
             if name in wanted:
                 for number in range(topic.partitions):
-                    count = owners.pop(TopicPartition(name, number), 0)
+                    place = TopicPartition(name, number)
+                    count = owners.pop(place, 0)
                     if count != 1:
-                        return f"{name}-{number} has {count} owners"
+                        return f"{name}-{number} has {count} owners", place
         for place in owners:
-            return f"{place.topic}-{place.partition} is owned and does not exist, or is not wanted"
+            return f"{place.topic}-{place.partition} is owned and does not exist, or is not wanted", place
+        return "", None
+
+    def _out_of_date(self) -> str:
         group = self._facts.engine.state.groups.get(GROUP)
         # That of a group without members stays as it was when the last one left; the next one to join computes it.
         if isinstance(group, ConsumerGroup) and group.members and group.epoch != group.assignment_epoch:

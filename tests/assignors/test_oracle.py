@@ -10,12 +10,13 @@ from uuid import UUID
 
 import pytest
 
-from assignors.assignor import Assignor, Leader
+from assignors.assignor import Assignor, Leader, Side
 from assignors.errors import AssignorFailedError, AssignorHangsError
 from assignors.java.hash_map import map_order, uuid_hashes, uuid_sort_key
-from assignors.model import DenseGroup, GroupSpec, Result
-from assignors.registry import BUILT_IN
+from assignors.model import DenseGroup, GroupSpec, MemberSpec, Result
+from assignors.registry import BUILT_IN, find
 from tests.assignors.cases import chain
+from tests.assignors.groups import group, holding, topics
 from tests.kafka.oracle import JavaThrewError, Named, Oracle
 
 pytestmark = pytest.mark.kafka
@@ -59,6 +60,37 @@ def test_gives_what_java_gives(
         f"failures; {counts[NEVER]} that Java would never answer not asked; {counts['shared a bin']} maps in which "
         "topics shared a bin"
     )
+
+
+def _member(id_: str, topic: str, *owned: int) -> MemberSpec:
+    return holding(MemberSpec(id=id_, topics=(topic,)), {topic: owned} if owned else {}, 1)
+
+
+GONE = {
+    "who claims it keeps it, and another is assigned its own twice": (
+        group(topics(t=1, u=3), _member("a", "u", 0, 1, 2), _member("b", "t", 0, 1)),
+        {"a": {"u": [0, 0, 1, 1, 2, 2]}, "b": {"t": [0, 1]}},
+    ),
+    "it counts as its claimant's share": (
+        group(topics(t=2), _member("a", "t", 2), _member("b", "t", 1), _member("c", "t")),
+        "No more unfilled consumers to be assigned.",
+    ),
+    "its claimant restarted": (
+        group(topics(t=2), _member("a", "t"), _member("b", "t", 1), _member("c", "t")),
+        {"a": {"t": [0]}, "b": {"t": [1]}, "c": {}},
+    ),
+}
+"""Claims of cooperative members, of a topic t that was created anew with fewer partitions."""
+
+
+@pytest.mark.parametrize(("spec", "expected"), GONE.values(), ids=GONE)
+def test_java_keeps_claims_of_partitions_that_are_gone(
+    spec: GroupSpec, expected: Named | str, oracle: Oracle
+) -> None:
+    cooperative = find("cooperative-sticky", Side.CLIENT)
+    theirs = java(oracle, cooperative, spec)
+    assert theirs == expected
+    compare(ours(cooperative, spec), theirs, str(spec))
 
 
 def java(oracle: Oracle, assignor: Assignor, spec: GroupSpec) -> Named | str:

@@ -270,6 +270,19 @@ def test_i11_a_follower_that_is_given_something_else() -> None:
         assert "I11" in play(Variant.EAGER)
 
 
+def test_i11_a_group_that_begins_anew_counts_its_generations_anew() -> None:
+    events = (
+        Start(at=0, member="a"),
+        Close(at=10, member="a"),
+        Restart(at=15, member="b", script=replace(SCRIPT, protocol="consumer")),
+        Close(at=25, member="b"),
+        Start(at=30, member="c"),
+    )
+    assert (
+        play(Variant.AS_WRITTEN, scenario=replace(with_variant(THREE, Variant.EAGER), events=events)) == set()
+    )
+
+
 UPGRADE = replace(
     with_variant(THREE, Variant.EAGER),
     events=(

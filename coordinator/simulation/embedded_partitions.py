@@ -1,0 +1,41 @@
+"""What the bytes of the embedded protocol say of partitions and topics. Of bytes that cannot be read: nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from coordinator.consumer.outputs import Partitions, TopicPartition
+from wire.messages.assignor_user_data import read_sticky
+from wire.messages.embedded_protocol import read_assignment, read_subscription
+from wire.messages.reader import DecodeError
+
+
+def assigned(assignment: bytes) -> Partitions:
+    """What a leader has assigned; nothing where none has yet."""
+    if not assignment:
+        return frozenset()
+    try:
+        return _places(read_assignment(assignment).partitions)
+    except DecodeError:
+        return frozenset()
+
+
+def claimed(protocol: str | None, subscription: bytes) -> Partitions:
+    """What a member says it owns: to the leader of an eager sticky group in its user data."""
+    try:
+        said = read_subscription(subscription)
+        return _places(read_sticky(said.user_data or b"")[0] if protocol == "sticky" else said.owned)
+    except DecodeError:
+        return frozenset()
+
+
+def subscribed(subscription: bytes) -> tuple[str, ...]:
+    """The topics that a member subscribes to."""
+    try:
+        return read_subscription(subscription).topics
+    except DecodeError:
+        return ()
+
+
+def _places(partitions: Mapping[str, tuple[int, ...]]) -> Partitions:
+    return frozenset(TopicPartition(topic, each) for topic, numbers in partitions.items() for each in numbers)

@@ -1,0 +1,93 @@
+"""What an online upgrade takes over from a classic group, and which known flaws of Kafka follow from that.
+
+It takes over what the coordinator knows to be assigned: not what the members own, nor what there is to be assigned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from coordinator.consumer.outputs import Partitions, TopicPartition
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.records import (
+    ConsumerGroupRecord,
+    ConsumerMemberRecord,
+    CurrentAssignmentRecord,
+    Record,
+    TopicPartitions,
+)
+from coordinator.simulation.consumers import GROUP
+from coordinator.simulation.embedded_partitions import assigned
+from coordinator.simulation.facts import Facts
+from coordinator.simulation.known_flaws import GONE_TAKEN_OVER, UPGRADED_WITHOUT_TARGET
+from coordinator.simulation.process import NOTHING
+
+
+class Upgrades:
+    """See the module."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self.is_target_taken_over = False
+        """Whether the target is what the last upgrade found assigned, and none was computed since."""
+
+    def forgotten(
+        self, records: Sequence[Record], generation: int, given: Mapping[str, bytes]
+    ) -> Iterator[tuple[str, TopicPartition]]:
+        """Members and what they own that the upgrade of these records has not taken over, by Kafka's rules.
+
+        The leader has not assigned it; or a rebalance began after a generation that it had not assigned yet, as that
+        clears all assignments.
+
+        :param generation: the last that a leader has assigned
+        :param given: what it assigned to each member
+        """
+        at, epoch = next(
+            (number, record.value.epoch)
+            for number, record in enumerate(records)
+            if isinstance(record, ConsumerGroupRecord) and record.value is not None
+        )
+        taken = {each.member: NOTHING for each in records[:at] if isinstance(each, ConsumerMemberRecord)}
+        for record in reversed(records):  # the upgrade's own record of a member is its first one
+            if isinstance(record, CurrentAssignmentRecord) and record.value and record.member in taken:
+                taken[record.member] = self.places(record.value.assigned)
+        is_cleared = epoch > generation and not any(taken.values())
+        for process in self._facts.processes.values():
+            member = process.member.member_id
+            if process.is_running and member in taken:
+                known = NOTHING if is_cleared else assigned(given.get(member, b""))
+                for place in process.owned - taken[member] - known:
+                    yield member, place
+
+    def takes_gone_over(self) -> bool:
+        """Whether an upgrade has taken over a partition that does not exist, or would now."""
+        group, topics = self._facts.engine.state.groups.get(GROUP), self._facts.topics
+        if isinstance(group, ClassicGroup):
+            taken: Iterable[Partitions] = (assigned(each.assignment) for each in group.members.values())
+        else:
+            taken = () if group is None else map(self.places, group.targets.values())
+        return any(
+            place.topic in topics.image.topics and not topics.exists(place)
+            for each in taken
+            for place in each
+        )
+
+    def flaw_at_rest(self, group: ConsumerGroup, place: TopicPartition) -> str:
+        """Why the partition has no owner, or one although it does not exist, while all members are settled."""
+        if not self.is_target_taken_over:
+            return ""
+        is_assigned = any(place in self.places(target) for target in group.targets.values())
+        if self._facts.topics.exists(place):
+            return "" if is_assigned else UPGRADED_WITHOUT_TARGET
+        return GONE_TAKEN_OVER if is_assigned else ""
+
+    def places(self, partitions: TopicPartitions) -> Partitions:
+        """Partitions by the names of their topics; those of topics that are gone are left out."""
+        names = self._facts.engine.topics.names
+        return frozenset(
+            TopicPartition(names[topic], number)
+            for topic, numbers in partitions.items()
+            if topic in names
+            for number in numbers
+        )
