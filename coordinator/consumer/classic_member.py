@@ -41,7 +41,7 @@ class ClassicMember(RebalancingMember):
         if self.in_poll:
             at_ms = min(at_ms, self._next_in_poll())
         elif self.is_closing or self._waits_for_commit:
-            at_ms = min(at_ms, self._next_retry())
+            at_ms = min(at_ms, self._next_retry(), self._committed_due_ms)
         return None if at_ms >= NEVER else at_ms
 
     def _next_in_poll(self) -> int:
@@ -63,6 +63,8 @@ class ClassicMember(RebalancingMember):
     def wake(self, now_ms: int) -> None:
         self._heartbeat(now_ms)
         self._retry_commits(now_ms)
+        if self._waits_for_commit:
+            self._wait_for_committed(now_ms)
         self._advance(now_ms)
 
     def subscribe(self, topics: tuple[str, ...], now_ms: int) -> None:

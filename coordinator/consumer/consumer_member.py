@@ -122,6 +122,8 @@ class ConsumerMember(ReconcilingMember):
         if self.is_closed:
             return None
         at_ms = self._next_retry()
+        if self._waits_for_commit:
+            at_ms = min(at_ms, self._committed_due_ms)
         if self.is_closing and self._then is None:
             at_ms = min(at_ms, self._close_by_ms)
         if self.state not in _SILENT:
@@ -170,6 +172,8 @@ class ConsumerMember(ReconcilingMember):
         if self.is_closed:
             return
         self._retry_commits(now_ms)
+        if self._waits_for_commit:
+            self._wait_for_committed(now_ms)
         if self.is_closing and now_ms >= self._close_by_ms:
             self._hurry_close(now_ms)
         self._advance(now_ms)

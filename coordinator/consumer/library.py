@@ -56,6 +56,9 @@ class Ways:
     fatal_codes: frozenset[ErrorCode] | None = None
     """Answers to ConsumerGroupHeartbeat that end the membership for good; another one that a retry does not mend is
     ignored. None: every such answer ends it."""
+    strands_shared_fetch: bool = False
+    """Whether `committed` is never answered where it waits for the OffsetFetch that positions are looked up with, and
+    that one is to be sent again."""
     hangs_without_coordinator: bool = False
     """Whether the client's threads wait for each other, for ever, where there was no coordinator for longer than
     request.timeout.ms."""
@@ -92,6 +95,7 @@ _LIBRDKAFKA = Ways(
     topic_error="UNKNOWN_TOPIC_OR_PART",
     lost_error="_ASSIGNMENT_LOST",
 )
+_JAVA_4_3 = replace(_JAVA, strands_shared_fetch=True)
 _KAFKA_PYTHON_2_0_1 = replace(_JAVA, hangs_without_coordinator=True)
 _LIBRDKAFKA_2_14 = replace(
     _LIBRDKAFKA,
@@ -136,6 +140,14 @@ LIBRARIES = {
             listener_error="KafkaException",
             ways=_JAVA,
             source="kafka-clients 4.3.1, ConsumerCoordinator and ConsumerMembershipManager",
+        ),
+        Library(
+            name="java-4.3",
+            leader=Leader.JAVA,
+            assignors=("range", "cooperative-sticky"),
+            listener_error="KafkaException",
+            ways=_JAVA_4_3,
+            source="KAFKA-20765 (apache/kafka#22747), tried with CommitRequestManager of 4.3.1; mended in 4.4.0",
         ),
         Library(
             name="librdkafka",

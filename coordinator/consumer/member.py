@@ -140,6 +140,11 @@ class Member(ABC):
         """Whether the application waits in `commitSync`, and whether it polls after that."""
         self._fetches_offsets = False
         self._fetch_offsets_at_ms = 0
+        self._committed_by_ms = NEVER
+        """How long the application waits in `committed`; NEVER: it does not."""
+        self._shares_fetch = self._is_stranded_call = False
+        """Whether what it waits for is the OffsetFetch that its positions were looked up with, and whether its answer
+        was lost (`strands_shared_fetch`)."""
 
     def take(self) -> list[Output]:
         """The outputs since the last time, in order."""
@@ -245,6 +250,21 @@ class Member(ABC):
         self._waits_for_commit, self._polls_next = True, was_in_poll
         self._commit(self._consumed(), now_ms, now_ms + COMMIT_PATIENCE_MS, self._synced, is_sync=True)
 
+    def committed(self, now_ms: int) -> None:
+        """`Consumer.committed` of all that is owned; ends with `Raised` where there is no answer in time.
+
+        The application waits for it, and is in `poll` again then, where it was. Where positions are being looked up it
+        waits for the same answer.
+        """
+        if not self.owned:
+            return
+        was_in_poll = self.in_poll or self._polls_next
+        self.leave_poll(now_ms)
+        self._waits_for_commit, self._polls_next = True, was_in_poll
+        self._committed_by_ms = now_ms + COMMIT_PATIENCE_MS
+        self._shares_fetch = self._fetches_offsets
+        self._wait_for_committed(now_ms)
+
     def _synced(self, error: str, now_ms: int) -> None:
         polls, self._polls_next = self._polls_next, False
         self._waits_for_commit = False
@@ -337,6 +357,7 @@ class Member(ABC):
         self._own(frozenset())
         self._waiting.clear()
         self._retries.clear()
+        self._committed_by_ms = NEVER
         self.outputs.append(Closed())
 
     # Offsets.
@@ -464,15 +485,16 @@ class Member(ABC):
         return self.owned - self.positioned
 
     def _fetch_offsets(self, now_ms: int) -> None:
-        """Ask for the committed offsets of what is owned and has no position."""
+        """Ask for the committed offsets of what is owned and has no position; of all where the application asks."""
+        is_asked = self._committed_by_ms != NEVER
         if (
             self._fetches_offsets
             or now_ms < self._fetch_offsets_at_ms
-            or len(self.positioned) == len(self.owned)
+            or (len(self.positioned) == len(self.owned) and not is_asked)
         ):
             return
         wanted: dict[str, list[int]] = {}
-        for topic, partition in sorted(self._unpositioned):
+        for topic, partition in sorted(self.owned if is_asked else self._unpositioned):
             wanted.setdefault(topic, []).append(partition)
         if not wanted or not self._find_coordinator(now_ms):
             return
@@ -490,7 +512,7 @@ class Member(ABC):
         self._fetches_offsets = False
         if not isinstance(answer, OffsetFetchAnswer):
             self._lose_coordinator(now_ms)
-            self._fetch_offsets_at_ms = now_ms + self.settings.retry_backoff_ms
+            self._fetch_again(now_ms)
             return
         group = answer.groups[0]
         found: Offsets = {}
@@ -499,14 +521,45 @@ class Member(ABC):
                 place = TopicPartition(str(topic), partition)
                 if fetched.error is ErrorCode.NONE and place in self.owned and place not in self.positioned:
                     found[place] = fetched.offset
-        if group.error is not ErrorCode.NONE or not found:
-            self._offset_fetch_refused(group.error, now_ms)
         if found:
             self.positioned.update(found)
             self.outputs.append(Positioned(found))
+        if group.error is ErrorCode.NONE:
+            self._end_committed("", now_ms)
+        if group.error is not ErrorCode.NONE or not found:
+            self._offset_fetch_refused(group.error, now_ms)
 
     def _offset_fetch_refused(self, code: ErrorCode, now_ms: int) -> None:
         """Ask again after the backoff, of another coordinator where this is none."""
         if code in COORDINATOR_MOVED:
             self._lose_coordinator(now_ms)
+        self._fetch_again(now_ms)
+
+    def _fetch_again(self, now_ms: int) -> None:
         self._fetch_offsets_at_ms = now_ms + self.settings.retry_backoff_ms
+
+    def _wait_for_committed(self, now_ms: int) -> None:
+        """What is due while the application waits in `committed`."""
+        if now_ms >= self._committed_by_ms:
+            self._end_committed("TimeoutException", now_ms)
+        elif self._committed_by_ms != NEVER and not self._is_stranded_call:
+            self._fetch_offsets(now_ms)
+
+    def _end_committed(self, error: str, now_ms: int) -> None:
+        if self._committed_by_ms == NEVER:
+            return
+        self._committed_by_ms = NEVER
+        self._shares_fetch = self._is_stranded_call = False
+        if error:
+            self.outputs.append(Raised(error))
+        self._synced(error, now_ms)
+
+    @property
+    def _committed_due_ms(self) -> int:
+        """When `_wait_for_committed` has something to do."""
+        is_asked = self._committed_by_ms != NEVER
+        is_looking_up = self._coordinator is None and self._looking_up
+        if not is_asked or self._fetches_offsets or is_looking_up or self._is_stranded_call:
+            return self._committed_by_ms
+        lookup_ms = self._lookup_at_ms if self._coordinator is None else 0
+        return min(self._committed_by_ms, max(self._fetch_offsets_at_ms, lookup_ms))

@@ -372,9 +372,15 @@ class ReconcilingMember(Member):
     def _fetch_identity(self) -> tuple[str | None, int]:
         return (self._uuid, self._epoch) if self._epoch > 0 else (None, NO_EPOCH)
 
+    def _fetch_again(self, now_ms: int) -> None:
+        super()._fetch_again(now_ms)
+        self._is_stranded_call = self._shares_fetch and self._ways.strands_shared_fetch
+
     def _offset_fetch_refused(self, code: ErrorCode, now_ms: int) -> None:
         super()._offset_fetch_refused(code, now_ms)
         if code is ErrorCode.UNKNOWN_MEMBER_ID or (code is ErrorCode.STALE_MEMBER_EPOCH and self._epoch <= 0):
             self._fail(code.name if self._ways.names_codes else _FETCH_ERRORS[code], "")
+            self._end_committed("", now_ms)
         elif code is ErrorCode.GROUP_AUTHORIZATION_FAILED:
             self._fail(self._error_of(code), f"Not authorized to access group: {self.identity.group}")
+            self._end_committed("", now_ms)

@@ -177,6 +177,9 @@ class Process:
     def commit(self) -> None:
         self._when_free(self._call, "commit")
 
+    def committed(self) -> None:
+        self._when_free(self._call, "committed")
+
     def subscribe(self, topics: tuple[str, ...]) -> None:
         self._when_free(self._subscribe, topics)
 

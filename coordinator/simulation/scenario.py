@@ -139,6 +139,14 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AskCommitted:
+    """`Consumer.committed` of what it is assigned."""
+
+    at: float
+    member: str = field(metadata=named("committed"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeTopic:
     """The topic has so many partitions from now on: created, grown or, None, deleted. `anew` gives it another id."""
 
@@ -176,6 +184,7 @@ Event: TypeAlias = (
     | EnforceRebalance
     | Subscribe
     | Commit
+    | AskCommitted
     | ChangeTopic
     | FailCoordinator
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Mapping
 
-from assignors.assignor import Side
+from assignors.assignor import Leader, Side
 from assignors.errors import AssignorError, NoCommonProtocolError
 from assignors.registry import find, rebalance_protocol
 from coordinator.consumer.library import LIBRARIES, AfterError
@@ -109,7 +109,7 @@ def _check_classic(script: MemberScript) -> None:
         raise Malformed(
             f"expected a version from 0 to 3, found {script.subscription_version}", "subscription_version"
         )
-    if script.regex is not None and script.library == "java":
+    if script.regex is not None and LIBRARIES[script.library].leader is Leader.JAVA:
         try:
             parse_java(script.regex)
         except JavaSyntaxError as error:

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 from coordinator.engine.config import Config
 from coordinator.simulation.earlier_brokers import LACKS
 from coordinator.simulation.scenario import (
+    AskCommitted,
     ChangeTopic,
     Close,
     Commit,
@@ -104,6 +105,7 @@ VERBS: Mapping[str, Any] = {
     "enforce_rebalance": EnforceRebalance,
     "subscribe": Subscribe,
     "commit": Commit,
+    "committed": AskCommitted,
     "topic": _Topic,
     "coordinator": FailCoordinator,
 }

@@ -33,6 +33,7 @@ from coordinator.simulation.network import Connection, Network
 from coordinator.simulation.node import NO_ID, Node, NodeStatus
 from coordinator.simulation.process import Process
 from coordinator.simulation.scenario import (
+    AskCommitted,
     ChangeTopic,
     Close,
     Commit,
@@ -160,6 +161,8 @@ class World:
                 process.subscribe(topics)
             case Commit():
                 process.commit()
+            case AskCommitted():
+                process.committed()
 
     def _start(self, name: str) -> None:
         running = self.processes.get(name)
@@ -453,7 +456,9 @@ class World:
         self.network.calm()
 
 
-def _words(event: Close | Kill | Pause | Freeze | EnforceRebalance | Subscribe | Commit) -> str:
+def _words(
+    event: Close | Kill | Pause | Freeze | EnforceRebalance | Subscribe | Commit | AskCommitted,
+) -> str:
     match event:
         case Close():
             return "closes"
@@ -469,3 +474,5 @@ def _words(event: Close | Kill | Pause | Freeze | EnforceRebalance | Subscribe |
             return f"subscribes to {' '.join(topics)}"
         case Commit():
             return "calls commitSync"
+        case AskCommitted():
+            return "calls committed"

@@ -293,3 +293,63 @@ def test_a_commit_names_what_was_committed() -> None:
     play.run()
     (committed,) = a.committed
     assert committed.offsets == {place: 10 + number for number, place in enumerate(FOO)}
+
+
+def _asks_while_it_looks_up(library: str, code: ErrorCode) -> tuple[Play, Application]:
+    """The application asks for what is committed while positions are looked up, and that is refused once."""
+    play = Play()
+    a = start(play, "a", library=library, enable_auto_commit=False)
+    b = start(play, "b", library=library, enable_auto_commit=False)
+    b.holds = lambda send: isinstance(send.request, OffsetFetch)
+    play.rest()
+    assert (len(b.owns), b.fetches, len(a.owns)) == (3, [], 3)
+    b.sent.clear()
+    b.member.committed(play.now_ms)
+    assert b.requests(OffsetFetch) == []
+    left = [code]
+    play.refuses = lambda request: left.pop() if left and isinstance(request, OffsetFetch) else None
+    play.release(b)
+    return play, b
+
+
+@pytest.mark.parametrize("code", [ErrorCode.STALE_MEMBER_EPOCH, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS])
+def test_committed_shares_the_fetch_of_positions_and_its_retry(code: ErrorCode) -> None:
+    play, b = _asks_while_it_looks_up("java", code)
+    assert (b.requests(OffsetFetch), b.member.in_poll) == ([], False)
+    play.advance(100)
+    assert len(b.requests(OffsetFetch)) == 1
+    assert (len(b.fetches), b.member.in_poll, b.raised) == (3, True, [])
+
+
+@pytest.mark.parametrize("code", [ErrorCode.STALE_MEMBER_EPOCH, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS])
+def test_until_4_3_a_shared_fetch_that_is_to_be_retried_was_never_answered(code: ErrorCode) -> None:
+    """KAFKA-20765. CommitRequestManager of 4.3.1 chained the retry 798 times, until its stack was full."""
+    play, b = _asks_while_it_looks_up("java-4.3", code)
+    play.advance(59_000)
+    assert (b.requests(OffsetFetch), b.fetches, b.raised) == ([], [], [])
+    play.advance(2_000)
+    assert (len(b.fetches), b.raised) == (3, ["TimeoutException"])
+
+
+def test_until_4_3_an_answer_that_is_not_retried_ends_both() -> None:
+    _, b = _asks_while_it_looks_up("java-4.3", ErrorCode.UNKNOWN_MEMBER_ID)
+    assert b.raised == ["UnknownMemberIdException"]
+
+
+def test_committed_asks_for_all_that_is_owned() -> None:
+    play, a = alone()
+    a.member.committed(play.now_ms)
+    play.run()
+    (fetch,) = a.requests(OffsetFetch)
+    assert fetch.groups[0].topics == (("foo", (0, 1, 2, 3, 4, 5)),)
+    assert (a.member.in_poll, a.raised) == (True, [])
+
+
+def test_committed_is_given_up_after_a_minute() -> None:
+    play, a = alone()
+    a.holds = lambda send: isinstance(send.request, OffsetFetch)
+    a.member.committed(play.now_ms)
+    play.advance(59_000)
+    assert a.raised == []
+    play.advance(2_000)
+    assert a.raised == ["TimeoutException"]

@@ -209,3 +209,19 @@ def test_commits_fail_when_others_join_and_leave_without_kip_1251(seed: int) -> 
     for library in ("librdkafka", "java"):
         assert len(_stale(_of(library, scenario), seed)) == 2
     assert _stale(replace(scenario, without=()), seed) == []
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_fetch_that_is_chained_to_a_finished_one_is_never_answered(seed: int) -> None:
+    scenario = shipped_scenario("offset-fetch-spins")
+    reading = {}
+    for library in ("java-4.3", "java"):
+        world = World(_of(library, scenario), seed)
+        world.schedule.play(60_000, 10**6)
+        reading[library] = len(world.processes["a"].fetching)
+    assert reading == {"java-4.3": 0, "java": 6}
+    (thrown,) = run(scenario, seed).thrown
+    assert (thrown.member, thrown.error, thrown.at_s) == ("a", "TimeoutException", 65.0)
+    mended = run(_of("java", scenario), seed)
+    assert _told(mended, "OffsetFetch -> STALE_MEMBER_EPOCH") == 1
+    assert (mended.thrown, mended.violations) == ((), ())

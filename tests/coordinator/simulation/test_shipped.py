@@ -11,7 +11,7 @@ WANTED = {
     "upgrade", "downgrade", "enforce-rebalance", "storm", "standard", "pause", "leader-never-answers",
     "shutdown-rounds", "static-close", "owner-never-polls", "callback-never-returns", "coordinator-away",
     "repeated-requests", "version-0-member", "topic-growth", "listener-throws", "evicted-member-works-on",
-    "leave-while-revoking", "group-gone", "commits-at-old-epochs",
+    "leave-while-revoking", "group-gone", "commits-at-old-epochs", "offset-fetch-spins",
 }  # fmt: skip
 
 
