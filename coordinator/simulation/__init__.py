@@ -7,6 +7,7 @@ beginning    what a world begins with, where it does not begin with nothing
 world        everything that there is at a moment, and what events do to it
 topics       what is written to the topics
 network      how requests and answers travel: delays, losses, duplicates, partitions
+compacted_log  what compaction may have left of the log
 node         a coordinator: the engine with the log that it is replayed from
 process      a consumer's process: the member (`coordinator.consumer`), its application and what it reads
 consumers    makes a member from its script

@@ -1,4 +1,5 @@
-"""What brokers of earlier releases refuse, by the KIP that they lack; in all else they are the engine of today."""
+"""What brokers of earlier releases refuse or cannot load, by the KIP or fix that they lack; in all else they are the
+engine of today."""
 
 from __future__ import annotations
 
@@ -6,16 +7,24 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from coordinator.engine.calls import Request
+from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import stale_epoch
 from coordinator.engine.engine import Engine
 from coordinator.engine.offsets.commit import OffsetCommit
-
-Check: TypeAlias = Callable[[Engine, Request[Any]], None]
-"""Raises a RequestRefused for what the earlier broker refuses."""
+from coordinator.engine.records import ClassicGroupRecord, OffsetRecord, Record
 
 
-def _check_commit_epoch(engine: Engine, request: Request[Any]) -> None:
+class CannotBeLoaded(Exception):
+    """A record of the log that is an error to an earlier broker, which then gives the partition up."""
+
+
+Check: TypeAlias = Callable[[Engine, Request[Any] | Record], None]
+"""Raises a RequestRefused for a request that the earlier broker refuses, and CannotBeLoaded for a record of the
+log that is next to be replayed."""
+
+
+def _check_commit_epoch(engine: Engine, request: Request[Any] | Record) -> None:
     """A commit must name the member's epoch of now: ConsumerGroup.validateOffsetCommit of 4.0 to 4.2."""
     if not isinstance(request, OffsetCommit):
         return
@@ -27,5 +36,39 @@ def _check_commit_epoch(engine: Engine, request: Request[Any]) -> None:
         raise stale_epoch(member, f"epoch {epoch} does not match the expected member epoch {member.epoch}.")
 
 
-LACKS: Mapping[str, Check] = {"KIP-1251": _check_commit_epoch}
+def _check_no_simple_group(engine: Engine, record: Request[Any] | Record) -> None:
+    """A group that offsets have made does not become a consumer group: Kafka before 3.9.
+
+    Streams groups, until KAFKA-20254 (4.2), the same.
+    """
+    group = _of_another_type(engine, record)
+    if group is not None and _is_simple(group):
+        raise CannotBeLoaded(f"Group {group.id} is not a consumer group")
+
+
+def _check_no_classic_group(engine: Engine, record: Request[Any] | Record) -> None:
+    """A classic group whose tombstone is missing does not become a consumer group: Kafka up to 4.4."""
+    group = _of_another_type(engine, record)
+    if group is not None and not _is_simple(group):
+        raise CannotBeLoaded(f"Group {group.id} is not a consumer group")
+
+
+def _of_another_type(engine: Engine, record: Request[Any] | Record) -> ClassicGroup | None:
+    """The classic group of a consumer group's record."""
+    if isinstance(record, Request | OffsetRecord | ClassicGroupRecord):
+        return None
+    group = engine.state.groups.get(record.group)
+    return group if isinstance(group, ClassicGroup) else None
+
+
+def _is_simple(group: ClassicGroup) -> bool:
+    """ClassicGroup.isSimpleGroup, of a group that was loaded: nobody has ever joined it."""
+    return group.is_empty() and not group.protocol_type
+
+
+LACKS: Mapping[str, Check] = {
+    "KIP-1251": _check_commit_epoch,
+    "KAFKA-17306": _check_no_simple_group,
+    "KAFKA-21117": _check_no_classic_group,
+}
 """By the name that a scenario gives them (`without`)."""

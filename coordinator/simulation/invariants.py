@@ -39,7 +39,7 @@ class Invariants:
         self.clients = ClientRules(facts, self.log.rejoined)
         self.rest = RestRules(facts, self.log.unheard, self.log.flaw_at_rest)
         self.appended, self.answering = self.log.appended, self.log.answering
-        self.replayed = self.log.replayed
+        self.replayed, self.failed_to_load = self.log.replayed, self.log.failed_to_load
         self.epoch_changed = self.clients.epoch_changed
         self.calling, self.called_back = self.clients.calling, self.clients.called_back
         self._facts = facts

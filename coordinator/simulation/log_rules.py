@@ -64,7 +64,8 @@ class LogRules:
     assigned to it no later than the epoch that it names (KIP-1251); not for a partition that is another's; and no
     committed offset goes back, but where an operator sets it.
 
-    I8: what a node loads from the log is the hard state of its predecessor; what was acknowledged is in it.
+    I8: what a node loads from the log, compacted or not, is the hard state of its predecessor; what was acknowledged
+    is in it.
 
     I11: members of a generation are told the same leader (a static one may come back under another id) and the same
     protocol, and are given what the leader has sent. A
@@ -531,6 +532,9 @@ class LogRules:
             kept = offsets.get(key)
             if kept is None or kept.offset < offset:
                 self._facts.broken("I8", f"a commit of {key[0]}-{key[1]} was acknowledged and is lost")
+
+    def failed_to_load(self, node: Node, error: Exception) -> None:
+        self._facts.broken("I8", f"node {node.number} cannot load the log: {error}")
 
 
 def hard_state(engine: Engine) -> object:

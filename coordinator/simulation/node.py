@@ -1,6 +1,7 @@
 """A coordinator's node: the real engine, on the log that it is replayed from.
 
     OFF            not the coordinator: answers NOT_COORDINATOR
+    FAILED         should be, and could not load the log: answers NOT_COORDINATOR
     LOADING        will be: answers COORDINATOR_LOAD_IN_PROGRESS
     COORDINATING   appends the records of a call, then answers
     ZOMBIE         another node has taken over, and it does not know: what it would append is refused with NOT_LEADER,
@@ -10,7 +11,7 @@
 The log is the group's partition of `__consumer_offsets`, which is replicated: all nodes have the same one. A crash
 comes between the append and the answer of a call where it can (`arm`): the seed says whether the records made it.
 
-Source: CoordinatorRuntime (states, replay, NOT_COORDINATOR for parked requests when a shard is unloaded).
+Source: CoordinatorRuntime (states, replay, NOT_COORDINATOR for parked requests when a shard is unloaded, FAILED).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import RequestRefused
+from coordinator.simulation.compacted_log import Cleaning, compacted
 from coordinator.simulation.earlier_brokers import Check
 from coordinator.simulation.network import Connection
 from coordinator.simulation.schedule import Schedule
@@ -40,6 +42,7 @@ NO_ID = UUID(int=0)
 
 class NodeStatus(Enum):
     OFF = "off"
+    FAILED = "failed"
     LOADING = "loading"
     COORDINATING = "coordinating"
     ZOMBIE = "zombie"
@@ -57,6 +60,8 @@ class NodeWatcher(Protocol):
         """`is_heard`: the connection is not lost yet; `is_late`: the request came after its connection was lost."""
 
     def replayed(self, node: Node, before: Engine | None) -> None: ...
+
+    def failed_to_load(self, node: Node, error: Exception) -> None: ...
 
     def lost(self, node: Node, records: Sequence[Record]) -> None: ...
 
@@ -79,7 +84,7 @@ class Node:
         watcher: NodeWatcher,
         checks: Sequence[Check] = (),
     ) -> None:
-        """`checks`: what it refuses as an earlier release would."""
+        """`checks`: what it refuses, or cannot load, as an earlier release."""
         self.number = number
         self.log = log
         self.engine = Engine(config)
@@ -102,10 +107,21 @@ class Node:
 
     # What the world does with it.
 
-    def load(self, image: TopicImage, predecessor: Node | None = None) -> None:
-        """Coordinate, by what the log holds: no more and no less than the predecessor (it may be itself) knew."""
+    def load(
+        self, image: TopicImage, predecessor: Node | None = None, cleaning: Cleaning | None = None
+    ) -> None:
+        """Coordinate, by what the log holds: no more and no less than the predecessor (it may be itself) knew.
+
+        `cleaning` is what has been compacted of it.
+        """
         before = None if predecessor is None or predecessor.is_ahead else predecessor.engine
-        self.engine, self.is_ahead = self._replayed(len(self.log), image), False
+        log = self.log if cleaning is None else compacted(self.log, cleaning)
+        try:
+            self.engine, self.is_ahead = self._replayed(log, image, self._checks), False
+        except Exception as error:  # as a broker, which gives the partition up, whatever it is
+            self.status = NodeStatus.FAILED
+            self._watcher.failed_to_load(self, error)
+            return
         self.status = NodeStatus.COORDINATING
         self._watcher.replayed(self, before)
         self._finish(self.engine.loaded(self._schedule.now_ms), None, False)
@@ -232,7 +248,7 @@ class Node:
     def _undo(self) -> None:
         """A zombie's append is refused: its state is again what the log said when it was the coordinator."""
         self._send_away()
-        self.engine = self._replayed(self._length, self.engine.topics)
+        self.engine = self._replayed(self.log[: self._length], self.engine.topics)
         self.engine.loaded(self._schedule.now_ms)
         self._wake()
 
@@ -242,8 +258,10 @@ class Node:
             refused = request.refused(RequestRefused(ErrorCode.NOT_COORDINATOR))
             self._answer(connection, number, refused)
 
-    def _replayed(self, length: int, image: TopicImage) -> Engine:
+    def _replayed(self, log: Sequence[Record], image: TopicImage, checks: Sequence[Check] = ()) -> Engine:
         engine = Engine(self._config, image)
-        for record in self.log[:length]:
+        for record in log:
+            for check in checks:
+                check(engine, record)
             engine.replay(record)
         return engine

@@ -172,6 +172,8 @@ class FailCoordinator:
     at: float
     fault: CoordinatorFault = field(metadata=named("coordinator"))
     for_s: float = field(default=0.0, metadata=named("for"))
+    compacted: bool = False
+    """Whether the log has been compacted when it is replayed; the seed says how far (`compacted_log`)."""
 
 
 Event: TypeAlias = (
@@ -232,7 +234,7 @@ class Scenario:
     settings: Mapping[str, str] = field(default_factory=dict)
     """The brokers' settings."""
     without: tuple[str, ...] = ()
-    """KIPs that the brokers lack (`earlier_brokers`)."""
+    """KIPs and fixes that the brokers lack (`earlier_brokers`)."""
     members: Mapping[str, MemberScript] = field(default_factory=dict)
     events: tuple[Event, ...] = ()
     faults: Faults = Faults()

@@ -156,9 +156,9 @@ def scenario_from_tree(tree: _Tree, *, name: str) -> Scenario:
     top: _File = TREES.read(_File, {key: value for key, value in tree.items() if key != "events"})
     _check_topics(top.topics)
     check_settings(Config, top.settings, "settings")
-    for number, kip in enumerate(top.without):
-        if kip not in LACKS:
-            raise Malformed(unknown("KIP", kip, LACKS), "without", number)
+    for number, lack in enumerate(top.without):
+        if lack not in LACKS:
+            raise Malformed(unknown("KIP or fix", lack, LACKS), "without", number)
     _check_partitions(top)
     events = _Events(top, tree).read()
     return Scenario(

@@ -24,6 +24,7 @@ from coordinator.engine.engine import Engine
 from coordinator.engine.records import OffsetRecord, Record
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.beginning import Beginning, Client
+from coordinator.simulation.compacted_log import Cleaning
 from coordinator.simulation.consumers import Birth, MakeMember, after_error, make_member
 from coordinator.simulation.earlier_brokers import LACKS
 from coordinator.simulation.invariants import Invariants
@@ -91,6 +92,8 @@ class World:
         self.processes: dict[str, Process] = {}
         """The last process of each member; it may have ended."""
         self.log: list[Record] = list(beginning.log)
+        self.ends = [len(self.log)]
+        """Offsets of the log where a batch ends."""
         self.nodes: dict[int, Node] = {}
         self.answered = 0
         self.is_calm = False
@@ -276,31 +279,35 @@ class World:
             return
         self.story.tell(COORDINATOR, f"{event.fault.value} of node {old.number}")
         if event.fault is CoordinatorFault.CRASH:
-            old.arm(partial(self._crashed, old, for_ms))
+            old.arm(partial(self._crashed, old, event))
             return
         new = self.coordinator = self._add_node()
         new.status = NodeStatus.LOADING
         if event.fault is CoordinatorFault.MOVE:
             old.unload()
-            self.schedule.at(self.schedule.now_ms + for_ms, self._take_over, new, old)
+            self.schedule.at(self.schedule.now_ms + for_ms, self._take_over, new, old, event)
         else:
             old.linger()
-            self.schedule.at(self.schedule.now_ms + min(TAKEOVER_MS, for_ms), self._take_over, new, old)
+            takes_over_ms = self.schedule.now_ms + min(TAKEOVER_MS, for_ms)
+            self.schedule.at(takes_over_ms, self._take_over, new, old, event)
             self.schedule.at(self.schedule.now_ms + for_ms, old.unload)
 
-    def _crashed(self, node: Node, for_ms: int) -> None:
+    def _crashed(self, node: Node, event: FailCoordinator) -> None:
         self.story.tell(COORDINATOR, f"node {node.number} is down")
         self.network.end_node(node.number)
-        self.schedule.at(self.schedule.now_ms + for_ms, self._come_back, node)
+        self.schedule.at(self.schedule.now_ms + int(event.for_s * 1000), self._come_back, node, event)
 
-    def _come_back(self, node: Node) -> None:
+    def _come_back(self, node: Node, event: FailCoordinator) -> None:
         self.network.begin_node(node.number)
-        self._take_over(node, node)
+        self._take_over(node, node, event)
 
-    def _take_over(self, node: Node, predecessor: Node) -> None:
-        self.story.tell(COORDINATOR, f"node {node.number} coordinates, by the log")
-        self._authority = node
-        node.load(self.topics.image, predecessor)
+    def _take_over(self, node: Node, predecessor: Node, event: FailCoordinator) -> None:
+        cleaning = Cleaning.draw(self._random, self.ends) if event.compacted else None
+        self.story.tell(COORDINATOR, f"node {node.number} loads the {'compacted ' * event.compacted}log")
+        before, self._authority = self._authority, node
+        node.load(self.topics.image, predecessor, cleaning)
+        if node.status is NodeStatus.FAILED:
+            self._authority = before
 
     def _find_coordinator(self) -> int | None:
         return None if self.coordinator.status is NodeStatus.DOWN else self.coordinator.number
@@ -348,6 +355,7 @@ class World:
     # What a node shows.
 
     def appended(self, records: Sequence[Record], request: Request[Any] | None, *, is_late: bool) -> None:
+        self.ends.append(len(self.log))
         if type(records[0]) is not OffsetRecord:
             self.story.records(records)
             self.measures.appended(records)
@@ -366,6 +374,10 @@ class World:
 
     def replayed(self, node: Node, before: Engine | None) -> None:
         self.invariants.replayed(node, before)
+
+    def failed_to_load(self, node: Node, error: Exception) -> None:
+        self.story.tell(COORDINATOR, f"node {node.number} cannot load it: {error}")
+        self.invariants.failed_to_load(node, error)
 
     def lost(self, node: Node, records: Sequence[Record]) -> None:
         self.story.tell(

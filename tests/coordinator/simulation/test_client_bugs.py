@@ -225,3 +225,17 @@ def test_a_fetch_that_is_chained_to_a_finished_one_is_never_answered(seed: int) 
     mended = run(_of("java", scenario), seed)
     assert _told(mended, "OffsetFetch -> STALE_MEMBER_EPOCH") == 1
     assert (mended.thrown, mended.violations) == ((), ())
+
+
+def _failed_loads(scenario: Scenario) -> int:
+    """How many of some seeds have a node that cannot load the log, after which the group is never at rest again."""
+    falls = [tuple(each.invariant for each in run(scenario, seed).violations) for seed in range(1, 9)]
+    assert set(falls) <= {(), ("I8", "I4")}
+    return len(falls) - falls.count(())
+
+
+@pytest.mark.parametrize("name", ["offsets-before-group", "compacted-while-loading"])
+def test_brokers_without_a_fix_cannot_load_a_compacted_log(name: str) -> None:
+    scenario = shipped_scenario(name)
+    assert _failed_loads(scenario) >= 3
+    assert _failed_loads(replace(scenario, without=())) == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 from unittest import mock
@@ -21,7 +21,7 @@ from coordinator.engine.classic import rebalance
 from coordinator.engine.consumer import target_assignment, update
 from coordinator.engine.engine import Engine
 from coordinator.engine.offsets import commit
-from coordinator.engine.records import ConsumerGroupValue
+from coordinator.engine.records import ConsumerGroupValue, Record
 from coordinator.simulation.consumers import Birth, make_member
 from coordinator.simulation.node import Node
 from coordinator.simulation.result import Result
@@ -217,8 +217,8 @@ FAILS = replace(
 
 
 def test_i8_a_log_that_lacks_a_record() -> None:
-    def replayed(node: Node, length: int, image: Any) -> Engine:
-        return original(node, length - 1, image)
+    def replayed(node: Node, log: Sequence[Record], *rest: Any) -> Engine:
+        return original(node, log[:-1], *rest)
 
     original = Node._replayed
     with mock.patch.object(Node, "_replayed", replayed):

@@ -12,8 +12,10 @@ from coordinator.engine.calls import Request
 from coordinator.engine.config import Config
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
 from coordinator.engine.engine import Engine
-from coordinator.engine.records import Record
+from coordinator.engine.records import OffsetRecord, Record, StoredOffset
 from coordinator.engine.topics import TopicImage
+from coordinator.simulation.compacted_log import Cleaning, compacted
+from coordinator.simulation.earlier_brokers import LACKS, Check
 from coordinator.simulation.log_rules import hard_state
 from coordinator.simulation.network import Connection
 from coordinator.simulation.node import NO_ID, PATIENCE_MS, Node, NodeStatus
@@ -43,10 +45,11 @@ class Desk:
         self.random = Random(seed)
         self.answers: list[tuple[int, Any]] = []
         self.replays: list[Engine | None] = []
+        self.failures: list[str] = []
         self.losses = 0
         self.numbers = 0
 
-    def node(self, number: int = 1) -> Node:
+    def node(self, number: int = 1, *checks: Check) -> Node:
         return Node(
             number,
             self.schedule,
@@ -56,6 +59,7 @@ class Desk:
             lambda _connection, number, answer: self.answers.append((number, answer)),
             lambda _connection, _request: NO_ID,
             self,
+            checks,
         )
 
     def send(self, node: Node, epoch: int, **fields: Any) -> ConsumerGroupHeartbeatAnswer | None:
@@ -74,6 +78,9 @@ class Desk:
 
     def replayed(self, node: Node, before: Engine | None) -> None:
         self.replays.append(before)
+
+    def failed_to_load(self, node: Node, error: Exception) -> None:
+        self.failures.append(str(error))
 
     def lost(self, node: Node, records: Sequence[Record]) -> None:
         self.losses += len(records)
@@ -179,3 +186,27 @@ def test_sessions_end_also_after_a_replay() -> None:
     assert node.engine.state.groups[GROUP].has_member("m")
     desk.schedule.play(76_000, 100)
     assert not node.engine.state.groups[GROUP].has_member("m")
+
+
+def test_a_node_loads_a_compacted_log_to_the_same_state() -> None:
+    desk = Desk()
+    old, new = running(desk), desk.node(2)
+    for epoch in (0, 1, -1, 0):
+        desk.send(old, epoch)
+    whole = Cleaning(cleaned=len(desk.log), dropped=len(desk.log))
+    assert len(compacted(desk.log, whole)) < len(desk.log)
+    new.load(TOPICS, old, whole)
+    assert hard_state(new.engine) == hard_state(old.engine)
+
+
+def test_a_node_that_cannot_load_the_log_coordinates_nothing() -> None:
+    desk = Desk()
+    old, new = running(desk), desk.node(2, LACKS["KAFKA-17306"])
+    value = StoredOffset(offset=1, leader_epoch=0, metadata="", commit_ms=0)
+    desk.log.append(OffsetRecord(group=GROUP, topic="orders", partition=0, value=value))
+    desk.send(old, 0)
+    new.load(TOPICS)
+    assert desk.failures == [f"Group {GROUP} is not a consumer group"]
+    refused = desk.send(new, 0)
+    assert refused is not None
+    assert refused.error is ErrorCode.NOT_COORDINATOR

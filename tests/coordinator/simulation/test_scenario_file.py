@@ -48,7 +48,7 @@ events:
   - {at: 31, topic: later, create: 2}
   - {at: 32, topic: later, delete: true}
   - {at: 33, topic: orders, recreate: 4}
-  - {at: 40, coordinator: crash, for: 3}
+  - {at: 40, coordinator: crash, for: 3, compacted: true}
   - {at: 45, restart: a, with: {protocol: consumer, config: {max.poll.interval.ms: 9000}}, after: 2, kill: true}
 faults: {loss: 0.01, delay_ms: [1, 80], partition: {members: [a], from: 50, to: 60, direction: answers}}
 until: 100
@@ -90,7 +90,7 @@ def test_a_file_becomes_a_scenario_with_its_events_in_order() -> None:
                 ChangeTopic(at=31, topic="later", partitions=2),
                 ChangeTopic(at=32, topic="later", partitions=None),
                 ChangeTopic(at=33, topic="orders", partitions=4, anew=True),
-                FailCoordinator(at=40, fault=CoordinatorFault.CRASH, for_s=3),
+                FailCoordinator(at=40, fault=CoordinatorFault.CRASH, for_s=3, compacted=True),
                 Restart(at=45, member="a", script=upgraded, after_s=2, kill=True),
             ),
             faults=Faults(loss=0.01, delay_ms=(1, 80), partitions=(partition,)),
@@ -131,7 +131,7 @@ MEMBERS = f"{MEMBER}  b: {{topics: [t]}}\n"
         ("kohort: 1\ntopics: {t: 0}\n", "2", "0 is out of range (1 to 100000)"),
         ("kohort: 1\nuntil: nan\n", "2", "until: 'nan' is out of range"),
         ("kohort: 1\nsettings:\n  x: 1\n  group.consumer.size: 9\n", "3", "x is no setting of the group coordinator"),
-        ("kohort: 1\nwithout: [KIP-1252]\n", "2", "there is no KIP 'KIP-1252'; is 'KIP-1251' meant?"),
+        ("kohort: 1\nwithout: [KIP-1252]\n", "2", "there is no KIP or fix 'KIP-1252'; is 'KIP-1251' meant?"),
         (
             "kohort: 1\nsettings:\n  group.max.size: 3\n  group.consumer.heartbeat.intervall.ms: 9\n",
             "4",

@@ -1,0 +1,74 @@
+"""The log of a group as a broker finds it when its cleaner has been there.
+
+Theory of operation. A log has batches, which end at `ends`; a segment is some of them. The cleaner removes what has a
+later record of the same key, and keeps the order of the rest. So the last record of a key may follow records that were
+written long after those that went with it: offsets may come before the group that they are of, and what ended the
+former life of a group may be missing while its later life is there.
+
+- Records before `cleaned` that have a later one of their key before `cleaned` are gone.
+- Tombstones before `dropped` are gone as well: an earlier pass has met them, and `delete.retention.ms` is over.
+- A cleaner that works while a broker loads the log replaces segments that are still to be read: of the records in
+  `overtaken`, those that have a later one of their key before `known` are gone. Tombstones are not: their time begins.
+
+Source: LogCleaner (Cleaner.buildOffsetMap, cleanSegments); KAFKA-20254 and KAFKA-17306 (prefixes), KAFKA-19862 and
+KAFKA-21117 (segments that are replaced while they are read).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from random import Random
+from typing import get_args
+
+from coordinator.engine.records import Record
+
+_KEY_NAMES: Mapping[type, tuple[str, ...]] = {
+    kind: tuple(each.name for each in fields(kind) if each.name not in ("value", "payload"))
+    for kind in get_args(Record)
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleaning:
+    """How far the cleaner has come; all are offsets. `dropped` ≤ `cleaned`; `overtaken[1]` ≤ `known`."""
+
+    cleaned: int = 0
+    dropped: int = 0
+    overtaken: tuple[int, int] = (0, 0)
+    known: int = 0
+
+    @classmethod
+    def draw(cls, random: Random, ends: Sequence[int]) -> Cleaning:
+        """What may have become of a log with these ends of batches: as often the whole of it was compacted long ago, a
+        part of it, and a part while it is read."""
+        low, high = sorted(random.choices(sorted({0, *ends}), k=2))
+        match random.randrange(3):
+            case 0:
+                return cls(cleaned=ends[-1], dropped=ends[-1])
+            case 1:
+                return cls(cleaned=high, dropped=low)
+            case _:
+                return cls(overtaken=(low, high), known=ends[-1])
+
+
+def compacted(log: Sequence[Record], cleaning: Cleaning) -> list[Record]:
+    """What is read of the log, in its order."""
+    keys = [key_of(record) for record in log]
+    last_cleaned = {key: place for place, key in enumerate(keys[: cleaning.cleaned])}
+    last_known = {key: place for place, key in enumerate(keys[: cleaning.known])}
+    start, end = cleaning.overtaken
+
+    def stays(place: int) -> bool:
+        if place < cleaning.cleaned and last_cleaned[keys[place]] > place:
+            return False
+        if start <= place < end and last_known[keys[place]] > place:
+            return False
+        return log[place].value is not None or place >= cleaning.dropped
+
+    return [record for place, record in enumerate(log) if stays(place)]
+
+
+def key_of(record: Record) -> tuple[object, ...]:
+    """Equal for records of the same key: their kind, and everything but the value."""
+    return type(record), *(getattr(record, name) for name in _KEY_NAMES[type(record)])

@@ -1,0 +1,176 @@
+"""Whatever compaction leaves of a log, in whatever order, replays to the same state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, replace
+from itertools import combinations_with_replacement
+from random import Random
+from typing import Any
+
+import pytest
+
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.engine import Engine
+from coordinator.engine.records import Record
+from coordinator.simulation.compacted_log import Cleaning, compacted, key_of
+from coordinator.simulation.earlier_brokers import LACKS, CannotBeLoaded
+from coordinator.simulation.scenario import Close, Commit, Event, MemberScript, Restart, Scenario, Start
+from coordinator.simulation.shipped import shipped_scenario
+from coordinator.simulation.world import World
+from tests.coordinator.simulation.scenarios import STORM
+from tests.support.long import cases
+
+SEEDS = range(cases("KOHORT_SEEDS", 4, many=60))
+DRAWS = 200
+OLD = MemberScript(topics=("orders",), config={"enable.auto.commit": "false"})
+NEW = replace(OLD, protocol="consumer")
+SOFT = {"refresh_metadata", "client", "capacity", "_capacity", "state_since_ms", "previous_state"}
+
+
+def restored(log: Sequence[Record], lack: str | None = None) -> dict[str, Any]:
+    """All that replay makes of a log, what it derives included; by an earlier broker where one is named."""
+    engine = Engine()
+    for record in log:
+        if lack is not None:
+            LACKS[lack](engine, record)
+        engine.replay(record)
+    state = engine.state
+    groups = {
+        name: _attributes(group)
+        for name, group in state.groups.items()
+        if isinstance(group, ConsumerGroup) or group.stored is not None or name in state.offsets
+    }
+    return {"groups": groups, "offsets": state.offsets}
+
+
+def _attributes(group: ClassicGroup | ConsumerGroup) -> dict[str, Any]:
+    names = vars(group) if isinstance(group, ConsumerGroup) else [each.name for each in fields(group)]
+    return {"type": group.type, **{name: getattr(group, name) for name in names if name not in SOFT}}
+
+
+def cleanings(ends: Sequence[int]) -> Iterator[Cleaning]:
+    """Every one that there can be of a log with so few batches."""
+    places = (0, *ends[1:])
+    parts = [None, *((start, end, known) for start, end, known in _ascending(places, 3) if start < end)]
+    for dropped, cleaned in _ascending(places, 2):
+        for start, end, known in (each or (0, 0, 0) for each in parts):
+            yield Cleaning(cleaned=cleaned, dropped=dropped, overtaken=(start, end), known=known)
+
+
+def _ascending(places: Sequence[int], count: int) -> Iterator[tuple[int, ...]]:
+    return combinations_with_replacement(places, count)
+
+
+def played(scenario: Scenario, seed: int) -> World:
+    world = World(scenario, seed, tells=False)
+    world.schedule.play(int(scenario.until_s * 1000), 5_000_000)
+    return world
+
+
+def differs(log: Sequence[Record], wanted: object) -> str:
+    """How the log replays to another state than is wanted; empty where it does not."""
+    found = restored(log)
+    return "" if found == wanted else f"{log} gives {found}, not {wanted}"
+
+
+def faults_of_some(log: Sequence[Record], ends: Sequence[int], random: Random) -> list[str]:
+    """Of compactions by chance."""
+    wanted = restored(log)
+    left = (compacted(log, Cleaning.draw(random, ends)) for _ in range(DRAWS))
+    return [fault for found in left if (fault := differs(found, wanted))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", ["storm", "upgrade", "downgrade", "standard"])
+def test_a_compacted_log_of_a_simulation_replays_to_the_same_state(name: str, seed: int) -> None:
+    world = played(STORM if name == "storm" else shipped_scenario(name), seed)
+    assert faults_of_some(world.log, world.ends, Random(seed)) == []
+
+
+SMALL: dict[str, tuple[Event, ...]] = {
+    "upgrade": (
+        Start(at=0, member="a"),
+        Commit(at=10, member="a"),
+        Restart(at=20, member="a", script=NEW),
+        Start(at=30, member="b"),
+        Commit(at=40, member="a"),
+    ),
+    "downgrade": (
+        Start(at=0, member="a"),
+        Start(at=5, member="b"),
+        Commit(at=20, member="a"),
+        Restart(at=30, member="b", script=OLD),
+        Close(at=40, member="a"),
+        Commit(at=60, member="b"),
+    ),
+    "and-back": (
+        Start(at=0, member="a"),
+        Start(at=5, member="b"),
+        Close(at=30, member="b"),
+    ),
+    "static": (
+        Start(at=0, member="s"),
+        Restart(at=10, member="s", script=replace(NEW, instance="s")),
+        Restart(at=20, member="s", script=replace(OLD, instance="s")),
+    ),
+}
+
+
+def small(name: str) -> World:
+    first = OLD if name in ("upgrade", "and-back") else NEW
+    members = {"a": first, "b": replace(first, protocol="consumer"), "s": replace(OLD, instance="s")}
+    return played(Scenario(name=name, topics={"orders": 2}, members=members, events=SMALL[name]), 1)
+
+
+def every_compaction(log: Sequence[Record], ends: Sequence[int]) -> Iterable[Sequence[Record]]:
+    """What each one leaves, once."""
+    left = (compacted(log, each) for each in cleanings(ends))
+    return {tuple(map(id, found)): found for found in left}.values()
+
+
+def faults_of_all(log: Sequence[Record], ends: Sequence[int]) -> list[str]:
+    wanted = restored(log)
+    return [fault for found in every_compaction(log, ends) if (fault := differs(found, wanted))]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_every_compaction_of_a_small_log_replays_to_the_same_state(name: str) -> None:
+    """At each moment of it."""
+    world = small(name)
+    for number, end in enumerate(world.ends, 1):
+        assert faults_of_all(world.log[:end], world.ends[:number]) == []
+
+
+@pytest.mark.parametrize(("name", "lack"), [("upgrade", "KAFKA-17306"), ("and-back", "KAFKA-21117")])
+def test_the_orders_that_earlier_brokers_cannot_load_are_among_them(name: str, lack: str) -> None:
+    world = small(name)
+    failed = 0
+    for log in every_compaction(world.log, world.ends):
+        try:
+            restored(log, lack)
+        except CannotBeLoaded:
+            failed += 1
+    assert failed
+    restored(world.log, lack)
+
+
+def test_a_tombstone_that_goes_before_its_time_changes_the_state() -> None:
+    world = small("downgrade")
+    logs = [world.log[:end] for end in world.ends]
+    assert any(differs([each for each in log if each.value is not None], restored(log)) for log in logs)
+
+
+def test_what_is_left_is_in_order_and_has_every_last_value() -> None:
+    world = small("upgrade")
+    places = {id(record): place for place, record in enumerate(world.log)}
+    last = {key_of(record): place for place, record in enumerate(world.log)}
+    values = {place for place in last.values() if world.log[place].value is not None}
+    lengths = set()
+    for each in cleanings(world.ends):
+        left = [places[id(record)] for record in compacted(world.log, each)]
+        assert left == sorted(set(left))
+        assert values <= {*left}
+        lengths.add(len(left))
+    assert (min(lengths), max(lengths)) == (len(values), len(world.log))
