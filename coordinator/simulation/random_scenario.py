@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from coordinator.simulation.scenario import (
+    AskCommitted,
     ChangeTopic,
     Close,
     Commit,
@@ -231,6 +232,9 @@ class _Draft:
                 return EnforceRebalance(at=at, member=name)
             case "subscribe" if self.topics:
                 return Subscribe(at=at, member=name, topics=self._subscription())
+            case "subscribe":  # there is no topic
+                # No verb of its own: every seed would draw another scenario than it did.
+                return AskCommitted(at=at, member=name)
             case _:
                 return Commit(at=at, member=name)
 
