@@ -12,7 +12,7 @@ from coordinator.consumer.consumer_member import ConsumerMember
 from coordinator.consumer.member import Member
 from coordinator.simulation.exploration.forms import ATOMS, canonical
 from coordinator.simulation.exploration.small_world import SmallWorld
-from coordinator.simulation.exploration.steps import GROUP, LONG_MS, Message
+from coordinator.simulation.exploration.steps import LONG_MS, Message
 
 _UNTOLD = frozenset(
     {
@@ -29,7 +29,7 @@ def fingerprint(world: SmallWorld) -> int:
     network = frozenset(_connections(world).items())
     calling = tuple((name, call.kind, call.partitions) for name, call in world.calling.items())
     state = (
-        _print(world, ""),
+        world.print_of_coordinator(),
         members,
         network,
         frozenset(calling),
@@ -54,18 +54,12 @@ def _connections(world: SmallWorld) -> dict[tuple[str, int, bool], tuple[Any, ..
 
 
 def _print(world: SmallWorld, name: str) -> int:
-    """The fingerprint of a member, or of the coordinator (""), kept until it is touched."""
+    """The fingerprint of a member, kept until it is touched."""
     known = world.prints.get(name)
     if known is None:
-        member = world.members[name] if name else None
-        known = hash(_coordinator(world) if not name else _member(member) if member is not None else None)
-        world.prints[name] = known
+        member = world.members[name]
+        known = world.prints[name] = hash(None if member is None else _member(member))
     return known
-
-
-def _coordinator(world: SmallWorld) -> tuple[Any, ...]:
-    timers = frozenset((key.kind, key.member) for key in world.engine.timers() if key.group == GROUP)
-    return canonical(world.group), timers
 
 
 def _member(member: Member) -> tuple[Any, ...]:

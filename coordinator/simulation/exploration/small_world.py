@@ -7,7 +7,7 @@ a step says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, ClassVar, TypeAlias
 from uuid import UUID
 
@@ -26,6 +26,7 @@ from coordinator.consumer.outputs import (
 )
 from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.calls import Call, CoordinatorResult
+from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.config import Config
 from coordinator.engine.context import Group
 from coordinator.engine.engine import Engine
@@ -36,6 +37,7 @@ from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.simulation.exploration.fork import fork
 from coordinator.simulation.exploration.forms import canonical
+from coordinator.simulation.exploration.memory import Answers, Done, Memory
 from coordinator.simulation.exploration.steps import (
     GROUP,
     LONG_MS,
@@ -98,6 +100,7 @@ class SmallWorld:
         """Fingerprints of members, and of the coordinator as "", that no step has touched since."""
         self._own = {"", *spec.members}
         """What is not shared with another state."""
+        self._memory = Memory()
 
     def fork(self) -> SmallWorld:
         """The same state once more, to take another step in."""
@@ -118,6 +121,13 @@ class SmallWorld:
                 self.members[name] = fork(self.members[name])
             else:
                 self.engine = fork(self.engine)
+
+    def print_of_coordinator(self) -> int:
+        """What the coordinator has in common with an equal one."""
+        if "" not in self.prints:
+            timers = frozenset((key.kind, key.member) for key in self.engine.timers() if key.group == GROUP)
+            self.prints[""] = hash((canonical(self.group), timers))
+        return self.prints[""]
 
     @property
     def group(self) -> Group | None:
@@ -268,8 +278,7 @@ class SmallWorld:
         self.tickets += 1
         if message.process != NOBODY:
             self.parked[self.tickets] = message.member, message.process, message.number
-        self._touch("")
-        self._hear(self.engine.handle(self._call(message.member, message.content)))
+        self._respond(self._handle(message.member, message.content, message.print))
 
     def _answer(self, step: Step) -> None:
         message = self.network.pop(step.which)
@@ -321,8 +330,7 @@ class SmallWorld:
 
     def _expire(self, step: Step) -> None:
         key: TimerKey = step.which
-        self._touch("")
-        self._hear(self.engine.fire(key, START_MS))
+        self._respond(self._hear(key, lambda: self.engine.fire(key, START_MS)))
 
     def fail_over(self, _step: Step) -> None:
         """Step: another node replays the log; whoever waits for an answer loses its connection."""
@@ -331,7 +339,7 @@ class SmallWorld:
         for record in self.records:
             self.engine.replay(record)
         parked, self.parked = self.parked, {}
-        self._hear(self.engine.loaded(START_MS))
+        self._respond(self._tell(self._done(lambda: self.engine.loaded(START_MS))))
         for name, process, number in parked.values():
             if self.members[name] is not None and process == self.processes[name]:
                 self._member(name).failed(number, self.clocks[name])
@@ -361,25 +369,71 @@ class SmallWorld:
         known = 0 if group is None else len(group.members) + len(getattr(group, "pending", ()))
         return 100 * sum(self.processes.values()) + known
 
-    def _hear(self, result: CoordinatorResult) -> None:
-        """Take what the coordinator says, and what it does at once afterwards."""
-        self._take_result(result)
-        while (deadline := self.engine.next_deadline()) is not None and deadline <= START_MS:
-            self._take_result(self.engine.expire(START_MS))
+    def _handle(self, member: str, request: Any, print_: int) -> Answers:
+        """Have the coordinator answer a request, under the last ticket."""
+        return self._hear(
+            (member, print_, self._joins()), lambda: self.engine.handle(self._call(member, request))
+        )
 
-    def _take_result(self, result: CoordinatorResult) -> None:
-        self._append(result)
-        for ticket, answer in result.answers:
+    def _hear(self, what: Hashable, act: Callable[[], CoordinatorResult]) -> Answers:
+        """Have the coordinator do something, unless an equal one has done it already."""
+        if self._parks():
+            self._touch("")
+            return self._tell(self._done(act))
+        members = () if self.group is None else tuple(self.group.members)
+        key = self.print_of_coordinator(), self.engine.timers(), members, what
+        known = self._memory.get(key)
+        if known is None:
+            self._touch("")
+            known = self._done(act)
+            if not self._parks():
+                self._memory[key] = known
+                self._own.discard("")
+            return self._tell(known)
+        self.engine, self.prints[""] = known.engine, known.print
+        self._own.discard("")
+        return [(self.tickets, answer, print_) for _, answer, print_ in self._tell(known)]
+
+    def _done(self, act: Callable[[], CoordinatorResult]) -> Done:
+        """What the coordinator does, and what it does at once afterwards."""
+        was_needed, SmallWorld.rule_was_needed = SmallWorld.rule_was_needed, False
+        results = [act()]
+        while (deadline := self.engine.next_deadline()) is not None and deadline <= START_MS:
+            results.append(self.engine.expire(START_MS))
+        is_needed, SmallWorld.rule_was_needed = SmallWorld.rule_was_needed, was_needed
+        return Done(
+            engine=self.engine,
+            print=self.print_of_coordinator(),
+            appended=tuple(each.records for each in results if each.records),
+            answers=[
+                (ticket, answer, hash(canonical(answer)))
+                for each in results
+                for ticket, answer in each.answers
+            ],
+            rule_was_needed=is_needed,
+        )
+
+    def _tell(self, done: Done) -> Answers:
+        """Append what the coordinator has written; its answers."""
+        SmallWorld.rule_was_needed |= done.rule_was_needed
+        if self.keeps_log:
+            for records in done.appended:
+                self.last_append = len(self.records)
+                self.records += records
+        return done.answers
+
+    def _parks(self) -> bool:
+        """Whether the coordinator holds requests that it has not answered."""
+        group = self.group
+        return isinstance(group, ClassicGroup) and bool(group.joining or group.syncing)
+
+    def _respond(self, answers: Answers) -> None:
+        for ticket, answer, print_ in answers:
             parked = self.parked.pop(ticket, None)
             if parked is not None:
                 name, process, number = parked
                 if self.members[name] is not None and process == self.processes[name]:
-                    self.network.append(Message(name, process, number, True, answer, hash(canonical(answer))))
-
-    def _append(self, result: CoordinatorResult) -> None:
-        if self.keeps_log and result.records:
-            self.last_append = len(self.records)
-            self.records += result.records
+                    self.network.append(Message(name, process, number, True, answer, print_))
 
     def _carry_outputs(self) -> None:
         for name, member in list(self.members.items()):
@@ -410,10 +464,7 @@ class SmallWorld:
             member.answered(send.number, NODE, self.clocks[name])
         elif isinstance(send.request, OffsetFetch | OffsetCommit):
             self.tickets += 1
-            self._touch("")
-            result = self.engine.handle(self._call(name, send.request))
-            self._append(result)
-            for ticket, answer in result.answers:
+            for ticket, answer, _ in self._handle(name, send.request, hash(canonical(send.request))):
                 if ticket == self.tickets:
                     member.answered(send.number, answer, self.clocks[name])
         else:

@@ -9,6 +9,7 @@ import pytest
 
 from coordinator.simulation.exploration.canonical import fingerprint
 from coordinator.simulation.exploration.explorer import Exploration, explore, first_state
+from coordinator.simulation.exploration.memory import Memory
 from coordinator.simulation.exploration.properties import CONVERGES, STATE_PROPERTIES, STEP_PROPERTIES
 from coordinator.simulation.exploration.rules import RULES
 from coordinator.simulation.exploration.small_world import SmallWorld
@@ -108,10 +109,20 @@ def test_steps_on_forks_lead_where_the_same_steps_lead_without(name: str) -> Non
             forked.take(step)
             plain.take(step)
             plain.prints.clear()
+            plain._memory.clear()
             assert fingerprint(forked) == fingerprint(plain)
             assert [(each.member_id, each.owned) for each in forked.members.values() if each] == [
                 (each.member_id, each.owned) for each in plain.members.values() if each
             ]
+
+
+@pytest.mark.parametrize("name", ["eager", "static", "failover"])
+def test_what_coordinators_have_done_is_what_they_would_do(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = explore(WORLDS[name], limit=3_000)
+    monkeypatch.setattr(Memory, "get", lambda _memory, _key: None)
+    assert explore(WORLDS[name], limit=3_000) == kept
 
 
 def test_states_differ_by_what_is_under_way() -> None:
