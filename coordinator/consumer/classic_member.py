@@ -40,28 +40,45 @@ class ClassicMember(RebalancingMember):
         at_ms = self._next_background()
         if self.in_poll:
             at_ms = min(at_ms, self._next_in_poll())
+        elif self._then is None and self._goes_on_alone:
+            at_ms = min(at_ms, self._next_alone(), self._committed_due_ms)
         elif self.is_closing or self._waits_for_commit:
             at_ms = min(at_ms, self._next_retry(), self._committed_due_ms)
         return None if at_ms >= NEVER else at_ms
 
     def _next_in_poll(self) -> int:
+        at_ms = self._next_alone()
+        if self._coordinator is None or self._rejoins() or not self.owned:
+            return at_ms
+        at_ms = min(at_ms, self._auto_commit_at_ms)
+        if len(self.positioned) < len(self.owned) and not self._fetches_offsets:
+            at_ms = min(at_ms, self._fetch_offsets_at_ms)
+        return at_ms
+
+    def _next_alone(self) -> int:
+        """Of what goes on in `poll` or, where the library rebalances alone, at any time."""
         if self._is_dead:
             return NEVER
         if self._coordinator is None:
             return NEVER if self._looking_up else self._lookup_at_ms
         at_ms = self._next_retry()
-        if self._rejoins():
-            return min(at_ms, self._rejoin_at_ms) if self._rebalance is Rebalance.NONE else at_ms
-        if self.owned:
-            at_ms = min(at_ms, self._auto_commit_at_ms)
-            if len(self.positioned) < len(self.owned) and not self._fetches_offsets:
-                at_ms = min(at_ms, self._fetch_offsets_at_ms)
-        return at_ms
+        return min(at_ms, self._next_step()) if self._rejoins() else at_ms
+
+    def _next_step(self) -> int:
+        """Of the rebalance, where it waits for nothing but time."""
+        if self._rebalance is Rebalance.NONE:
+            return self._rejoin_at_ms if self._must_prepare or self._may_join else NEVER
+        return self._rejoin_at_ms if self._rebalance is Rebalance.LOOKING_UP else NEVER
+
+    @property
+    def _may_join(self) -> bool:
+        """Not while the application stays outside `poll` for too long."""
+        return self.in_poll or not self._is_silent
 
     # What the driver tells.
 
     def wake(self, now_ms: int) -> None:
-        self._heartbeat(now_ms)
+        self._work(now_ms)
         self._retry_commits(now_ms)
         if self._waits_for_commit:
             self._wait_for_committed(now_ms)
@@ -84,6 +101,7 @@ class ClassicMember(RebalancingMember):
     def close(self, now_ms: int) -> None:
         self.leave_poll(now_ms)
         self.is_closing = True
+        self._due.clear()
         if self.settings.enable_auto_commit:
             patience_ms = now_ms + COMMIT_PATIENCE_MS // 2
             self._commit(self._consumed(), now_ms, patience_ms, self._committed_before_leaving)
@@ -94,36 +112,49 @@ class ClassicMember(RebalancingMember):
 
     def _advance(self, now_ms: int) -> None:
         """Go on with a rebalance, or with what a consumer does without one."""
-        while self.in_poll and self._then is None:
-            if self._failure or self._commits_fenced:
-                error, self._failure = self._failure or self._fatal(ErrorCode.FENCED_INSTANCE_ID), ""
-                self._raise(error, now_ms)
+        while self._then is None and (self.in_poll or self._goes_on_alone):
+            if self._due and self.in_poll:
+                self._come_out(self._due.pop(0), now_ms)
+            elif self._commits_fenced and self.in_poll:
+                self._raise(self._fatal(ErrorCode.FENCED_INSTANCE_ID), now_ms)
+            elif self._is_dead:
                 return
-            if self._is_dead:
-                return
-            if self._ways.topic_error is not None and self._misses_topic():
+            elif self._ways.topic_error is not None and self.in_poll and self._misses_topic():
                 self._raise(self._ways.topic_error, now_ms, "Subscribed topic not available")
+            elif not self._find_coordinator(now_ms):
                 return
-            if not self._find_coordinator(now_ms):
-                return
-            if not self._rejoins():
-                self._consume(now_ms)
-                return
-            match self._rebalance:
-                case Rebalance.COMMITTED:
-                    self._rebalance = Rebalance.NONE
-                    self._give_up(now_ms)
-                case Rebalance.JOINED:
-                    self._hear_join(now_ms)
-                case Rebalance.ASSIGNED:
-                    self._complete(now_ms)
-                case Rebalance.NONE if now_ms >= self._rejoin_at_ms:
-                    if self._must_prepare:
-                        self._prepare(now_ms)
-                    else:
-                        self._join(now_ms)
-                case _:
+            elif self._rejoins():
+                if not self._rebalance_on(now_ms):
                     return
+            else:
+                if self.in_poll:
+                    self._consume(now_ms)
+                return
+
+    @property
+    def _goes_on_alone(self) -> bool:
+        """Whether a rebalance goes on although the application is outside `poll`."""
+        return self._ways.rebalances_alone and not self.is_closing and not self._waits_for_listener
+
+    def _rebalance_on(self, now_ms: int) -> bool:
+        """Take the next step of a rebalance; whether there was one to take."""
+        match self._rebalance:
+            case Rebalance.COMMITTED:
+                self._rebalance = Rebalance.NONE
+                self._give_up(now_ms)
+            case Rebalance.JOINED:
+                self._hear_join(now_ms)
+            case Rebalance.LOOKING_UP if now_ms >= self._rejoin_at_ms:
+                self._looked_up(now_ms)
+            case Rebalance.ASSIGNED:
+                self._complete(now_ms)
+            case Rebalance.NONE if now_ms >= self._rejoin_at_ms and self._must_prepare:
+                self._prepare(now_ms)
+            case Rebalance.NONE if now_ms >= self._rejoin_at_ms and self._may_join:
+                self._join(now_ms)
+            case _:
+                return False
+        return True
 
     def _consume(self, now_ms: int) -> None:
         self._fetch_offsets(now_ms)

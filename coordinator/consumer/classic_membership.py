@@ -4,7 +4,7 @@ Theory of operation. The background thread heartbeats from JoinGroup's answer on
 hears marks the member to rejoin (REBALANCE_IN_PROGRESS) or resets its generation, whose partitions are lost at the next
 `poll`. It leaves by itself where the application has not been in `poll` for max.poll.interval.ms.
 
-Source: kafka-clients 4.3.1, AbstractCoordinator, tried on a running broker.
+Source: kafka-clients 4.3.1, AbstractCoordinator, and librdkafka 2.16, rdkafka_cgrp.c, tried on a running broker.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from enum import Enum
 from functools import partial
 
 from coordinator.consumer.member import COORDINATOR_MOVED, NEVER, Identity, Member, Position
+from coordinator.consumer.outputs import DueCallback, DueFailure
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
 from coordinator.engine.classic.leave_group import LeaveGroup
 from coordinator.engine.topics import TopicImage
@@ -62,9 +63,16 @@ class ClassicMembership(Member):
         self._is_beating = False
         """Whether a heartbeat is under way."""
         self._heard_at_ms = 0
-        self._failure = ""
-        """What the background thread has to throw out of the next `poll`."""
+        self._due: list[DueCallback | DueFailure] = []
+        """What waits for `poll`, in order: exceptions and, where the background thread rebalances, callbacks."""
+        self._is_watched = self._ways.counts_callbacks
+        """Whether max.poll.interval.ms runs."""
+        self._is_silent = False
+        """Whether it has left as the application stayed outside `poll` for too long, and has not joined since."""
         self._commits_fenced = False
+        """Whether `poll` throws that an asynchronous commit was fenced, each time."""
+        self._unnoticed: int | None = None
+        """The generation that it fell out of without a notice to the application, which commits by it. None: none."""
         self._is_dead = False
         """After an error that the library takes for the end."""
 
@@ -83,6 +91,7 @@ class ClassicMembership(Member):
         self._heard_at_ms = now_ms
         self._beat_at_ms = now_ms + self.settings.heartbeat_interval_ms
         self._is_beating = False
+        self._unnoticed = None
 
     def _fall_out(self, code: ErrorCode) -> None:
         """No generation any more and, unless only that was wrong, no member id; what is owned is lost at the next
@@ -97,6 +106,33 @@ class ClassicMembership(Member):
     def _has_fallen_out(self) -> bool:
         return self.generation == NO_GENERATION or not self._member_id
 
+    # What waits for `poll`
+
+    def _notify(self, callback: DueCallback, now_ms: int) -> None:
+        """Call the listener, in `poll` or in `close`, and after what waits already."""
+        if self._ways.rebalances_alone and not self.is_closing and (self._due or not self.in_poll):
+            self._due.append(callback)
+        else:
+            self._come_out(callback, now_ms)
+
+    def _come_out(self, due: DueCallback | DueFailure, now_ms: int) -> None:
+        if isinstance(due, DueFailure):
+            self._raise(due.error, now_ms, due.message)
+            return
+        if due.assigned is not None:
+            self._own(due.assigned)
+        self._call(due.kind, due.partitions, due.then, now_ms)
+
+    @property
+    def _waits_for_listener(self) -> bool:
+        return any(isinstance(due, DueCallback) for due in self._due)
+
+    def _fail(self, error: str, message: str = "") -> None:
+        """An exception for the next `poll`; one of its kind is enough."""
+        failure = DueFailure(error, message)
+        if failure not in self._due:
+            self._due.append(failure)
+
     def _fatal(self, code: ErrorCode) -> str:
         """The exception of an error that poll-again does not mend."""
         if code is ErrorCode.FENCED_INSTANCE_ID and self._ways.fatal_error is not None:
@@ -106,51 +142,65 @@ class ClassicMembership(Member):
     # The background thread
 
     def _next_background(self) -> int:
-        if self.is_closing or self.state not in (State.COMPLETING_REBALANCE, State.STABLE):
+        if self.is_closing or self.state is State.UNJOINED:
             return NEVER
+        if self.state is State.PREPARING_REBALANCE:
+            return self._silent_at_ms if self._ways.rebalances_alone else NEVER
         at_ms = self._heard_at_ms + self.settings.session_timeout_ms if self._is_beating else self._beat_at_ms
         if self._coordinator is None:
             at_ms = max(at_ms, NEVER if self._looking_up else self._lookup_at_ms)
-        if self._counts_poll_interval:
-            at_ms = min(at_ms, self._out_of_poll_since_ms + self.settings.max_poll_interval_ms)
-        return at_ms
+        return min(at_ms, self._silent_at_ms)
 
     @property
-    def _counts_poll_interval(self) -> bool:
-        return not self.in_poll and (self._then is None or self._ways.counts_callbacks)
+    def _silent_at_ms(self) -> int:
+        """When the application will have been outside `poll` for too long."""
+        if (
+            self.in_poll
+            or not self._is_watched
+            or (self._then is not None and not self._ways.counts_callbacks)
+        ):
+            return NEVER
+        return self._out_of_poll_since_ms + self.settings.max_poll_interval_ms
 
-    def _heartbeat(self, now_ms: int) -> None:
-        if self.is_closing or self.state not in (State.COMPLETING_REBALANCE, State.STABLE):
+    def _work(self, now_ms: int) -> None:
+        """Do what is due."""
+        if self.is_closing or self.state is State.UNJOINED:
             return
-        settings = self.settings
-        if not self._find_coordinator(now_ms):
-            pass
-        elif now_ms >= self._heard_at_ms + settings.session_timeout_ms:
+        has_joined = self.state is not State.PREPARING_REBALANCE
+        if has_joined:
+            self._watch_session(now_ms)
+        if (has_joined or self._ways.rebalances_alone) and now_ms >= self._silent_at_ms:
+            self._leave_silently()
+        elif has_joined:
+            self._heartbeat(now_ms)
+
+    def _watch_session(self, now_ms: int) -> None:
+        if self._find_coordinator(now_ms) and now_ms >= self._heard_at_ms + self.settings.session_timeout_ms:
             self._heard_at_ms = now_ms  # not at each turn: the next coordinator has its time
             self._is_beating = False
             self._beat_at_ms = now_ms
             self._lose_coordinator(now_ms)
-        if (
-            self._counts_poll_interval
-            and now_ms >= self._out_of_poll_since_ms + settings.max_poll_interval_ms
-        ):
-            self._leave_silently()
-            self._failure = self._ways.silence_error or self._failure
-        elif self._coordinator is not None and not self._is_beating and now_ms >= self._beat_at_ms:
-            self._beat_at_ms = now_ms + settings.heartbeat_interval_ms
-            request = Heartbeat(
-                group=self.identity.group,
-                generation=self.generation,
-                member=self._member_id,
-                instance=self.identity.instance,
-            )
-            self._is_beating = True
-            self._send(request, partial(self._beat_answered, self.generation, self._member_id))
+
+    def _heartbeat(self, now_ms: int) -> None:
+        if self._coordinator is None or self._is_beating or now_ms < self._beat_at_ms:
+            return
+        self._beat_at_ms = now_ms + self.settings.heartbeat_interval_ms
+        request = Heartbeat(
+            group=self.identity.group,
+            generation=self.generation,
+            member=self._member_id,
+            instance=self.identity.instance,
+        )
+        self._is_beating = True
+        self._send(request, partial(self._beat_answered, self.generation, self._member_id))
 
     def _leave_silently(self) -> None:
         """max.poll.interval.ms is over: a dynamic member leaves, a static one only forgets that it was in."""
         if self._coordinator is not None and self.identity.instance is None:
             self._send(self._leave_request(), _no_answer_needed)
+        if self._ways.silence_error is not None:
+            self._fail(self._ways.silence_error)
+        self._is_silent, self._is_watched = True, self._ways.counts_callbacks
         self._fall_out(ErrorCode.UNKNOWN_MEMBER_ID)
 
     def _leave_request(self) -> LeaveGroup:
@@ -173,10 +223,10 @@ class ClassicMembership(Member):
             if (generation, member) == (self.generation, self._member_id):
                 self._fall_out(code)
                 if code is ErrorCode.FENCED_INSTANCE_ID:
-                    self._failure = self._fatal(code)
+                    self._fail(self._fatal(code))
                     self._die()
         elif code in FATAL:
-            self._failure = self._fatal(code)
+            self._fail(self._fatal(code))
         else:
             if code in COORDINATOR_MOVED:
                 self._lose_coordinator(now_ms)
@@ -191,25 +241,35 @@ class ClassicMembership(Member):
     # Commits
 
     def _commit_identity(self) -> tuple[str, int] | str:
-        if self.state is State.STABLE:
-            return self._member_id, self.generation
+        if self.state is State.STABLE or self._unnoticed is not None:
+            return self._member_id, self.generation if self._unnoticed is None else self._unnoticed
         if self.state is State.UNJOINED:
             return self._ways.lost_error or "CommitFailedException"
+        if self._ways.rebalances_alone:
+            return self._member_id, self.generation
         return "RebalanceInProgressException"
 
     def _commit_error(self, code: ErrorCode, _now_ms: int) -> str:
+        names_codes = self._ways.names_codes
         if code is ErrorCode.REBALANCE_IN_PROGRESS:
             self._must_rejoin = True
-            return "RebalanceInProgressException"
+            return code.name if names_codes else "RebalanceInProgressException"
         if code is ErrorCode.FENCED_INSTANCE_ID:
+            self._die()
             return self._fatal(code)
         if code in _OUT:
-            self._fall_out(code)
-            return "CommitFailedException"
-        return "KafkaException"
+            self._commit_is_out(code)
+            return code.name if names_codes else "CommitFailedException"
+        return code.name if names_codes else "KafkaException"
+
+    def _commit_is_out(self, code: ErrorCode) -> None:
+        """A commit is refused because of its member or generation."""
+        self._fall_out(code)
 
     def _auto_committed(self, error: str, now_ms: int) -> None:
-        if error == self._fatal(ErrorCode.FENCED_INSTANCE_ID):
+        if error and self._is_dead:
+            self._fail(error)
+        elif error == self._fatal(ErrorCode.FENCED_INSTANCE_ID):
             self._commits_fenced = True
         super()._auto_committed(error, now_ms)
 

@@ -7,9 +7,11 @@ Theory of operation. A rebalance is a chain of four:
     sync        SyncGroup; the leader assigns
     complete    the listener gives up what the member lost (cooperative), then gets what is new
 
-`Rebalance` says how far it has got; each part begins in `poll`.
+`Rebalance` says how far it has got. Each part begins in `poll`; where the library rebalances alone, only callbacks and
+exceptions wait for it.
 
-Source: kafka-clients 4.3.1, ConsumerCoordinator and AbstractCoordinator, tried on a running broker.
+Source: kafka-clients 4.3.1, ConsumerCoordinator and AbstractCoordinator, and librdkafka 2.16, rdkafka_cgrp.c, tried on
+a running broker.
 """
 
 from __future__ import annotations
@@ -23,8 +25,15 @@ from assignors.errors import AssignorError
 from assignors.registry import rebalance_protocol
 from coordinator.consumer.classic_membership import FATAL, NO_GENERATION, ClassicMembership, State
 from coordinator.consumer.leader import assign, group_topics, places, subscriptions
-from coordinator.consumer.member import COORDINATOR_MOVED, Identity, Position, Subscription
-from coordinator.consumer.outputs import CallbackKind, Partitions
+from coordinator.consumer.member import (
+    COORDINATOR_MOVED,
+    LISTENER_THREW,
+    Identity,
+    Position,
+    Step,
+    Subscription,
+)
+from coordinator.consumer.outputs import CallbackKind, DueCallback, DueFailure, Partitions
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
@@ -35,6 +44,10 @@ from wire.messages.reader import DecodeError
 
 _JOIN_GRACE_MS = 5_000
 """How much longer than max.poll.interval.ms a JoinGroup is waited for (JOIN_GROUP_TIMEOUT_LAPSE)."""
+_METADATA_MS = 10
+"""How long a leader of librdkafka takes to ask a broker for the topics: it has been answered when its commits have."""
+_JOIN_INTERVAL_MS = 1_000
+"""How often librdkafka tries to join, where that fails (rkcg_join_intvl)."""
 
 
 class Rebalance(Enum):
@@ -46,6 +59,8 @@ class Rebalance(Enum):
     ANSWER_DUE = "answer-due"
     JOINED = "joined"
     """JoinGroup is answered, and the application has not been in `poll` since."""
+    LOOKING_UP = "looking-up"
+    """The leader asks for the topics, between JoinGroup and SyncGroup (librdkafka)."""
     ASSIGNED = "assigned"
     """The assignment is there, and its callbacks have not all returned without an exception."""
 
@@ -133,7 +148,7 @@ class RebalancingMember(ClassicMembership):
 
     def _prepare(self, now_ms: int) -> None:
         """Commit before the rebalance; an old generation's commit is taken until the others have joined."""
-        if not self.settings.enable_auto_commit:
+        if not self.settings.enable_auto_commit or not self._ways.commits_before_revoked:
             self._give_up(now_ms)
             return
         self._rebalance = Rebalance.COMMITTING
@@ -150,21 +165,42 @@ class RebalancingMember(ClassicMembership):
         # Not again at the next poll, also where a callback throws.
         self._must_prepare = False
         if self._has_fallen_out:
+            self._unnoticed = None
             if self.owned:
-                self._call(CallbackKind.LOST, self.owned, self._given_up_all, now_ms)
+                self._notify(DueCallback(CallbackKind.LOST, self.owned, self._given_up_all), now_ms)
             else:
                 self._given_up_all(now_ms)
         elif not self.is_cooperative:
-            self._call(CallbackKind.REVOKED, self.owned, self._given_up_all, now_ms)
+            self._revoke(self.owned, self._given_up_all, now_ms)
         else:
             unwanted = frozenset(place for place in self.owned if place.topic not in self._topics())
             gone = frozenset(place for place in self.owned if place.topic not in self.image.topics)
             if gone and self._ways.topic_error is not None:
-                self._call(CallbackKind.LOST, gone, partial(self._given_up, gone), now_ms)
+                self._notify(DueCallback(CallbackKind.LOST, gone, partial(self._given_up, gone)), now_ms)
             elif unwanted:
-                self._call(CallbackKind.REVOKED, unwanted, partial(self._given_up, unwanted), now_ms)
+                self._revoke(unwanted, partial(self._given_up, unwanted), now_ms)
             else:
                 self._given_up(unwanted, now_ms)
+
+    def _revoke(self, partitions: Partitions, then: Step, now_ms: int) -> None:
+        """Have the listener give up partitions, and commit them after it where they were not before."""
+        if self.settings.enable_auto_commit and not self._ways.commits_before_revoked:
+            then = partial(self._commit_revoked, partitions, then)
+        self._notify(DueCallback(CallbackKind.REVOKED, partitions, then), now_ms)
+
+    def _commit_revoked(self, partitions: Partitions, then: Step, now_ms: int) -> None:
+        consumed, until_ms = self._consumed(partitions), now_ms + self.settings.max_poll_interval_ms
+        committed = partial(self._committed_revoked, self._rebalance, then)
+        self._rebalance = Rebalance.COMMITTING
+        self._own(self.owned - partitions)
+        self._commit(consumed, now_ms, until_ms, committed)
+
+    def _committed_revoked(self, phase: Rebalance, then: Step, error: str, now_ms: int) -> None:
+        """Whatever came of it, the rebalance goes on, unless that was the end."""
+        self._auto_committed(error, now_ms)
+        if not self.is_closing and not self._is_dead:
+            self._rebalance = phase
+            then(now_ms)
 
     def _given_up_all(self, now_ms: int) -> None:
         self._given_up(self.owned, now_ms)
@@ -178,7 +214,7 @@ class RebalancingMember(ClassicMembership):
         """What a callback has thrown leaves `poll` now."""
         if self._error:
             error, self._error = self._error, ""
-            self._raise(error, now_ms, "User rebalance callback throws an error")
+            self._raise(error, now_ms, LISTENER_THREW)
 
     # Join
 
@@ -187,6 +223,7 @@ class RebalancingMember(ClassicMembership):
         self.metrics.rebalance_began(now_ms)
         self.state = State.PREPARING_REBALANCE
         self._rebalance = Rebalance.ANSWER_DUE
+        self._is_silent = False
         self._joined = self._topics()
         protocols = subscriptions(
             self.assignors,
@@ -226,11 +263,22 @@ class RebalancingMember(ClassicMembership):
         elif self.state is not State.PREPARING_REBALANCE:
             self._rebalance = Rebalance.NONE  # fallen out meanwhile
         else:
-            self._rebalance = Rebalance.ANSWER_DUE
+            self._enter(answer.generation, answer.member, now_ms)
+            if self._ways.rebalances_alone and answer.leader == answer.member:
+                self._rebalance, self._join_answer = Rebalance.LOOKING_UP, answer
+                self._rejoin_at_ms = now_ms + _METADATA_MS
+            else:
+                self._sync(answer, now_ms)
+
+    def _looked_up(self, now_ms: int) -> None:
+        answer, self._join_answer = self._join_answer, None
+        if isinstance(answer, JoinGroupAnswer) and self.state is State.COMPLETING_REBALANCE:
             self._sync(answer, now_ms)
+        else:
+            self._rebalance = Rebalance.NONE  # fallen out meanwhile
 
     def _sync(self, joined: JoinGroupAnswer, now_ms: int) -> None:
-        self._enter(joined.generation, joined.member, now_ms)
+        self._rebalance = Rebalance.ANSWER_DUE
         self._protocol = joined.protocol or ""
         leads = joined.leader == joined.member
         self._assigned_for = None
@@ -249,25 +297,25 @@ class RebalancingMember(ClassicMembership):
                     # No SyncGroup: the group waits until its timeout removes this member, or the next poll joins.
                     self._rebalance = Rebalance.NONE
                     self.metrics.rebalance_failed()
-                    self._raise("IllegalStateException", now_ms, str(error))
+                    self._fail_to_join("IllegalStateException", now_ms, str(error))
                     return
         request = SyncGroup(
             group=self.identity.group,
-            generation=joined.generation,
+            generation=self.generation,
             member=joined.member,
             instance=self.identity.instance,
             protocol_type=joined.protocol_type,
             protocol=joined.protocol,
             assignments=assignments,
         )
-        self._send(request, partial(self._sync_answered, joined.generation))
+        self._send(request, self._sync_answered)
 
-    def _sync_answered(self, generation: int, answer: object, now_ms: int) -> None:
+    def _sync_answered(self, answer: object, now_ms: int) -> None:
         if not isinstance(answer, SyncGroupAnswer):
             self._disconnected(now_ms)
         elif answer.error is not ErrorCode.NONE:
             self._refused(answer.error, now_ms)
-        elif self.state is not State.COMPLETING_REBALANCE or generation != self.generation:
+        elif self.state is not State.COMPLETING_REBALANCE:
             self.metrics.rebalance_failed()  # fallen out meanwhile
             self._rebalance = Rebalance.NONE
         else:
@@ -295,11 +343,29 @@ class RebalancingMember(ClassicMembership):
         if code in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION):
             self._fall_out(code)
         elif code in FATAL:
-            self._raise(self._fatal(code), now_ms)
+            self._fail_to_join(self._fatal(code), now_ms)
         elif code is not ErrorCode.REBALANCE_IN_PROGRESS:
             if code in COORDINATOR_MOVED:
                 self._lose_coordinator(now_ms)
             self._rejoin_at_ms = now_ms + self.settings.retry_backoff_ms
+
+    def _fail_to_join(self, error: str, now_ms: int, message: str = "") -> None:
+        """An exception for `poll`; where that does not decide when to try again, an interval does."""
+        self._fail(error, message)
+        if self._ways.rebalances_alone:
+            self._rejoin_at_ms = now_ms + _JOIN_INTERVAL_MS
+
+    def _fall_out(self, code: ErrorCode) -> None:
+        if self._waits_for_listener and self._unnoticed is None:
+            self._unnoticed = self.generation
+        super()._fall_out(code)
+
+    def _commit_is_out(self, code: ErrorCode) -> None:
+        """A library that commits while it joins knows that it may have joined another generation meanwhile."""
+        if code is not ErrorCode.ILLEGAL_GENERATION or not self._ways.rebalances_alone or not self._rejoins():
+            super()._commit_is_out(code)
+        elif self._ways.forgets_generation:
+            self.generation = NO_GENERATION
 
     # Complete
 
@@ -312,7 +378,7 @@ class RebalancingMember(ClassicMembership):
         try:
             assigned = places(read_assignment(self._assignment).partitions)
         except DecodeError as error:
-            self._raise("IllegalStateException", now_ms, str(error))
+            self._fail("IllegalStateException", str(error))
             return
         if not all(place.topic in self._topics() for place in assigned):
             self._end_rebalance()
@@ -320,27 +386,26 @@ class RebalancingMember(ClassicMembership):
             return
         revoked = self.owned - assigned if self.is_cooperative else frozenset()
         if revoked:
-            self._call(CallbackKind.REVOKED, revoked, partial(self._revoked, assigned), now_ms)
+            self._revoke(revoked, partial(self._revoked, assigned), now_ms)
         else:
             self._take_over(assigned, now_ms)
 
     def _revoked(self, assigned: Partitions, now_ms: int) -> None:
         self._must_rejoin = True
         if self._error and not self._ways.throws_last:
-            self._own(self.owned & assigned)
-            self._throw(now_ms)
-        else:
-            self._take_over(assigned, now_ms)
+            error, self._error = self._error, ""
+            self._due.insert(0, DueFailure(error, LISTENER_THREW))
+        self._take_over(assigned, now_ms)
 
     def _take_over(self, assigned: Partitions, now_ms: int) -> None:
         added = assigned - self.owned
         self._last_assigned, self._last_generation = assigned, self.generation
-        self._own(assigned)
         if self.settings.enable_auto_commit:
             self._auto_commit_at_ms = now_ms + self.settings.auto_commit_interval_ms
-        self._call(CallbackKind.ASSIGNED, added, self._completed, now_ms)
+        self._notify(DueCallback(CallbackKind.ASSIGNED, added, self._completed, assigned), now_ms)
 
     def _completed(self, now_ms: int) -> None:
+        self._is_watched = True
         if not self._error or not self._ways.listener_can_refuse:
             self._end_rebalance()
         self._throw(now_ms)

@@ -65,6 +65,13 @@ class Ways:
     forgets_to_rejoin: bool = False
     """Whether a member that leaves during a reconciliation, since the application does not poll, takes itself for a
     member when that has ended, at epoch 0."""
+    rebalances_alone: bool
+    """Whether the background thread of the classic consumer joins and syncs while the application does something else,
+    and commits meanwhile. Callbacks wait for `poll`, and one that waits is called as what it was when it was due:
+    partitions that were lost since are `revoked`, and committed."""
+    forgets_generation: bool = False
+    """Whether a commit that is refused during a rebalance has the classic consumer forget the generation that it has
+    just joined, so that the assignment is lost that SyncGroup brings."""
 
 
 _JAVA = Ways(
@@ -78,6 +85,7 @@ _JAVA = Ways(
     counts_callbacks=True,
     throws_last=True,
     names_codes=False,
+    rebalances_alone=False,
 )
 _LIBRDKAFKA = Ways(
     calls_for_nothing_first=False,
@@ -90,6 +98,7 @@ _LIBRDKAFKA = Ways(
     counts_callbacks=False,
     throws_last=False,
     names_codes=True,
+    rebalances_alone=True,
     fatal_error="_FATAL",
     silence_error="_MAX_POLL_EXCEEDED",
     topic_error="UNKNOWN_TOPIC_OR_PART",
@@ -125,7 +134,7 @@ class Library:
     """Those of a consumer that names none, preferred first."""
     after_error: AfterError = AfterError.POLL_AGAIN
     listener_error: str
-    """The exception that leaves `poll` where the listener throws."""
+    """The exception that leaves `poll` where the listener throws one of its own."""
     ways: Ways
     source: str
 
@@ -155,7 +164,15 @@ LIBRARIES = {
             assignors=("range", "roundrobin"),
             listener_error="ListenerError",
             ways=_LIBRDKAFKA,
-            source="librdkafka 2.15, rdkafka_cgrp.c, tried with confluent-kafka 2.16",
+            source="librdkafka 2.16, rdkafka_cgrp.c, tried with confluent-kafka 2.16; librdkafka#5604 is in it",
+        ),
+        Library(
+            name="librdkafka-2.8",
+            leader=Leader.LIBRDKAFKA,
+            assignors=("range", "roundrobin"),
+            listener_error="ListenerError",
+            ways=replace(_LIBRDKAFKA, forgets_generation=True),
+            source="librdkafka 1.6.0 to 2.8, tried with confluent-kafka 2.9: librdkafka#4059, mended by #4908 in 2.10",
         ),
         Library(
             name="librdkafka-2.14",

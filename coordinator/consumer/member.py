@@ -35,6 +35,8 @@ NEVER = 2**62
 """A deadline that does not come, in ms."""
 COMMIT_PATIENCE_MS = 60_000
 """How long commitSync retries: default.api.timeout.ms. `close` gives its commit half of that."""
+LISTENER_THREW = "User rebalance callback throws an error"
+"""The message of the exception that leaves `poll` then."""
 
 Offsets: TypeAlias = dict[TopicPartition, int]
 Position: TypeAlias = Callable[[TopicPartition], int | None]
@@ -125,6 +127,8 @@ class Member(ABC):
         self._called: CallbackKind | None = None
         self._threw = False
         """Whether the last callback threw."""
+        self._thrown = ""
+        """What `commitSync` has thrown in the callback that is under way."""
         self._error = ""
         """The first exception of the callbacks of a rebalance; it leaves `poll` at the end."""
         self._out_of_poll_since_ms = 0
@@ -206,7 +210,10 @@ class Member(ABC):
         self.in_poll = not self.is_closing
         self._threw = threw
         if threw and not self._error:
-            self._error = self.identity.library.listener_error
+            # confluent-kafka lets it through, Java wraps it.
+            passes = self._thrown if self._ways.names_codes else ""
+            self._error = passes or self.identity.library.listener_error
+        self._thrown = ""
         since_ms = self._out_of_poll_since_ms
         then(now_ms)
         if self._then is not None:
@@ -440,6 +447,7 @@ class Member(ABC):
             self._retried = None
         self.outputs.append(Committed(commit.offsets, error))
         if error and commit.is_sync:
+            self._thrown = error if self._then is not None else ""
             self.outputs.append(Raised(error))
         commit.done(error, now_ms)
 

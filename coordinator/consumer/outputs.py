@@ -1,7 +1,9 @@
-"""What comes out of a member: requests to send, listener calls to make, exceptions that leave `poll`."""
+"""What comes out of a member: requests to send, listener calls to make, exceptions that leave `poll`; and what waits
+in it until it can come out."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias
@@ -79,6 +81,26 @@ class Positioned:
 @dataclass(frozen=True, slots=True)
 class Closed:
     """`close` is over: the process may end."""
+
+
+@dataclass(frozen=True, slots=True)
+class DueCallback:
+    """A callback that waits for `poll`."""
+
+    kind: CallbackKind
+    partitions: Partitions
+    then: Callable[[int], None]
+    """What is done, at a time in ms, when it has returned."""
+    assigned: Partitions | None = None
+    """What is owned from the call on."""
+
+
+@dataclass(frozen=True, slots=True)
+class DueFailure:
+    """An exception that waits for `poll`."""
+
+    error: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,13 @@ broker.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 
 from coordinator.consumer.assignments import Assignments, Reconciliation
 from coordinator.consumer.local_assignor import ClientSide
 from coordinator.consumer.member import (
+    LISTENER_THREW,
     NEVER,
     RETRIABLE_COMMIT_ERRORS,
     Identity,
@@ -27,9 +27,8 @@ from coordinator.consumer.member import (
     Offsets,
     OnCommit,
     Position,
-    Step,
 )
-from coordinator.consumer.outputs import CallbackKind, Partitions
+from coordinator.consumer.outputs import CallbackKind, DueCallback, DueFailure, Partitions
 from coordinator.engine.records import TopicPartitions
 from coordinator.engine.topics import TopicImage
 from wire.errors import ErrorCode
@@ -67,8 +66,6 @@ _FETCH_ERRORS = {
 }
 """Of refused offset fetches."""
 
-_LISTENER_THREW = "User rebalance callback throws an error"
-
 
 class State(Enum):
     """MemberState of kafka-clients. PREPARE_LEAVING, which `unsubscribe` waits in, is left out."""
@@ -82,25 +79,6 @@ class State(Enum):
     LEAVING = "leaving"
     STALE = "stale"
     FATAL = "fatal"
-
-
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """A callback that waits for `poll`."""
-
-    kind: CallbackKind
-    partitions: Partitions
-    then: Step
-    assigned: Partitions | None = None
-    """What is owned from the call on."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """An exception that waits for `poll`."""
-
-    error: str
-    message: str
 
 
 class ReconcilingMember(Member):
@@ -131,7 +109,7 @@ class ReconcilingMember(Member):
         """Not fetched any more."""
         self._awaiting: Partitions = frozenset()
         """Not fetched yet: their `assigned` has not returned."""
-        self._events: list[_Call | _Failure] = []
+        self._events: list[DueCallback | DueFailure] = []
         self._batch = 0
         """How many of the events `poll` has taken up, and not come to."""
         self._message = ""
@@ -182,7 +160,7 @@ class ReconcilingMember(Member):
         """Those that there are at once are all taken before the first exception among them leaves `poll`."""
         self._batch = (self._batch or len(self._events)) - 1 if self._ways.throws_last else 0
         event = self._events.pop(0)
-        if isinstance(event, _Failure):
+        if isinstance(event, DueFailure):
             if not self._error:
                 self._error, self._message = event.error, event.message
             return
@@ -194,7 +172,7 @@ class ReconcilingMember(Member):
         self._call(event.kind, event.partitions, event.then, now_ms)
 
     def _throw(self, now_ms: int) -> None:
-        error, message = self._error, self._message or _LISTENER_THREW
+        error, message = self._error, self._message or LISTENER_THREW
         self._error = self._message = ""
         self._raise(error, now_ms, message)
 
@@ -205,7 +183,7 @@ class ReconcilingMember(Member):
         if self._reconciles and not self._ways.ends_with_membership:
             return  # its end loses the rest
         if self.owned:
-            self._events.append(_Call(CallbackKind.LOST, self.owned, self._lost))
+            self._events.append(DueCallback(CallbackKind.LOST, self.owned, self._lost))
         elif self.state is State.STALE and not self.in_poll:
             self._is_lost = False
             self._give_up_all()
@@ -227,7 +205,7 @@ class ReconcilingMember(Member):
 
     def _fail(self, error: str, message: str) -> None:
         """An exception for the next `poll`; one of its kind is enough."""
-        failure = _Failure(error, message)
+        failure = DueFailure(error, message)
         if failure not in self._events:
             self._events.append(failure)
 
@@ -282,7 +260,7 @@ class ReconcilingMember(Member):
             return
         if step.revoked:
             self._events.append(
-                _Call(CallbackKind.REVOKED, step.revoked & self.owned, partial(self._revoked, step))
+                DueCallback(CallbackKind.REVOKED, step.revoked & self.owned, partial(self._revoked, step))
             )
         else:
             self._assign(step)
@@ -304,7 +282,7 @@ class ReconcilingMember(Member):
 
     def _assign(self, step: Reconciliation) -> None:
         then = partial(self._assigned, step)
-        self._events.append(_Call(CallbackKind.ASSIGNED, step.added, then, step.assigned))
+        self._events.append(DueCallback(CallbackKind.ASSIGNED, step.added, then, step.assigned))
 
     def _assigned(self, step: Reconciliation, now_ms: int) -> None:
         if self._threw and self._ways.listener_can_refuse:
@@ -356,7 +334,7 @@ class ReconcilingMember(Member):
 
     def _commit_identity(self) -> tuple[str, int] | str:
         """Also outside the group, and refused by the coordinator then, unless nobody is in the group."""
-        if self._is_lost and self._ways.lost_error is not None:
+        if self._is_lost and not self._reconciles and self._ways.lost_error is not None:
             return self._ways.lost_error
         return self._uuid, self._epoch if self._epoch > 0 else NO_EPOCH
 

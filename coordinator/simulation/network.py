@@ -11,8 +11,8 @@ twice, the second time later and answered to nobody (a client that has lost an a
 with `reorder` a request that was on its way on a lost connection may still be handled, later than requests of the next
 connection.
 
-A request that waits at the coordinator holds up nothing behind it: Kafka's broker would read no further request of the
-connection, but no client sends one there.
+A node reads the next request of a connection when it has answered the last one, as Kafka's broker does: what is sent
+after a JoinGroup or SyncGroup, which wait for other members, waits as long.
 """
 
 from __future__ import annotations
@@ -22,8 +22,12 @@ from random import Random
 from typing import Any, Protocol
 
 from coordinator.consumer.outputs import FindCoordinator, Send
+from coordinator.engine.classic.join_group import JoinGroup
+from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.simulation.scenario import Direction, Faults, NetworkPartition
 from coordinator.simulation.schedule import Schedule
+
+_WAITING = frozenset({JoinGroup, SyncGroup})
 
 LATE_MS = 3_000
 """By how much a duplicate, or a message of a lost connection, is late at most."""
@@ -47,6 +51,8 @@ class Connection:
     __slots__ = (
         "answer_ms",
         "check_ms",
+        "held",
+        "is_busy",
         "is_closed",
         "is_lost",
         "node",
@@ -63,6 +69,10 @@ class Connection:
         self.waiting: dict[int, int] = {}
         """When the client gives a request up, by its number."""
         self.check_ms: int | None = None
+        self.is_busy = False
+        """The node has not answered a request that waits for other members."""
+        self.held: list[tuple[int, Any]] = []
+        """Requests that have arrived since, with their numbers."""
         self.is_lost = False
         """Nothing passes any more."""
         self.is_closed = False
@@ -129,8 +139,11 @@ class Network:
 
     def answer(self, connection: Connection, number: int, answer: object) -> None:
         """A node answers a request; an answer to nobody is dropped."""
+        connection.is_busy = False
         if connection.is_lost:
             return
+        if connection.held:
+            self._schedule.at(self._schedule.now_ms, self._read_on, connection)
         if self._loss and self._random.random() < self._loss:
             self._lose(connection)
             return
@@ -174,10 +187,18 @@ class Network:
             return
         if connection.node in self._down:
             return
+        if connection.is_busy and not is_late:
+            connection.held.append((number, request))
+            return
+        connection.is_busy = type(request) in _WAITING
         if type(request) is FindCoordinator:
             self.answer(connection, number, self._find())
         else:
             self._receive(connection, number, request, is_late)
+
+    def _read_on(self, connection: Connection) -> None:
+        if connection.held and not connection.is_busy:
+            self._arrive(connection, *connection.held.pop(0), False)
 
     def _return(self, connection: Connection, number: int, answer: object) -> None:
         if not connection.is_lost and connection.waiting.pop(number, None) is not None:

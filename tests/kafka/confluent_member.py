@@ -144,28 +144,25 @@ class ConfluentMember:
         named = {(one.topic, one.partition) for one in partitions}
         for one in sorted(named):
             self.write_down("assigned", one)
-        if self.incremental:
-            self.consumer.incremental_assign(partitions)
-        else:
-            self.consumer.assign(partitions)
         self.member_id = self.consumer.memberid()
         self.held |= named
         self.say_partitions("assigned", named)
-        self.follow("assigned")
+        take_over = self.consumer.incremental_assign if self.incremental else self.consumer.assign
+        self.follow("assigned", lambda: take_over(partitions))
 
     def given_up(self, event: str, partitions: list[TopicPartition]) -> None:
         """Let go of `partitions` and say so."""
         named = {(one.topic, one.partition) for one in partitions}
-        # Before: from here on nothing is consumed, and with the call others may have them, at once.
+        # From here on nothing is consumed; with the last call others may have them, at once.
         for one in sorted(named):
             self.write_down(event, one)
-        if self.incremental:
-            self.consumer.incremental_unassign(partitions)
-        else:
-            self.consumer.unassign()
         self.held -= named
         self.say_partitions(event, named)
-        self.follow(event)
+        consumer = self.consumer
+        self.follow(
+            event,
+            lambda: consumer.incremental_unassign(partitions) if self.incremental else consumer.unassign(),
+        )
 
     def commit(self) -> None:
         """Commit what was consumed; librdkafka takes it for an error that nothing was, which Java does not."""
@@ -175,14 +172,20 @@ class ConfluentMember:
             if error.args[0].code() != KafkaError._NO_OFFSET:
                 raise
 
-    def follow(self, method: str) -> None:
-        """Do what the script of this method of the listener says."""
+    def follow(self, method: str, finish: Callable[[], None]) -> None:
+        """Do what the script of this method of the listener says, then `finish` with librdkafka, whatever came of it.
+
+        Last, as confluent-kafka does it by itself for an application that does not: librdkafka goes on from there.
+        """
         script = self.listener.get(method, {})
-        if script.get("commits"):
-            self.commit()
-        time.sleep(script.get("takesMs", 0) / 1000)
-        if script.get("throws"):
-            raise ListenerError(f"the listener throws in {method}")
+        try:
+            if script.get("commits"):
+                self.commit()
+            time.sleep(script.get("takesMs", 0) / 1000)
+            if script.get("throws"):
+                raise ListenerError(f"the listener throws in {method}")
+        finally:
+            finish()
 
     def say_partitions(self, event: str, partitions: set[Partition]) -> None:
         """Print the event of a listener's call."""

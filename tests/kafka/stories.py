@@ -14,6 +14,7 @@ from pathlib import Path
 
 import confluent_kafka
 
+from coordinator.consumer.library import LIBRARIES
 from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.variants import with_variant
 from tests.coordinator.simulation.recordings import (
@@ -116,7 +117,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("stories", nargs="*", help="which (default: all)")
     parser.add_argument("--times", type=int, default=3, help="how often each is played")
     parser.add_argument("--jobs", type=int, default=12, help="how many at once")
-    parser.add_argument("--client", choices=(JAVA, LIBRDKAFKA), help="one library (default: both)")
+    parser.add_argument(
+        "--client",
+        choices=tuple(LIBRARIES),
+        help="one library (default: java and librdkafka; an older librdkafka is the one on PYTHONPATH)",
+    )
     parser.add_argument("--variant", type=Variant, help="one variant (default: all)")
     parser.add_argument("--anew", action="store_true", help="forget what was recorded before")
     asked = parser.parse_args(arguments)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions
 
@@ -156,6 +157,7 @@ class StoryPlayer:
         topics = {self.prefix + topic: count for topic, count in self.scenario.topics.items()}
         create_topics(self.broker, topics)
         wait_topics_known(self.broker, self.group, topics)
+        self._write(topics)
         with ExitStack() as endings:
             for name in self.scenario.members:
                 self._prepare(name, endings)
@@ -173,6 +175,14 @@ class StoryPlayer:
                 raise self.errors[0]
             self._sleep_until(self.scenario.until_s)
             return self._course()
+
+    def _write(self, topics: Mapping[str, int]) -> None:
+        """Put a record into each partition: librdkafka commits nothing of one that it has read nothing of."""
+        producer = Producer({"bootstrap.servers": self.broker.bootstrap})
+        for topic, count in topics.items():
+            for partition in range(count):
+                producer.produce(topic, b"", partition=partition)
+        producer.flush()
 
     def _by_actor(self) -> dict[str, list[Event]]:
         """Events by who does them: members, and the world, which is called by no name."""
@@ -293,7 +303,7 @@ class StoryPlayer:
             "group.protocol": script.protocol,
             **script.config,
         }
-        if script.library == "librdkafka":
+        if script.library != "java":
             config = {OF_LIBRDKAFKA.get(key, key): value for key, value in config.items()}
         if script.assignors:
             names = (
@@ -316,7 +326,7 @@ class StoryPlayer:
         )
         topics = [self.prefix + topic for topic in script.topics]
         return {
-            "topics": [regex] if regex and script.library == "librdkafka" else topics,
+            "topics": [regex] if regex and script.library != "java" else topics,
             "re2" if script.protocol == "consumer" else "pattern": regex,
             "config": config,
             "listener": {

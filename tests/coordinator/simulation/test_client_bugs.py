@@ -148,6 +148,50 @@ def test_an_evicted_member_reads_what_others_read(seed: int) -> None:
     assert result.read_twice > 2 * 10 * 30
 
 
+def _taken_away(result: Result, member: str, *, since: float) -> list[CallbackKind]:
+    return [
+        each.kind
+        for each in result.callbacks
+        if each.member == member and each.at_s >= since and each.kind is not CallbackKind.ASSIGNED
+    ]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_commit_while_it_joins_costs_a_member_its_assignment(seed: int) -> None:
+    result = _run("commit-while-joining", seed)
+    assert [thrown.error for thrown in result.thrown] == ["ILLEGAL_GENERATION"]
+    assert _taken_away(result, "a", since=36) == [CallbackKind.LOST]
+    assert result.read_twice > 0
+    for library, error in (("librdkafka", "ILLEGAL_GENERATION"), ("java", "RebalanceInProgressException")):
+        mended = run(_of(library, shipped_scenario("commit-while-joining")), seed)
+        assert [thrown.error for thrown in mended.thrown] == [error]
+        assert _taken_away(mended, "a", since=36) == []
+        assert len(_given(mended, "a", since=36)) == 0
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_lost_during_a_rebalance_is_revoked_and_committed(seed: int) -> None:
+    result = _run("revoked-not-lost", seed)
+    owner = _given(result, "b")[0]
+    assert owner.at_s < 70
+    assert len(owner.partitions) == 6
+    assert _taken_away(result, "a", since=80) == [CallbackKind.REVOKED]
+    assert [thrown.error for thrown in result.thrown][:2] == ["UNKNOWN_MEMBER_ID", "UNKNOWN_MEMBER_ID"]
+    java = run(_of("java", shipped_scenario("revoked-not-lost")), seed)
+    assert _taken_away(java, "a", since=80) == [CallbackKind.LOST]
+    assert java.thrown == ()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_static_member_is_fenced_by_its_commit_of_what_it_has_lost(seed: int) -> None:
+    result = _run("static-fenced-by-itself", seed)
+    assert [thrown.error for thrown in result.thrown] == ["_MAX_POLL_EXCEEDED", "_FATAL"]
+    assert not result.final["a"]
+    java = run(_of("java", shipped_scenario("static-fenced-by-itself")), seed)
+    assert java.thrown == ()
+    assert len(java.final["a"]) == 3
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_an_exception_of_the_listener_leaves_poll_and_nothing_is_undone(seed: int) -> None:
     result = _run("listener-throws", seed)

@@ -6,12 +6,23 @@ from random import Random
 from typing import Any
 
 from coordinator.consumer.outputs import FindCoordinator, Send
+from coordinator.engine.calls import Request
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
+from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.simulation.network import LATE_MS, Connection, Network
 from coordinator.simulation.scenario import Direction, Faults, NetworkPartition
 from coordinator.simulation.schedule import Schedule
 
 REQUEST = Heartbeat(group="g", generation=1, member="m", instance=None)
+JOIN = JoinGroup(
+    group="g",
+    session_timeout_ms=45_000,
+    rebalance_timeout_ms=300_000,
+    member="",
+    instance=None,
+    protocol_type="consumer",
+    protocols=(),
+)
 
 
 class Client:
@@ -47,11 +58,35 @@ class Wire:
         if self.answers:
             self.network.answer(connection, number, HeartbeatAnswer())
 
-    def send(self, number: int, *, at_ms: int = 0, timeout_ms: int = 30_000) -> None:
-        self.schedule.at(at_ms, self.network.send, self.client, Send(number, 1, REQUEST, timeout_ms))
+    def send(
+        self, number: int, *, at_ms: int = 0, timeout_ms: int = 30_000, request: Request[Any] = REQUEST
+    ) -> None:
+        self.schedule.at(at_ms, self.network.send, self.client, Send(number, 1, request, timeout_ms))
 
     def play(self, until_ms: int = 60_000) -> None:
         self.schedule.play(until_ms, 10_000)
+
+
+def test_a_node_reads_what_is_sent_after_a_join_group_when_that_is_answered() -> None:
+    """As Kafka's broker: it handles one request of a connection at a time, and a JoinGroup waits for other members."""
+    wire = Wire(Faults(delay_ms=(1, 1)))
+    connections = []
+
+    def receive(connection: Connection, number: int, request: Any, is_late: bool) -> None:
+        connections.append(connection)
+        wire.answers = not isinstance(request, JoinGroup)
+        Wire.receive(wire, connection, number, request, is_late)
+
+    wire.network = Network(wire.schedule, Faults(delay_ms=(1, 1)), Random(0), receive, lambda: 7)
+    wire.send(1, request=JOIN)
+    wire.send(2, at_ms=10)
+    wire.send(3, at_ms=11)
+    wire.play(999)
+    assert wire.received == [(1, 1, False)]
+    wire.schedule.at(1_000, lambda: wire.network.answer(connections[0], 1, HeartbeatAnswer()))
+    wire.play()
+    assert wire.received == [(1, 1, False), (1_000, 2, False), (1_000, 3, False)]
+    assert [number for _, number in wire.client.answers] == [1, 2, 3]
 
 
 def test_messages_of_a_connection_arrive_in_order() -> None:

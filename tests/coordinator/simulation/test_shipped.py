@@ -13,6 +13,7 @@ WANTED = {
     "repeated-requests", "version-0-member", "topic-growth", "listener-throws", "evicted-member-works-on",
     "leave-while-revoking", "group-gone", "commits-at-old-epochs", "offset-fetch-spins",
     "offsets-before-group", "compacted-while-loading",
+    "commit-while-joining", "revoked-not-lost", "static-fenced-by-itself",
 }  # fmt: skip
 
 

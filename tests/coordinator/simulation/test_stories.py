@@ -26,22 +26,8 @@ from tests.coordinator.simulation.story_files import read_story, story_names, va
 SEEDS = range(3)
 RECORDINGS = sorted(RECORDED.glob("*.json"))
 
-_JOINING = "max.poll.interval.ms runs while it joins, too"
-DIFFERENT = {
-    "assigned-late.eager.librdkafka": _JOINING,
-    "assigned-late.cooperative.librdkafka": _JOINING,
-}
-"""What librdkafka's classic consumer does otherwise, and the simulation does not."""
 
-
-def _case(path: Path) -> object:
-    reason = DIFFERENT.get(path.stem)
-    return pytest.param(
-        path, id=path.stem, marks=[pytest.mark.xfail(reason=reason, strict=True)] if reason else []
-    )
-
-
-@pytest.mark.parametrize("path", [_case(path) for path in RECORDINGS])
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
 def test_callbacks_equal_those_of_real_consumers(path: Path) -> None:
     recording = read_recording(path)
     scenario = with_library(read_story(recording.story), recording.client)
