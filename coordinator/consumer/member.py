@@ -163,6 +163,11 @@ class Member(ABC):
         """What of `owned` it reads: not what it is giving up, nor what it does not know the position of."""
 
     @property
+    def taking_over(self) -> Partitions:
+        """What of `owned` no heartbeat reports yet, of a member whose heartbeats report what it owns."""
+        return frozenset()
+
+    @property
     @abstractmethod
     def member_id(self) -> str:
         """Its id in the group; empty while it has none."""

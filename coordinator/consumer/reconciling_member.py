@@ -132,6 +132,11 @@ class ReconcilingMember(Member):
     def fetching(self) -> Partitions:
         return self.owned & self.positioned - self._revoking - self._awaiting
 
+    @property
+    def taking_over(self) -> Partitions:
+        """Owned, though their `assigned` has not returned, or has thrown."""
+        return self.owned & self._awaiting
+
     @abstractmethod
     def _join(self, now_ms: int) -> None:
         """Join the group anew."""

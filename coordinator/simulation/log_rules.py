@@ -257,10 +257,11 @@ class LogRules:
             self._epochs[member] = current.epoch
 
     def _report_flaw(self, member: str, place: TopicPartition) -> str:
-        """Whether the member was about to take the partition over when it reported that it has not got it."""
+        """Whether the member was about to take the partition over when it reported that it has not got it: its listener
+        has its time, or has thrown."""
         for process in self._facts.processes.values():
             if process.is_running and process.member.member_id == member:
-                is_to_come = place not in process.owned or place in process.taking_over
+                is_to_come = place not in process.owned or place in process.member.taking_over
                 return ASSIGNED_AFTER_REPORT if is_to_come else ""
         return ""
 

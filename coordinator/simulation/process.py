@@ -219,12 +219,6 @@ class Process:
             return position
         return max(position, self._log_end(partition))
 
-    @property
-    def taking_over(self) -> Partitions:
-        """What its listener is being assigned."""
-        callback = self._callback
-        return callback.partitions if callback and callback.kind is CallbackKind.ASSIGNED else NOTHING
-
     def reset(self, partition: TopicPartition) -> None:
         """The partition was deleted: of another one of its name everything is read (auto.offset.reset=earliest)."""
         if partition in self.owned:

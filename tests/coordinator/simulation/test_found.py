@@ -16,6 +16,7 @@ FOUND: dict[str, tuple[int, set[tuple[str, str]]]] = {
     "crash-then-zombie": (1465, set()),
     "next-target-is-empty": (614, set()),
     "nobody-left": (67, set()),
+    "reported-after-a-throw": (3505, {("I2", ASSIGNED_AFTER_REPORT)}),
     "refused-again-and-again": (12813, set()),
     "reported-before-assigned": (3448, {("I7", ASSIGNED_AFTER_REPORT)}),
     "started-again-and-again": (3732, set()),
