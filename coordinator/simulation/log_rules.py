@@ -29,6 +29,7 @@ from coordinator.engine.records import (
     Record,
     TargetEpochRecord,
 )
+from coordinator.engine.topics import TopicImage
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.embedded_partitions import assigned, claimed, subscribed
 from coordinator.simulation.facts import Facts
@@ -38,6 +39,7 @@ from coordinator.simulation.known_flaws import (
     LATE_COMMIT,
     LATE_REPORT,
     REJOINED_UNNOTICED,
+    RETURNED_LEADER,
     STRAY_CLAIM,
     UPGRADED_WHILE_REBALANCING,
 )
@@ -87,6 +89,12 @@ class LogRules:
         """Of members of the consumer group."""
         self._given: dict[str, bytes] = {}
         """What the record of the present generation gives to its members."""
+        self._kept_claims: Partitions = NOTHING
+        """What the leader of the present generation has let its claimants have though it did not exist."""
+        self._assigned_topics = facts.topics.image
+        """The topics when the leader of the present generation assigned them."""
+        self._returned_to: TopicImage | None = None
+        """The topics when a static leader came back to the present generation, where one did."""
         self._wrongly_had: dict[tuple[str, TopicPartition], str] = {}
         """The flaw by which a member committed a partition that was another's."""
         self._has: dict[str, Partitions] = {}
@@ -195,15 +203,18 @@ class LogRules:
         if value.generation == 0 or not value.protocol_type:
             self._generation = 0
         self._generation = self._grown("generation", self._generation, value.generation)
-        here = {each.member for each in value.members}
+        here, had = {each.member for each in value.members}, self._has
         self._removed |= self._given.keys() - here
         self._given = {each.member: each.assignment for each in value.members}
         self._has = {member: assigned(assignment) for member, assignment in self._given.items()}
         if not by_leader:
             return
+        self._assigned_topics, self._returned_to = self._facts.topics.image, None
+        gone = {each.member: self._gone_claims(value.protocol, each.subscription) for each in value.members}
+        self._kept_claims = frozenset(_all(gone[member] & has for member, has in self._has.items()))
         twice = [each for each, count in Counter(_all(self._has.values())).items() if count > 1]
         if twice:
-            known = STRAY_CLAIM if self._claims_strays(value) else ""
+            known = STRAY_CLAIM if any(gone.values()) else ""
             self._facts.broken("I5", f"the leader gives {_name(twice[0])} to two members", known)
             self._facts.violations.cause = self._facts.violations.cause or known
         for each in value.members:
@@ -214,16 +225,12 @@ class LogRules:
                 self._facts.broken(
                     "I5", f"the leader gives {who} {_name(unwanted[0])}, which it does not want"
                 )
-            self._given_on(each.member, self._has[each.member])
+            self._given_on(each.member, self._has[each.member] - had.get(each.member, NOTHING))
 
-    def _claims_strays(self, value: ClassicGroupValue) -> bool:
-        """Whether a member claims a partition that does not exist."""
+    def _gone_claims(self, protocol: str | None, subscription: bytes) -> Partitions:
+        """What a member claims and does not exist."""
         topics = self._facts.topics
-        return any(
-            not topics.exists(place)
-            for each in value.members
-            for place in claimed(value.protocol, each.subscription)
-        )
+        return frozenset(each for each in claimed(protocol, subscription) if not topics.exists(each))
 
     def _current(
         self, member: str, current: CurrentAssignmentValue, had: Partitions | None, *, is_late: bool
@@ -436,6 +443,10 @@ class LogRules:
         self._note_failed_target(request.member, answer.error)
         if answer.error or not answer.leader:
             return
+        group = self._facts.engine.state.groups.get(GROUP)
+        is_assigned = answer.generation == self._generation
+        if is_assigned and isinstance(group, ClassicGroup) and group.leader == answer.member:
+            self._returned_to = self._facts.topics.image
         told = answer.protocol, self._facts.name_of(answer.leader)
         agreed = self._agreed.setdefault(answer.generation, told)
         if told != agreed:
@@ -496,13 +507,17 @@ class LogRules:
         group = self._facts.engine.state.groups.get(GROUP)
         if isinstance(group, ConsumerGroup):
             return self._upgrades.flaw_at_rest(group, place)
-        if group is None or self._facts.topics.exists(place):
+        exists = self._facts.topics.exists(place)
+        if group is None or exists == any(place in assigned(each) for each in self._given.values()):
             return ""
-        is_claimed = any(
-            place in assigned(each.assignment) & claimed(group.protocol, each.metadata(group.protocol) or b"")
-            for each in group.members.values()
-        )
-        return STRAY_CLAIM if is_claimed else ""
+        if place in self._kept_claims:
+            return STRAY_CLAIM
+        return RETURNED_LEADER if self._is_unnoticed(place.topic) else ""
+
+    def _is_unnoticed(self, topic: str) -> bool:
+        """Whether a static leader that came back cannot know that the topic has changed since its assignment."""
+        now, then = _count(self._facts.topics.image, topic), self._returned_to
+        return then is not None and _count(then, topic) == now != _count(self._assigned_topics, topic)
 
     # Fail-over.
 
@@ -556,6 +571,11 @@ def _conversion(records: Sequence[Record]) -> tuple[bool, bool]:
     from_classic = (ClassicGroupRecord, True) in kinds and (ConsumerGroupRecord, False) in kinds
     from_consumer = (ConsumerGroupRecord, True) in kinds and (ClassicGroupRecord, False) in kinds
     return from_classic, from_consumer
+
+
+def _count(topics: TopicImage, topic: str) -> int:
+    """The partitions of a topic; 0 where it does not exist."""
+    return topics.topics[topic].partitions if topic in topics.topics else 0
 
 
 def _all(partitions: Iterable[Partitions]) -> Iterable[TopicPartition]:

@@ -27,6 +27,7 @@ from coordinator.simulation.node import Node
 from coordinator.simulation.result import Result
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import (
+    ChangeTopic,
     Close,
     CoordinatorFault,
     FailCoordinator,
@@ -108,6 +109,33 @@ def test_i2_a_leader_that_does_not_withhold() -> None:
 
     with mock.patch.object(classic_rebalance, "assign", assign):
         assert "I2" in play(Variant.COOPERATIVE)
+
+
+def test_i2_what_was_given_on_while_a_static_member_was_away() -> None:
+    """It missed a generation for commits that fail, and joins the next one with what it had."""
+    short = {
+        "heartbeat.interval.ms": "2000",
+        "max.poll.interval.ms": "8000",
+        "metadata.max.age.ms": "5000",
+        "request.timeout.ms": "5000",
+        "session.timeout.ms": "6000",
+    }
+    script = replace(SCRIPT, topics=("orders", "payments"), config=short)
+    scenario = replace(
+        THREE,
+        topics={"orders": 4, "payments": 2},
+        settings={"group.consumer.min.session.timeout.ms": "6000"},
+        members={"a": script, "b": replace(script, instance="b"), "c": replace(script, instance="c")},
+        events=(
+            Start(at=1, member="a"),
+            Start(at=1.4, member="b"),
+            Start(at=3.4, member="c"),
+            ChangeTopic(at=25, topic="orders", partitions=None),
+        ),
+        until_s=60,
+    )
+    for seed in range(1, 6):
+        assert play(Variant.COOPERATIVE, scenario=scenario, seed=seed) == set()
 
 
 def test_i3_a_client_whose_epoch_goes_back() -> None:

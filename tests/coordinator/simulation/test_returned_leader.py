@@ -1,0 +1,52 @@
+"""What a static leader missed while it was away has a name; what it does not notice later has none.
+
+Real consumers show it: the story static-leader-returns.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from coordinator.consumer.classic_member import ClassicMember
+from coordinator.simulation.known_flaws import RETURNED_LEADER
+from coordinator.simulation.run import run
+from coordinator.simulation.scenario_file import parse_scenario
+
+AWAY = """\
+kohort: 1
+topics: {orders: 2}
+members:
+  a: {library: java, assignors: [range], topics: [orders], instance: a, config: {metadata.max.age.ms: 5000}}
+events:
+  - {at: 0, start: a}
+  - {at: 20, restart: a, after: 5}
+  - {at: 22, topic: orders, partitions: 4}
+until: 60
+"""
+LATER = AWAY.replace("at: 22", "at: 30")
+
+
+def _found(text: str) -> set[tuple[str, str]]:
+    result = run(parse_scenario(Path("away.yaml"), text), 1, tells=False)
+    return {(each.invariant, each.known) for each in result.violations}
+
+
+@pytest.mark.parametrize("change", ["partitions: 4", "recreate: 1"])
+@pytest.mark.parametrize("library", ["java", "librdkafka"])
+def test_nobody_notices_what_changed_while_the_leader_was_away(library: str, change: str) -> None:
+    text = AWAY.replace("library: java", f"library: {library}").replace("partitions: 4", change)
+    assert _found(text) == {("I4", RETURNED_LEADER)}
+
+
+@pytest.mark.parametrize("library", ["java", "librdkafka"])
+def test_what_changes_after_the_return_is_noticed(library: str) -> None:
+    assert _found(LATER.replace("library: java", f"library: {library}")) == set()
+
+
+@pytest.mark.parametrize("text", [LATER, LATER.replace("  - {at: 20, restart: a, after: 5}\n", "")])
+def test_a_leader_that_does_not_look_is_a_fault(text: str) -> None:
+    with mock.patch.object(ClassicMember, "_sees_change", return_value=False):
+        assert _found(text) == {("I4", "")}
