@@ -51,7 +51,7 @@ class ClassicMember(RebalancingMember):
         if self._coordinator is None or self._rejoins() or not self.owned:
             return at_ms
         at_ms = min(at_ms, self._auto_commit_at_ms)
-        if len(self.positioned) < len(self.owned) and not self._fetches_offsets:
+        if len(self.positioned) < len(self.owned) and not self._fetches_offsets and self._unpositioned:
             at_ms = min(at_ms, self._fetch_offsets_at_ms)
         return at_ms
 

@@ -99,6 +99,10 @@ class RebalancingMember(ClassicMembership):
         """The topics of the last JoinGroup."""
         self._last_assigned: Partitions = frozenset()
         self._last_generation = NO_GENERATION
+        self._given_up_eagerly: Partitions = frozenset()
+        """What it remembers of that (`remembers_eager`)."""
+        self._unread: Partitions = frozenset()
+        """What it has since, and does not begin to read."""
         self._watched: frozenset[str] = frozenset()
         """Topics of the whole group, which its leader keeps an eye on."""
         self._assigned_for: dict[str, int] | None = None
@@ -111,6 +115,10 @@ class RebalancingMember(ClassicMembership):
         self._assignment = b""
         self._missed: frozenset[str] = frozenset()
         """Topics that `poll` has thrown an exception for."""
+
+    @property
+    def _unpositioned(self) -> Partitions:
+        return super()._unpositioned - self._unread
 
     def _rejoins(self) -> bool:
         """Whether a rebalance is due or under way (ConsumerCoordinator.rejoinNeededOrPending)."""
@@ -171,6 +179,7 @@ class RebalancingMember(ClassicMembership):
             else:
                 self._given_up_all(now_ms)
         elif not self.is_cooperative:
+            self._given_up_eagerly = self.owned if self._ways.remembers_eager else frozenset()
             self._revoke(self.owned, self._given_up_all, now_ms)
         else:
             unwanted = frozenset(place for place in self.owned if place.topic not in self._topics())
@@ -280,6 +289,9 @@ class RebalancingMember(ClassicMembership):
     def _sync(self, joined: JoinGroupAnswer, now_ms: int) -> None:
         self._rebalance = Rebalance.ANSWER_DUE
         self._protocol = joined.protocol or ""
+        if self._ways.cooperates_as_chosen:
+            chosen = rebalance_protocol((self._protocol,), self.identity.library.leader)
+            self.is_cooperative = chosen is RebalanceProtocol.COOPERATIVE
         leads = joined.leader == joined.member
         self._assigned_for = None
         assignments: tuple[tuple[str, bytes], ...] = ()
@@ -398,7 +410,10 @@ class RebalancingMember(ClassicMembership):
         self._take_over(assigned, now_ms)
 
     def _take_over(self, assigned: Partitions, now_ms: int) -> None:
-        added = assigned - self.owned
+        known = self.owned | self._given_up_eagerly if self.is_cooperative else self.owned
+        self._unread = (assigned & known) - (self.owned - self._unread)
+        self._given_up_eagerly = frozenset()
+        added = assigned - known
         self._last_assigned, self._last_generation = assigned, self.generation
         if self.settings.enable_auto_commit:
             self._auto_commit_at_ms = now_ms + self.settings.auto_commit_interval_ms

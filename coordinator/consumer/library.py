@@ -62,6 +62,11 @@ class Ways:
     hangs_without_coordinator: bool = False
     """Whether the client's threads wait for each other, for ever, where there was no coordinator for longer than
     request.timeout.ms."""
+    cooperates_as_chosen: bool = False
+    """Whether a classic member is eager or cooperative as the assignor is that the coordinator chose, or its list."""
+    remembers_eager: bool = False
+    """Whether a member that gave up everything as an eager one, and is cooperative with the next assignment, takes
+    what it gets again for what it has: it does not begin to read it."""
     forgets_to_rejoin: bool = False
     """Whether a member that leaves during a reconciliation, since the application does not poll, takes itself for a
     member when that has ended, at epoch 0."""
@@ -106,6 +111,7 @@ _LIBRDKAFKA = Ways(
 )
 _JAVA_4_3 = replace(_JAVA, strands_shared_fetch=True)
 _KAFKA_PYTHON_2_0_1 = replace(_JAVA, hangs_without_coordinator=True)
+_FRANZ_GO_1_16 = replace(_JAVA, cooperates_as_chosen=True, remembers_eager=True)
 _LIBRDKAFKA_2_14 = replace(
     _LIBRDKAFKA,
     leaves_before_lost=True,
@@ -189,6 +195,14 @@ LIBRARIES = {
             listener_error="KafkaException",
             ways=_KAFKA_PYTHON_2_0_1,
             source="kafka-python#1985, #2077, #1626 (mended by #2064 in 2.0.2); in all else it is played as Java's",
+        ),
+        Library(
+            name="franz-go-1.16",
+            leader=Leader.JAVA,
+            assignors=("cooperative-sticky",),
+            listener_error="KafkaException",
+            ways=_FRANZ_GO_1_16,
+            source="franz-go#686 (mended by #720 in 1.17), kgo's consumer_group.go; in all else it is played as Java's",
         ),
     )
 }

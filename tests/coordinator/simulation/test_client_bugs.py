@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from coordinator.consumer.library import LIBRARIES
 from coordinator.consumer.outputs import CallbackKind
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.result import CallbackMade, Result
@@ -35,7 +36,11 @@ def _given(result: Result, member: str = "", *, since: float = 0.0) -> list[Call
 def _of(library: str, scenario: Scenario) -> Scenario:
     """The same, with members of that library."""
     members = {name: replace(script, library=library) for name, script in scenario.members.items()}
-    return replace(scenario, members=members)
+    events = tuple(
+        replace(each, script=replace(each.script, library=library)) if isinstance(each, Restart) else each
+        for each in scenario.events
+    )
+    return replace(scenario, members=members, events=events)
 
 
 def _patient(event: Event) -> Event:
@@ -283,3 +288,38 @@ def test_brokers_without_a_fix_cannot_load_a_compacted_log(name: str) -> None:
     scenario = shipped_scenario(name)
     assert _failed_loads(scenario) >= 3
     assert _failed_loads(replace(scenario, without=())) == 0
+
+
+def _unread(scenario: Scenario, seed: int) -> list[int]:
+    """Partitions that are owned and not read, after the first bounce and after the second."""
+    world, found = World(scenario, seed), []
+    for at_s in (115, 180):
+        world.schedule.play(at_s * 1000, 10**6)
+        owners = [each for each in world.processes.values() if each.is_running]
+        assert sum(len(each.owned) for each in owners) == 6
+        found.append(sum(len(each.owned - each.member.fetching) for each in owners))
+    return found
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_partitions_are_stranded_where_a_member_becomes_cooperative(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = shipped_scenario("change-of-balancer")
+    assert _unread(scenario, seed) == [3, 0]
+    assert _unread(_of("java", scenario), seed) == [0, 0]
+    flawed = LIBRARIES["franz-go-1.16"]
+    mended = replace(flawed, ways=replace(flawed.ways, remembers_eager=False))
+    monkeypatch.setitem(LIBRARIES, flawed.name, mended)
+    assert _unread(scenario, seed) == [0, 0]
+    assert run(scenario, seed).violations == ()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_application_ends_that_commits_what_it_keeps_during_a_rebalance(seed: int) -> None:
+    result = _run("commit-while-rebalancing", seed)
+    assert [(each.member, each.error) for each in result.thrown] == [("a", "RebalanceInProgressException")]
+    assert {name for name, owned in result.final.items() if owned} == {"b", "c"}
+    for variant in (Variant.EAGER, Variant.CONSUMER):
+        other = _run("commit-while-rebalancing", seed, variant)
+        assert (other.thrown, {*other.final}) == ((), {"a", "b", "c"})

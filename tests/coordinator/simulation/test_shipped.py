@@ -12,8 +12,9 @@ WANTED = {
     "shutdown-rounds", "static-close", "owner-never-polls", "callback-never-returns", "coordinator-away",
     "repeated-requests", "version-0-member", "topic-growth", "listener-throws", "evicted-member-works-on",
     "leave-while-revoking", "group-gone", "commits-at-old-epochs", "offset-fetch-spins",
-    "offsets-before-group", "compacted-while-loading",
+    "offsets-before-group", "compacted-while-loading", "change-of-balancer",
     "commit-while-joining", "revoked-not-lost", "static-fenced-by-itself",
+    "commit-while-rebalancing",
 }  # fmt: skip
 
 
