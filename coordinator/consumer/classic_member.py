@@ -1,9 +1,11 @@
 """A consumer of the classic protocol: JoinGroup, SyncGroup, Heartbeat; eager and cooperative (KIP-429).
 
 Theory of operation. All rebalancing happens in `poll` (KIP-568): `_advance` takes the next step that is possible, and
-is tried again after each input.
+is tried again after each input. A library that rebalances alone (librdkafka) takes the next step at any time, and
+leaves to `poll` what the application is told: callbacks and exceptions.
 
-Source: kafka-clients 4.3.1, KafkaConsumer, ConsumerCoordinator and AbstractCoordinator, tried on a running broker.
+Source: kafka-clients 4.3.1, KafkaConsumer, ConsumerCoordinator and AbstractCoordinator, and librdkafka 2.16,
+rdkafka_cgrp.c, tried on a running broker.
 """
 
 from __future__ import annotations

@@ -163,7 +163,7 @@ class ClassicMembership(Member):
         return self._out_of_poll_since_ms + self.settings.max_poll_interval_ms
 
     def _work(self, now_ms: int) -> None:
-        """Do what is due."""
+        """Do what is due: find the coordinator, leave where the application does not poll, or heartbeat."""
         if self.is_closing or self.state is State.UNJOINED:
             return
         has_joined = self.state is not State.PREPARING_REBALANCE
