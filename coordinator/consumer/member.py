@@ -164,7 +164,7 @@ class Member(ABC):
 
     @property
     def taking_over(self) -> Partitions:
-        """What of `owned` no heartbeat reports yet, of a member whose heartbeats report what it owns."""
+        """What it is about to own, or owns, and no heartbeat reports yet, of a member whose heartbeats report that."""
         return frozenset()
 
     @property

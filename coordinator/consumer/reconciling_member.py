@@ -134,8 +134,13 @@ class ReconcilingMember(Member):
 
     @property
     def taking_over(self) -> Partitions:
-        """Owned, though their `assigned` has not returned, or has thrown."""
-        return self.owned & self._awaiting
+        """Their `assigned` waits for `poll`, has not returned, or has thrown."""
+        waiting = (
+            each.partitions
+            for each in self._events
+            if isinstance(each, DueCallback) and each.assigned is not None
+        )
+        return (self.owned & self._awaiting).union(*waiting)
 
     @abstractmethod
     def _join(self, now_ms: int) -> None:

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from coordinator.simulation.client_rules import ClientRules
 from coordinator.simulation.facts import Facts
-from coordinator.simulation.known_flaws import GONE_TAKEN_OVER
 from coordinator.simulation.log_rules import LogRules
 from coordinator.simulation.process import Process
 from coordinator.simulation.rest_rules import RestRules
@@ -37,7 +36,7 @@ class Invariants:
     def __init__(self, facts: Facts) -> None:
         self.log = LogRules(facts)
         self.clients = ClientRules(facts, self.log.rejoined)
-        self.rest = RestRules(facts, self.log.unheard, self.log.flaw_at_rest)
+        self.rest = RestRules(facts, self.log.flaw_of_member, self.log.flaw_at_rest)
         self.appended, self.answering = self.log.appended, self.log.answering
         self.replayed, self.failed_to_load = self.log.replayed, self.log.failed_to_load
         self.epoch_changed = self.clients.epoch_changed
@@ -49,6 +48,6 @@ class Invariants:
             self._facts.broken(
                 "I9",
                 f"{process.name} is answered UNKNOWN_SERVER_ERROR: {type(answer).__name__}",
-                GONE_TAKEN_OVER if process.member.member_id in self.log.failed_targets else "",
+                self.log.flaw_of_failure(process.member.member_id),
             )
         self.clients.received(process, answer)

@@ -36,11 +36,13 @@ from coordinator.simulation.facts import Facts
 from coordinator.simulation.known_flaws import (
     ASSIGNED_AFTER_REPORT,
     CREATED_ANEW,
+    GONE_TAKEN_OVER,
     LATE_COMMIT,
     LATE_REPORT,
     REJOINED_UNNOTICED,
     RETURNED_LEADER,
     STRAY_CLAIM,
+    UNHEARD_ASSIGNMENT,
     UPGRADED_WHILE_REBALANCING,
 )
 from coordinator.simulation.node import Node
@@ -84,6 +86,8 @@ class LogRules:
         """Partitions that were deleted, and may be there again."""
         self._beyond: set[TopicPartition] = set()
         """Of them, those whose committed offset was beyond the end when it was committed."""
+        self._wrongly_committed: dict[TopicPartition, str] = {}
+        """The flaw by which the last commit was taken, where it should not have been."""
         self._group_epoch = self._target_epoch = self._generation = 0
         self._epochs: dict[str, int] = {}
         """Of members of the consumer group."""
@@ -112,9 +116,9 @@ class LogRules:
         where it had."""
         self.late_joins: set[str] = set()
         """Members that are in the present generation by a JoinGroup that came late."""
-        self.unheard: set[str] = set()
+        self._unheard: set[str] = set()
         """Members whose last assignment was in an answer that nobody heard."""
-        self.failed_targets: set[str] = set()
+        self._failed_targets: set[str] = set()
         """Members that were refused last, as no target can be computed for GONE_TAKEN_OVER."""
         self._upgrades = Upgrades(facts)
         self._places = self._upgrades.places
@@ -210,7 +214,7 @@ class LogRules:
         if not by_leader:
             return
         self._assigned_topics, self._returned_to = self._facts.topics.image, None
-        gone = {each.member: self._gone_claims(value.protocol, each.subscription) for each in value.members}
+        gone = {each.member: self._gone_claims(value, each.subscription) for each in value.members}
         self._kept_claims = frozenset(_all(gone[member] & has for member, has in self._has.items()))
         twice = [each for each, count in Counter(_all(self._has.values())).items() if count > 1]
         if twice:
@@ -223,14 +227,21 @@ class LogRules:
             if unwanted:
                 who = self._facts.name_of(each.member)
                 self._facts.broken(
-                    "I5", f"the leader gives {who} {_name(unwanted[0])}, which it does not want"
+                    "I5",
+                    f"the leader gives {who} {_name(unwanted[0])}, which it does not want",
+                    STRAY_CLAIM if unwanted[0] in gone[each.member] else "",
                 )
             self._given_on(each.member, self._has[each.member] - had.get(each.member, NOTHING))
 
-    def _gone_claims(self, protocol: str | None, subscription: bytes) -> Partitions:
-        """What a member claims and does not exist."""
-        topics = self._facts.topics
-        return frozenset(each for each in claimed(protocol, subscription) if not topics.exists(each))
+    def _gone_claims(self, value: ClassicGroupValue, subscription: bytes) -> Partitions:
+        """What a member claims and does not exist, or does not by what the leader knows of topics."""
+        leaders = [each for each in self._facts.processes.values() if each.member.member_id == value.leader]
+        images = [self._facts.topics.image, *(each.member.image for each in leaders)]
+        return frozenset(
+            place
+            for place in claimed(value.protocol, subscription)
+            if not all(_is_in(image, place) for image in images)
+        )
 
     def _current(
         self, member: str, current: CurrentAssignmentValue, had: Partitions | None, *, is_late: bool
@@ -330,16 +341,21 @@ class LogRules:
         if isinstance(request, OffsetCommit):
             wrong = self._may_not_commit(request, key, value.topic_id)
             if wrong:
+                flaw = self._wrongly_committed[key] = self._flaw_of_commit(request.member, key)
                 self._facts.broken(
                     "I7",
                     f"the coordinator takes {record.topic}-{record.partition} from "
                     f"{self._facts.name_of(request.member)}, {wrong}",
-                    self._flaw_of_commit(request.member, key),
+                    flaw,
                 )
+            elif self._wrongly_committed:
+                self._wrongly_committed.pop(key, None)
 
     def _flaw_of_setback(self, request: Request[Any] | None, place: TopicPartition) -> str:
         if place in self._beyond:
             return CREATED_ANEW
+        if self._wrongly_committed.get(place):
+            return self._wrongly_committed[place]
         if isinstance(request, OffsetCommit):
             return self._flaw_of_commit(request.member, place)
         return self._flaw_at(place)
@@ -473,15 +489,15 @@ class LogRules:
         if answer.assignment is not None and answer.member is not None:
             self._acknowledged[answer.member] = answer.epoch
             if is_heard:
-                self.unheard.discard(answer.member)
+                self._unheard.discard(answer.member)
             else:
-                self.unheard.add(answer.member)
+                self._unheard.add(answer.member)
 
     def _note_failed_target(self, member: str, error: ErrorCode) -> None:
         if error is ErrorCode.UNKNOWN_SERVER_ERROR and self._upgrades.takes_gone_over():
-            self.failed_targets.add(member)
+            self._failed_targets.add(member)
         else:
-            self.failed_targets.discard(member)
+            self._failed_targets.discard(member)
 
     def _reported(self, request: ConsumerGroupHeartbeat, answer: object) -> None:
         is_over = 0 < request.epoch < self._epochs.get(request.member, 0) and request is not self._timely
@@ -501,6 +517,16 @@ class LogRules:
                 self._acknowledged_offsets[offset.topic, offset.partition] = offset.offset
 
     # At rest.
+
+    def flaw_of_member(self, member: str) -> str:
+        """Why a member cannot come to rest; empty where nothing is known to keep it from that."""
+        if member in self._unheard:
+            return UNHEARD_ASSIGNMENT
+        return self.flaw_of_failure(member)
+
+    def flaw_of_failure(self, member: str) -> str:
+        """Why the member was answered UNKNOWN_SERVER_ERROR last; empty where it was not, or must not have been."""
+        return GONE_TAKEN_OVER if member in self._failed_targets else ""
 
     def flaw_at_rest(self, place: TopicPartition) -> str:
         """Why a partition has no owner, or one although it does not exist, while all members are settled."""
@@ -580,6 +606,10 @@ def _count(topics: TopicImage, topic: str) -> int:
 
 def _all(partitions: Iterable[Partitions]) -> Iterable[TopicPartition]:
     return (each for some in partitions for each in sorted(some))
+
+
+def _is_in(image: TopicImage, place: TopicPartition) -> bool:
+    return place.topic in image.topics and place.partition < image.topics[place.topic].partitions
 
 
 def _name(place: TopicPartition) -> str:

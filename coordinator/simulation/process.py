@@ -221,7 +221,7 @@ class Process:
 
     def reset(self, partition: TopicPartition) -> None:
         """The partition was deleted: of another one of its name everything is read (auto.offset.reset=earliest)."""
-        if partition in self.owned:
+        if partition in self.owned or partition in self.member.taking_over:
             self.outlived.add(partition)
         if partition in self._positions:
             if partition in self._reading:

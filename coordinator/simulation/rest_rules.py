@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container
+from collections.abc import Callable
 
 from coordinator.consumer.library import AfterError
 from coordinator.consumer.outputs import TopicPartition
@@ -11,7 +11,6 @@ from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.facts import Facts
-from coordinator.simulation.known_flaws import UNHEARD_ASSIGNMENT
 from coordinator.simulation.process import Process
 from coordinator.simulation.scenario import MemberScript
 from groups.listing import GroupState
@@ -47,9 +46,12 @@ class RestRules:
     """
 
     def __init__(
-        self, facts: Facts, unheard: Container[str], flaw_at_rest: Callable[[TopicPartition], str]
+        self,
+        facts: Facts,
+        flaw_of_member: Callable[[str], str],
+        flaw_at_rest: Callable[[TopicPartition], str],
     ) -> None:
-        self._facts, self._unheard, self._flaw_at_rest = facts, unheard, flaw_at_rest
+        self._facts, self._flaw_of_member, self._flaw_at_rest = facts, flaw_of_member, flaw_at_rest
         self._rebalances = self._thrown = 0
         """How many there were when the quiet time began."""
         self._allowed = 0
@@ -122,8 +124,9 @@ class RestRules:
         return ""
 
     def _known_flaw(self) -> str:
-        if any(each.member.member_id in self._unheard for each in self._running()):
-            return UNHEARD_ASSIGNMENT
+        for each in self._running():
+            if flaw := self._flaw_of_member(each.member.member_id):
+                return flaw
         place = None if self._unsettled() else self._misowned()[1]
         return "" if place is None else self._flaw_at_rest(place)
 

@@ -6,7 +6,7 @@ from coordinator.simulation.result import Violation
 from coordinator.simulation.schedule import Schedule
 from coordinator.simulation.story import Story
 
-FOLLOWS = ("I1", "I2", "I4", "I7")
+FOLLOWS = ("I1", "I2", "I4", "I7", "I10")
 """Invariants that fall because a leader has given a partition to two members."""
 
 
