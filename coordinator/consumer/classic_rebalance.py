@@ -16,7 +16,7 @@ a running broker.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from functools import partial
 
@@ -97,6 +97,8 @@ class RebalancingMember(ClassicMembership):
         self._custom = custom
         self._joined: tuple[str, ...] | None = None
         """The topics of the last JoinGroup."""
+        self._joined_counts: dict[str, int] = {}
+        """Their partitions then."""
         self._last_assigned: Partitions = frozenset()
         self._last_generation = NO_GENERATION
         self._given_up_eagerly: Partitions = frozenset()
@@ -133,14 +135,16 @@ class RebalancingMember(ClassicMembership):
         """Whether it would be assigned something else: by what it subscribes to or, as the leader, by the topics."""
         if self._joined is not None and self._topics() != self._joined:
             return True
-        return self._assigned_for is not None and self._assigned_for != self._counts()
+        if self._ways.followers_watch and self._joined_counts != self._counts(self._topics()):
+            return self._joined is not None
+        return self._assigned_for is not None and self._assigned_for != self._counts(self._watched)
 
     def _topics(self) -> tuple[str, ...]:
         return self._subscription.in_image(self.image)
 
-    def _counts(self) -> dict[str, int]:
+    def _counts(self, names: Iterable[str]) -> dict[str, int]:
         topics = self.image.topics
-        return {name: topics[name].partitions for name in self._watched if name in topics}
+        return {name: topics[name].partitions for name in names if name in topics}
 
     def _misses_topic(self) -> bool:
         """Whether another topic is found missing (rd_kafka_propagate_consumer_topic_errors); one at a time."""
@@ -233,7 +237,7 @@ class RebalancingMember(ClassicMembership):
         self.state = State.PREPARING_REBALANCE
         self._rebalance = Rebalance.ANSWER_DUE
         self._is_silent = False
-        self._joined = self._topics()
+        self._joined, self._joined_counts = self._topics(), self._counts(self._topics())
         protocols = subscriptions(
             self.assignors,
             identity.library.leader,
@@ -298,7 +302,7 @@ class RebalancingMember(ClassicMembership):
         if leads:
             self.is_leader = True
             self._watched = group_topics(joined.members)
-            self._assigned_for = self._counts()
+            self._assigned_for = self._counts(self._watched)
             if not joined.skip_assignment:
                 library = self.identity.library.leader
                 try:

@@ -70,6 +70,8 @@ class Ways:
     forgets_to_rejoin: bool = False
     """Whether a member that leaves during a reconciliation, since the application does not poll, takes itself for a
     member when that has ended, at epoch 0."""
+    followers_watch: bool = False
+    """Whether each member of a classic group joins again when a topic that it subscribes to grows, or the leader."""
     rebalances_alone: bool
     """Whether the background thread of the classic consumer joins and syncs while the application does something else,
     and commits meanwhile. Callbacks wait for `poll`, and one that waits is called as what it was when it was due:
@@ -104,6 +106,7 @@ _LIBRDKAFKA = Ways(
     throws_last=False,
     names_codes=True,
     rebalances_alone=True,
+    followers_watch=True,
     fatal_error="_FATAL",
     silence_error="_MAX_POLL_EXCEEDED",
     topic_error="UNKNOWN_TOPIC_OR_PART",

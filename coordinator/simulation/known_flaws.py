@@ -29,6 +29,11 @@ RETURNED_LEADER = "returned-leader"
 (KIP-814). What had changed of them since the assignment nobody notices: new partitions have no owner, and those that
 are gone stay assigned, until the next rebalance (I4). Real consumers show it in the story static-leader-returns."""
 
+DOWNGRADED_WITHOUT_LEADER = "downgraded-without-leader"
+"""A consumer group becomes a classic one as a static member takes its own place: it is Stable at once, and no member is
+told that it leads. Nobody notices that topics change until the next rebalance: new partitions have no owner, and those
+that are gone stay assigned (I4). Real consumers show it in the story downgrade-static."""
+
 LATE_REPORT = "late-report"
 """A heartbeat of the consumer protocol that joined, or reported in full what the member owned, is handled late:
 it is at the member's epoch, or at 0, and so the coordinator takes for given up what the member has by now (I1, I2, I7).

@@ -36,6 +36,7 @@ from coordinator.simulation.facts import Facts
 from coordinator.simulation.known_flaws import (
     ASSIGNED_AFTER_REPORT,
     CREATED_ANEW,
+    DOWNGRADED_WITHOUT_LEADER,
     GONE_TAKEN_OVER,
     LATE_COMMIT,
     LATE_REPORT,
@@ -96,9 +97,11 @@ class LogRules:
         self._kept_claims: Partitions = NOTHING
         """What the leader of the present generation has let its claimants have though it did not exist."""
         self._assigned_topics = facts.topics.image
-        """The topics when the leader of the present generation assigned them."""
+        """The topics when they were last assigned, by a leader or by a target."""
         self._returned_to: TopicImage | None = None
         """The topics when a static leader came back to the present generation, where one did."""
+        self._is_without_leader = False
+        """Whether a downgrade has made the present generation, and no member was told that it leads it."""
         self._wrongly_had: dict[tuple[str, TopicPartition], str] = {}
         """The flaw by which a member committed a partition that was another's."""
         self._has: dict[str, Partitions] = {}
@@ -138,7 +141,14 @@ class LogRules:
         }
 
     def gone(self, place: TopicPartition) -> None:
-        """The partition was deleted: another one of its name is nobody's yet."""
+        """The partition was deleted: another one of its name is nobody's yet.
+
+        Who is assigned it and has not heard so yet will take the other one for it.
+        """
+        for process in self._facts.processes.values():
+            member = process.member.member_id
+            if place in self._has.get(member, NOTHING) and place not in process.owned:
+                self.released[member, place] = CREATED_ANEW
         self._anew.add(place)
         for owned in (self._has, self._kept):
             for member, partitions in owned.items():
@@ -168,6 +178,7 @@ class LogRules:
                     self._classic(value, by_leader=type(request) is SyncGroup)
                     if is_downgrade:
                         self._has.clear()  # the record has what members are to get
+                        self._is_without_leader, self._returned_to = True, None
                 case ConsumerGroupRecord(value=group):
                     if group is None:
                         self._forget_group()
@@ -177,6 +188,7 @@ class LogRules:
                     self._target_epoch = self._grown("assignment epoch", self._target_epoch, target.epoch)
                     self._upgrades.is_target_taken_over, takes_over = takes_over, False
                     if not self._upgrades.is_target_taken_over:
+                        self._assigned_topics = self._facts.topics.image
                         self._target()
                 case ConsumerMemberRecord(member=member, value=None):
                     self._epochs.pop(member, None)
@@ -214,6 +226,7 @@ class LogRules:
         if not by_leader:
             return
         self._assigned_topics, self._returned_to = self._facts.topics.image, None
+        self._is_without_leader = False
         gone = {each.member: self._gone_claims(value, each.subscription) for each in value.members}
         self._kept_claims = frozenset(_all(gone[member] & has for member, has in self._has.items()))
         twice = [each for each, count in Counter(_all(self._has.values())).items() if count > 1]
@@ -285,6 +298,9 @@ class LogRules:
 
     def _given_on(self, member: str, partitions: Partitions) -> None:
         """I2: who else takes them for its own?"""
+        for place in partitions:
+            if self.released.get((member, place)) == CREATED_ANEW:
+                del self.released[member, place]
         for process in self._facts.processes.values():
             if process.owned.isdisjoint(partitions) or process.member.member_id == member:
                 continue
@@ -462,7 +478,7 @@ class LogRules:
         group = self._facts.engine.state.groups.get(GROUP)
         is_assigned = answer.generation == self._generation
         if is_assigned and isinstance(group, ClassicGroup) and group.leader == answer.member:
-            self._returned_to = self._facts.topics.image
+            self._returned_to, self._is_without_leader = self._facts.topics.image, False
         told = answer.protocol, self._facts.name_of(answer.leader)
         agreed = self._agreed.setdefault(answer.generation, told)
         if told != agreed:
@@ -538,12 +554,12 @@ class LogRules:
             return ""
         if place in self._kept_claims:
             return STRAY_CLAIM
-        return RETURNED_LEADER if self._is_unnoticed(place.topic) else ""
-
-    def _is_unnoticed(self, topic: str) -> bool:
-        """Whether a static leader that came back cannot know that the topic has changed since its assignment."""
-        now, then = _count(self._facts.topics.image, topic), self._returned_to
-        return then is not None and _count(then, topic) == now != _count(self._assigned_topics, topic)
+        now, then = _count(self._facts.topics.image, place.topic), self._returned_to
+        if now == _count(self._assigned_topics, place.topic):
+            return ""
+        if self._is_without_leader:
+            return DOWNGRADED_WITHOUT_LEADER
+        return RETURNED_LEADER if then is not None and now == _count(then, place.topic) else ""
 
     # Fail-over.
 

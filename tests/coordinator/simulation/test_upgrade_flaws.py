@@ -14,6 +14,7 @@ from coordinator.engine import upgrade
 from coordinator.engine.consumer import target_assignment, update
 from coordinator.errors import RequestRefused
 from coordinator.simulation.known_flaws import (
+    CREATED_ANEW,
     GONE_TAKEN_OVER,
     UPGRADED_WHILE_REBALANCING,
     UPGRADED_WITHOUT_TARGET,
@@ -180,3 +181,40 @@ events:
 until: 40
 """
     assert _found(alone) == {("I4", GONE_TAKEN_OVER)}
+
+
+def test_a_classic_member_cannot_join_where_a_partition_is_gone() -> None:
+    text = """\
+kohort: 1
+topics: {orders: 3}
+members:
+  a: &classic {assignors: [cooperative-sticky], topics: [orders], config: {enable.auto.commit: false}}
+  b: *classic
+  d: {assignors: [cooperative-sticky], topics: [orders], instance: d, config: {enable.auto.commit: false}}
+events:
+  - {at: 0, start: a}
+  - {at: 0, start: d}
+  - {at: 20, topic: orders, recreate: 1}
+  - {at: 20, restart: d, with: {protocol: consumer, assignors: null}}
+  - {at: 25, start: b}
+until: 40
+"""
+    assert _found(text) == {("I4", GONE_TAKEN_OVER), ("I9", GONE_TAKEN_OVER)}
+
+
+def test_an_assignment_under_way_names_partitions_of_the_topic_before() -> None:
+    """A message takes half a second: the topic is created anew while the answer to SyncGroup is under way."""
+    text = """\
+kohort: 1
+topics: {orders: 6}
+members:
+  a: {assignors: [cooperative-sticky], topics: [orders]}
+  b: {protocol: consumer, topics: [orders]}
+events:
+  - {at: 0, start: a}
+  - {at: 5.1, start: b}
+  - {at: 6.8, topic: orders, recreate: 6}
+faults: {delay_ms: [500, 500]}
+until: 40
+"""
+    assert _found(text) == {("I1", CREATED_ANEW), ("I2", CREATED_ANEW), ("I7", CREATED_ANEW)}
