@@ -177,7 +177,8 @@ class ClassicMember(RebalancingMember):
 
     def _was_assigned_nothing(self) -> bool:
         """Whether what the member has is an assignment for which `revoked` is called, albeit empty."""
-        has_assignment = self._must_prepare and self.state is State.STABLE
+        is_fenced = self._commits_fenced or self._is_dead
+        has_assignment = self._must_prepare and self.state is State.STABLE and not is_fenced
         return has_assignment and self._ways.closes_with_revoked and not self.is_cooperative
 
     def _leave(self, now_ms: int) -> None:

@@ -154,6 +154,11 @@ class LogRules:
             for member, partitions in owned.items():
                 owned[member] = partitions - {place}
 
+    def outlived(self, member: str, partitions: Partitions) -> Partitions:
+        """What of them a member of the consumer protocol is assigned by the id of a topic that is gone."""
+        has = self._kept.get(member)
+        return NOTHING if has is None else partitions & self._anew - has
+
     # Records.
 
     def appended(self, records: Sequence[Record], request: Request[Any] | None, *, is_late: bool) -> None:
@@ -225,7 +230,7 @@ class LogRules:
         self._has = {member: assigned(assignment) for member, assignment in self._given.items()}
         if not by_leader:
             return
-        self._assigned_topics, self._returned_to = self._facts.topics.image, None
+        self._assigned_topics, self._returned_to = self._leaders_topics(value), None
         self._is_without_leader = False
         gone = {each.member: self._gone_claims(value, each.subscription) for each in value.members}
         self._kept_claims = frozenset(_all(gone[member] & has for member, has in self._has.items()))
@@ -246,10 +251,14 @@ class LogRules:
                 )
             self._given_on(each.member, self._has[each.member] - had.get(each.member, NOTHING))
 
+    def _leaders_topics(self, value: ClassicGroupValue) -> TopicImage:
+        """What the leader knows of topics."""
+        leaders = (each for each in self._facts.processes.values() if each.member.member_id == value.leader)
+        return next((each.member.image for each in leaders), self._facts.topics.image)
+
     def _gone_claims(self, value: ClassicGroupValue, subscription: bytes) -> Partitions:
         """What a member claims and does not exist, or does not by what the leader knows of topics."""
-        leaders = [each for each in self._facts.processes.values() if each.member.member_id == value.leader]
-        images = [self._facts.topics.image, *(each.member.image for each in leaders)]
+        images = self._facts.topics.image, self._leaders_topics(value)
         return frozenset(
             place
             for place in claimed(value.protocol, subscription)
@@ -289,10 +298,14 @@ class LogRules:
 
     def _report_flaw(self, member: str, place: TopicPartition) -> str:
         """Whether the member was about to take the partition over when it reported that it has not got it: its listener
-        has its time, or has thrown."""
+        has its time, has thrown, or was called when the report was under way."""
         for process in self._facts.processes.values():
             if process.is_running and process.member.member_id == member:
-                is_to_come = place not in process.owned or place in process.member.taking_over
+                is_to_come = (
+                    place not in process.owned
+                    or place in process.member.taking_over
+                    or process.assigned_ms.get(place, -1) >= process.reported_ms
+                )
                 return ASSIGNED_AFTER_REPORT if is_to_come else ""
         return ""
 

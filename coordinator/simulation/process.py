@@ -29,6 +29,7 @@ from coordinator.consumer.outputs import (
     Send,
     TopicPartition,
 )
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.beginning import Client
 from coordinator.simulation.consumers import subscription_of
@@ -108,6 +109,10 @@ class Process:
         self.fetching: Partitions = NOTHING
         self.given_up_outlived: set[TopicPartition] = set()
         """Those of `outlived` that it had last, and has no more."""
+        self.assigned_ms: dict[TopicPartition, int] = {}
+        """When its listener was last called with each as assigned."""
+        self.reported_ms = 0
+        """When its last heartbeat of the consumer protocol was sent."""
         self.outlived: set[TopicPartition] = set()
         """What it owns of topics that were deleted meanwhile: another topic may have the name."""
         self.epoch = 0
@@ -304,10 +309,14 @@ class Process:
         self._step()
 
     def _on_send(self, send: Send) -> None:
+        if type(send.request) is ConsumerGroupHeartbeat:
+            self.reported_ms = self._schedule.now_ms
         self._send(self, send)
 
     def _on_callback(self, callback: Callback) -> None:
         self._callback = callback
+        if callback.kind is CallbackKind.ASSIGNED:
+            self.assigned_ms |= dict.fromkeys(callback.partitions, self._schedule.now_ms)
         if self.activity is not Activity.CLOSING:
             self.activity = Activity.CALLBACK
         self._read_on()

@@ -14,7 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from coordinator.consumer.library import AfterError
-from coordinator.consumer.outputs import Callback, Committed, Partitions, Raised, TopicPartition
+from coordinator.consumer.outputs import Callback, CallbackKind, Committed, Partitions, Raised, TopicPartition
 from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.calls import Request
 from coordinator.engine.classic.join_group import JoinGroup
@@ -411,6 +411,8 @@ class World:
     def calling(self, process: Process, callback: Callback) -> None:
         self.story.callback(process.name, callback)
         self.measures.called(process, callback)
+        if callback.kind is CallbackKind.ASSIGNED:
+            process.outlived |= self.invariants.log.outlived(process.member.member_id, callback.partitions)
         self.invariants.calling(process, callback)
 
     def called_back(self, process: Process, callback: Callback, *, threw: bool) -> None:
