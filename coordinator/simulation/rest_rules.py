@@ -64,7 +64,10 @@ class RestRules:
         self._allowed = 2 * (1 + len(self._facts.processes))
 
     def quiet_ms(self) -> int:
-        """How long the quiet time may take: whatever the members wait for has passed twice."""
+        """How long the quiet time may take: whatever the members wait for has passed twice; where the group need not
+        come to rest, long enough for one that does at once."""
+        if self.excuse():
+            return 4 * REST_MS
         longest = 60_000
         for process in self._running():
             settings = MemberSettings.parse(process.script.config)
