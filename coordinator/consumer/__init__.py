@@ -11,6 +11,8 @@ connection broke or that timed out ends with `failed`. Nothing here has a clock,
     classic_membership  Heartbeat, max.poll.interval.ms, and how it falls out of the group
     consumer_member     ConsumerGroupHeartbeat (KIP-848): joining, staying, leaving
     reconciling_member  what that assigns, step by step, in `poll`
+    committing_member   what members of both protocols do with offsets: OffsetCommit, OffsetFetch
+    member              what else they have in common: inputs, requests and their answers, the coordinator, callbacks
     assignments         the target, and what of it is carried out
     heartbeat_fields    what a heartbeat says
     local_assignor      client-side assignors, which Kafka never shipped

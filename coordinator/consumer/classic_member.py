@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from coordinator.consumer.classic_membership import State
 from coordinator.consumer.classic_rebalance import Rebalance, RebalancingMember
-from coordinator.consumer.member import COMMIT_PATIENCE_MS, NEVER, Subscription
+from coordinator.consumer.committing_member import COMMIT_PATIENCE_MS
+from coordinator.consumer.member import NEVER, Subscription
 from coordinator.consumer.outputs import CallbackKind, Partitions
 from coordinator.engine.topics import TopicImage
 from wire.errors import ErrorCode

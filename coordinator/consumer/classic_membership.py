@@ -12,7 +12,8 @@ from __future__ import annotations
 from enum import Enum
 from functools import partial
 
-from coordinator.consumer.member import COORDINATOR_MOVED, NEVER, Identity, Member, Position
+from coordinator.consumer.committing_member import CommittingMember
+from coordinator.consumer.member import COORDINATOR_MOVED, NEVER, Identity, Position
 from coordinator.consumer.outputs import DueCallback, DueFailure
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
 from coordinator.engine.classic.leave_group import LeaveGroup
@@ -49,7 +50,7 @@ _OUT = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION, Err
 """The member is no longer in the group, or not in this generation."""
 
 
-class ClassicMembership(Member):
+class ClassicMembership(CommittingMember):
     """See the module."""
 
     def __init__(self, identity: Identity, image: TopicImage, position: Position) -> None:

@@ -17,17 +17,14 @@ from enum import Enum
 from functools import partial
 
 from coordinator.consumer.assignments import Assignments, Reconciliation
-from coordinator.consumer.local_assignor import ClientSide
-from coordinator.consumer.member import (
-    LISTENER_THREW,
-    NEVER,
+from coordinator.consumer.committing_member import (
     RETRIABLE_COMMIT_ERRORS,
-    Identity,
-    Member,
+    CommittingMember,
     Offsets,
     OnCommit,
-    Position,
 )
+from coordinator.consumer.local_assignor import ClientSide
+from coordinator.consumer.member import LISTENER_THREW, NEVER, Identity, Position
 from coordinator.consumer.outputs import CallbackKind, DueCallback, DueFailure, Partitions
 from coordinator.engine.records import TopicPartitions
 from coordinator.engine.topics import TopicImage
@@ -81,7 +78,7 @@ class State(Enum):
     FATAL = "fatal"
 
 
-class ReconcilingMember(Member):
+class ReconcilingMember(CommittingMember):
     """See the module. The protocol, with its heartbeats, is the subclass's."""
 
     def __init__(
