@@ -1,0 +1,157 @@
+"""Assignments of leaders, and what a generation is told (I5, I11)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from coordinator.consumer.outputs import Partitions, TopicPartition
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
+from coordinator.engine.classic.sync_group import SyncGroup
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.records import ClassicGroupValue
+from coordinator.engine.topics import TopicImage
+from coordinator.simulation.consumers import GROUP
+from coordinator.simulation.embedded_partitions import assigned, claimed, subscribed
+from coordinator.simulation.epoch_rules import EpochRules
+from coordinator.simulation.facts import Facts
+from coordinator.simulation.handover_rules import HandoverRules, partition_name
+from coordinator.simulation.known_flaws import DOWNGRADED_WITHOUT_LEADER, RETURNED_LEADER, STRAY_CLAIM
+from coordinator.simulation.process import NOTHING
+
+
+class ClassicGroupRules:
+    """I5 for classic groups: the assignment of a leader gives no partition twice, and only what is subscribed to.
+
+    I11: members of a generation are told the same leader (a static one may come back under another id) and the same
+    protocol, and are given what the leader has sent. A
+    generation that no leader has synced may be given out again after a fail-over: it is another one.
+    """
+
+    def __init__(self, facts: Facts, epochs: EpochRules, handovers: HandoverRules) -> None:
+        self._facts, self._epochs, self._handovers = facts, epochs, handovers
+        self.given: dict[str, bytes] = {}
+        """What the record of the present generation gives to its members."""
+        self.assigned_topics = facts.topics.image
+        """The topics when they were last assigned, by a leader or by a target."""
+        self._kept_claims: Partitions = NOTHING
+        """What the leader of the present generation has let its claimants have though it did not exist."""
+        self._returned_to: TopicImage | None = None
+        """The topics when a static leader came back to the present generation, where one did."""
+        self._is_without_leader = False
+        """Whether a downgrade has made the present generation, and no member was told that it leads it."""
+        self._agreed: dict[int, tuple[str | None, str]] = {}
+        """By generation of the present classic group, since the coordinator has loaded it."""
+
+    def written(self, value: ClassicGroupValue | None, *, by_leader: bool) -> None:
+        if value is None:
+            self.forget_agreed()
+            return
+        is_anew = value.generation == 0 or not value.protocol_type
+        self._epochs.generation_written(value.generation, is_anew=is_anew)
+        here, had = {each.member for each in value.members}, self._handovers.has
+        self._handovers.removed |= self.given.keys() - here
+        self.given = {each.member: each.assignment for each in value.members}
+        has = {member: assigned(assignment) for member, assignment in self.given.items()}
+        self._handovers.has = has
+        if by_leader:
+            self._assigned_by_leader(value, had)
+
+    def _assigned_by_leader(self, value: ClassicGroupValue, had: Mapping[str, Partitions]) -> None:
+        """:param had: what members had before"""
+        has = self._handovers.has
+        self.assigned_topics, self._returned_to = self._leaders_topics(value), None
+        self._is_without_leader = False
+        gone = {each.member: self._gone_claims(value, each.subscription) for each in value.members}
+        self._kept_claims = frozenset(_all(gone[member] & now for member, now in has.items()))
+        twice = [each for each, count in Counter(_all(has.values())).items() if count > 1]
+        if twice:
+            known = STRAY_CLAIM if any(gone.values()) else ""
+            self._facts.broken("I5", f"the leader gives {partition_name(twice[0])} to two members", known)
+            self._facts.violations.cause = self._facts.violations.cause or known
+        for each in value.members:
+            topics = subscribed(each.subscription)
+            unwanted = sorted(place for place in has[each.member] if place.topic not in topics)
+            if unwanted:
+                who = self._facts.name_of(each.member)
+                self._facts.broken(
+                    "I5",
+                    f"the leader gives {who} {partition_name(unwanted[0])}, which it does not want",
+                    STRAY_CLAIM if unwanted[0] in gone[each.member] else "",
+                )
+            self._handovers.given_on(each.member, has[each.member] - had.get(each.member, NOTHING))
+
+    def downgraded(self) -> None:
+        """The record just written has what members of a consumer group are to get."""
+        self._handovers.has.clear()
+        self._is_without_leader, self._returned_to = True, None
+
+    def joined(self, answer: JoinGroupAnswer) -> None:
+        if answer.error or not answer.leader:
+            return
+        group = self._facts.engine.state.groups.get(GROUP)
+        is_assigned = answer.generation == self._epochs.generation
+        if is_assigned and isinstance(group, ClassicGroup) and group.leader == answer.member:
+            self._returned_to, self._is_without_leader = self._facts.topics.image, False
+        told = answer.protocol, self._facts.name_of(answer.leader)
+        agreed = self._agreed.setdefault(answer.generation, told)
+        if told != agreed:
+            self._facts.broken(
+                "I11", f"generation {answer.generation} has two leaders or protocols: {agreed} and {told}"
+            )
+
+    def synced(self, request: SyncGroup, answer: SyncGroupAnswer) -> None:
+        """:param answer: one without an error"""
+        group = self._facts.engine.state.groups.get(GROUP)
+        who = self._facts.name_of(request.member)
+        if isinstance(group, ConsumerGroup):
+            if not assigned(answer.assignment) <= self._handovers.has.get(request.member, frozenset()):
+                self._facts.broken("I11", f"{who} is given more by SyncGroup than its current assignment")
+        elif answer.assignment != self.given.get(request.member):
+            self._facts.broken("I11", f"{who} is not given what the leader has assigned to it")
+
+    def forget_agreed(self) -> None:
+        """Generations may be given out again."""
+        self._agreed.clear()
+
+    def flaw_at_rest(self, place: TopicPartition) -> str:
+        """Why a partition has no owner, or one although it does not exist, while all members are settled."""
+        exists = self._facts.topics.exists(place)
+        if exists == any(place in assigned(each) for each in self.given.values()):
+            return ""
+        if place in self._kept_claims:
+            return STRAY_CLAIM
+        now, then = _count(self._facts.topics.image, place.topic), self._returned_to
+        if now == _count(self.assigned_topics, place.topic):
+            return ""
+        if self._is_without_leader:
+            return DOWNGRADED_WITHOUT_LEADER
+        return RETURNED_LEADER if then is not None and now == _count(then, place.topic) else ""
+
+    def _leaders_topics(self, value: ClassicGroupValue) -> TopicImage:
+        """What the leader knows of topics."""
+        leaders = (each for each in self._facts.processes.values() if each.member.member_id == value.leader)
+        return next((each.member.image for each in leaders), self._facts.topics.image)
+
+    def _gone_claims(self, value: ClassicGroupValue, subscription: bytes) -> Partitions:
+        """What a member claims and does not exist, or does not by what the leader knows of topics."""
+        images = self._facts.topics.image, self._leaders_topics(value)
+        return frozenset(
+            place
+            for place in claimed(value.protocol, subscription)
+            if not all(_is_in(image, place) for image in images)
+        )
+
+
+def _count(topics: TopicImage, topic: str) -> int:
+    """The partitions of a topic; 0 where it does not exist."""
+    return topics.topics[topic].partitions if topic in topics.topics else 0
+
+
+def _all(partitions: Iterable[Partitions]) -> Iterable[TopicPartition]:
+    return (each for some in partitions for each in sorted(some))
+
+
+def _is_in(image: TopicImage, place: TopicPartition) -> bool:
+    return place.topic in image.topics and place.partition < image.topics[place.topic].partitions

@@ -1,0 +1,134 @@
+"""Targets, current assignments and reports of the consumer protocol (I3, I5, I12)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import chain
+
+from coordinator.consumer.outputs import Partitions, TopicPartition
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
+from coordinator.engine.consumer.member import names_of
+from coordinator.engine.records import CurrentAssignmentValue, TopicPartitions
+from coordinator.simulation.consumers import GROUP
+from coordinator.simulation.epoch_rules import EpochRules
+from coordinator.simulation.facts import Facts
+from coordinator.simulation.handover_rules import HandoverRules, partition_name
+from coordinator.simulation.known_flaws import ASSIGNED_AFTER_REPORT, LATE_REPORT
+from coordinator.simulation.process import NOTHING
+
+
+class ConsumerGroupRules:
+    """I3: a heartbeat of the previous epoch is taken only where it reports nothing that the coordinator does not take
+    for the member's: its last answer may be lost.
+
+    I5: a target assignment gives each partition of the topics that its members subscribe to to one member, which
+    subscribes to it.
+
+    I12: an upgrade gives nobody what it did not have.
+    """
+
+    def __init__(
+        self,
+        facts: Facts,
+        epochs: EpochRules,
+        handovers: HandoverRules,
+        places: Callable[[TopicPartitions], Partitions],
+    ) -> None:
+        self._facts, self._epochs, self._handovers, self._places = facts, epochs, handovers, places
+        self._kept: dict[str, Partitions] = {}
+        """What a member has or is giving up."""
+        self._kept_before: dict[str, Partitions] = {}
+        """And before its last change, which its last heartbeat may have made."""
+
+    def gone(self, place: TopicPartition) -> None:
+        """The partition was deleted."""
+        for member, partitions in self._kept.items():
+            self._kept[member] = partitions - {place}
+
+    def outlived(self, member: str, partitions: Partitions) -> Partitions:
+        """What of them a member is assigned by the id of a topic that is gone."""
+        has = self._kept.get(member)
+        return NOTHING if has is None else partitions & self._handovers.anew - has
+
+    def removed(self, member: str) -> Partitions:
+        """The member is no longer in the group. :return: what it had"""
+        self._epochs.members.pop(member, None)
+        self._kept.pop(member, None)
+        self._handovers.removed.add(member)
+        return self._handovers.has.pop(member, NOTHING)
+
+    def assigned(
+        self, member: str, current: CurrentAssignmentValue, had: Partitions | None, *, is_late: bool
+    ) -> None:
+        """`had`: in an upgrade, what the member, or the static one in whose place it comes, had before."""
+        before, now = self._handovers.has.get(member, frozenset()), self._places(current.assigned)
+        kept = now | self._places(current.revoking)
+        for place in self._kept.get(member, frozenset()) - kept:
+            self._handovers.released[member, place] = (
+                LATE_REPORT if is_late else self._report_flaw(member, place)
+            )
+        self._kept_before[member] = self._kept.get(member, frozenset())
+        self._handovers.has[member], self._kept[member] = now, kept
+        self._handovers.rejoins(member, now)
+        if had is not None:
+            # What no member had may be given with the first epoch after the upgrade, in the same batch.
+            taken = (now - had).intersection(
+                chain.from_iterable(each for who, each in self._handovers.has.items() if who != member)
+            )
+            if taken:
+                who = self._facts.name_of(member)
+                self._facts.broken("I12", f"the upgrade gives {who} {partition_name(min(taken))}")
+            before = had
+        self._handovers.given_on(member, now - before)
+        self._epochs.member_written(member, current.epoch)
+
+    def target_written(self) -> None:
+        """A target was computed."""
+        group, topics = self._facts.engine.state.groups.get(GROUP), self._facts.engine.topics
+        if not isinstance(group, ConsumerGroup) or group.payloads:
+            return
+        count: Counter[TopicPartition] = Counter()
+        wanted: set[str] = set()
+        for member in group.members.values():
+            names = names_of(member.metadata, group.regexes)
+            wanted |= names
+            for place in self._places(group.targets.get(member.id, {})):
+                count[place] += 1
+                if place.topic not in names:
+                    who = self._facts.name_of(member.id)
+                    self._facts.broken(
+                        "I5", f"{partition_name(place)} is to be {who}'s, which does not want it"
+                    )
+        for name in sorted(wanted & topics.topics.keys()):
+            for number in range(topics.topics[name].partitions):
+                owners = count[TopicPartition(name, number)]
+                if owners != 1:
+                    self._facts.broken("I5", f"the target gives {name}-{number} to {owners} members")
+
+    def reported(self, request: ConsumerGroupHeartbeat, answer: object) -> None:
+        """A heartbeat that names what its member owns is answered."""
+        if getattr(answer, "error", None) or not self._epochs.is_over(request):
+            return
+        known = [each.get(request.member, frozenset()) for each in (self._kept, self._kept_before)]
+        unknown = self._places(request.owned or {}).difference(*known)
+        if unknown:
+            who = self._facts.name_of(request.member)
+            self._facts.broken(
+                "I3",
+                f"{who} reports {partition_name(min(unknown))} at an epoch that is over, and is not fenced",
+            )
+
+    def _report_flaw(self, member: str, place: TopicPartition) -> str:
+        """Whether the member was about to take the partition over when it reported that it has not got it: its listener
+        has its time, has thrown, or was called when the report was under way."""
+        for process in self._facts.processes.values():
+            if process.is_running and process.member.member_id == member:
+                is_to_come = (
+                    place not in process.owned
+                    or place in process.member.taking_over
+                    or process.assigned_ms.get(place, -1) >= process.reported_ms
+                )
+                return ASSIGNED_AFTER_REPORT if is_to_come else ""
+        return ""

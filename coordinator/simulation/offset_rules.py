@@ -1,0 +1,160 @@
+"""Committed offsets: who may commit, that none goes back, and that none is lost (I7, I8, I12)."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from coordinator.consumer.outputs import TopicPartition
+from coordinator.engine.calls import Request
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.engine import Engine
+from coordinator.engine.offsets.commit import OffsetCommit, OffsetCommitAnswer
+from coordinator.engine.records import OffsetRecord
+from coordinator.simulation.consumers import GROUP
+from coordinator.simulation.facts import Facts
+from coordinator.simulation.handover_rules import HandoverRules
+from coordinator.simulation.known_flaws import CREATED_ANEW, LATE_COMMIT
+from coordinator.simulation.process import NOTHING
+
+
+class OffsetRules:
+    """I7: a commit is written only for a member of the present generation or epoch, or for a partition that was
+    assigned to it no later than the epoch that it names (KIP-1251); not for a partition that is another's; and no
+    committed offset goes back, but where an operator sets it.
+
+    I8 for offsets: what was acknowledged is in the log.
+
+    I12 for offsets: an upgrade or downgrade leaves them as they are.
+    """
+
+    def __init__(self, facts: Facts, handovers: HandoverRules) -> None:
+        self._facts, self._handovers = facts, handovers
+        self._offsets: dict[tuple[str, int], tuple[UUID | None, int]] = {}
+        """By topic and partition: topic id and offset as the log has them."""
+        self._acknowledged: dict[tuple[str, int], int] = {}
+        """By topic and partition: the offset of the last commit that was answered without an error."""
+        self._beyond: set[TopicPartition] = set()
+        """Partitions created anew whose committed offset was beyond the end when it was committed."""
+        self._wrongly_committed: dict[TopicPartition, str] = {}
+        """The flaw by which the last commit was taken, where it should not have been."""
+        self._wrongly_had: dict[tuple[str, TopicPartition], str] = {}
+        """The flaw by which a member committed a partition that was another's."""
+        self._checked: object = None
+        """The last commit whose member may commit whatever it has."""
+
+    def written(self, record: OffsetRecord, request: Request[Any] | None, *, is_late: bool) -> None:
+        key, value = TopicPartition(record.topic, record.partition), record.value
+        if value is None:
+            self._offsets.pop(key, None)
+            self._acknowledged.pop(key, None)
+            return
+        topic_id, before = self._offsets.get(key, (value.topic_id, 0))
+        if topic_id != value.topic_id:
+            self._acknowledged.pop(key, None)
+        elif value.offset < before and not _is_reset(request):
+            self._facts.broken(
+                "I7",
+                f"the offset of {record.topic}-{record.partition} goes back from {before} to {value.offset}",
+                LATE_COMMIT if is_late else self._flaw_of_setback(request, key),
+            )
+            self._acknowledged.pop(key, None)
+        if key in self._handovers.anew:
+            is_beyond = value.offset > self._facts.topics.end(key)
+            (self._beyond.add if is_beyond else self._beyond.discard)(key)
+        self._offsets[key] = (value.topic_id, value.offset)
+        if isinstance(request, OffsetCommit):
+            wrong = self._may_not_commit(request, key, value.topic_id)
+            if wrong:
+                flaw = self._wrongly_committed[key] = self._flaw_of_commit(request.member, key)
+                self._facts.broken(
+                    "I7",
+                    f"the coordinator takes {record.topic}-{record.partition} from "
+                    f"{self._facts.name_of(request.member)}, {wrong}",
+                    flaw,
+                )
+            elif self._wrongly_committed:
+                self._wrongly_committed.pop(key, None)
+
+    def acknowledged(self, request: OffsetCommit, answer: OffsetCommitAnswer) -> None:
+        for offset, (_, _, _, code) in zip(request.offsets, answer.partitions, strict=True):
+            if not code:
+                self._acknowledged[offset.topic, offset.partition] = offset.offset
+
+    def converted(self, what: str) -> None:
+        """:param what: upgrade or downgrade"""
+        kept = {
+            key: (value.topic_id, value.offset)
+            for key, value in self._facts.engine.state.offsets.get(GROUP, {}).items()
+        }
+        if kept != self._offsets:
+            self._facts.broken("I12", f"the {what} changes committed offsets")
+
+    def replayed(self, engine: Engine) -> None:
+        """A node has loaded the log into the engine."""
+        offsets = engine.state.offsets.get(GROUP, {})
+        for key, offset in self._acknowledged.items():
+            kept = offsets.get(key)
+            if kept is None or kept.offset < offset:
+                self._facts.broken("I8", f"a commit of {key[0]}-{key[1]} was acknowledged and is lost")
+
+    def _may_not_commit(self, request: OffsetCommit, place: TopicPartition, topic_id: UUID | None) -> str:
+        has = self._handovers.has.get(request.member, NOTHING)
+        if request is self._checked and place in has:
+            return ""
+        group, epoch = self._facts.engine.state.groups.get(GROUP), request.generation_or_epoch
+        if group is None or group.is_empty():
+            return "" if epoch < 0 else "which is no member"
+        if not group.has_member(request.member):
+            return "which is no member"
+        if isinstance(group, ClassicGroup):
+            if epoch != group.generation:
+                return f"which is at generation {epoch} of {group.generation}"
+            self._checked = request
+        elif epoch == group.members[request.member].epoch:
+            self._checked = request
+        else:
+            current = group.members[request.member].current
+            since = None if topic_id is None else current.assigned_epochs.get((topic_id, place.partition))
+            if since is None or since > epoch or epoch > current.epoch:
+                return f"which is at epoch {epoch} and not {current.epoch}"
+        if place in has:
+            return ""
+        for member, partitions in self._handovers.has.items():
+            if member != request.member and place in partitions:
+                return f"and it is {self._facts.name_of(member)}'s"
+        return ""
+
+    def _flaw_of_setback(self, request: Request[Any] | None, place: TopicPartition) -> str:
+        if place in self._beyond:
+            return CREATED_ANEW
+        if self._wrongly_committed.get(place):
+            return self._wrongly_committed[place]
+        if isinstance(request, OffsetCommit):
+            return self._flaw_of_commit(request.member, place)
+        return self._flaw_at(place)
+
+    def _flaw_of_commit(self, member: str, place: TopicPartition) -> str:
+        """Why a member commits what is another's: by now, or since it gave up what it should not have had; librdkafka
+        commits what was revoked after it has given it up."""
+        flaw = (
+            self._flaw_at(place)
+            or self._wrongly_had.get((member, place), "")
+            or self._handovers.released.get((member, place), "")
+        )
+        if not flaw:
+            of_member = (each for each in self._facts.processes.values() if each.member.member_id == member)
+            flaw = CREATED_ANEW if any(place in each.given_up_outlived for each in of_member) else ""
+        if flaw:
+            self._wrongly_had[member, place] = flaw
+        return flaw
+
+    def _flaw_at(self, place: TopicPartition) -> str:
+        """Why two may have the partition at the moment."""
+        owners = [each for each in self._facts.processes.values() if place in each.owned]
+        return next((flaw for each in owners if (flaw := self._facts.known_flaw(each, place))), "")
+
+
+def _is_reset(request: Request[Any] | None) -> bool:
+    """Whether nobody's member commits: an operator, while the group is empty."""
+    return isinstance(request, OffsetCommit) and request.generation_or_epoch < 0
