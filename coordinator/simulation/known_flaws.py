@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 LATE_COMMIT = "late-commit"
-"""A commit whose connection was lost is handled after a later one of the same member: nothing in OffsetCommit orders
-the commits of one generation or epoch, so the offset goes back (I7)."""
+"""A commit whose connection was lost is handled after a later one of the same member, or after the member has given the
+partition up: nothing in OffsetCommit orders the commits of one generation or epoch, so the offset goes back, or another
+member's is overwritten (I7)."""
 
 CREATED_ANEW = "created-anew"
 """A topic is deleted and created anew. KIP-848 gives its partitions on by the new id, at once, while the former owner
@@ -33,6 +34,12 @@ DOWNGRADED_WITHOUT_LEADER = "downgraded-without-leader"
 """A consumer group becomes a classic one as a static member takes its own place: it is Stable at once, and no member is
 told that it leads. Nobody notices that topics change until the next rebalance: new partitions have no owner, and those
 that are gone stay assigned (I4). Real consumers show it in the story downgrade-static."""
+
+RESTARTED_WHILE_REVOKING = "restarted-while-revoking"
+"""A static member of a cooperative group is told to give partitions up, and its process ends before it joins again. It
+comes back to a Stable group with the assignment of before: the second rebalance, which would give those partitions to
+others, was to begin with it. They have no owner until the next rebalance (I4). Real consumers show it in the story
+static-killed-while-revoking."""
 
 LATE_REPORT = "late-report"
 """A heartbeat of the consumer protocol that joined, or reported in full what the member owned, is handled late:

@@ -110,7 +110,7 @@ class Process:
         self.given_up_outlived: set[TopicPartition] = set()
         """Those of `outlived` that it had last, and has no more."""
         self.assigned_ms: dict[TopicPartition, int] = {}
-        """When its listener was last called with each as assigned."""
+        """When its listener was last called with each as assigned, or has returned from that."""
         self.reported_ms = 0
         """When its last heartbeat of the consumer protocol was sent."""
         self.outlived: set[TopicPartition] = set()
