@@ -17,7 +17,12 @@ from coordinator.simulation.embedded_partitions import assigned, claimed, subscr
 from coordinator.simulation.epoch_rules import EpochRules
 from coordinator.simulation.facts import Facts
 from coordinator.simulation.handover_rules import HandoverRules, partition_name
-from coordinator.simulation.known_flaws import DOWNGRADED_WITHOUT_LEADER, RETURNED_LEADER, STRAY_CLAIM
+from coordinator.simulation.known_flaws import (
+    DOWNGRADED_WITHOUT_LEADER,
+    RESTARTED_WHILE_REVOKING,
+    RETURNED_LEADER,
+    STRAY_CLAIM,
+)
 from coordinator.simulation.process import NOTHING
 
 
@@ -37,6 +42,10 @@ class ClassicGroupRules:
         """The topics when they were last assigned, by a leader or by a target."""
         self._kept_claims: Partitions = NOTHING
         """What the leader of the present generation has let its claimants have though it did not exist."""
+        self._withheld: dict[TopicPartition, str] = {}
+        """What the leader of the present generation has given to nobody, since a member claims it and is to give it up
+        before the next one; by whom."""
+        self._assigned_ms = 0
         self._returned_to: TopicImage | None = None
         """The topics when a static leader came back to the present generation, where one did."""
         self._is_without_leader = False
@@ -63,6 +72,7 @@ class ClassicGroupRules:
         has = self._handovers.has
         self.assigned_topics, self._returned_to = self._leaders_topics(value), None
         self._is_without_leader = False
+        self._withheld, self._assigned_ms = self._claimed_and_not_given(value), self._facts.schedule.now_ms
         gone = {each.member: self._gone_claims(value, each.subscription) for each in value.members}
         self._kept_claims = frozenset(_all(gone[member] & now for member, now in has.items()))
         twice = [each for each, count in Counter(_all(has.values())).items() if count > 1]
@@ -122,12 +132,25 @@ class ClassicGroupRules:
             return ""
         if place in self._kept_claims:
             return STRAY_CLAIM
+        if self._is_restarted(self._withheld.get(place)):
+            return RESTARTED_WHILE_REVOKING
         now, then = _count(self._facts.topics.image, place.topic), self._returned_to
         if now == _count(self.assigned_topics, place.topic):
             return ""
         if self._is_without_leader:
             return DOWNGRADED_WITHOUT_LEADER
         return RETURNED_LEADER if then is not None and now == _count(then, place.topic) else ""
+
+    def _claimed_and_not_given(self, value: ClassicGroupValue) -> dict[TopicPartition, str]:
+        given = set(_all(self._handovers.has.values()))
+        claims = {each.member: claimed(value.protocol, each.subscription) for each in value.members}
+        return {
+            place: self._facts.name_of(member) for member, all_ in claims.items() for place in all_ - given
+        }
+
+    def _is_restarted(self, name: str | None) -> bool:
+        """Whether the member's process is another one than at the last assignment."""
+        return name is not None and self._facts.processes[name].started_ms > self._assigned_ms
 
     def _leaders_topics(self, value: ClassicGroupValue) -> TopicImage:
         """What the leader knows of topics."""

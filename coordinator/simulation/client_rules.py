@@ -119,12 +119,13 @@ class ClientRules:
                 return "which it holds already"
             return "" if owned == held | named else "which is not what is new"
         if kind is CallbackKind.LOST:
-            is_out = process.member.epoch <= 0 or not process.member.member_id
-            if not is_out:
-                known = process.member.image.topics
-                loses_gone = process.member.identity.library.ways.topic_error is not None
-                is_gone = loses_gone and all(place.topic not in known for place in named)
-                return "" if is_gone else "though it has not fallen out of the group"
+            known = process.member.image.topics
+            if process.member.identity.library.ways.topic_error and all(
+                each.topic not in known for each in named
+            ):
+                return ""  # a callback of its own, whatever becomes of the rest
+            if process.member.epoch > 0 and process.member.member_id:
+                return "though it has not fallen out of the group"
             is_all = named == owned and held <= named
             return (
                 "" if is_all and (named == held or process.script.protocol == "consumer") else "and not all"

@@ -66,7 +66,8 @@ class OffsetRules:
         if isinstance(request, OffsetCommit):
             wrong = self._may_not_commit(request, key, value.topic_id)
             if wrong:
-                flaw = self._wrongly_committed[key] = self._flaw_of_commit(request.member, key)
+                flaw = self._flaw_of_commit(request.member, key) or (LATE_COMMIT if is_late else "")
+                self._wrongly_committed[key] = flaw
                 self._facts.broken(
                     "I7",
                     f"the coordinator takes {record.topic}-{record.partition} from "

@@ -337,8 +337,9 @@ class Process:
         if self._waits(self._return, callback, threw) or self._callback is not callback:
             return
         self._callback, self._commits = None, False
-        if not threw and callback.kind is CallbackKind.ASSIGNED:
-            self.last_error = ""
+        if callback.kind is CallbackKind.ASSIGNED:
+            self.assigned_ms |= dict.fromkeys(callback.partitions, self._schedule.now_ms)
+            self.last_error = self.last_error if threw else ""
         if self.activity is Activity.CALLBACK:
             self.activity = Activity.POLLING
         self._watcher.called_back(self, callback, threw=threw)
