@@ -12,7 +12,8 @@ node         a coordinator: the engine with the log that it is replayed from
 process      a consumer's process: the member (`coordinator.consumer`), its application and what it reads
 consumers    makes a member from its script
 zombies      who consumes what, and whom of them the coordinator has put out
-invariants   what must hold after every step, in `log_rules`, `client_rules` and `rest_rules`; `violations` are kept
+invariants   what must hold after every step: which file has which; `violations` are kept
+random_scenario  a scenario drawn from a seed
 upgrades     what an online upgrade takes over
 known_flaws  weaknesses of Kafka's own rules that the simulation has found
 broken_rules safety rules that can be switched off

@@ -30,8 +30,8 @@ class ClassicGroupRules:
     """I5 for classic groups: the assignment of a leader gives no partition twice, and only what is subscribed to.
 
     I11: members of a generation are told the same leader (a static one may come back under another id) and the same
-    protocol, and are given what the leader has sent. A
-    generation that no leader has synced may be given out again after a fail-over: it is another one.
+    protocol, and are given what the leader has sent. A generation that no leader has synced may be given out again
+    after a fail-over: it is another one.
     """
 
     def __init__(self, facts: Facts, epochs: EpochRules, handovers: HandoverRules) -> None:

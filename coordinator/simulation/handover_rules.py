@@ -23,6 +23,7 @@ class HandoverRules:
         """By which known flaw a member of the consumer protocol was last taken for having given up a partition; empty
         where it had."""
         self.removed: set[str] = set()
+        """Members that were removed and are not there again."""
         self.rejoined: set[str] = set()
         """Members that were removed and are there again under the same id."""
 

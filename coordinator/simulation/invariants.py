@@ -1,18 +1,18 @@
 """What must hold after every step, checked where something has changed.
 
-    I1   a partition is consumed by one member                             zombies
-    I2   it is given on only after its owner has given it up               log_rules
-    I3   epochs are in order and do not go back                            log_rules, client_rules
-    I4   without faults every member is settled, every partition owned     rest_rules
-    I5   a target gives each partition once, to whom it may have it        log_rules
-    I6   callbacks add up                                                  client_rules
-    I7   commits are taken from members alone, and go on                   log_rules
-    I8   the log is the state, and acknowledged is kept                    log_rules
-    I9   everybody is answered                                             rest_rules
-    I10  rebalances end                                                    rest_rules
-    I11  a generation agrees                                               log_rules
-    I12  upgrade and downgrade keep offsets and assignments                log_rules
-    I13  metrics add up                                                    client_rules
+    I1   a partition is consumed by one member                         zombies
+    I2   it is given on only after its owner has given it up           handover_rules
+    I3   epochs are in order and do not go back                        epoch_rules, consumer_group_rules, client_rules
+    I4   without faults every member is settled, every partition owned rest_rules
+    I5   a target gives each partition once, to whom it may have it    classic_group_rules, consumer_group_rules
+    I6   callbacks add up                                              client_rules
+    I7   commits are taken from members alone, and go on               offset_rules
+    I8   the log is the state, and acknowledged is kept                log_rules, offset_rules
+    I9   everybody is answered                                         rest_rules
+    I10  rebalances end                                                rest_rules
+    I11  a generation agrees                                           classic_group_rules
+    I12  upgrade and downgrade keep offsets and assignments            offset_rules, consumer_group_rules
+    I13  metrics add up                                                client_rules
 
 Each file says what exactly its invariants mean here, and where Kafka's rules make an exception. Where those rules are
 too weak for an invariant it falls, and the violation says by which weakness (`known_flaws`). Mistakes of whoever

@@ -44,8 +44,6 @@ class LogRules:
 
     I8: what a node loads from the log, compacted or not, is the hard state of its predecessor; what was acknowledged
     is in it.
-
-    I12: an upgrade or downgrade leaves the offsets as they are, and an upgrade gives nobody what it did not have.
     """
 
     def __init__(self, facts: Facts) -> None:

@@ -193,7 +193,8 @@ class Process:
         return self._subscription.in_image(image)
 
     def see_topics(self, image: TopicImage) -> None:
-        if self._waits(self.see_topics, image):
+        """What the brokers say of topics; what is older than what the member has seen is passed over."""
+        if self._waits(self.see_topics, image) or image.version <= self.member.image.version:
             return
         self.member.see_topics(image, self._schedule.now_ms)
         self._step()

@@ -252,7 +252,7 @@ class World:
         return seen_ms + (process.started_ms - seen_ms) % age_ms
 
     def _show_topics(self, process: Process, image: TopicImage) -> None:
-        if process.is_running and process.member.image.version < image.version:
+        if process.is_running:
             process.see_topics(image)
 
     # The coordinator.
