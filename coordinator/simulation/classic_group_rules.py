@@ -20,6 +20,7 @@ from coordinator.simulation.handover_rules import HandoverRules, partition_name
 from coordinator.simulation.known_flaws import (
     DOWNGRADED_WITHOUT_LEADER,
     RESTARTED_WHILE_REVOKING,
+    RESUBSCRIBED_UNNOTICED,
     RETURNED_LEADER,
     STRAY_CLAIM,
 )
@@ -46,6 +47,9 @@ class ClassicGroupRules:
         """What the leader of the present generation has given to nobody, since a member claims it and is to give it up
         before the next one; by whom."""
         self._assigned_ms = 0
+        """When the leader of the present generation assigned it."""
+        self._subscribed: set[str] = set()
+        """Topics that members of it subscribed to then."""
         self._returned_to: TopicImage | None = None
         """The topics when a static leader came back to the present generation, where one did."""
         self._is_without_leader = False
@@ -73,6 +77,7 @@ class ClassicGroupRules:
         self.assigned_topics, self._returned_to = self._leaders_topics(value), None
         self._is_without_leader = False
         self._withheld, self._assigned_ms = self._claimed_and_not_given(value), self._facts.schedule.now_ms
+        self._subscribed = {topic for each in value.members for topic in subscribed(each.subscription)}
         gone = {each.member: self._gone_claims(value, each.subscription) for each in value.members}
         self._kept_claims = frozenset(_all(gone[member] & now for member, now in has.items()))
         twice = [each for each, count in Counter(_all(has.values())).items() if count > 1]
@@ -134,6 +139,8 @@ class ClassicGroupRules:
             return STRAY_CLAIM
         if self._is_restarted(self._withheld.get(place)):
             return RESTARTED_WHILE_REVOKING
+        if place.topic not in self._subscribed and self._is_resubscribed(place.topic):
+            return RESUBSCRIBED_UNNOTICED
         now, then = _count(self._facts.topics.image, place.topic), self._returned_to
         if now == _count(self.assigned_topics, place.topic):
             return ""
@@ -151,6 +158,16 @@ class ClassicGroupRules:
     def _is_restarted(self, name: str | None) -> bool:
         """Whether the member's process is another one than at the last assignment."""
         return name is not None and self._facts.processes[name].started_ms > self._assigned_ms
+
+    def _is_resubscribed(self, topic: str) -> bool:
+        """Whether a static member that came back after the last assignment wants the topic."""
+        return any(
+            process.started_ms > self._assigned_ms
+            and process.script.instance is not None
+            and topic in process.wanted(self._facts.topics.image)
+            for process in self._facts.processes.values()
+            if process.is_running
+        )
 
     def _leaders_topics(self, value: ClassicGroupValue) -> TopicImage:
         """What the leader knows of topics."""

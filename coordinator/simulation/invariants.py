@@ -3,7 +3,7 @@
     I1   a partition is consumed by one member                         zombies
     I2   it is given on only after its owner has given it up           handover_rules
     I3   epochs are in order and do not go back                        epoch_rules, consumer_group_rules, client_rules
-    I4   without faults every member is settled, every partition owned rest_rules
+    I4   without faults all are settled, every partition is owned        rest_rules
     I5   a target gives each partition once, to whom it may have it    classic_group_rules, consumer_group_rules
     I6   callbacks add up                                              client_rules
     I7   commits are taken from members alone, and go on               offset_rules

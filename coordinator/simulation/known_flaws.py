@@ -41,6 +41,11 @@ comes back to a Stable group with the assignment of before: the second rebalance
 others, was to begin with it. They have no owner until the next rebalance (I4). Real consumers show it in the story
 static-killed-while-revoking."""
 
+RESUBSCRIBED_UNNOTICED = "resubscribed-unnoticed"
+"""A static member comes back to a Stable classic group within its session and subscribes to a topic that no member did
+before. The group does not rebalance where the assignor stays the same, so the topic has no consumer until the next
+rebalance (I4). Real consumers show it in the story static-resubscribed."""
+
 LATE_REPORT = "late-report"
 """A heartbeat of the consumer protocol that joined, or reported in full what the member owned, is handled late:
 it is at the member's epoch, or at 0, and so the coordinator takes for given up what the member has by now (I1, I2, I7).
