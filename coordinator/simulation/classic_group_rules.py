@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from assignors.assignor import Leader
 from coordinator.consumer.outputs import Partitions, TopicPartition
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.records import ClassicGroupValue
+from coordinator.engine.records import ClassicGroupValue, ClassicMemberValue
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.embedded_partitions import assigned, claimed, subscribed
@@ -24,7 +25,7 @@ from coordinator.simulation.known_flaws import (
     RETURNED_LEADER,
     STRAY_CLAIM,
 )
-from coordinator.simulation.process import NOTHING
+from coordinator.simulation.process import NOTHING, Process
 
 
 class ClassicGroupRules:
@@ -93,7 +94,9 @@ class ClassicGroupRules:
                 self._facts.broken(
                     "I5",
                     f"the leader gives {who} {partition_name(unwanted[0])}, which it does not want",
-                    STRAY_CLAIM if unwanted[0] in gone[each.member] else "",
+                    STRAY_CLAIM
+                    if unwanted[0] in gone[each.member] | self._kept_unwanted(value, each)
+                    else "",
                 )
             self._handovers.given_on(each.member, has[each.member] - had.get(each.member, NOTHING))
 
@@ -169,10 +172,21 @@ class ClassicGroupRules:
             if process.is_running
         )
 
+    def _leader(self, value: ClassicGroupValue) -> Process | None:
+        processes = self._facts.processes.values()
+        return next((each for each in processes if each.member.member_id == value.leader), None)
+
     def _leaders_topics(self, value: ClassicGroupValue) -> TopicImage:
         """What the leader knows of topics."""
-        leaders = (each for each in self._facts.processes.values() if each.member.member_id == value.leader)
-        return next((each.member.image for each in leaders), self._facts.topics.image)
+        leader = self._leader(value)
+        return self._facts.topics.image if leader is None else leader.member.image
+
+    def _kept_unwanted(self, value: ClassicGroupValue, member: ClassicMemberValue) -> Partitions:
+        """Claims that a leader keeps whether or not the claimant still subscribes to their topics."""
+        leader = self._leader(value)
+        if leader is None or leader.member.identity.library.leader is not Leader.LIBRDKAFKA:
+            return NOTHING
+        return claimed(value.protocol, member.subscription)
 
     def _gone_claims(self, value: ClassicGroupValue, subscription: bytes) -> Partitions:
         """What a member claims and does not exist, or does not by what the leader knows of topics."""

@@ -25,7 +25,9 @@ events:
   - {at: 20, restart: a, with: {topics: [orders, payments]}}
 until: 90
 """
-LIVE = BACK.replace("restart: a, with: {topics: [orders, payments]}", "subscribe: a, topics: [orders, payments]")
+LIVE = BACK.replace(
+    "restart: a, with: {topics: [orders, payments]}", "subscribe: a, topics: [orders, payments]"
+)
 
 
 def _found(text: str) -> set[tuple[str, str]]:
