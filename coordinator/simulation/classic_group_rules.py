@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from assignors.assignor import Leader
 from coordinator.consumer.outputs import Partitions, TopicPartition
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.records import ClassicGroupValue, ClassicMemberValue
+from coordinator.engine.records import ClassicGroupValue
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.embedded_partitions import assigned, claimed, subscribed
@@ -90,14 +89,10 @@ class ClassicGroupRules:
             topics = subscribed(each.subscription)
             unwanted = sorted(place for place in has[each.member] if place.topic not in topics)
             if unwanted:
-                who = self._facts.name_of(each.member)
-                self._facts.broken(
-                    "I5",
-                    f"the leader gives {who} {partition_name(unwanted[0])}, which it does not want",
-                    STRAY_CLAIM
-                    if unwanted[0] in gone[each.member] | self._kept_unwanted(value, each)
-                    else "",
-                )
+                known = STRAY_CLAIM if unwanted[0] in claimed(value.protocol, each.subscription) else ""
+                who, what = self._facts.name_of(each.member), partition_name(unwanted[0])
+                self._facts.broken("I5", f"the leader gives {who} {what}, which it does not want", known)
+                self._facts.violations.cause = self._facts.violations.cause or known
             self._handovers.given_on(each.member, has[each.member] - had.get(each.member, NOTHING))
 
     def downgraded(self) -> None:
@@ -180,13 +175,6 @@ class ClassicGroupRules:
         """What the leader knows of topics."""
         leader = self._leader(value)
         return self._facts.topics.image if leader is None else leader.member.image
-
-    def _kept_unwanted(self, value: ClassicGroupValue, member: ClassicMemberValue) -> Partitions:
-        """Claims that a leader keeps whether or not the claimant still subscribes to their topics."""
-        leader = self._leader(value)
-        if leader is None or leader.member.identity.library.leader is not Leader.LIBRDKAFKA:
-            return NOTHING
-        return claimed(value.protocol, member.subscription)
 
     def _gone_claims(self, value: ClassicGroupValue, subscription: bytes) -> Partitions:
         """What a member claims and does not exist, or does not by what the leader knows of topics."""

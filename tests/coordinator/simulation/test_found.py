@@ -6,12 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.simulation.known_flaws import ASSIGNED_AFTER_REPORT, CREATED_ANEW
+from coordinator.simulation.known_flaws import ASSIGNED_AFTER_REPORT, CREATED_ANEW, STRAY_CLAIM
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario_file import read_scenario
 
 FILES = Path(__file__).parent / "found"
 FOUND: dict[str, tuple[int, set[tuple[str, str]]]] = {
+    "claimed-a-topic-it-left": (
+        312500,
+        {("I5", STRAY_CLAIM), ("I10", STRAY_CLAIM), ("I4", STRAY_CLAIM)},
+    ),
     "committed-for-the-topic-before": (24061, {("I2", CREATED_ANEW), ("I7", CREATED_ANEW)}),
     "crash-then-zombie": (1465, set()),
     "next-target-is-empty": (614, set()),
