@@ -68,7 +68,7 @@ class ClientRules:
             )
         if callback.kind is CallbackKind.ASSIGNED:
             self._held[process] = held | named
-            if process.member.epoch <= 0:
+            if process.member.epoch <= 0 and process.script.protocol == "consumer":
                 self._late.add(process)
         else:
             is_leaked = is_late and callback.kind is CallbackKind.LOST

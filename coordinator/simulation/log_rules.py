@@ -109,6 +109,7 @@ class LogRules:
                         self._consumer.target_written()
                 case ConsumerMemberRecord(member=member, value=None):
                     replaced |= self._consumer.removed(member)
+                    self._acknowledged.pop(member, None)  # it may be back in a group that begins anew
                 case CurrentAssignmentRecord(member=member, value=current) if current is not None:
                     had = self._handovers.has.get(member, replaced) if is_upgrade else None
                     self._consumer.assigned(member, current, had, is_late=is_late)

@@ -18,6 +18,7 @@ FOUND: dict[str, tuple[int, set[tuple[str, str]]]] = {
     ),
     "committed-for-the-topic-before": (24061, {("I2", CREATED_ANEW), ("I7", CREATED_ANEW)}),
     "crash-then-zombie": (1465, set()),
+    "lost-what-is-gone": (682962, set()),
     "next-target-is-empty": (614, set()),
     "nobody-left": (67, set()),
     "reported-after-a-throw": (3505, {("I2", ASSIGNED_AFTER_REPORT)}),
@@ -25,6 +26,7 @@ FOUND: dict[str, tuple[int, set[tuple[str, str]]]] = {
     "reported-before-assigned": (3448, {("I7", ASSIGNED_AFTER_REPORT)}),
     "started-again-and-again": (3732, set()),
     "static-left-for-a-while": (330, set()),
+    "told-by-the-group-before": (603758, set()),
 }
 """By file: the seed, and the invariants that do not hold, with the names of the weaknesses of Kafka's rules."""
 
