@@ -137,7 +137,8 @@ class ClassicGroupRules:
             return STRAY_CLAIM
         if self._is_restarted(self._withheld.get(place)):
             return RESTARTED_WHILE_REVOKING
-        if place.topic not in self._subscribed and self._is_resubscribed(place.topic):
+        is_new = not self._is_without_leader and place.topic not in self._subscribed
+        if is_new and self._is_resubscribed(place.topic):
             return RESUBSCRIBED_UNNOTICED
         now, then = _count(self._facts.topics.image, place.topic), self._returned_to
         if now == _count(self.assigned_topics, place.topic):
