@@ -2,7 +2,8 @@
 that can follow.
 
     steps         what a world is made of, and what can happen in it
-    small_world   a state: the coordinator, the members, the messages between them; and taking a step
+    state         the coordinator, the members, the messages between them; and what follows from a change
+    small_world   a state with the steps that lead on from it: which there are, and taking one
     canonical     when two states are the same, by the `forms` of what is in them
     fork          a second copy of a state
     properties    what must hold in a state, in a step, and in the end, by name

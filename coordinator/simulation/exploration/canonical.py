@@ -11,7 +11,7 @@ from typing import Any
 from coordinator.consumer.consumer_member import ConsumerMember
 from coordinator.consumer.member import Member
 from coordinator.simulation.exploration.forms import ATOMS, canonical
-from coordinator.simulation.exploration.small_world import SmallWorld
+from coordinator.simulation.exploration.state import State
 from coordinator.simulation.exploration.steps import LONG_MS, Message
 
 _UNTOLD = frozenset(
@@ -23,7 +23,7 @@ _UNTOLD = frozenset(
 """Of a member: what does not change, does not matter, or is told otherwise (`_heartbeats`)."""
 
 
-def fingerprint(world: SmallWorld) -> int:
+def fingerprint(world: State) -> int:
     """64 bits that equal states have in common. Two different ones among a million agree once in 40 million runs."""
     members = tuple([_print(world, name) for name in world.members])
     network = frozenset(_connections(world).items())
@@ -44,7 +44,7 @@ def fingerprint(world: SmallWorld) -> int:
     return hash(state)
 
 
-def _connections(world: SmallWorld) -> dict[tuple[str, int, bool], tuple[Any, ...]]:
+def _connections(world: State) -> dict[tuple[str, int, bool], tuple[Any, ...]]:
     """What is on its way in each, in order."""
     found: dict[tuple[str, int, bool], tuple[Any, ...]] = {}
     for message in world.network:
@@ -53,7 +53,7 @@ def _connections(world: SmallWorld) -> dict[tuple[str, int, bool], tuple[Any, ..
     return found
 
 
-def _print(world: SmallWorld, name: str) -> int:
+def _print(world: State, name: str) -> int:
     """The fingerprint of a member, kept until it is touched."""
     known = world.prints.get(name)
     if known is None:
@@ -97,7 +97,7 @@ def _heartbeats(member: ConsumerMember) -> tuple[Any, ...]:
     )
 
 
-def _message(world: SmallWorld, message: Message) -> tuple[Any, ...]:
+def _message(world: State, message: Message) -> tuple[Any, ...]:
     member = world.members[message.member]
     is_current = member is not None and message.process == world.processes[message.member]
     handler = None

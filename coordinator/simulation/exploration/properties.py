@@ -17,11 +17,11 @@ from coordinator.consumer.outputs import CallbackKind, Partitions, TopicPartitio
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.records import MemberState, TopicPartitions
-from coordinator.simulation.exploration.small_world import SmallWorld
+from coordinator.simulation.exploration.state import State
 from groups.listing import GroupState
 
-StateProperty: TypeAlias = Callable[[SmallWorld], bool]
-StepProperty: TypeAlias = Callable[["Before", SmallWorld], bool]
+StateProperty: TypeAlias = Callable[[State], bool]
+StepProperty: TypeAlias = Callable[["Before", State], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Before:
     owned: Mapping[str, Partitions]
 
     @classmethod
-    def of(cls, world: SmallWorld) -> Before:
+    def of(cls, world: State) -> Before:
         return cls(
             client_epochs={
                 name: (world.processes[name], member.epoch)
@@ -47,21 +47,21 @@ class Before:
         )
 
 
-def _group_epochs(world: SmallWorld) -> dict[str, int]:
+def _group_epochs(world: State) -> dict[str, int]:
     group = world.group
     if isinstance(group, ConsumerGroup):
         return {member.id: member.epoch for member in group.members.values()}
     return {} if group is None else {"group": group.generation}
 
 
-def _names(world: SmallWorld, partitions: TopicPartitions) -> set[TopicPartition]:
+def _names(world: State, partitions: TopicPartitions) -> set[TopicPartition]:
     names = world.image.names
     return {
         TopicPartition(names[topic], number) for topic, numbers in partitions.items() for number in numbers
     }
 
 
-def _current(world: SmallWorld) -> Iterator[tuple[str, Partitions]]:
+def _current(world: State) -> Iterator[tuple[str, Partitions]]:
     """Members that are in the group by the coordinator's view, and what they read: not what a listener is still to
     hear of."""
     group = world.group
@@ -74,7 +74,7 @@ def _current(world: SmallWorld) -> Iterator[tuple[str, Partitions]]:
 # Of a state
 
 
-def type_ok(world: SmallWorld) -> bool:
+def type_ok(world: State) -> bool:
     """Epochs are no less than -2, and what is assigned exists."""
     group = world.group
     if not isinstance(group, ConsumerGroup):
@@ -89,7 +89,7 @@ def type_ok(world: SmallWorld) -> bool:
     )
 
 
-def legal_target_assignment(world: SmallWorld) -> bool:
+def legal_target_assignment(world: State) -> bool:
     """Each subscribed partition is in the target of exactly one member, and only members have targets."""
     group = world.group
     if not isinstance(group, ConsumerGroup) or not group.targets or not group.members:
@@ -107,12 +107,12 @@ def legal_target_assignment(world: SmallWorld) -> bool:
     return group.epoch != group.assignment_epoch or set(given) == all_places
 
 
-def no_double_client_assignment(world: SmallWorld) -> bool:
+def no_double_client_assignment(world: State) -> bool:
     """No two current members take one partition for their own (I1)."""
     return all(one.isdisjoint(other) for (_, one), (_, other) in combinations(_current(world), 2))
 
 
-def valid_partition_epoch(world: SmallWorld) -> bool:
+def valid_partition_epoch(world: State) -> bool:
     """By the coordinator's view too, a partition is assigned to (or revoked by) at most one member; the model says
     that one without an epoch has nobody."""
     group = world.group
@@ -122,7 +122,7 @@ def valid_partition_epoch(world: SmallWorld) -> bool:
     return all(one.isdisjoint(other) for one, other in combinations(held, 2))
 
 
-def valid_stable_group_state(world: SmallWorld) -> bool:
+def valid_stable_group_state(world: State) -> bool:
     """In a Stable group each member is STABLE, at the group epoch, gives up nothing and has its target."""
     group = world.group
     if not isinstance(group, ConsumerGroup) or group.state is not GroupState.STABLE:
@@ -136,7 +136,7 @@ def valid_stable_group_state(world: SmallWorld) -> bool:
     )
 
 
-def valid_member_epoch(world: SmallWorld) -> bool:
+def valid_member_epoch(world: State) -> bool:
     """A member that knows itself at the target's epoch has nothing that is another one's in the target."""
     group = world.group
     if not isinstance(group, ConsumerGroup):
@@ -150,7 +150,7 @@ def valid_member_epoch(world: SmallWorld) -> bool:
     return True
 
 
-def one_holder_of_an_instance(world: SmallWorld) -> bool:
+def one_holder_of_an_instance(world: State) -> bool:
     """An instance id belongs to at most one member."""
     group = world.group
     if group is None:
@@ -159,7 +159,7 @@ def one_holder_of_an_instance(world: SmallWorld) -> bool:
     return len(instances) == len(set(instances))
 
 
-def agreed_generation(world: SmallWorld) -> bool:
+def agreed_generation(world: State) -> bool:
     """In a Stable classic group no partition is in two assignments (I5, I11); V0 members and their leader apart."""
     group = world.group
     if not isinstance(group, ClassicGroup) or group.state is not GroupState.STABLE:
@@ -170,7 +170,7 @@ def agreed_generation(world: SmallWorld) -> bool:
 # Of a step
 
 
-def client_side_member_epoch_is_monotonic(before: Before, world: SmallWorld) -> bool:
+def client_side_member_epoch_is_monotonic(before: Before, world: State) -> bool:
     """A process's epoch falls only to 0 or below: it joins again, or leaves."""
     for name, (process, epoch) in before.client_epochs.items():
         member = world.members[name]
@@ -179,13 +179,13 @@ def client_side_member_epoch_is_monotonic(before: Before, world: SmallWorld) -> 
     return True
 
 
-def gc_side_member_epoch_is_monotonic(before: Before, world: SmallWorld) -> bool:
+def gc_side_member_epoch_is_monotonic(before: Before, world: State) -> bool:
     """A member's epoch by the coordinator does not fall, but to -2 where a static member goes away for a while."""
     now = _group_epochs(world)
     return all(now.get(key, epoch) >= epoch or now[key] == -2 for key, epoch in before.group_epochs.items())
 
 
-def callbacks_fit(before: Before, world: SmallWorld) -> bool:
+def callbacks_fit(before: Before, world: State) -> bool:
     """Revoked and lost is what was owned, assigned what is new (I6)."""
     for name, call in world.callbacks:
         had = before.owned.get(name, frozenset())
@@ -218,7 +218,7 @@ CONVERGES = "EventuallyConverges"
 """From every state a state can be reached, without a perturbation, that is `converged`."""
 
 
-def converged(world: SmallWorld) -> bool:
+def converged(world: State) -> bool:
     """All members that run are settled in a Stable (or Empty) group, and each subscribed partition has its owner."""
     running = [member for member in world.members.values() if member is not None]
     group = world.group

@@ -16,6 +16,7 @@ from coordinator.engine.records import TopicPartitions
 from coordinator.errors import RequestRefused
 from coordinator.simulation.broken_rules import BROKEN_RULES
 from coordinator.simulation.exploration.small_world import SmallWorld
+from coordinator.simulation.exploration.state import State
 from coordinator.simulation.exploration.steps import Step
 
 
@@ -43,7 +44,7 @@ def _take_any_epoch() -> Iterator[None]:
         try:
             original(member, epoch, owned)
         except RequestRefused:
-            SmallWorld.rule_was_needed = True
+            State.rule_was_needed = True
 
     with mock.patch.object(heartbeat, "_check_epoch", check):
         yield

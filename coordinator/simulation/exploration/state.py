@@ -1,0 +1,274 @@
+"""A state of a small group: the coordinator, the members, the messages between them; and what follows from a change.
+
+The search for the coordinator, commits and the fetching of offsets are answered at once: they take no part in what is
+explored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import Any, ClassVar, Self
+from uuid import UUID
+
+from coordinator.consumer.member import Member
+from coordinator.consumer.outputs import (
+    Callback,
+    Closed,
+    FindCoordinator,
+    Partitions,
+    Raised,
+    Send,
+)
+from coordinator.engine.calls import Call, CoordinatorResult
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.config import Config
+from coordinator.engine.context import Group
+from coordinator.engine.engine import Engine
+from coordinator.engine.offsets.commit import OffsetCommit
+from coordinator.engine.offsets.fetch import OffsetFetch
+from coordinator.engine.records import Record
+from coordinator.engine.topics import TopicImage, TopicInfo
+from coordinator.simulation.exploration.fork import fork
+from coordinator.simulation.exploration.forms import canonical
+from coordinator.simulation.exploration.memory import Answers, Done, Memory
+from coordinator.simulation.exploration.steps import (
+    GROUP,
+    LONG_MS,
+    NODE,
+    START_MS,
+    Message,
+    Verb,
+    WorldSpec,
+)
+
+
+class State:
+    """See the module. A fork shares the coordinator and the members with its origin until a step touches them."""
+
+    rule_was_needed: ClassVar[bool] = False
+    """Set by a rule that is switched off (`rules`) where it would have refused something, in the step being taken."""
+
+    def __init__(self, spec: WorldSpec) -> None:
+        topics = [
+            TopicInfo(name=name, id=UUID(int=number + 1), partitions=partitions)
+            for number, (name, partitions) in enumerate(spec.topics.items())
+        ]
+        self.image = TopicImage.of(topics, version=1)
+        self.config = Config.parse({**_SETTINGS, **spec.settings})
+        self.engine = Engine(self.config, self.image)
+        self.engine.loaded(START_MS)
+        self.records: list[Record] = []
+        """All that the log holds; kept only where the coordinator may fail over."""
+        self.last_append = 0
+        """How many records there were before the last append."""
+        self.keeps_log = Verb.FAIL_OVER in spec.perturb
+        self.scripts = dict(spec.members)
+        self.members: dict[str, Member | None] = dict.fromkeys(spec.members)
+        self.calling: dict[str, Callback] = {}
+        self.idle: set[str] = set()
+        """Members whose application is out of `poll` after an exception."""
+        self.processes = dict.fromkeys(spec.members, 0)
+        self.is_over: set[str] = set()
+        """Members that have closed, or were killed, for good."""
+        self.network: list[Message] = []
+        self.parked: dict[int, tuple[str, int, int]] = {}
+        """Process and number by the ticket of a request that is not answered yet."""
+        self.left = spec.perturbations
+        self.perturb = spec.perturb
+        self.clocks = dict.fromkeys(spec.members, START_MS)
+        """In ms: each member's time passes by itself, when it does what is due. The coordinator's stands still."""
+        self.tickets = 0
+        self.callbacks: list[tuple[str, Callback]] = []
+        """Made in the last step."""
+        self.has_broken_rule = False
+        """Whether a rule that is switched off would have stepped in on the way here."""
+        self.prints: dict[str, int] = {}
+        """Fingerprints of members, and of the coordinator as "", that no step has touched since."""
+        self._own = {"", *spec.members}
+        """What is not shared with another state."""
+        self._memory = Memory()
+
+    def fork(self) -> Self:
+        """The same state once more, to take another step in."""
+        other = object.__new__(type(self))
+        vars(other).update(
+            {name: _COPIES.get(type(value), _itself)(value) for name, value in vars(self).items()}
+        )
+        other._own = set()
+        self._own = set()
+        return other
+
+    def _touch(self, name: str) -> None:
+        """A member (or "", the coordinator) is about to change."""
+        self.prints.pop(name, None)
+        if name not in self._own:
+            self._own.add(name)
+            if name:
+                self.members[name] = fork(self.members[name])
+            else:
+                self.engine = fork(self.engine)
+
+    def print_of_coordinator(self) -> int:
+        """What the coordinator has in common with an equal one."""
+        if "" not in self.prints:
+            timers = frozenset((key.kind, key.member) for key in self.engine.timers() if key.group == GROUP)
+            self.prints[""] = hash((canonical(self.group), timers))
+        return self.prints[""]
+
+    @property
+    def group(self) -> Group | None:
+        return self.engine.state.groups.get(GROUP)
+
+    # What follows from a change
+
+    def _member(self, name: str) -> Member:
+        self._touch(name)
+        member = self.members[name]
+        if member is None:
+            raise AssertionError(f"{name} does not run")
+        return member
+
+    def _is_current(self, message: Message) -> bool:
+        runs = self.members[message.member] is not None
+        return runs and message.process == self.processes[message.member]
+
+    def _call(self, member: str, request: Any) -> Call:
+        # As many ids as processes: those of a member that joins again under a new one do not repeat.
+        return Call(
+            ticket=self.tickets,
+            request=request,
+            now_ms=START_MS,
+            client_id=member,
+            host="/127.0.0.1",
+            fresh_id=UUID(int=self._joins()),
+        )
+
+    def _joins(self) -> int:
+        group = self.group
+        known = 0 if group is None else len(group.members) + len(getattr(group, "pending", ()))
+        return 100 * sum(self.processes.values()) + known
+
+    def _handle(self, member: str, request: Any, print_: int) -> Answers:
+        """Have the coordinator answer a request, under the last ticket."""
+        return self._hear(
+            (member, print_, self._joins()), lambda: self.engine.handle(self._call(member, request))
+        )
+
+    def _hear(self, what: Hashable, act: Callable[[], CoordinatorResult]) -> Answers:
+        """Have the coordinator do something, unless an equal one has done it already."""
+        if self._parks():
+            self._touch("")
+            return self._tell(self._done(act))
+        members = () if self.group is None else tuple(self.group.members)
+        key = self.print_of_coordinator(), self.engine.timers(), members, what
+        known = self._memory.get(key)
+        if known is None:
+            self._touch("")
+            known = self._done(act)
+            if not self._parks():
+                self._memory[key] = known
+                self._own.discard("")
+            return self._tell(known)
+        self.engine, self.prints[""] = known.engine, known.print
+        self._own.discard("")
+        return [(self.tickets, answer, print_) for _, answer, print_ in self._tell(known)]
+
+    def _done(self, act: Callable[[], CoordinatorResult]) -> Done:
+        """What the coordinator does, and what it does at once afterwards."""
+        was_needed, State.rule_was_needed = State.rule_was_needed, False
+        results = [act()]
+        while (deadline := self.engine.next_deadline()) is not None and deadline <= START_MS:
+            results.append(self.engine.expire(START_MS))
+        is_needed, State.rule_was_needed = State.rule_was_needed, was_needed
+        return Done(
+            engine=self.engine,
+            print=self.print_of_coordinator(),
+            appended=tuple(each.records for each in results if each.records),
+            answers=[
+                (ticket, answer, hash(canonical(answer)))
+                for each in results
+                for ticket, answer in each.answers
+            ],
+            rule_was_needed=is_needed,
+        )
+
+    def _tell(self, done: Done) -> Answers:
+        """Append what the coordinator has written; its answers."""
+        State.rule_was_needed |= done.rule_was_needed
+        if self.keeps_log:
+            for records in done.appended:
+                self.last_append = len(self.records)
+                self.records += records
+        return done.answers
+
+    def _parks(self) -> bool:
+        """Whether the coordinator holds requests that it has not answered."""
+        group = self.group
+        return isinstance(group, ClassicGroup) and bool(group.joining or group.syncing)
+
+    def _respond(self, answers: Answers) -> None:
+        for ticket, answer, print_ in answers:
+            parked = self.parked.pop(ticket, None)
+            if parked is not None:
+                name, process, number = parked
+                if self.members[name] is not None and process == self.processes[name]:
+                    self.network.append(Message(name, process, number, True, answer, print_))
+
+    def _carry_outputs(self) -> None:
+        for name, member in list(self.members.items()):
+            if member is None or not member.outputs:
+                continue
+            while outputs := member.take():
+                for output in outputs:
+                    self._carry(name, member, output)
+            if member.is_closed:
+                self.members[name] = None
+                self.prints.pop(name, None)
+                self.is_over.add(name)
+
+    def _carry(self, name: str, member: Member, output: object) -> None:
+        if isinstance(output, Send):
+            self._send(name, member, output)
+        elif isinstance(output, Callback):
+            self.calling[name] = output
+            self.callbacks.append((name, output))
+        elif isinstance(output, Raised) and not member.is_closing:
+            self.idle.add(name)
+        elif isinstance(output, Closed):
+            self.calling.pop(name, None)
+            self.idle.discard(name)
+
+    def _send(self, name: str, member: Member, send: Send) -> None:
+        if isinstance(send.request, FindCoordinator):
+            member.answered(send.number, NODE, self.clocks[name])
+        elif isinstance(send.request, OffsetFetch | OffsetCommit):
+            self.tickets += 1
+            for ticket, answer, _ in self._handle(name, send.request, hash(canonical(send.request))):
+                if ticket == self.tickets:
+                    member.answered(send.number, answer, self.clocks[name])
+        else:
+            print_ = hash(canonical(send.request))
+            message = Message(name, self.processes[name], send.number, False, send.request, print_)
+            self.network.append(message)
+
+    def owned(self) -> Iterator[tuple[str, Member, Partitions]]:
+        """What each member that runs takes for its own."""
+        for name, member in self.members.items():
+            if member is not None:
+                yield name, member, member.owned
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+_COPIES: Mapping[type, Callable[[Any], Any]] = {dict: dict, list: list, set: set}
+"""Of what a state holds: shallow, since what is in it is copied when it is touched."""
+_SETTINGS = {
+    "group.initial.rebalance.delay.ms": "0",
+    "group.max.session.timeout.ms": str(LONG_MS),
+    "group.consumer.session.timeout.ms": str(LONG_MS),
+    "group.consumer.max.session.timeout.ms": str(LONG_MS),
+    "group.consumer.assignment.interval.ms": "0",
+    "offsets.retention.check.interval.ms": str(2**40),
+}
