@@ -37,25 +37,23 @@ class ConsumerGroupRules:
         places: Callable[[TopicPartitions], Partitions],
     ) -> None:
         self._facts, self._epochs, self._handovers, self._places = facts, epochs, handovers, places
-        self._kept: dict[str, Partitions] = {}
-        """What a member has or is giving up."""
         self._kept_before: dict[str, Partitions] = {}
-        """And before its last change, which its last heartbeat may have made."""
+        """What a member had or was giving up before its last change, which its last heartbeat may have made."""
 
     def gone(self, place: TopicPartition) -> None:
         """The partition was deleted."""
-        for member, partitions in self._kept.items():
-            self._kept[member] = partitions - {place}
+        for member, partitions in self._handovers.kept.items():
+            self._handovers.kept[member] = partitions - {place}
 
     def outlived(self, member: str, partitions: Partitions) -> Partitions:
         """What of them a member is assigned by the id of a topic that is gone."""
-        has = self._kept.get(member)
+        has = self._handovers.kept.get(member)
         return NOTHING if has is None else partitions & self._handovers.anew - has
 
     def removed(self, member: str) -> Partitions:
         """The member is no longer in the group. :return: what it had"""
         self._epochs.members.pop(member, None)
-        self._kept.pop(member, None)
+        self._handovers.kept.pop(member, None)
         self._handovers.removed.add(member)
         return self._handovers.has.pop(member, NOTHING)
 
@@ -65,12 +63,12 @@ class ConsumerGroupRules:
         """`had`: in an upgrade, what the member, or the static one in whose place it comes, had before."""
         before, now = self._handovers.has.get(member, frozenset()), self._places(current.assigned)
         kept = now | self._places(current.revoking)
-        for place in self._kept.get(member, frozenset()) - kept:
+        for place in self._handovers.kept.get(member, frozenset()) - kept:
             self._handovers.released[member, place] = (
                 LATE_REPORT if is_late else self._report_flaw(member, place)
             )
-        self._kept_before[member] = self._kept.get(member, frozenset())
-        self._handovers.has[member], self._kept[member] = now, kept
+        self._kept_before[member] = self._handovers.kept.get(member, frozenset())
+        self._handovers.has[member], self._handovers.kept[member] = now, kept
         self._handovers.rejoins(member, now)
         if had is not None:
             # What no member had may be given with the first epoch after the upgrade, in the same batch.
@@ -111,7 +109,7 @@ class ConsumerGroupRules:
         """A heartbeat that names what its member owns is answered."""
         if getattr(answer, "error", None) or not self._epochs.is_over(request):
             return
-        known = [each.get(request.member, frozenset()) for each in (self._kept, self._kept_before)]
+        known = [each.get(request.member, frozenset()) for each in (self._handovers.kept, self._kept_before)]
         unknown = self._places(request.owned or {}).difference(*known)
         if unknown:
             who = self._facts.name_of(request.member)

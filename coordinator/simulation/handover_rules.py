@@ -17,6 +17,8 @@ class HandoverRules:
         self._facts = facts
         self.has: dict[str, Partitions] = {}
         """What a member has by the coordinator, of either protocol."""
+        self.kept: dict[str, Partitions] = {}
+        """What a member of the consumer protocol has or is giving up."""
         self.anew: set[TopicPartition] = set()
         """Partitions that were deleted, and may be there again."""
         self.released: dict[tuple[str, TopicPartition], str] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -78,9 +79,10 @@ class OffsetRules:
                 self._wrongly_committed.pop(key, None)
 
     def acknowledged(self, request: OffsetCommit, answer: OffsetCommitAnswer) -> None:
-        for offset, (_, _, _, code) in zip(request.offsets, answer.partitions, strict=True):
+        offsets = {(each.topic, each.partition): each.offset for each in request.offsets}
+        for topic, _, partition, code in answer.partitions:
             if not code:
-                self._acknowledged[offset.topic, offset.partition] = offset.offset
+                self._acknowledged[topic, partition] = offsets[topic, partition]
 
     def converted(self, what: str) -> None:
         """:param what: upgrade or downgrade"""
@@ -121,7 +123,10 @@ class OffsetRules:
                 return f"which is at epoch {epoch} and not {current.epoch}"
         if place in has:
             return ""
-        for member, partitions in self._handovers.has.items():
+        handovers = self._handovers
+        if place in handovers.kept.get(request.member, NOTHING):
+            return ""
+        for member, partitions in chain(handovers.has.items(), handovers.kept.items()):
             if member != request.member and place in partitions:
                 return f"and it is {self._facts.name_of(member)}'s"
         return ""

@@ -20,7 +20,6 @@ UNORDERED_OF = {
     # Groups may be on different partitions; of topics and partitions the broker puts its own refusals first.
     "ConsumerGroupDescribe": {"groups"},
     "DescribeGroups": {"groups"},
-    "OffsetCommit": {"topics", "partitions"},
     "OffsetDelete": {"topics", "partitions"},
     "OffsetFetch": {"topics", "groups"},
     "ApiVersions": {"api_keys"},

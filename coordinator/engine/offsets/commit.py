@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 from uuid import UUID
@@ -35,7 +35,8 @@ class Offset(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetCommitAnswer:
-    """Topic name, topic id, partition and error, in the order of the request."""
+    """Topic name, topic id, partition and error: first what does not exist, then the rest, each in the order of the
+    request. Clients go by the first error that they find."""
 
     partitions: tuple[tuple[str, UUID | None, int, ErrorCode], ...] = ()
 
@@ -53,7 +54,7 @@ class OffsetCommit(Request[OffsetCommitAnswer]):
     version: int = 9
 
     def refused(self, error: RequestRefused) -> OffsetCommitAnswer:
-        return _answer(self, [error.code] * len(self.offsets))
+        return _answer(zip(self.offsets, [error.code] * len(self.offsets), strict=True))
 
 
 PartitionCheck: TypeAlias = Callable[[str, UUID | None, int], None]
@@ -78,7 +79,9 @@ def handle(ctx: EngineContext, call: Call, request: OffsetCommit) -> None:
     except (RequestRefused, CannotBeWritten) as error:
         code = error.code if isinstance(error, RequestRefused) else ErrorCode.UNKNOWN_SERVER_ERROR
         codes = [each if isinstance(each, ErrorCode) else code for each in found]
-    ctx.answer(call.ticket, _answer(request, codes))
+    judged = zip(request.offsets, codes, found, strict=True)
+    broker_first = sorted(judged, key=lambda each: isinstance(each[2], TopicInfo))
+    ctx.answer(call.ticket, _answer((offset, code) for offset, code, _ in broker_first))
 
 
 def _find(image: TopicImage, offset: Offset, *, by_id: bool) -> TopicInfo | ErrorCode:
@@ -201,12 +204,7 @@ def _keep_alive(ctx: EngineContext, request: OffsetCommit, group: Group | None) 
         rebalance.keep_alive(ctx, group, group.members[request.member])
 
 
-def _answer(request: OffsetCommit, codes: list[ErrorCode]) -> OffsetCommitAnswer:
+def _answer(judged: Iterable[tuple[Offset, ErrorCode]]) -> OffsetCommitAnswer:
     return OffsetCommitAnswer(
-        partitions=tuple(
-            [
-                (each.topic, each.topic_id, each.partition, code)
-                for each, code in zip(request.offsets, codes, strict=True)
-            ]
-        )
+        partitions=tuple([(each.topic, each.topic_id, each.partition, code) for each, code in judged])
     )

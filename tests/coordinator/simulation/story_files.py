@@ -41,13 +41,14 @@ def with_library(scenario: Scenario, library: str) -> Scenario:
 def can_play(scenario: Scenario, library: str) -> bool:
     """Whether a library knows what it needs.
 
-    librdkafka has no enforceRebalance, and refuses lists that mix eager and cooperative assignors.
+    librdkafka has no enforceRebalance and no sticky assignor, and refuses lists that mix eager and cooperative ones.
     """
     if library == JAVA:
         return True
     has_calls = not any(isinstance(each, EnforceRebalance) for each in scenario.events)
-    mixed = any({"cooperative-sticky", "range"} <= set(script.assignors) for script in _scripts(scenario))
-    return has_calls and not mixed
+    assignors = [set(script.assignors) for script in _scripts(scenario)]
+    can_assign = not any("sticky" in each or {"cooperative-sticky", "range"} <= each for each in assignors)
+    return has_calls and can_assign
 
 
 def _scripts(scenario: Scenario) -> list[MemberScript]:
