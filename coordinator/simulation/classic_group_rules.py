@@ -10,7 +10,7 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.records import ClassicGroupValue
+from coordinator.engine.records import ClassicGroupValue, ClassicMemberValue
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.embedded_partitions import assigned, claimed, subscribed
@@ -24,7 +24,7 @@ from coordinator.simulation.known_flaws import (
     RETURNED_LEADER,
     STRAY_CLAIM,
 )
-from coordinator.simulation.process import NOTHING, Process
+from coordinator.simulation.process import NOTHING
 
 
 class ClassicGroupRules:
@@ -43,6 +43,11 @@ class ClassicGroupRules:
         """The topics when they were last assigned, by a leader or by a target."""
         self._kept_claims: Partitions = NOTHING
         """What the leader of the present generation has let its claimants have though it did not exist."""
+        self._led: dict[str, JoinGroupAnswer] = {}
+        """What each leader was given last to assign by."""
+        self._hampered: int | None = None
+        """How many rebalances there had been when claims of what does not exist last kept a leader from assigning what
+        can stay. None: they never did."""
         self._withheld: dict[TopicPartition, str] = {}
         """What the leader of the present generation has given to nobody, since a member claims it and is to give it up
         before the next one; by whom."""
@@ -74,12 +79,14 @@ class ClassicGroupRules:
     def _assigned_by_leader(self, value: ClassicGroupValue, had: Mapping[str, Partitions]) -> None:
         """:param had: what members had before"""
         has = self._handovers.has
-        self.assigned_topics, self._returned_to = self._leaders_topics(value), None
+        self.assigned_topics, self._returned_to = self._leaders_topics(value.leader), None
         self._is_without_leader = False
         self._withheld, self._assigned_ms = self._claimed_and_not_given(value), self._facts.schedule.now_ms
         self._subscribed = {topic for each in value.members for topic in subscribed(each.subscription)}
-        gone = {each.member: self._gone_claims(value, each.subscription) for each in value.members}
+        gone = self._gone_claims(value.leader, value.protocol, value.members)
         self._kept_claims = frozenset(_all(gone[member] & now for member, now in has.items()))
+        if self._kept_claims:
+            self._hampered = self._facts.measures.rebalances
         twice = [each for each, count in Counter(_all(has.values())).items() if count > 1]
         if twice:
             known = STRAY_CLAIM if any(gone.values()) else ""
@@ -107,6 +114,8 @@ class ClassicGroupRules:
         is_assigned = answer.generation == self._epochs.generation
         if is_assigned and isinstance(group, ClassicGroup) and group.leader == answer.member:
             self._returned_to, self._is_without_leader = self._facts.topics.image, False
+        if answer.members:
+            self._led[answer.member] = answer
         told = answer.protocol, self._facts.name_of(answer.leader)
         agreed = self._agreed.setdefault(answer.generation, told)
         if told != agreed:
@@ -123,6 +132,12 @@ class ClassicGroupRules:
                 self._facts.broken("I11", f"{who} is given more by SyncGroup than its current assignment")
         elif answer.assignment != self.given.get(request.member):
             self._facts.broken("I11", f"{who} is not given what the leader has assigned to it")
+
+    def failed_to_assign(self, leader: str) -> None:
+        """The leader of that member id has thrown what its assignor did."""
+        led = self._led.get(leader)
+        if led is not None and any(self._gone_claims(leader, led.protocol, led.members).values()):
+            self._hampered = self._facts.measures.rebalances
 
     def forget_agreed(self) -> None:
         """Generations may be given out again."""
@@ -147,6 +162,18 @@ class ClassicGroupRules:
             return DOWNGRADED_WITHOUT_LEADER
         return RETURNED_LEADER if then is not None and now == _count(then, place.topic) else ""
 
+    def flaw_of_unrest(self) -> str:
+        """Why not all members are settled: what does not exist cannot be committed, and who is to join again tries to
+        for as long as the others wait for it, and longer."""
+        running = (each for each in self._facts.processes.values() if each.is_running)
+        kept = (each for process in running for each in process.owned & self._kept_claims)
+        return "" if all(map(self._facts.topics.exists, kept)) else STRAY_CLAIM
+
+    def flaw_of_rebalances(self, allowed: int) -> str:
+        """Why there were more than are allowed: claims made leaders fail, or were kept, until no more than that ago."""
+        is_known = self._hampered is not None and self._facts.measures.rebalances - self._hampered <= allowed
+        return STRAY_CLAIM if is_known else ""
+
     def _claimed_and_not_given(self, value: ClassicGroupValue) -> dict[TopicPartition, str]:
         given = set(_all(self._handovers.has.values()))
         claims = {each.member: claimed(value.protocol, each.subscription) for each in value.members}
@@ -168,23 +195,25 @@ class ClassicGroupRules:
             if process.is_running
         )
 
-    def _leader(self, value: ClassicGroupValue) -> Process | None:
+    def _leaders_topics(self, leader: str | None) -> TopicImage:
+        """What the leader of that member id knows of topics."""
         processes = self._facts.processes.values()
-        return next((each for each in processes if each.member.member_id == value.leader), None)
+        process = next((each for each in processes if each.member.member_id == leader), None)
+        return self._facts.topics.image if process is None else process.member.image
 
-    def _leaders_topics(self, value: ClassicGroupValue) -> TopicImage:
-        """What the leader knows of topics."""
-        leader = self._leader(value)
-        return self._facts.topics.image if leader is None else leader.member.image
-
-    def _gone_claims(self, value: ClassicGroupValue, subscription: bytes) -> Partitions:
-        """What a member claims and does not exist, or does not by what the leader knows of topics."""
-        images = self._facts.topics.image, self._leaders_topics(value)
-        return frozenset(
-            place
-            for place in claimed(value.protocol, subscription)
-            if not all(_is_in(image, place) for image in images)
-        )
+    def _gone_claims(
+        self, leader: str | None, protocol: str | None, members: Iterable[ClassicMemberValue]
+    ) -> dict[str, Partitions]:
+        """What each member claims and does not exist, or does not by what the leader knows of topics."""
+        images = self._facts.topics.image, self._leaders_topics(leader)
+        return {
+            each.member: frozenset(
+                place
+                for place in claimed(protocol, each.subscription)
+                if not all(_is_in(image, place) for image in images)
+            )
+            for each in members
+        }
 
 
 def _count(topics: TopicImage, topic: str) -> int:

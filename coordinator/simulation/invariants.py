@@ -21,6 +21,7 @@ configures the consumers (a version 0 subscription under a cooperative leader, o
 
 from __future__ import annotations
 
+from coordinator.consumer.outputs import Raised
 from coordinator.simulation.client_rules import ClientRules
 from coordinator.simulation.facts import Facts
 from coordinator.simulation.log_rules import LogRules
@@ -36,12 +37,19 @@ class Invariants:
     def __init__(self, facts: Facts) -> None:
         self.log = LogRules(facts)
         self.clients = ClientRules(facts, self.log.rejoined)
-        self.rest = RestRules(facts, self.log.flaw_of_member, self.log.flaw_at_rest)
-        self.appended, self.answering = self.log.appended, self.log.answering
-        self.replayed, self.failed_to_load = self.log.replayed, self.log.failed_to_load
+        log = self.log
+        self.rest = RestRules(
+            facts, log.flaw_of_member, log.flaw_at_rest, log.flaw_of_unrest, log.flaw_of_rebalances
+        )
+        self.appended, self.answering = log.appended, log.answering
+        self.replayed, self.failed_to_load = log.replayed, log.failed_to_load
         self.epoch_changed = self.clients.epoch_changed
         self.calling, self.called_back = self.clients.calling, self.clients.called_back
         self._facts = facts
+
+    def raised(self, process: Process, raised: Raised) -> None:
+        if raised.error == "IllegalStateException":
+            self.log.failed_to_assign(process.member.member_id)
 
     def received(self, process: Process, answer: object) -> None:
         if getattr(answer, "error", None) and error_of(answer) is ErrorCode.UNKNOWN_SERVER_ERROR:

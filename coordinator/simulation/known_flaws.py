@@ -22,9 +22,11 @@ STRAY_CLAIM = "stray-claim"
 """A member claims a partition that does not exist any more, as its topic was created anew with fewer. Java's sticky
 assignors do not compare claims with the metadata, and where the members subscribe to different topics the claimant
 keeps it (I4), and other partitions are given to two members, or twice to one (I5; then I1, I2, I4, I7), for as long as
-the claims are kept. So it is with a sticky claim of a topic that the member has left: it is given what it does not
-subscribe to (I5), and joins again at once, and again (I10, I4). librdkafka's keeps a claim of a topic that was deleted.
-Real consumers show the first in the story topic-recreated, Java's own class the second."""
+the claims are kept. The claimant cannot commit what does not exist, and tries to before each rebalance until its group
+puts it out (I4, I10); where the members subscribe to the same topics, the leader's assignor may fail, and the group
+puts the leader out (I10). So it is with a sticky claim of a topic that the member has left: it is given what it does
+not subscribe to (I5), and joins again at once, and again (I10, I4). librdkafka's keeps a claim of a topic that was
+deleted. Real consumers show the first in the stories topic-recreated and gone-committed, Java's own class the other."""
 
 RETURNED_LEADER = "returned-leader"
 """A static leader comes back to a Stable group: the assignment stays, and the leader watches the topics from then on

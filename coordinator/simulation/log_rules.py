@@ -55,6 +55,9 @@ class LogRules:
         self._consumer = ConsumerGroupRules(facts, self._epochs, self._handovers, self._upgrades.places)
         self.released, self.rejoined = self._handovers.released, self._handovers.rejoined
         self.outlived = self._consumer.outlived
+        self.failed_to_assign = self._classic.failed_to_assign
+        self.flaw_of_unrest = self._classic.flaw_of_unrest
+        self.flaw_of_rebalances = self._classic.flaw_of_rebalances
         self.late_joins: set[str] = set()
         """Members that are in the present generation by a JoinGroup that came late."""
         self._acknowledged: dict[str, int] = {}

@@ -50,8 +50,11 @@ class RestRules:
         facts: Facts,
         flaw_of_member: Callable[[str], str],
         flaw_at_rest: Callable[[TopicPartition], str],
+        flaw_of_unrest: Callable[[], str],
+        flaw_of_rebalances: Callable[[int], str],
     ) -> None:
         self._facts, self._flaw_of_member, self._flaw_at_rest = facts, flaw_of_member, flaw_at_rest
+        self._flaw_of_unrest, self._flaw_of_rebalances = flaw_of_unrest, flaw_of_rebalances
         self._rebalances = self._thrown = 0
         """How many there were when the quiet time began."""
         self._allowed = 0
@@ -105,7 +108,8 @@ class RestRules:
         broken = self._facts.broken
         made = rebalances - self._rebalances
         if made > self._allowed and not self.excuse():
-            broken("I10", f"{made} rebalances without an event: at most {self._allowed} are due")
+            what = f"{made} rebalances without an event: at most {self._allowed} are due"
+            broken("I10", what, self._flaw_of_rebalances(self._allowed))
         if is_at_rest:
             for _, number, request, _ in self._facts.coordinator.parked.values():
                 broken("I9", f"{type(request).__name__} {number} is never answered")
@@ -130,7 +134,9 @@ class RestRules:
         for each in self._running():
             if flaw := self._flaw_of_member(each.member.member_id):
                 return flaw
-        place = None if self._unsettled() else self._misowned()[1]
+        if self._unsettled():
+            return self._flaw_of_unrest()
+        place = self._misowned()[1]
         return "" if place is None else self._flaw_at_rest(place)
 
     def _running(self) -> list[Process]:

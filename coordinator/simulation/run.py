@@ -64,8 +64,13 @@ def _come_to_rest(world: World, limit: int) -> bool:
     def is_restless() -> bool:
         return schedule.now_ms - world.measures.changed_ms < REST_MS or bool(rules.unrest())
 
-    if not schedule.play(schedule.now_ms + rules.quiet_ms(), limit, is_restless):
-        return False
+    began_ms = schedule.now_ms
+    # What excuses the group may end meanwhile: then it has the time that others have.
+    while schedule.now_ms < began_ms + rules.quiet_ms():
+        if not schedule.play(began_ms + rules.quiet_ms(), limit, is_restless):
+            return False
+        if not is_restless():
+            break
     is_at_rest = not rules.unrest()
     rules.judge(is_at_rest=is_at_rest, rebalances=world.measures.rebalances)
     if is_at_rest:

@@ -368,7 +368,7 @@ class World:
         self, node: Node, request: Request[Any], answer: object, *, is_heard: bool, is_late: bool
     ) -> None:
         self.answered += 1
-        if type(answer) is JoinGroupAnswer and not answer.error:
+        if type(answer) is JoinGroupAnswer and not answer.error and node is self._authority:
             self.consumption.joined[answer.member] = answer.generation
         self.invariants.answering(node, request, answer, is_heard=is_heard, is_late=is_late)
 
@@ -424,6 +424,7 @@ class World:
     def raised(self, process: Process, raised: Raised) -> None:
         self.story.tell(process.name, f"throws {raised.error} {raised.message}".rstrip())
         self.measures.raised(process, raised)
+        self.invariants.raised(process, raised)
 
     def committed(self, process: Process, committed: Committed) -> None:
         if committed.error:

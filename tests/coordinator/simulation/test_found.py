@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.simulation.known_flaws import ASSIGNED_AFTER_REPORT, CREATED_ANEW, STRAY_CLAIM
+from coordinator.simulation.known_flaws import (
+    ASSIGNED_AFTER_REPORT,
+    CREATED_ANEW,
+    REJOINED_UNNOTICED,
+    STRAY_CLAIM,
+)
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario_file import read_scenario
 
@@ -16,17 +21,22 @@ FOUND: dict[str, tuple[int, set[tuple[str, str]]]] = {
         312500,
         {("I5", STRAY_CLAIM), ("I10", STRAY_CLAIM), ("I4", STRAY_CLAIM)},
     ),
+    "answered-by-a-zombie": (708205, set()),
+    "claims-until-the-leader-fails": (549351, {("I10", STRAY_CLAIM)}),
+    "commits-what-is-gone": (662849, {("I10", STRAY_CLAIM), ("I4", STRAY_CLAIM)}),
     "committed-for-the-topic-before": (24061, {("I2", CREATED_ANEW), ("I7", CREATED_ANEW)}),
     "crash-then-zombie": (1465, set()),
     "lost-what-is-gone": (682962, set()),
     "next-target-is-empty": (614, set()),
     "nobody-left": (67, set()),
+    "rejoined-and-commits": (762225, {("I1", REJOINED_UNNOTICED), ("I7", REJOINED_UNNOTICED)}),
     "reported-after-a-throw": (3505, {("I2", ASSIGNED_AFTER_REPORT)}),
     "refused-again-and-again": (12813, set()),
     "reported-before-assigned": (3448, {("I7", ASSIGNED_AFTER_REPORT)}),
     "started-again-and-again": (3732, set()),
     "static-left-for-a-while": (330, set()),
     "told-by-the-group-before": (603758, set()),
+    "waits-for-a-commit": (619179, set()),
 }
 """By file: the seed, and the invariants that do not hold, with the names of the weaknesses of Kafka's rules."""
 
