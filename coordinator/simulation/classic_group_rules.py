@@ -24,7 +24,7 @@ from coordinator.simulation.known_flaws import (
     RETURNED_LEADER,
     STRAY_CLAIM,
 )
-from coordinator.simulation.process import NOTHING
+from coordinator.simulation.process import NOTHING, Process
 
 
 class ClassicGroupRules:
@@ -83,7 +83,7 @@ class ClassicGroupRules:
         self._is_without_leader = False
         self._withheld, self._assigned_ms = self._claimed_and_not_given(value), self._facts.schedule.now_ms
         self._subscribed = {topic for each in value.members for topic in subscribed(each.subscription)}
-        gone = self._gone_claims(value.leader, value.protocol, value.members)
+        gone = self._gone_claims(self.assigned_topics, value.protocol, value.members)
         self._kept_claims = frozenset(_all(gone[member] & now for member, now in has.items()))
         if self._kept_claims:
             self._hampered = self._facts.measures.rebalances
@@ -133,10 +133,10 @@ class ClassicGroupRules:
         elif answer.assignment != self.given.get(request.member):
             self._facts.broken("I11", f"{who} is not given what the leader has assigned to it")
 
-    def failed_to_assign(self, leader: str) -> None:
-        """The leader of that member id has thrown what its assignor did."""
-        led = self._led.get(leader)
-        if led is not None and any(self._gone_claims(leader, led.protocol, led.members).values()):
+    def failed_to_assign(self, leader: Process) -> None:
+        """The leader has thrown what its assignor did."""
+        led = self._led.get(leader.member.member_id)
+        if led and any(self._gone_claims(leader.member.image, led.protocol, led.members).values()):
             self._hampered = self._facts.measures.rebalances
 
     def forget_agreed(self) -> None:
@@ -196,16 +196,16 @@ class ClassicGroupRules:
         )
 
     def _leaders_topics(self, leader: str | None) -> TopicImage:
-        """What the leader of that member id knows of topics."""
+        """What the leader of that member id knew of topics when it assigned last."""
         processes = self._facts.processes.values()
         process = next((each for each in processes if each.member.member_id == leader), None)
-        return self._facts.topics.image if process is None else process.member.image
+        return process.assigned_image if process and process.assigned_image else self._facts.topics.image
 
     def _gone_claims(
-        self, leader: str | None, protocol: str | None, members: Iterable[ClassicMemberValue]
+        self, known: TopicImage, protocol: str | None, members: Iterable[ClassicMemberValue]
     ) -> dict[str, Partitions]:
         """What each member claims and does not exist, or does not by what the leader knows of topics."""
-        images = self._facts.topics.image, self._leaders_topics(leader)
+        images = self._facts.topics.image, known
         return {
             each.member: frozenset(
                 place

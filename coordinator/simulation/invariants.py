@@ -49,7 +49,7 @@ class Invariants:
 
     def raised(self, process: Process, raised: Raised) -> None:
         if raised.error == "IllegalStateException":
-            self.log.failed_to_assign(process.member.member_id)
+            self.log.failed_to_assign(process)
 
     def received(self, process: Process, answer: object) -> None:
         if getattr(answer, "error", None) and error_of(answer) is ErrorCode.UNKNOWN_SERVER_ERROR:

@@ -67,7 +67,7 @@ class OffsetRules:
         if isinstance(request, OffsetCommit):
             wrong = self._may_not_commit(request, key, value.topic_id)
             if wrong:
-                flaw = self._flaw_of_commit(request.member, key) or (LATE_COMMIT if is_late else "")
+                flaw = self._flaw_of_commit(request, key) or (LATE_COMMIT if is_late else "")
                 self._wrongly_committed[key] = flaw
                 self._facts.broken(
                     "I7",
@@ -137,23 +137,34 @@ class OffsetRules:
         if self._wrongly_committed.get(place):
             return self._wrongly_committed[place]
         if isinstance(request, OffsetCommit):
-            return self._flaw_of_commit(request.member, place)
+            return self._flaw_of_commit(request, place)
         return self._flaw_at(place)
 
-    def _flaw_of_commit(self, member: str, place: TopicPartition) -> str:
+    def _flaw_of_commit(self, request: OffsetCommit, place: TopicPartition) -> str:
         """Why a member commits what is another's: by now, or since it gave up what it should not have had; librdkafka
         commits what was revoked after it has given it up."""
+        member = request.member
         flaw = (
             self._flaw_at(place)
             or self._wrongly_had.get((member, place), "")
             or self._handovers.released.get((member, place), "")
         )
         if not flaw:
-            of_member = (each for each in self._facts.processes.values() if each.member.member_id == member)
-            flaw = CREATED_ANEW if any(place in each.given_up_outlived for each in of_member) else ""
+            flaw = CREATED_ANEW if self._is_of_topic_before(request, place) else ""
         if flaw:
             self._wrongly_had[member, place] = flaw
         return flaw
+
+    def _is_of_topic_before(self, request: OffsetCommit, place: TopicPartition) -> bool:
+        """Whether the member commits what it had of a topic that was deleted: since then, or on the way then."""
+        return any(
+            process.member.member_id == request.member
+            and (
+                place in process.given_up_outlived
+                or any(commit is request and of == place for commit, of in process.outlived_commits)
+            )
+            for process in self._facts.processes.values()
+        )
 
     def _flaw_at(self, place: TopicPartition) -> str:
         """Why two may have the partition at the moment."""

@@ -29,7 +29,9 @@ from coordinator.consumer.outputs import (
     Send,
     TopicPartition,
 )
+from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
+from coordinator.engine.offsets.commit import OffsetCommit
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.beginning import Client
 from coordinator.simulation.consumers import subscription_of
@@ -115,6 +117,12 @@ class Process:
         """When its last heartbeat of the consumer protocol was sent."""
         self.outlived: set[TopicPartition] = set()
         """What it owns of topics that were deleted meanwhile: another topic may have the name."""
+        self.outlived_commits: list[tuple[OffsetCommit, TopicPartition]] = []
+        """Commits that were under way when a partition that they name was deleted."""
+        self._committing: dict[int, OffsetCommit] = {}
+        """Commits under way, by their numbers."""
+        self.assigned_image: TopicImage | None = None
+        """What it knew of topics when it assigned last, as a leader."""
         self.epoch = 0
         self.number = 0
         """Which process of its member it is, from 0 on."""
@@ -204,6 +212,7 @@ class Process:
     def deliver(self, number: int, answer: object) -> None:
         if self._waits(self.deliver, number, answer):
             return
+        self._committing.pop(number, None)
         self._watcher.received(self, answer)
         self.member.answered(number, answer, self._schedule.now_ms)
         self._step()
@@ -211,6 +220,7 @@ class Process:
     def fail(self, number: int) -> None:
         if self._waits(self.fail, number):
             return
+        self._committing.pop(number, None)
         self._watcher.failed(self)
         self.member.failed(number, self._schedule.now_ms)
         self._step()
@@ -229,6 +239,11 @@ class Process:
         """The partition was deleted: of another one of its name everything is read (auto.offset.reset=earliest)."""
         if partition in self.owned or partition in self.member.taking_over:
             self.outlived.add(partition)
+        self.outlived_commits += [
+            (commit, partition)
+            for commit in self._committing.values()
+            if any((each.topic, each.partition) == partition for each in commit.offsets)
+        ]
         if partition in self._positions:
             if partition in self._reading:
                 self._reading[partition] = self._schedule.now_ms
@@ -310,8 +325,13 @@ class Process:
         self._step()
 
     def _on_send(self, send: Send) -> None:
-        if type(send.request) is ConsumerGroupHeartbeat:
+        request = send.request
+        if type(request) is ConsumerGroupHeartbeat:
             self.reported_ms = self._schedule.now_ms
+        elif type(request) is OffsetCommit:
+            self._committing[send.number] = request
+        elif type(request) is SyncGroup and request.assignments:
+            self.assigned_image = self.member.image
         self._send(self, send)
 
     def _on_callback(self, callback: Callback) -> None:
