@@ -392,9 +392,13 @@ class RebalancingMember(ClassicMembership):
             self._must_rejoin = True
             return
         try:
-            assigned = places(read_assignment(self._assignment).partitions)
+            assigned = self._read_assigned()
         except DecodeError as error:
-            self._fail("IllegalStateException", str(error))
+            if self._ways.forgives_assignments:
+                self._end_rebalance()
+                self._must_rejoin = True
+            else:
+                self._fail("IllegalStateException", str(error))
             return
         if not all(place.topic in self._topics() for place in assigned):
             self._end_rebalance()
@@ -405,6 +409,11 @@ class RebalancingMember(ClassicMembership):
             self._revoke(revoked, partial(self._revoked, assigned), now_ms)
         else:
             self._take_over(assigned, now_ms)
+
+    def _read_assigned(self) -> Partitions:
+        if not self._assignment and self._ways.forgives_assignments:
+            return frozenset()
+        return places(read_assignment(self._assignment).partitions)
 
     def _revoked(self, assigned: Partitions, now_ms: int) -> None:
         self._must_rejoin = True

@@ -76,6 +76,9 @@ class Ways:
     """Whether the background thread of the classic consumer joins and syncs while the application does something else,
     and commits meanwhile. Callbacks wait for `poll`, and one that waits is called as what it was when it was due:
     partitions that were lost since are `revoked`, and committed."""
+    forgives_assignments: bool = False
+    """Whether an assignment of no bytes, which the coordinator has for who was not assigned anything, is an empty one,
+    and a member joins again for one that it cannot read; or each `poll` throws (IllegalStateException)."""
     forgets_generation: bool = False
     """Whether a commit that is refused during a rebalance has the classic consumer forget the generation that it has
     just joined, so that the assignment is lost that SyncGroup brings."""
@@ -106,6 +109,7 @@ _LIBRDKAFKA = Ways(
     throws_last=False,
     names_codes=True,
     rebalances_alone=True,
+    forgives_assignments=True,
     followers_watch=True,
     fatal_error="_FATAL",
     silence_error="_MAX_POLL_EXCEEDED",
