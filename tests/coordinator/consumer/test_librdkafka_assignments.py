@@ -1,0 +1,103 @@
+"""What librdkafka makes of an assignment that holds nothing, or that cannot be read: the real one, and Kohort's member."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from queue import Empty
+from time import monotonic
+
+import pytest
+from confluent_kafka import Consumer
+from kio.schema.join_group.v5.request import JoinGroupRequest
+
+from assignors.model import TopicSpec
+from coordinator.consumer.classic_member import ClassicMember
+from coordinator.consumer.member import Identity, Subscription
+from coordinator.engine.classic.join_group import JoinGroup
+from coordinator.engine.classic.rebalance import SyncGroupAnswer
+from coordinator.engine.classic.sync_group import SyncGroup
+from tests.coordinator.consumer.driver import Application, Play
+from tests.kafka.librdkafka_coordinator import Coordinator, Lead, Round, Seat
+from tests.kafka.ports import HOST
+
+PATIENCE_S = 1.5
+ASSIGNMENTS: dict[str, tuple[bytes, list[str]]] = {
+    "nothing": (b"\0\1\0\0\0\0\xff\xff\xff\xff", ["assigned"]),
+    "no bytes": (b"", ["assigned"]),
+    "half a version": (b"\0", ["joins again"]),
+}
+"""What SyncGroup answers, and what the member does then."""
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+@pytest.mark.parametrize("plays", [pytest.param(False, id="librdkafka"), pytest.param(True, id="kohort")])
+def test_what_is_made_of_an_assignment(name: str, plays: bool) -> None:
+    assignment, expected = ASSIGNMENTS[name]
+    made: Callable[[bytes], list[str]] = _made_by_kohort if plays else _made_by_librdkafka
+    assert made(assignment) == expected
+
+
+def _made_by_librdkafka(assignment: bytes) -> list[str]:
+    coordinator, round_ = Coordinator(), Round(topics=(TopicSpec(name="foo", partitions=1),))
+    coordinator.rounds["leader"] = round_
+    consumer = Consumer(
+        {
+            "bootstrap.servers": f"{HOST}:{coordinator.port}",
+            "group.id": "g",
+            "client.id": "leader",
+            "partition.assignment.strategy": "cooperative-sticky",
+            "log_level": 0,
+        }
+    )
+    did: list[str] = []
+    joined = False
+    try:
+        consumer.subscribe(["foo"], on_assign=lambda *_: did.append("assigned"))
+        deadline = monotonic() + 30
+        while not did and monotonic() < deadline:
+            consumer.poll(0.05)
+            try:
+                event = round_.events.get_nowait()
+            except Empty:
+                continue
+            if not isinstance(event, JoinGroupRequest):
+                round_.keep.put(assignment)
+            elif joined:
+                did.append("joins again")
+            else:
+                joined = True
+                seat = Seat(member_id="m", instance=None, metadata=event.protocols[0].metadata)
+                lead = Lead(generation=1, protocol="cooperative-sticky", member_id="m", seats=(seat,))
+                round_.answer.put(lead)
+        deadline = monotonic() + PATIENCE_S
+        while monotonic() < deadline:
+            consumer.poll(0.05)
+    finally:
+        # Whatever it waits for, it is given, or it would never close.
+        round_.keep.put(assignment)
+        round_.answer.put(Lead(generation=2, protocol="cooperative-sticky", member_id="m", seats=()))
+        consumer.close()
+        coordinator.close()
+    return did
+
+
+def _made_by_kohort(assignment: bytes) -> list[str]:
+    def make(identity: Identity, application: Application) -> ClassicMember:
+        return ClassicMember(
+            identity,
+            Subscription(topics=("foo",)),
+            play.topics,
+            application.position,
+            assignors=("cooperative-sticky",),
+        )
+
+    play = Play()
+    a = play.start("a", make, library="librdkafka")
+    a.holds = lambda send: isinstance(send.request, SyncGroup)
+    play.advance(1000)
+    joins = len(a.requests(JoinGroup))
+    [held] = a.held
+    a.member.answered(held.number, SyncGroupAnswer(assignment=assignment), play.now_ms)
+    play.advance(1000)
+    again = ["joins again"] * (len(a.requests(JoinGroup)) > joins)
+    return [kind for kind, _ in a.calls()] + again
