@@ -1,4 +1,4 @@
-"""What librdkafka makes of an assignment that holds nothing, or that cannot be read: the real one, and Kohort's member."""
+"""What librdkafka makes of an assignment of nothing, or one that cannot be read: the real one, and Kohort's member."""
 
 from __future__ import annotations
 
