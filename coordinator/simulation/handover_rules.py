@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from coordinator.consumer.outputs import Partitions, TopicPartition
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.facts import Facts
-from coordinator.simulation.known_flaws import CREATED_ANEW, REJOINED_UNNOTICED
+from coordinator.simulation.known_flaws import CREATED_ANEW, MISSED_REBALANCE, REJOINED_UNNOTICED
 from coordinator.simulation.process import NOTHING
 
 
@@ -52,13 +54,15 @@ class HandoverRules:
     def given_on(self, member: str, partitions: Partitions) -> None:
         """I2: who else takes them for its own?"""
         for place in partitions:
-            if self.released.get((member, place)) == CREATED_ANEW:
+            if self.released.get((member, place)) in (CREATED_ANEW, MISSED_REBALANCE):
                 del self.released[member, place]
         for process in self._facts.processes.values():
             if process.owned.isdisjoint(partitions) or process.member.member_id == member:
                 continue
-            if not self._facts.is_zombie(process):
-                taken = process.owned & partitions
+            taken = process.owned & partitions
+            if self._facts.is_zombie(process):
+                self._note_missed(process.member.member_id, taken)
+            else:
                 known = {self._facts.known_flaw(process, each) for each in taken}
                 who = self._facts.name_of(member)
                 self._facts.broken(
@@ -66,6 +70,12 @@ class HandoverRules:
                     f"{partition_name(min(taken))} is given to {who} while {process.name}, a member, still owns it",
                     "" if "" in known else min(known),
                 )
+
+    def _note_missed(self, zombie: str, taken: Partitions) -> None:
+        """Others are given what it owns; where it is in the group's books nevertheless, it will not be told so."""
+        group = self._facts.engine.state.groups.get(GROUP)
+        if isinstance(group, ClassicGroup) and group.has_member(zombie):
+            self.released |= dict.fromkeys(((zombie, place) for place in taken), MISSED_REBALANCE)
 
     def _note_claims(self, member: str, assigned: Partitions) -> None:
         """What a member owns, by its own view, that was removed and joins again."""

@@ -49,6 +49,12 @@ RESUBSCRIBED_UNNOTICED = "resubscribed-unnoticed"
 before. The group does not rebalance where the assignor stays the same, so the topic has no consumer until the next
 rebalance (I4). Real consumers show it in the story static-resubscribed."""
 
+MISSED_REBALANCE = "missed-rebalance"
+"""A static member does not join in time: the group goes on, and keeps it as a member with the claims of its last
+JoinGroup, so that what it got since is given to others. It is not told: it joins the next generation as if it had
+missed nothing, and owns those partitions until it is assigned (I1, I2, I7). Real consumers show it in the story
+static-misses-rebalance."""
+
 LATE_REPORT = "late-report"
 """A heartbeat of the consumer protocol that joined, or reported in full what the member owned, is handled late:
 it is at the member's epoch, or at 0, and so the coordinator takes for given up what the member has by now (I1, I2, I7).
