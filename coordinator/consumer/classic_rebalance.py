@@ -273,6 +273,9 @@ class RebalancingMember(ClassicMembership):
             self._rebalance = Rebalance.NONE
         elif answer.error is not ErrorCode.NONE:
             self._refused(answer.error, now_ms)
+            if answer.error is ErrorCode.REBALANCE_IN_PROGRESS and self._ways.rebalances_alone:
+                # Of an upgrade. librdkafka expects it of SyncGroup alone.
+                self._fail_to_join(answer.error.name, now_ms)
         elif self.state is not State.PREPARING_REBALANCE:
             self._rebalance = Rebalance.NONE  # fallen out meanwhile
         else:

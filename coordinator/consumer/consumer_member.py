@@ -93,6 +93,7 @@ class ConsumerMember(ReconcilingMember):
             identity.rack,
             identity.settings.max_poll_interval_ms,
             remote_assignor,
+            takes_regex_back=self._ways.takes_regex_back,
         )
         self._keeps_place = identity.instance is not None
         self._is_new = True

@@ -24,7 +24,17 @@ class _Said(NamedTuple):
 class HeartbeatFields:
     """The heartbeats of one member, in order."""
 
-    __slots__ = ("_assignor", "_group", "_instance", "_member", "_plain", "_rack", "_said", "_timeout_ms")
+    __slots__ = (
+        "_assignor",
+        "_group",
+        "_instance",
+        "_member",
+        "_plain",
+        "_rack",
+        "_said",
+        "_takes_regex_back",
+        "_timeout_ms",
+    )
 
     def __init__(
         self,
@@ -34,9 +44,13 @@ class HeartbeatFields:
         rack: str | None,
         rebalance_timeout_ms: int,
         assignor: str | None,
+        *,
+        takes_regex_back: bool,
     ) -> None:
+        """`takes_regex_back`: see `Ways`."""
         self._group, self._member, self._instance, self._rack = group, member, instance, rack
         self._timeout_ms, self._assignor = rebalance_timeout_ms, assignor
+        self._takes_regex_back = takes_regex_back
         self._said: _Said | None = None
         self._plain: ConsumerGroupHeartbeat | None = None
 
@@ -69,6 +83,10 @@ class HeartbeatFields:
             return self.plain(epoch)
         whole = joins or before is None
         regex_said = None if before is None else before.regex
+        if regex != regex_said or (whole and self._takes_regex_back):
+            regex_now: str | None = regex or ""
+        else:
+            regex_now = regex if joins else None
         return ConsumerGroupHeartbeat(
             group=self._group,
             member=self._member,
@@ -77,7 +95,7 @@ class HeartbeatFields:
             rack=self._rack if joins else None,
             rebalance_timeout_ms=self._timeout_ms if whole else -1,
             topics=topics if before is None or joins or topics != before.topics else None,
-            regex=(regex or "") if regex != regex_said else regex if joins else None,
+            regex=regex_now,
             assignor=self._assignor if whole else None,
             owned=(assignments.owned or {}) if before is None or joins or now.owned != before.owned else None,
             client_assignors=client_assignors

@@ -67,6 +67,9 @@ class Ways:
     remembers_eager: bool = False
     """Whether a member that gave up everything as an eager one, and is cooperative with the next assignment, takes
     what it gets again for what it has: it does not begin to read it."""
+    takes_regex_back: bool = False
+    """Whether a heartbeat of the new consumer that says everything also says that there is no regex. Without a word on
+    it the coordinator keeps the one that it has."""
     forgets_to_rejoin: bool = False
     """Whether a member that leaves during a reconciliation, since the application does not poll, takes itself for a
     member when that has ended, at epoch 0."""
@@ -111,6 +114,7 @@ _LIBRDKAFKA = Ways(
     rebalances_alone=True,
     forgives_assignments=True,
     followers_watch=True,
+    takes_regex_back=True,
     fatal_error="_FATAL",
     silence_error="_MAX_POLL_EXCEEDED",
     topic_error="UNKNOWN_TOPIC_OR_PART",

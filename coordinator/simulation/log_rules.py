@@ -134,6 +134,7 @@ class LogRules:
             if group is None or not group.has_member(member):
                 self._handovers.has.pop(member, None)
                 self._handovers.removed.add(member)
+        self._upgrades.upgraded(given)
         self._classic.given = {}
 
     def _delete(self) -> None:
@@ -161,6 +162,7 @@ class LogRules:
     def _sync_answered(self, request: SyncGroup, answer: SyncGroupAnswer, _is_heard: bool) -> None:
         if not answer.error:
             self._acknowledged[request.member] = request.generation
+            self._upgrades.synced(request.member)
             self._classic.synced(request, answer)
 
     def _heartbeat_answered(

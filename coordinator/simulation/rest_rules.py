@@ -26,6 +26,7 @@ PASSING = frozenset(
         "",
         "CommitFailedException",
         "RebalanceInProgressException",
+        "REBALANCE_IN_PROGRESS",
         "TimeoutException",
         "RetriableCommitFailedException",
     }

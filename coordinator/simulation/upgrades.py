@@ -31,6 +31,21 @@ class Upgrades:
         self._facts = facts
         self.is_target_taken_over = False
         """Whether the target is what the last upgrade found assigned, and none was computed since."""
+        self._left_out: dict[str, Partitions] = {}
+        """What classic members were assigned of topics that were gone when the group was upgraded: the upgrade leaves
+        it out, and they have not been told so by another assignment yet."""
+
+    def upgraded(self, given: Mapping[str, bytes]) -> None:
+        """:param given: what the leader had assigned to each member"""
+        topics = self._facts.engine.topics.topics
+        self._left_out = {
+            member: frozenset(place for place in assigned(assignment) if place.topic not in topics)
+            for member, assignment in given.items()
+        }
+
+    def synced(self, member: str) -> None:
+        """A classic member is told what it is assigned."""
+        self._left_out.pop(member, None)
 
     def forgotten(
         self, records: Sequence[Record], generation: int, given: Mapping[str, bytes]
@@ -80,7 +95,16 @@ class Upgrades:
         is_assigned = any(place in self.places(target) for target in group.targets.values())
         if self._facts.topics.exists(place):
             return "" if is_assigned else UPGRADED_WITHOUT_TARGET
-        return GONE_TAKEN_OVER if is_assigned else ""
+        if is_assigned:
+            return GONE_TAKEN_OVER
+        return UPGRADED_WITHOUT_TARGET if self._is_left_out(place) else ""
+
+    def _is_left_out(self, place: TopicPartition) -> bool:
+        """Whether a member has the partition that was never told that the upgrade has left it out."""
+        return any(
+            place in process.owned & self._left_out.get(process.member.member_id, NOTHING)
+            for process in self._facts.processes.values()
+        )
 
     def places(self, partitions: TopicPartitions) -> Partitions:
         """Partitions by the names of their topics; those of topics that are gone are left out."""

@@ -151,6 +151,19 @@ def test_a_pattern_that_gives_way_to_names_is_taken_back() -> None:
     assert [(each.topics, each.regex) for each in heartbeats(a)] == [(("foo",), "")]
 
 
+def test_librdkafka_takes_a_pattern_back_whenever_it_says_everything() -> None:
+    play = Play()
+    a = start(play, "a", regex="fo.*", library="librdkafka")
+    play.rest()
+    a.member.subscribe(("bar",), play.now_ms)
+    heartbeats(a)
+    refuse(play, ErrorCode.NOT_COORDINATOR)
+    play.advance(10_000)
+    assert [(each.topics, each.regex) for each in heartbeats(a)[:2]] == [(("bar",), ""), (("bar",), "")]
+    play.rest()
+    assert a.owns == ["bar-0", "bar-1", "bar-2"]
+
+
 def test_enforce_rebalance_has_no_effect() -> None:
     """X5, F9."""
     play, a, b = pair()

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from coordinator.engine import upgrade
+import pytest
+
+from coordinator.engine import topic_changes, upgrade
 from coordinator.engine.consumer import target_assignment, update
 from coordinator.errors import RequestRefused
 from coordinator.simulation.known_flaws import (
@@ -120,6 +122,44 @@ def test_a_static_successor_upgrades_without_a_target_for_whom_has_joined() -> N
 
 def test_a_static_successor_upgrades_a_group_that_is_stable() -> None:
     assert _found(STATIC.replace("at: 20.2", "at: 35")) == set()
+
+
+LEFT_OUT = """\
+kohort: 1
+topics: {orders: 2, payments: 2}
+members:
+  a: {instance: a, assignors: [range], topics: [orders, payments],
+      config: {metadata.max.age.ms: 5000, enable.auto.commit: false}}
+  b: {assignors: [range], topics: [orders, payments],
+      config: {metadata.max.age.ms: 5000, enable.auto.commit: false}}
+events:
+  - {at: 0, start: a}
+  - {at: 0.1, start: b}
+  - {at: 20, restart: a, after: 1, with: {protocol: consumer, assignors: null}}
+  - {at: 20.5, topic: payments, delete: true}
+until: 60
+"""
+
+
+def test_a_static_successor_upgrades_without_a_word_on_a_topic_that_is_gone() -> None:
+    """Real consumers show it: the story upgrade-topic-deleted."""
+    assert _found(LEFT_OUT) == {("I4", UPGRADED_WITHOUT_TARGET)}
+
+
+@pytest.mark.parametrize("deleted_s", ["10", "30"])
+def test_members_are_told_of_a_topic_that_goes_before_or_after_the_upgrade(deleted_s: str) -> None:
+    assert _found(LEFT_OUT.replace("at: 20.5", f"at: {deleted_s}")) == set()
+
+
+def test_an_upgraded_group_that_overlooks_a_topic_that_goes_is_a_fault() -> None:
+    def fingerprint(*_arguments: Any) -> int:
+        return 0
+
+    with (
+        mock.patch.object(upgrade, "metadata_hash", fingerprint),
+        mock.patch.object(topic_changes, "metadata_hash", fingerprint),
+    ):
+        assert _found(LEFT_OUT.replace("at: 20.5", "at: 30")) == {("I4", "")}
 
 
 def _computes(targets: Mapping[str, Any]) -> Mapping[str, Any]:
