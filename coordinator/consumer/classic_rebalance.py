@@ -16,7 +16,7 @@ a running broker.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from functools import partial
 
@@ -121,6 +121,12 @@ class RebalancingMember(ClassicMembership):
     @property
     def _unpositioned(self) -> Partitions:
         return super()._unpositioned - self._unread
+
+    @property
+    def watched(self) -> Mapping[str, int] | None:
+        if self._assigned_for is not None:
+            return self._assigned_for
+        return self._joined_counts if self._ways.followers_watch else None
 
     def _rejoins(self) -> bool:
         """Whether a rebalance is due or under way (ConsumerCoordinator.rejoinNeededOrPending)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -124,6 +124,12 @@ class Member(ABC):
     def taking_over(self) -> Partitions:
         """What it is about to own, or owns, and no heartbeat reports yet, of a member whose heartbeats report that."""
         return frozenset()
+
+    @property
+    def watched(self) -> Mapping[str, int] | None:
+        """Partitions by topic as a classic member saw them when it assigned or joined: it joins again when they change.
+        None: it does not compare topics."""
+        return None
 
     @property
     @abstractmethod

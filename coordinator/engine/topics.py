@@ -57,6 +57,11 @@ class TopicImage:
         return cls(topics={topic.name: topic for topic in topics}, version=version)
 
     @cached_property
+    def counts(self) -> Mapping[str, int]:
+        """Partitions by topic."""
+        return {name: topic.partitions for name, topic in self.topics.items()}
+
+    @cached_property
     def names(self) -> Mapping[UUID, str]:
         return {topic.id: name for name, topic in self.topics.items()}
 

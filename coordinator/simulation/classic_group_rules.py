@@ -18,6 +18,8 @@ from coordinator.simulation.epoch_rules import EpochRules
 from coordinator.simulation.facts import Facts
 from coordinator.simulation.handover_rules import HandoverRules, partition_name
 from coordinator.simulation.known_flaws import (
+    DOWNGRADE_FORGOTTEN,
+    DOWNGRADED_WHILE_RECONCILING,
     DOWNGRADED_WITHOUT_LEADER,
     RESTARTED_WHILE_REVOKING,
     RESUBSCRIBED_UNNOTICED,
@@ -25,6 +27,7 @@ from coordinator.simulation.known_flaws import (
     STRAY_CLAIM,
 )
 from coordinator.simulation.process import NOTHING, Process
+from groups.listing import GroupState
 
 
 class ClassicGroupRules:
@@ -40,7 +43,7 @@ class ClassicGroupRules:
         self.given: dict[str, bytes] = {}
         """What the record of the present generation gives to its members."""
         self.assigned_topics = facts.topics.image
-        """The topics when they were last assigned, by a leader or by a target."""
+        """The topics as whoever assigned them last knew them: a leader, or the coordinator."""
         self._kept_claims: Partitions = NOTHING
         """What the leader of the present generation has let its claimants have though it did not exist."""
         self._led: dict[str, JoinGroupAnswer] = {}
@@ -55,10 +58,16 @@ class ClassicGroupRules:
         """When the leader of the present generation assigned it."""
         self._subscribed: set[str] = set()
         """Topics that members of it subscribed to then."""
-        self._returned_to: TopicImage | None = None
-        """The topics when a static leader came back to the present generation, where one did."""
-        self._is_without_leader = False
-        """Whether a downgrade has made the present generation, and no member was told that it leads it."""
+        self._has_leader_returned = False
+        """Whether a static leader has come back to the present generation."""
+        self._is_downgraded = False
+        """Whether a downgrade has made the present generation: no member was told that it leads it."""
+        self._must_rebalance = False
+        """Whether that group was to rebalance at once."""
+        self._is_rebalance_forgotten = False
+        """Whether it has not, as another coordinator has loaded it."""
+        self._untold: dict[TopicPartition, str] = {}
+        """What a downgrade has assigned to members that have not heard of it, by member."""
         self._agreed: dict[int, tuple[str | None, str]] = {}
         """By generation of the present classic group, since the coordinator has loaded it."""
 
@@ -79,8 +88,10 @@ class ClassicGroupRules:
     def _assigned_by_leader(self, value: ClassicGroupValue, had: Mapping[str, Partitions]) -> None:
         """:param had: what members had before"""
         has = self._handovers.has
-        self.assigned_topics, self._returned_to = self._leaders_topics(value.leader), None
-        self._is_without_leader = False
+        self.assigned_topics = self._leaders_topics(value.leader)
+        self._has_leader_returned = self._is_downgraded = False
+        self._must_rebalance = self._is_rebalance_forgotten = False
+        self._untold.clear()
         self._withheld, self._assigned_ms = self._claimed_and_not_given(value), self._facts.schedule.now_ms
         self._subscribed = {topic for each in value.members for topic in subscribed(each.subscription)}
         gone = self._gone_claims(self.assigned_topics, value.protocol, value.members)
@@ -102,10 +113,22 @@ class ClassicGroupRules:
                 self._facts.violations.cause = self._facts.violations.cause or known
             self._handovers.given_on(each.member, has[each.member] - had.get(each.member, NOTHING))
 
-    def downgraded(self) -> None:
-        """The record just written has what members of a consumer group are to get."""
+    def downgraded(self, had: Mapping[str, Partitions]) -> None:
+        """The record just written has what members of a consumer group are to get.
+
+        :param had: what they had, by its members; who takes a static member's place is none, and synchronises
+        """
         self._handovers.has.clear()
-        self._is_without_leader, self._returned_to = True, None
+        self._is_downgraded, self._has_leader_returned = True, False
+        group = self._facts.engine.state.groups.get(GROUP)
+        self._must_rebalance = group is not None and group.state is not GroupState.STABLE
+        self._is_rebalance_forgotten = False
+        self._untold = {
+            place: member
+            for member in self.given.keys() & had.keys()
+            for place in assigned(self.given[member]) - had[member]
+        }
+        self._withheld, self._kept_claims = {}, NOTHING
 
     def joined(self, answer: JoinGroupAnswer) -> None:
         if answer.error or not answer.leader:
@@ -113,7 +136,7 @@ class ClassicGroupRules:
         group = self._facts.engine.state.groups.get(GROUP)
         is_assigned = answer.generation == self._epochs.generation
         if is_assigned and isinstance(group, ClassicGroup) and group.leader == answer.member:
-            self._returned_to, self._is_without_leader = self._facts.topics.image, False
+            self._has_leader_returned = True
         if answer.members:
             self._led[answer.member] = answer
         told = answer.protocol, self._facts.name_of(answer.leader)
@@ -132,6 +155,8 @@ class ClassicGroupRules:
                 self._facts.broken("I11", f"{who} is given more by SyncGroup than its current assignment")
         elif answer.assignment != self.given.get(request.member):
             self._facts.broken("I11", f"{who} is not given what the leader has assigned to it")
+        else:
+            self._untold = {place: who for place, who in self._untold.items() if who != request.member}
 
     def failed_to_assign(self, leader: Process) -> None:
         """The leader has thrown what its assignor did."""
@@ -143,24 +168,46 @@ class ClassicGroupRules:
         """Generations may be given out again."""
         self._agreed.clear()
 
+    def loaded(self) -> None:
+        """A coordinator has loaded the group: which rebalance was under way it does not know."""
+        self.forget_agreed()
+        self._is_rebalance_forgotten = self._must_rebalance
+
     def flaw_at_rest(self, place: TopicPartition) -> str:
         """Why a partition has no owner, or one although it does not exist, while all members are settled."""
         exists = self._facts.topics.exists(place)
-        if exists == any(place in assigned(each) for each in self.given.values()):
-            return ""
+        if exists == self.is_assigned(place):
+            return self._flaw_of_untold(place) if exists else ""
         if place in self._kept_claims:
             return STRAY_CLAIM
         if self._is_restarted(self._withheld.get(place)):
             return RESTARTED_WHILE_REVOKING
-        is_new = not self._is_without_leader and place.topic not in self._subscribed
+        is_new = not self._is_downgraded and place.topic not in self._subscribed
         if is_new and self._is_resubscribed(place.topic):
             return RESUBSCRIBED_UNNOTICED
-        now, then = _count(self._facts.topics.image, place.topic), self._returned_to
-        if now == _count(self.assigned_topics, place.topic):
+        if self._facts.topics.image.counts.get(place.topic) == self.assigned_topics.counts.get(place.topic):
+            return DOWNGRADE_FORGOTTEN if exists and self._is_rebalance_forgotten else ""
+        if self._has_leader_returned:
+            return RETURNED_LEADER if self._has_seen(place.topic) else ""
+        return DOWNGRADED_WITHOUT_LEADER if self._is_downgraded else ""
+
+    def is_assigned(self, place: TopicPartition) -> bool:
+        """Whether the present generation gives the partition to a member."""
+        return any(place in assigned(each) for each in self.given.values())
+
+    def _flaw_of_untold(self, place: TopicPartition) -> str:
+        """Why a partition has no owner that is assigned to a member."""
+        processes = self._facts.processes.values()
+        if place not in self._untold or any(place in each.owned for each in processes):
             return ""
-        if self._is_without_leader:
-            return DOWNGRADED_WITHOUT_LEADER
-        return RETURNED_LEADER if then is not None and now == _count(then, place.topic) else ""
+        return DOWNGRADE_FORGOTTEN if self._is_rebalance_forgotten else DOWNGRADED_WHILE_RECONCILING
+
+    def _has_seen(self, topic: str) -> bool:
+        """Whether the leader, when it came back, knew the topic as it is now."""
+        group = self._facts.engine.state.groups.get(GROUP)
+        leader = self._process(group.leader) if isinstance(group, ClassicGroup) else None
+        watched = None if leader is None else leader.member.watched
+        return watched is not None and watched.get(topic) == self._facts.topics.image.counts.get(topic)
 
     def flaw_of_unrest(self) -> str:
         """Why not all members are settled: what does not exist cannot be committed, and who is to join again tries to
@@ -195,10 +242,13 @@ class ClassicGroupRules:
             if process.is_running
         )
 
+    def _process(self, member: str | None) -> Process | None:
+        processes = self._facts.processes.values()
+        return next((each for each in processes if each.member.member_id == member), None)
+
     def _leaders_topics(self, leader: str | None) -> TopicImage:
         """What the leader of that member id knew of topics when it assigned last."""
-        processes = self._facts.processes.values()
-        process = next((each for each in processes if each.member.member_id == leader), None)
+        process = self._process(leader)
         return process.assigned_image if process and process.assigned_image else self._facts.topics.image
 
     def _gone_claims(
@@ -210,20 +260,11 @@ class ClassicGroupRules:
             each.member: frozenset(
                 place
                 for place in claimed(protocol, each.subscription)
-                if not all(_is_in(image, place) for image in images)
+                if any(place.partition >= image.counts.get(place.topic, 0) for image in images)
             )
             for each in members
         }
 
 
-def _count(topics: TopicImage, topic: str) -> int:
-    """The partitions of a topic; 0 where it does not exist."""
-    return topics.topics[topic].partitions if topic in topics.topics else 0
-
-
 def _all(partitions: Iterable[Partitions]) -> Iterable[TopicPartition]:
     return (each for some in partitions for each in sorted(some))
-
-
-def _is_in(image: TopicImage, place: TopicPartition) -> bool:
-    return place.topic in image.topics and place.partition < image.topics[place.topic].partitions

@@ -38,6 +38,17 @@ DOWNGRADED_WITHOUT_LEADER = "downgraded-without-leader"
 told that it leads. Nobody notices that topics change until the next rebalance: new partitions have no owner, and those
 that are gone stay assigned (I4). Real consumers show it in the story downgrade-static."""
 
+DOWNGRADED_WHILE_RECONCILING = "downgraded-while-reconciling"
+"""A consumer group becomes a classic one as a static member takes its own place, and it is Stable at once, with the
+target for its assignment. A classic member that was to get partitions of the target as soon as others had given them
+up is not told: it would have to synchronise, and its heartbeats are answered without an error. Those partitions have no
+owner until the next rebalance (I4)."""
+
+DOWNGRADE_FORGOTTEN = "downgrade-forgotten"
+"""A consumer group becomes a classic one as the last member of the consumer protocol leaves. The group is to rebalance
+at once, but only its coordinator knows that: another one that loads the group before finds it Stable. What the member
+that left had has no owner until the next rebalance (I4)."""
+
 RESTARTED_WHILE_REVOKING = "restarted-while-revoking"
 """A static member of a cooperative group is told to give partitions up, and its process ends before it joins again. It
 comes back to a Stable group with the assignment of before: the second rebalance, which would give those partitions to

@@ -88,6 +88,7 @@ class LogRules:
             return
         self._epochs.moves(request)
         is_upgrade, is_downgrade = _conversion(records)
+        had = dict(self._handovers.has)
         if is_upgrade:
             self._upgrade(records)
         replaced: Partitions = NOTHING
@@ -97,25 +98,31 @@ class LogRules:
                 case OffsetRecord():
                     self._offsets.written(record, request, is_late=is_late)
                 case ClassicGroupRecord(value=value):
-                    self._classic.written(value, by_leader=type(request) is SyncGroup)
+                    is_by_leader = type(request) is SyncGroup
+                    self._classic.written(value, by_leader=is_by_leader)
+                    if is_by_leader:
+                        self._upgrades.assigned_anew()
                     if is_downgrade:
-                        self._classic.downgraded()
+                        self._classic.downgraded(had)
                 case ConsumerGroupRecord(value=None):
                     self._delete()
                 case ConsumerGroupRecord(value=group) if group is not None:
                     self._epochs.group_written(group.epoch)
                 case TargetEpochRecord(value=target) if target is not None:
                     self._epochs.target_written(target.epoch)
-                    self._upgrades.is_target_taken_over, takes_over = takes_over, False
-                    if not self._upgrades.is_target_taken_over:
+                    if takes_over:
+                        self._upgrades.taken_over()
+                        takes_over = False
+                    else:
+                        self._upgrades.assigned_anew()
                         self._classic.assigned_topics = self._facts.topics.image
                         self._consumer.target_written()
                 case ConsumerMemberRecord(member=member, value=None):
                     replaced |= self._consumer.removed(member)
                     self._acknowledged.pop(member, None)  # it may be back in a group that begins anew
                 case CurrentAssignmentRecord(member=member, value=current) if current is not None:
-                    had = self._handovers.has.get(member, replaced) if is_upgrade else None
-                    self._consumer.assigned(member, current, had, is_late=is_late)
+                    taken = self._handovers.has.get(member, replaced) if is_upgrade else None
+                    self._consumer.assigned(member, current, taken, is_late=is_late)
         self._epochs.batch_written()
         if is_upgrade or is_downgrade:
             self._offsets.converted("upgrade" if is_upgrade else "downgrade")
@@ -201,13 +208,19 @@ class LogRules:
         """Why a partition has no owner, or one although it does not exist, while all members are settled."""
         group = self._facts.engine.state.groups.get(GROUP)
         if isinstance(group, ConsumerGroup):
-            return self._upgrades.flaw_at_rest(group, place)
-        return "" if group is None else self._classic.flaw_at_rest(place)
+            is_assigned = any(place in self._upgrades.places(target) for target in group.targets.values())
+            return self._upgrades.flaw_at_rest(place, is_assigned=is_assigned)
+        if group is None:
+            return ""
+        is_assigned = self._classic.is_assigned(place)
+        return self._classic.flaw_at_rest(place) or self._upgrades.flaw_at_rest(
+            place, is_assigned=is_assigned
+        )
 
     # Fail-over.
 
     def replayed(self, node: Node, before: Engine | None) -> None:
-        self._classic.forget_agreed()
+        self._classic.loaded()
         if before is not None and hard_state(before) != hard_state(node.engine):
             self._facts.broken(
                 "I8", f"node {node.number} has another state from the log than its predecessor"

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from coordinator.consumer.outputs import Partitions, TopicPartition
 from coordinator.engine.classic.group import ClassicGroup
-from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.records import (
     ConsumerGroupRecord,
     ConsumerMemberRecord,
@@ -17,6 +16,7 @@ from coordinator.engine.records import (
     Record,
     TopicPartitions,
 )
+from coordinator.engine.topics import TopicImage
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.embedded_partitions import assigned
 from coordinator.simulation.facts import Facts
@@ -29,8 +29,8 @@ class Upgrades:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self.is_target_taken_over = False
-        """Whether the target is what the last upgrade found assigned, and none was computed since."""
+        self._topics_then: TopicImage | None = None
+        """The topics when an upgrade took over what it found assigned; None where that was assigned anew since."""
         self._left_out: dict[str, Partitions] = {}
         """What classic members were assigned of topics that were gone when the group was upgraded: the upgrade leaves
         it out, and they have not been told so by another assignment yet."""
@@ -46,6 +46,14 @@ class Upgrades:
     def synced(self, member: str) -> None:
         """A classic member is told what it is assigned."""
         self._left_out.pop(member, None)
+
+    def taken_over(self) -> None:
+        """The target is what the upgrade has found assigned."""
+        self._topics_then = self._facts.topics.image
+
+    def assigned_anew(self) -> None:
+        """By a target that was computed or, after a downgrade, by a leader."""
+        self._topics_then = None
 
     def forgotten(
         self, records: Sequence[Record], generation: int, given: Mapping[str, bytes]
@@ -88,11 +96,14 @@ class Upgrades:
             for place in each
         )
 
-    def flaw_at_rest(self, group: ConsumerGroup, place: TopicPartition) -> str:
-        """Why the partition has no owner, or one although it does not exist, while all members are settled."""
-        if not self.is_target_taken_over:
+    def flaw_at_rest(self, place: TopicPartition, *, is_assigned: bool) -> str:
+        """Why the partition has no owner, or one although it does not exist, while all members are settled.
+
+        A topic that changes after the upgrade moves the group epoch.
+        """
+        now, then = self._facts.topics.image.counts, self._topics_then
+        if then is None or now.get(place.topic) != then.counts.get(place.topic):
             return ""
-        is_assigned = any(place in self.places(target) for target in group.targets.values())
         if self._facts.topics.exists(place):
             return "" if is_assigned else UPGRADED_WITHOUT_TARGET
         if is_assigned:
