@@ -41,6 +41,33 @@ def test_nobody_notices_what_changed_while_the_leader_was_away(library: str, cha
     assert _found(text) == {("I4", RETURNED_LEADER)}
 
 
+# A message takes half a second. The leader's second JoinGroup is answered at 27.5, and it hears so at 28.
+UNDER_WAY = AWAY.replace("until", "faults: {delay_ms: [500, 500]}\nuntil").replace("at: 22", "at: 27.7")
+
+
+def test_what_the_leader_finds_is_what_it_sees_when_it_hears_that_it_leads() -> None:
+    assert _found(UNDER_WAY.replace("partitions: 4", "recreate: 4")) == {("I4", RETURNED_LEADER)}
+
+
+# The leader assigns at 5, its assignment arrives at 5.5, and it looks at the topics at 5.2.
+ASSIGNING = """\
+kohort: 1
+topics: {orders: 2}
+members:
+  a: {assignors: [range], topics: [orders], instance: a, config: {metadata.max.age.ms: 5200}}
+events:
+  - {at: 0, start: a}
+  - {at: 5.1, topic: orders, partitions: 4}
+  - {at: 5.6, restart: a, kill: true}
+faults: {delay_ms: [500, 500]}
+until: 60
+"""
+
+
+def test_what_the_leader_has_assigned_is_what_it_saw_before() -> None:
+    assert _found(ASSIGNING) == {("I4", RETURNED_LEADER)}
+
+
 @pytest.mark.parametrize("library", ["java", "librdkafka"])
 def test_what_changes_after_the_return_is_noticed(library: str) -> None:
     assert _found(LATER.replace("library: java", f"library: {library}")) == set()

@@ -162,6 +162,11 @@ def test_an_upgraded_group_that_overlooks_a_topic_that_goes_is_a_fault() -> None
         assert _found(LEFT_OUT.replace("at: 20.5", "at: 30")) == {("I4", "")}
 
 
+def test_a_downgrade_keeps_what_the_upgrade_has_taken_over() -> None:
+    back = "  - {at: 30, restart: a, with: {protocol: classic, assignors: [range]}}\nuntil"
+    assert _found(STATIC.replace("until", back)) == {("I4", UPGRADED_WITHOUT_TARGET)}
+
+
 def _computes(targets: Mapping[str, Any]) -> Mapping[str, Any]:
     return {
         member: {topic: numbers[:-1] for topic, numbers in partitions.items()}
