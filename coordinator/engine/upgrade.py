@@ -74,7 +74,8 @@ def _records(
     ctx: EngineContext, group: ClassicGroup, members: Sequence[ConsumerMember]
 ) -> list[ConsumerRecord]:
     fingerprint = metadata_hash(subscribed_names(members, {}), ctx.topics)
-    epoch = ConsumerGroupValue(epoch=group.generation, metadata_hash=fingerprint)
+    # Of a group that has never completed a rebalance no target was computed: epoch 0 is that of members that join.
+    epoch = ConsumerGroupValue(epoch=max(1, group.generation), metadata_hash=fingerprint)
     return [
         *(ConsumerMemberRecord(group=group.id, member=m.id, value=m.metadata) for m in members),
         ConsumerGroupRecord(group=group.id, value=epoch),

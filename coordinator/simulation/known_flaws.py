@@ -91,8 +91,8 @@ UPGRADED_WITHOUT_TARGET = "upgraded-without-target"
 """A classic group is upgraded by a static member that takes its predecessor's place. No subscription changes, so the
 group epoch stays, and the target is what the classic leader had assigned. Members that had joined since are assigned
 nothing, partitions of members that had left have no owner, and nobody is told to give up those of topics that had been
-deleted, which the upgrade leaves out, until something else moves the group epoch (I4). Real consumers show the last in
-the story upgrade-topic-deleted."""
+deleted, which the upgrade leaves out, until something else moves the group epoch or, where the group is downgraded
+again, until the next rebalance (I4). Real consumers show the deleted topics in the story upgrade-topic-deleted."""
 
 GONE_TAKEN_OVER = "gone-taken-over"
 """A classic group is upgraded after a topic was created anew with fewer partitions and before its leader has assigned

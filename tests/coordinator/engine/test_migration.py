@@ -74,6 +74,16 @@ def test_a_group_that_never_completed_a_rebalance_is_upgraded_too() -> None:
     assert x.join().error is NONE
 
 
+def test_the_successor_of_a_member_that_waits_for_the_first_generation_has_its_partitions() -> None:
+    """Kafka fails here, too. Epoch 0 would be no member's: the next heartbeat would be taken for one that joins."""
+    driver = Driver(group_initial_rebalance_delay_ms="3000")
+    waiting = driver.send(ClassicConsumer(driver, instance="ix").join_request())
+    a = Consumer(driver, "a", instance="ix")
+    assert (a.join().epoch, a.owned) == (1, {"foo": [0, 1, 2, 3, 4, 5]})
+    assert driver.answer(waiting, JoinGroupAnswer).error is AGAIN
+    assert a.beat().error is NONE
+
+
 def mixed(driver: Driver, instance: str | None = None, **changes: Any) -> tuple[Consumer, ClassicConsumer]:
     """A Stable group at epoch 3 with a member of each protocol: a owns 0 to 2, the classic one 3 to 5."""
     a, x = Consumer(driver, "a", instance=instance), ClassicConsumer(driver, **changes)

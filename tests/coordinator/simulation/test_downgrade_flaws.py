@@ -1,7 +1,7 @@
 """What a downgrade leaves undone has a name, and nothing else of the kind.
 
 Real consumers show that nobody looks at the topics: the story downgrade-static. For members that wait, see
-`tests/conformance/scripts/migration.yaml`; for a rebalance that is forgotten, `test_broker_forgets_a_downgrade.py`.
+`tests/conformance/scripts/migration.yaml`; for a rebalance that is forgotten, `test_broker_converts_groups.py`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import pytest
 
 from coordinator.consumer.classic_member import ClassicMember
 from coordinator.engine import downgrade
+from coordinator.engine.classic import rebalance
 from coordinator.simulation.known_flaws import (
     DOWNGRADE_FORGOTTEN,
     DOWNGRADED_WHILE_RECONCILING,
@@ -110,6 +111,6 @@ def test_a_downgraded_group_rebalances(text: str) -> None:
 
 
 def test_a_coordinator_that_does_not_rebalance_after_a_downgrade_is_a_fault() -> None:
-    with mock.patch.object(downgrade.rebalance, "prepare"):
+    with mock.patch.object(rebalance, "prepare"):
         assert _found(WITHOUT_FAIL_OVER) == {("I4", "")}
         assert _found(LEAVING) == {("I4", "")}
