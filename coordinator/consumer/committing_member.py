@@ -39,6 +39,7 @@ class _Commit:
     done: OnCommit
     is_sync: bool
     retried: frozenset[ErrorCode]
+    refusals: int = 0
 
 
 class CommittingMember(Member):
@@ -164,11 +165,22 @@ class CommittingMember(Member):
         if not codes:
             self._end_commit(commit, "", now_ms)
             return
-        code = codes[0]
+        limit = self._ways.commit_retries
+        code = codes[0] if limit is None else codes[-1]
         if code in COORDINATOR_MOVED:
             self._lose_coordinator(now_ms)
-        if code in commit.retried:
+        commit.refusals += 1
+        if limit is None and code in commit.retried:
             self._retry_commit(commit, "TimeoutException", now_ms)
+        elif (
+            limit is not None
+            and commit.refusals <= limit
+            and len(codes) == len(answer.partitions)
+            and commit.retried.issuperset(codes)
+        ):
+            self._retry_commit(commit, code.name, now_ms)
+        elif code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and self._ways.topic_error is not None:
+            self._end_commit(commit, self._ways.topic_error, now_ms)
         else:
             self._end_commit(commit, self._commit_error(code, now_ms), now_ms)
 

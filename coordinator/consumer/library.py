@@ -51,6 +51,9 @@ class Ways:
     topic_error: str | None = None
     """Thrown once by the classic consumer for a topic by name that is not there, and partitions of one that is gone
     are lost; None: it is waited for, and what the leader no longer assigns is revoked."""
+    commit_retries: int | None = None
+    """How often a refused commit is sent again, where all its partitions were refused by errors that may pass; the last
+    partition's error counts. None: until its time is up, by the first error."""
     lost_error: str | None = None
     """Of a commit of what is to be lost; None: the coordinator is asked."""
     fatal_codes: frozenset[ErrorCode] | None = None
@@ -118,6 +121,7 @@ _LIBRDKAFKA = Ways(
     fatal_error="_FATAL",
     silence_error="_MAX_POLL_EXCEEDED",
     topic_error="UNKNOWN_TOPIC_OR_PART",
+    commit_retries=2,
     lost_error="_ASSIGNMENT_LOST",
 )
 _JAVA_4_3 = replace(_JAVA, strands_shared_fetch=True)

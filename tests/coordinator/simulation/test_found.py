@@ -31,14 +31,14 @@ FOUND: dict[str, tuple[int, set[tuple[str, str]]]] = {
     "lost-what-is-gone": (682962, set()),
     "next-target-is-empty": (614, set()),
     "nobody-left": (67, set()),
-    "rejoined-and-commits": (762225, {("I1", REJOINED_UNNOTICED), ("I7", REJOINED_UNNOTICED)}),
+    "rejoined-and-commits": (202, {("I1", REJOINED_UNNOTICED), ("I7", REJOINED_UNNOTICED)}),
     "reported-after-a-throw": (3505, {("I2", ASSIGNED_AFTER_REPORT)}),
     "refused-again-and-again": (12813, set()),
     "reported-before-assigned": (3448, {("I7", ASSIGNED_AFTER_REPORT)}),
     "started-again-and-again": (3732, set()),
     "static-left-for-a-while": (330, set()),
     "told-by-the-group-before": (603758, set()),
-    "waits-for-a-commit": (619179, set()),
+    "waits-for-a-commit": (792735, set()),
 }
 """By file: the seed, and the invariants that do not hold, with the names of the weaknesses of Kafka's rules."""
 
