@@ -9,7 +9,7 @@ has not given up by then.
 Faults are those of `scenario.Faults`: `loss` loses the connection with the message; `duplicate` has a request handled
 twice, the second time later and answered to nobody (a client that has lost an answer sends something else, in full);
 with `reorder` a request that was on its way on a lost connection may still be handled, later than requests of the next
-connection.
+connection. Neither outlives the node's process: the next one knows nothing of the connections of the last.
 
 A node reads the next request of a connection when it has answered the last one, as Kafka's broker does: what is sent
 after a JoinGroup or SyncGroup, which wait for other members, waits as long.
@@ -17,6 +17,7 @@ after a JoinGroup or SyncGroup, which wait for other members, waits as long.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from random import Random
 from typing import Any, Protocol
@@ -55,15 +56,18 @@ class Connection:
         "is_busy",
         "is_closed",
         "is_lost",
+        "life",
         "node",
         "process",
         "request_ms",
         "waiting",
     )
 
-    def __init__(self, process: Endpoint, node: int) -> None:
+    def __init__(self, process: Endpoint, node: int, life: int) -> None:
         self.process = process
         self.node = node
+        self.life = life
+        """How often the node had gone down before."""
         self.request_ms = self.answer_ms = 0
         """When the last message of each direction arrives: none overtakes it."""
         self.waiting: dict[int, int] = {}
@@ -94,6 +98,8 @@ class Network:
         self._receive, self._find = receive, find
         self._connections: dict[tuple[Endpoint, int], Connection] = {}
         self._down: set[int] = set()
+        self._lives: Counter[int] = Counter()
+        """How often each node has gone down."""
         low, high = faults.delay_ms
         self._low, self._span = low, high - low + 1
         self._loss, self._duplicate, self._reorder = faults.loss, faults.duplicate, faults.reorder
@@ -113,7 +119,7 @@ class Network:
         node = sent.node or 0
         connection = self._connections.get((process, node))
         if connection is None:
-            connection = self._connections[process, node] = Connection(process, node)
+            connection = self._connections[process, node] = Connection(process, node, self._lives[node])
         deadline_ms = self._schedule.now_ms + sent.timeout_ms
         connection.waiting[sent.number] = deadline_ms
         if connection.check_ms is None or deadline_ms < connection.check_ms:
@@ -134,7 +140,7 @@ class Network:
         self._schedule.at(at_ms, self._arrive, connection, sent.number, sent.request, False)
         if self._duplicate and node and self._random.random() < self._duplicate:
             late_ms = at_ms + int(self._random.random() * LATE_MS)
-            nowhere = _nowhere(process, node)
+            nowhere = _nowhere(process, node, self._lives[node])
             self._schedule.at(late_ms, self._arrive, nowhere, sent.number, sent.request, True)
 
     def answer(self, connection: Connection, number: int, answer: object) -> None:
@@ -161,6 +167,7 @@ class Network:
     def end_node(self, node: int) -> None:
         """The node is gone, until `begin_node`: its connections are reset."""
         self._down.add(node)
+        self._lives[node] += 1
         for connection in [each for (_, number), each in self._connections.items() if number == node]:
             if not connection.is_lost:
                 self._lose(connection, is_silent=False)
@@ -185,7 +192,7 @@ class Network:
                 late_ms = self._schedule.now_ms + int(self._random.random() * LATE_MS)
                 self._schedule.at(late_ms, self._arrive, connection, number, request, True)
             return
-        if connection.node in self._down:
+        if connection.life != self._lives[connection.node]:
             return
         if connection.is_busy and not is_late:
             connection.held.append((number, request))
@@ -236,8 +243,8 @@ class Network:
             connection.process.fail(number)
 
 
-def _nowhere(process: Endpoint, node: int) -> Connection:
+def _nowhere(process: Endpoint, node: int, life: int) -> Connection:
     """A connection whose answers are lost."""
-    connection = Connection(process, node)
+    connection = Connection(process, node, life)
     connection.is_lost = connection.is_closed = True
     return connection

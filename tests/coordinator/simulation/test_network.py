@@ -5,6 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+import pytest
+
 from coordinator.consumer.outputs import FindCoordinator, Send
 from coordinator.engine.calls import Request
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
@@ -174,16 +176,25 @@ def test_a_duplicate_is_handled_later_and_answered_to_nobody() -> None:
 
 def test_with_reorder_a_lost_message_may_come_after_those_of_the_next_connection() -> None:
     def overtaken(seed: int, *, reorder: bool) -> bool:
-        wire = Wire(Faults(delay_ms=(1, 80), reorder=reorder), seed)
+        wire = Wire(Faults(delay_ms=(1, 80), loss=0.3, reorder=reorder), seed)
         wire.send(1)
-        wire.schedule.at(0, wire.network.end_node, 1)
-        wire.schedule.at(0, wire.network.begin_node, 1)
         wire.send(2, at_ms=500)
         wire.play()
         return [number for _, number, _ in wire.received] == [2, 1]
 
-    assert any(overtaken(seed, reorder=True) for seed in range(20))
-    assert not any(overtaken(seed, reorder=False) for seed in range(20))
+    assert any(overtaken(seed, reorder=True) for seed in range(40))
+    assert not any(overtaken(seed, reorder=False) for seed in range(40))
+
+
+@pytest.mark.parametrize("faults", [Faults(reorder=True, delay_ms=(50, 80)), Faults(duplicate=1.0)])
+def test_nothing_that_was_sent_to_a_process_of_a_node_reaches_the_next_one(faults: Faults) -> None:
+    for seed in range(40):
+        wire = Wire(faults, seed)
+        wire.send(1)
+        wire.schedule.at(10, wire.network.end_node, 1)
+        wire.schedule.at(20, wire.network.begin_node, 1)
+        wire.play()
+        assert all(at_ms < 10 for at_ms, _, _ in wire.received)
 
 
 def test_a_node_that_is_down_refuses_connections_until_it_is_back() -> None:

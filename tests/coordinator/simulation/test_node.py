@@ -66,7 +66,7 @@ class Desk:
         self.numbers += 1
         joins = {"rebalance_timeout_ms": 60_000, "topics": ("orders",), "owned": {}} if epoch == 0 else {}
         request = ConsumerGroupHeartbeat(group=GROUP, epoch=epoch, **{"member": "m", **joins, **fields})
-        node.receive(Connection(Client(), node.number), self.numbers, request, False)
+        node.receive(Connection(Client(), node.number, 0), self.numbers, request, False)
         return next((answer for number, answer in self.answers if number == self.numbers), None)
 
     def appended(self, records: Sequence[Record], request: Request[Any] | None, *, is_late: bool) -> None:
