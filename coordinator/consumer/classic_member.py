@@ -13,7 +13,7 @@ from __future__ import annotations
 from coordinator.consumer.classic_membership import State
 from coordinator.consumer.classic_rebalance import Rebalance, RebalancingMember
 from coordinator.consumer.committing_member import COMMIT_PATIENCE_MS
-from coordinator.consumer.member import NEVER, Subscription
+from coordinator.consumer.member import NEVER
 from coordinator.consumer.outputs import CallbackKind, Partitions
 from coordinator.engine.topics import TopicImage
 from wire.errors import ErrorCode
@@ -87,8 +87,7 @@ class ClassicMember(RebalancingMember):
             self._wait_for_committed(now_ms)
         self._advance(now_ms)
 
-    def subscribe(self, topics: tuple[str, ...], now_ms: int) -> None:
-        self._subscription = Subscription(topics=topics)
+    def _subscribed(self, now_ms: int) -> None:
         self._looks_again = True
         self._advance(now_ms)
 

@@ -92,7 +92,7 @@ class RebalancingMember(ClassicMembership):
         )
         self.is_leader = False
         self._protocol = ""
-        self._subscription = subscription
+        self.subscription = subscription
         self._version = subscription_version
         self._custom = custom
         self._joined: tuple[str, ...] | None = None
@@ -112,7 +112,7 @@ class RebalancingMember(ClassicMembership):
         self._looks_again = False
         """Whether topics or subscription have changed, or may have, since they were last compared."""
         self._rebalance = Rebalance.NONE
-        self._rejoin_at_ms = 0
+        self._rejoin_at_ms = self._asked_to_join_ms = 0
         self._join_answer: object = None
         self._assignment = b""
         self._missed: frozenset[str] = frozenset()
@@ -146,7 +146,7 @@ class RebalancingMember(ClassicMembership):
         return self._assigned_for is not None and self._assigned_for != self._counts(self._watched)
 
     def _topics(self) -> tuple[str, ...]:
-        return self._subscription.in_image(self.image)
+        return self.subscription.in_image(self.image)
 
     def _counts(self, names: Iterable[str]) -> dict[str, int]:
         topics = self.image.topics
@@ -242,6 +242,7 @@ class RebalancingMember(ClassicMembership):
         self.metrics.rebalance_began(now_ms)
         self.state = State.PREPARING_REBALANCE
         self._rebalance = Rebalance.ANSWER_DUE
+        self._asked_to_join_ms = now_ms
         self._is_silent = False
         self._joined, self._joined_counts = self._topics(), self._counts(self._topics())
         protocols = subscriptions(
@@ -281,7 +282,8 @@ class RebalancingMember(ClassicMembership):
             self._refused(answer.error, now_ms)
             if answer.error is ErrorCode.REBALANCE_IN_PROGRESS and self._ways.rebalances_alone:
                 # Of an upgrade. librdkafka expects it of SyncGroup alone.
-                self._fail_to_join(answer.error.name, now_ms)
+                self._fail(answer.error.name)
+                self._rejoin_at_ms = self._asked_to_join_ms + _JOIN_INTERVAL_MS
         elif self.state is not State.PREPARING_REBALANCE:
             self._rebalance = Rebalance.NONE  # fallen out meanwhile
         else:

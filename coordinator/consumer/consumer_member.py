@@ -85,7 +85,7 @@ class ConsumerMember(ReconcilingMember):
             raise InvalidSetting("group.remote.assignor and group.local.assignors exclude each other")
         client_side = ClientSide(local_assignors) if local_assignors else None
         super().__init__(identity, image, position, uuid=uuid, client_side=client_side)
-        self._subscription = subscription
+        self.subscription = subscription
         self._fields = HeartbeatFields(
             identity.group,
             uuid,
@@ -179,15 +179,14 @@ class ConsumerMember(ReconcilingMember):
             self._hurry_close(now_ms)
         self._advance(now_ms)
 
-    def subscribe(self, topics: tuple[str, ...], now_ms: int) -> None:
+    def _subscribed(self, now_ms: int) -> None:
         """The next heartbeat says so, when it is due."""
-        self._subscription = Subscription(topics=topics)
         self._has_news = True
         self._advance(now_ms)
 
     def see_topics(self, image: TopicImage, now_ms: int) -> None:
         self.image = image
-        if self._subscription.matches is not None and self._subscription.regex is None:
+        if self.subscription.matches is not None and self.subscription.regex is None:
             self._has_news = True
         self._advance(now_ms)
 
@@ -262,11 +261,11 @@ class ConsumerMember(ReconcilingMember):
         state = self.state
         if self._has_news or self._client_side is not None:
             self._has_news = False
-            by_name = self._subscription.regex is None
+            by_name = self.subscription.regex is None
             request = self._fields.next(
                 self._epoch,
-                self._subscription.in_image(self.image) if by_name else (),
-                self._subscription.regex,
+                self.subscription.in_image(self.image) if by_name else (),
+                self.subscription.regex,
                 None if self._client_side is None else self._client_side.offers(),
                 self._assignments,
                 joins=state is State.JOINING,

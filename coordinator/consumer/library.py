@@ -70,6 +70,8 @@ class Ways:
     remembers_eager: bool = False
     """Whether a member that gave up everything as an eager one, and is cooperative with the next assignment, takes
     what it gets again for what it has: it does not begin to read it."""
+    replaces_regex: bool = False
+    """Whether `subscribe` takes topics by name where there is a regular expression; otherwise it throws."""
     takes_regex_back: bool = False
     """Whether a heartbeat of the new consumer that says everything also says that there is no regex. Without a word on
     it the coordinator keeps the one that it has."""
@@ -117,6 +119,7 @@ _LIBRDKAFKA = Ways(
     rebalances_alone=True,
     forgives_assignments=True,
     followers_watch=True,
+    replaces_regex=True,
     takes_regex_back=True,
     fatal_error="_FATAL",
     silence_error="_MAX_POLL_EXCEEDED",

@@ -30,6 +30,7 @@ NEVER = 2**62
 """A deadline that does not come, in ms."""
 LISTENER_THREW = "User rebalance callback throws an error"
 """The message of the exception that leaves `poll` then."""
+_MUTUALLY_EXCLUSIVE = "Subscription to topics, partitions and pattern are mutually exclusive"
 
 Position: TypeAlias = Callable[[TopicPartition], int | None]
 """The offset up to which the application has got the records of a partition; None where it reads none of it yet."""
@@ -64,6 +65,10 @@ class Subscription:
     regex: str | None = None
     matches: Callable[[str], bool] | None = None
 
+    @property
+    def is_expression(self) -> bool:
+        return self.regex is not None or self.matches is not None
+
     def in_image(self, image: TopicImage) -> tuple[str, ...]:
         """The names subscribed to, existing or not; for an expression, the topics that it matches."""
         if self.matches is None:
@@ -73,6 +78,8 @@ class Subscription:
 
 class Member(ABC):
     """A consumer. See the package: inputs are the public methods, what they lead to is fetched with `take`."""
+
+    subscription: Subscription
 
     def __init__(self, identity: Identity, image: TopicImage, position: Position) -> None:
         self.identity, self.settings = identity, identity.settings
@@ -204,9 +211,18 @@ class Member(ABC):
     def wake(self, now_ms: int) -> None:
         """Do what is due, as soon as `next_deadline` has come."""
 
-    @abstractmethod
     def subscribe(self, topics: tuple[str, ...], now_ms: int) -> None:
-        """`Consumer.subscribe` with other topics."""
+        """`Consumer.subscribe` with other topics; Java refuses them where there is an expression."""
+        if self.subscription.is_expression and not self._ways.replaces_regex:
+            self.leave_poll(now_ms)
+            self.outputs.append(Raised("IllegalStateException", _MUTUALLY_EXCLUSIVE, is_refusal=True))
+        else:
+            self.subscription = Subscription(topics=topics)
+            self._subscribed(now_ms)
+
+    @abstractmethod
+    def _subscribed(self, now_ms: int) -> None:
+        """The subscription is another one."""
 
     @abstractmethod
     def see_topics(self, image: TopicImage, now_ms: int) -> None:

@@ -57,11 +57,13 @@ class Callback:
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """An exception leaves `poll`, `commitSync` or `close`: the application is out of `poll` now."""
+    """An exception leaves `poll`, `commitSync`, `subscribe` or `close`: the application is out of `poll` now."""
 
     error: str
     """The class of the exception, as Java names it."""
     message: str = ""
+    is_refusal: bool = False
+    """Whether the call had no effect, and the consumer is what it was."""
 
 
 class Committed(NamedTuple):

@@ -16,7 +16,7 @@ from enum import Enum
 from typing import Any, Protocol
 
 from coordinator.consumer.library import AfterError
-from coordinator.consumer.member import NEVER, Member, Subscription
+from coordinator.consumer.member import NEVER, Member
 from coordinator.consumer.outputs import (
     Callback,
     CallbackKind,
@@ -34,7 +34,6 @@ from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.offsets.commit import OffsetCommit
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.beginning import Client
-from coordinator.simulation.consumers import subscription_of
 from coordinator.simulation.scenario import ListenerScript, MemberScript
 from coordinator.simulation.schedule import Schedule
 
@@ -129,7 +128,6 @@ class Process:
         self.member: Member
         self.last_error = ""
         """The class of the last exception; empty again with the next assignment."""
-        self._subscription = subscription_of(script)
         self.after_error = after_error
         self.has_failed = False
         """Whether it ends because of an exception."""
@@ -194,11 +192,11 @@ class Process:
         self._when_free(self._call, "committed")
 
     def subscribe(self, topics: tuple[str, ...]) -> None:
-        self._when_free(self._subscribe, topics)
+        self._when_free(self._call, "subscribe", topics)
 
     def wanted(self, image: TopicImage) -> tuple[str, ...]:
         """The topics that it subscribes to, existing or not."""
-        return self._subscription.in_image(image)
+        return self.member.subscription.in_image(image)
 
     def see_topics(self, image: TopicImage) -> None:
         """What the brokers say of topics; what is older than what the member has seen is passed over."""
@@ -370,7 +368,8 @@ class Process:
         self._catch_up()
 
     def _on_raised(self, raised: Raised) -> None:
-        self.last_error = raised.error
+        if not raised.is_refusal:
+            self.last_error = raised.error
         self._watcher.raised(self, raised)
         if self._commits and self._callback is not None:  # out of commitSync, and so out of the listener
             self._commits = False
@@ -447,10 +446,6 @@ class Process:
         if self.activity is not Activity.CLOSING:
             getattr(self.member, method)(*arguments, self._schedule.now_ms)
             self._step()
-
-    def _subscribe(self, topics: tuple[str, ...]) -> None:
-        self._subscription = Subscription(topics=topics)
-        self._call("subscribe", topics)
 
     def _pause(self, for_ms: int) -> None:
         if self.activity is Activity.CLOSING:

@@ -139,9 +139,21 @@ def test_topics_that_are_subscribed_to_no_longer_are_revoked() -> None:
     assert b.owns == ALL
 
 
-def test_a_pattern_that_gives_way_to_names_is_taken_back() -> None:
+def test_java_refuses_names_where_there_is_a_pattern() -> None:
     play = Play()
     a = start(play, "a", regex="fo.*")
+    play.rest()
+    heartbeats(a)
+    a.member.subscribe(("bar",), play.now_ms)
+    play.advance(10_000)
+    assert a.messages == ["Subscription to topics, partitions and pattern are mutually exclusive"]
+    assert {(each.topics, each.regex) for each in heartbeats(a)} == {(None, None)}
+    assert a.owns == ALL
+
+
+def test_a_pattern_that_gives_way_to_names_is_taken_back() -> None:
+    play = Play()
+    a = start(play, "a", regex="fo.*", library="librdkafka")
     assert [(each.topics, each.regex) for each in heartbeats(a)[:1]] == [((), "fo.*")]
     play.rest()
     assert a.owns == ALL

@@ -34,6 +34,8 @@ FOUND: dict[str, tuple[int, set[tuple[str, str]]]] = {
     "rejoined-and-commits": (202, {("I1", REJOINED_UNNOTICED), ("I7", REJOINED_UNNOTICED)}),
     "reported-after-a-throw": (3505, {("I2", ASSIGNED_AFTER_REPORT)}),
     "refused-again-and-again": (12813, set()),
+    "refused-to-subscribe": (298032, set()),
+    "regex-taken-back": (628574, set()),
     "reported-before-assigned": (3448, {("I7", ASSIGNED_AFTER_REPORT)}),
     "started-again-and-again": (3732, set()),
     "static-left-for-a-while": (330, set()),

@@ -50,5 +50,5 @@ def test_others_are_assigned_it(text: str) -> None:
 
 
 def test_a_member_that_does_not_join_again_is_a_fault() -> None:
-    with mock.patch.object(ClassicMember, "subscribe", return_value=None):
+    with mock.patch.object(ClassicMember, "_sees_change", return_value=False):
         assert ("I4", "") in _found(LIVE)
