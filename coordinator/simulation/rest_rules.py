@@ -21,6 +21,9 @@ REST_MS = 15_000
 SETTLED_MS = 10_000
 """For how long a member that was settled counts as such: requests may be under way at any moment."""
 
+MISSING_TOPIC = "UNKNOWN_TOPIC_OR_PART"
+"""What a consumer of librdkafka throws once for a topic that is missing: one that is started anew throws it again."""
+
 PASSING = frozenset(
     {
         "",
@@ -29,6 +32,7 @@ PASSING = frozenset(
         "REBALANCE_IN_PROGRESS",
         "TimeoutException",
         "RetriableCommitFailedException",
+        MISSING_TOPIC,
     }
 )
 """Exceptions after which a consumer that goes on polling recovers."""
@@ -127,7 +131,7 @@ class RestRules:
                 return f"a listener of {process.name} throws or does not return"
         for each in self._facts.measures.thrown[self._thrown :]:
             script = self._facts.processes[each.member].script
-            if script.after_error == AfterError.RESTART.value and each.error not in PASSING:
+            if script.after_error == AfterError.RESTART.value and each.error not in PASSING - {MISSING_TOPIC}:
                 return f"{each.member} is started again and again: it has thrown {each.error}"
         return ""
 

@@ -39,7 +39,9 @@ def test_with_equal_subscriptions_the_claim_is_dropped() -> None:
     assert run(parse_scenario(Path("x.yaml"), equal), 1).violations == ()
 
 
-def test_a_member_that_owns_what_it_was_not_assigned_is_a_fault() -> None:
+@pytest.mark.parametrize("library", ["java", "librdkafka"])
+def test_a_member_that_owns_what_it_was_not_assigned_is_a_fault(library: str) -> None:
+    """Also where it cannot commit it: a consumer of librdkafka throws that the topic is missing."""
     gone = TopicPartition("orders", 9)
 
     def make(birth: Birth) -> Member:
@@ -54,5 +56,7 @@ def test_a_member_that_owns_what_it_was_not_assigned_is_a_fault() -> None:
         member.take = take  # type: ignore[method-assign]
         return member
 
-    result = run(parse_scenario(Path("x.yaml"), TEXT.replace("recreate: 1", "recreate: 2")), 1, make=make)
+    text = TEXT.replace("recreate: 1}", "recreate: 2}\n  - {at: 40, commit: b}")
+    text = text.replace("b: {", f"b: {{library: {library}, ")
+    result = run(parse_scenario(Path("x.yaml"), text), 1, make=make)
     assert ("I4", "") in {(each.invariant, each.known) for each in result.violations}
