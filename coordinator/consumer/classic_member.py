@@ -14,7 +14,7 @@ from coordinator.consumer.classic_membership import State
 from coordinator.consumer.classic_rebalance import Rebalance, RebalancingMember
 from coordinator.consumer.committing_member import COMMIT_PATIENCE_MS
 from coordinator.consumer.member import NEVER
-from coordinator.consumer.outputs import CallbackKind, Partitions
+from coordinator.consumer.outputs import CallbackKind, DueFailure, Partitions
 from coordinator.engine.topics import TopicImage
 from wire.errors import ErrorCode
 
@@ -121,8 +121,8 @@ class ClassicMember(RebalancingMember):
                 self._raise(self._fatal(ErrorCode.FENCED_INSTANCE_ID), now_ms)
             elif self._is_dead:
                 return
-            elif self._ways.topic_error is not None and self.in_poll and self._misses_topic():
-                self._raise(self._ways.topic_error, now_ms, "Subscribed topic not available")
+            elif self._ways.topic_error is not None and self._misses_topic():
+                self._due.append(DueFailure(self._ways.topic_error, "Subscribed topic not available"))
             elif not self._find_coordinator(now_ms):
                 return
             elif self._rejoins():

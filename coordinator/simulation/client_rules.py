@@ -8,6 +8,7 @@ from collections.abc import Container
 from coordinator.consumer.classic_member import ClassicMember
 from coordinator.consumer.outputs import Callback, CallbackKind, Partitions
 from coordinator.engine.classic.rebalance import SyncGroupAnswer
+from coordinator.engine.topics import TopicImage
 from coordinator.simulation.facts import Facts
 from coordinator.simulation.known_flaws import ASSIGNED_TOO_LATE, REJOINED_UNNOTICED
 from coordinator.simulation.process import NOTHING, Process
@@ -25,7 +26,8 @@ class ClientRules:
     that it holds, and only when the member has no epoch any more; what was assigned, less what was revoked and lost, is
     what the consumer takes for its own. Under the consumer protocol a `revoked` that threw counts as not called: it
     is called again (not by librdkafka); and `lost` names once more what a `revoked` has named that was not
-    acknowledged.
+    acknowledged. A member of librdkafka loses partitions of topics that it sees to be gone; a `lost` that waits for
+    `poll` names them also where the topic is there again (story topic-recreated-while-paused).
     """
 
     def __init__(self, facts: Facts, rejoined: Container[str]) -> None:
@@ -35,6 +37,9 @@ class ClientRules:
         self._synced: dict[Process, int] = {}
         self._late: set[Process] = set()
         """Whose listener was assigned something when the member was none any more."""
+        self._back: dict[Process, frozenset[str]] = {}
+        """Topics that were gone and are there again, both while the application was outside `poll`, where a `lost` of
+        them waits: since the last callback."""
         self._disturbed: set[Process] = set()
         """Processes that have fallen out, or whose listener has thrown: their rebalances need not all have ended."""
 
@@ -52,6 +57,12 @@ class ClientRules:
     def received(self, process: Process, answer: object) -> None:
         if type(answer) is SyncGroupAnswer and not answer.error:
             self._synced[process] = process.member.epoch
+
+    def seeing_topics(self, process: Process, image: TopicImage) -> None:
+        if not process.member.in_poll:
+            there = process.member.image.topics
+            back = frozenset(name for name in image.topics if name not in there)
+            self._back[process] = self._back.get(process, frozenset()) | back
 
     def calling(self, process: Process, callback: Callback) -> None:
         held, named = self._held.get(process, NOTHING), callback.partitions
@@ -74,6 +85,7 @@ class ClientRules:
             is_leaked = is_late and callback.kind is CallbackKind.LOST
             self._held[process] = NOTHING if is_leaked else held - named
             self._late.discard(process)
+        self._back.pop(process, None)
 
     def called_back(self, process: Process, callback: Callback, *, threw: bool) -> None:
         if not threw:
@@ -119,7 +131,7 @@ class ClientRules:
                 return "which it holds already"
             return "" if owned == held | named else "which is not what is new"
         if kind is CallbackKind.LOST:
-            known = process.member.image.topics
+            known = process.member.image.topics.keys() - self._back.get(process, frozenset())
             if process.member.identity.library.ways.topic_error and all(
                 each.topic not in known for each in named
             ):

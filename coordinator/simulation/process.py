@@ -68,6 +68,8 @@ class ProcessWatcher(Protocol):
 
     def epoch_changed(self, process: Process, before: int) -> None: ...
 
+    def seeing_topics(self, process: Process, image: TopicImage) -> None: ...
+
     def calling(self, process: Process, callback: Callback) -> None: ...
 
     def called_back(self, process: Process, callback: Callback, *, threw: bool) -> None: ...
@@ -202,6 +204,7 @@ class Process:
         """What the brokers say of topics; what is older than what the member has seen is passed over."""
         if self._waits(self.see_topics, image) or image.version <= self.member.image.version:
             return
+        self._watcher.seeing_topics(self, image)
         self.member.see_topics(image, self._schedule.now_ms)
         self._step()
 

@@ -408,6 +408,9 @@ class World:
         self.measures.changed_ms = self.schedule.now_ms
         self.invariants.epoch_changed(process, before)
 
+    def seeing_topics(self, process: Process, image: TopicImage) -> None:
+        self.invariants.seeing_topics(process, image)
+
     def calling(self, process: Process, callback: Callback) -> None:
         self.story.callback(process.name, callback)
         self.measures.called(process, callback)

@@ -34,6 +34,7 @@ from coordinator.simulation.scenario import (
     Faults,
     Freeze,
     MemberScript,
+    Pause,
     Restart,
     Scenario,
     Start,
@@ -195,20 +196,45 @@ def test_i6_a_callback_that_names_nothing(variant: Variant, kind: CallbackKind) 
     assert "I6" in play(variant, change)
 
 
+def lost_for_revoked(member: Member) -> None:
+    def take() -> list[Output]:
+        return [
+            Callback(CallbackKind.LOST, each.partitions)
+            if isinstance(each, Callback) and each.kind is CallbackKind.REVOKED
+            else each
+            for each in original()
+        ]
+
+    original = member.take
+    member.take = take  # type: ignore[method-assign]
+
+
 def test_i6_lost_without_having_fallen_out() -> None:
-    def change(member: Member) -> None:
-        def take() -> list[Output]:
-            return [
-                Callback(CallbackKind.LOST, each.partitions)
-                if isinstance(each, Callback) and each.kind is CallbackKind.REVOKED
-                else each
-                for each in original()
-            ]
+    assert "I6" in play(Variant.EAGER, lost_for_revoked)
 
-        original = member.take
-        member.take = take  # type: ignore[method-assign]
 
-    assert "I6" in play(Variant.EAGER, change)
+def test_i6_lost_of_what_is_there_while_librdkafka_loses_what_is_gone() -> None:
+    """That topic is there again when `lost` of it is called, after a pause: a member may lose no other one."""
+    script = replace(
+        SCRIPT,
+        topics=("orders", "payments"),
+        library="librdkafka",
+        config={"metadata.max.age.ms": "1000", "enable.auto.commit": "false"},
+    )
+    scenario = replace(
+        THREE,
+        topics={"orders": 6, "payments": 2},
+        members={"a": script, "b": script},
+        events=(
+            Start(at=0, member="a"),
+            Pause(at=10, member="a", for_s=10),
+            ChangeTopic(at=12, topic="payments", partitions=None),
+            ChangeTopic(at=15, topic="payments", partitions=2),
+            Start(at=30, member="b"),
+        ),
+    )
+    assert play(Variant.COOPERATIVE, scenario=scenario) == set()
+    assert "I6" in play(Variant.COOPERATIVE, lost_for_revoked, scenario)
 
 
 FROZEN = replace(
