@@ -171,7 +171,7 @@ class ReconcilingMember(CommittingMember):
             if not self._error:
                 self._error, self._message = event.error, event.message
             return
-        if event.assigned is not None:
+        if event.assigned is not None and not self._is_dead:
             self._own(event.assigned)
             self._awaiting |= event.partitions
             if self._client_side is not None:
@@ -254,6 +254,11 @@ class ReconcilingMember(CommittingMember):
         until_ms = now_ms + self.settings.max_poll_interval_ms
         self._commit(offsets, now_ms, until_ms, then, retried=_BEFORE_REBALANCE)
 
+    @property
+    def _is_dead(self) -> bool:
+        """Whether it assigns nothing any more, and calls for nothing: so librdkafka's does after a fatal error."""
+        return self.state is State.FATAL and not self._ways.ends_with_membership
+
     def _is_overtaken(self) -> bool:
         if not self._ways.ends_with_membership:
             return False
@@ -288,6 +293,9 @@ class ReconcilingMember(CommittingMember):
         self._assign(step)
 
     def _assign(self, step: Reconciliation) -> None:
+        if self._is_dead:
+            self._reconciles = False
+            return
         then = partial(self._assigned, step)
         self._events.append(DueCallback(CallbackKind.ASSIGNED, step.added, then, step.assigned))
 
@@ -303,6 +311,8 @@ class ReconcilingMember(CommittingMember):
         if self._is_stranded:
             self._is_lost = self._has_news = False
             self._become(State.STABLE, now_ms)
+            return
+        if self._is_dead:
             return
         if self.state is not State.RECONCILING:
             self._lose(now_ms)  # it was fenced meanwhile

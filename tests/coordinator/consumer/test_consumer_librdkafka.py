@@ -195,6 +195,24 @@ def test_errors_have_the_names_of_codes_and_fatal_is_one() -> None:
     assert (a.calls(), a.owns) == ([], [])
 
 
+def test_a_fatal_error_ends_what_is_being_reconciled_without_a_callback() -> None:
+    """rd_kafka_rebalance_op_incr: the assignment that follows the commit of what was revoked calls nothing."""
+    play, a = alone()
+    a.positions[TopicPartition("foo", 5)] = 7
+    a.holds = lambda send: isinstance(send.request, OffsetCommit)
+    librdkafka(play, "b")
+    play.advance(5_000)
+    assert (a.calls(), a.owns) == ([("revoked", ALL[3:])], ALL[:3])
+    play.refuses = lambda request: (
+        ErrorCode.GROUP_ID_NOT_FOUND if isinstance(request, ConsumerGroupHeartbeat) else None
+    )
+    play.advance(10_000)
+    assert a.raised == ["_FATAL"]
+    play.release(a)
+    play.rest()
+    assert (a.calls(), a.owns) == ([], [])
+
+
 def _leaves_while_it_is_to_revoke(library: str) -> Application:
     """It polls again 20 s later."""
     play = Play()
