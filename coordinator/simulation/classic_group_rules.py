@@ -51,9 +51,9 @@ class ClassicGroupRules:
         self._hampered: int | None = None
         """How many rebalances there had been when claims of what does not exist last kept a leader from assigning what
         can stay. None: they never did."""
-        self._withheld: dict[TopicPartition, str] = {}
+        self._withheld: dict[TopicPartition, tuple[str, str]] = {}
         """What the leader of the present generation has given to nobody, since a member claims it and is to give it up
-        before the next one; by whom."""
+        before the next one; by whom: its name, and its member id then."""
         self._assigned_ms = 0
         """When the leader of the present generation assigned it."""
         self._subscribed: set[str] = set()
@@ -180,7 +180,7 @@ class ClassicGroupRules:
             return self._flaw_of_untold(place) if exists else ""
         if place in self._kept_claims:
             return STRAY_CLAIM
-        if self._is_restarted(self._withheld.get(place)):
+        if self._has_come_back(self._withheld.get(place)):
             return RESTARTED_WHILE_REVOKING
         is_new = not self._is_downgraded and place.topic not in self._subscribed
         if is_new and self._is_resubscribed(place.topic):
@@ -221,16 +221,22 @@ class ClassicGroupRules:
         is_known = self._hampered is not None and self._facts.measures.rebalances - self._hampered <= allowed
         return STRAY_CLAIM if is_known else ""
 
-    def _claimed_and_not_given(self, value: ClassicGroupValue) -> dict[TopicPartition, str]:
+    def _claimed_and_not_given(self, value: ClassicGroupValue) -> dict[TopicPartition, tuple[str, str]]:
         given = set(_all(self._handovers.has.values()))
         claims = {each.member: claimed(value.protocol, each.subscription) for each in value.members}
         return {
-            place: self._facts.name_of(member) for member, all_ in claims.items() for place in all_ - given
+            place: (self._facts.name_of(member), member)
+            for member, all_ in claims.items()
+            for place in all_ - given
         }
 
-    def _is_restarted(self, name: str | None) -> bool:
-        """Whether the member's process is another one than at the last assignment."""
-        return name is not None and self._facts.processes[name].started_ms > self._assigned_ms
+    def _has_come_back(self, claimant: tuple[str, str] | None) -> bool:
+        """Whether the member is another one than at the last assignment: its process has started again, or has lost
+        everything, and joined as a new member."""
+        if claimant is None:
+            return False
+        name, member = claimant
+        return self._facts.processes[name].member.member_id != member
 
     def _is_resubscribed(self, topic: str) -> bool:
         """Whether a static member that came back after the last assignment wants the topic."""

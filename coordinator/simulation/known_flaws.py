@@ -52,8 +52,9 @@ that left had has no owner until the next rebalance (I4)."""
 RESTARTED_WHILE_REVOKING = "restarted-while-revoking"
 """A static member of a cooperative group is told to give partitions up, and its process ends before it joins again. It
 comes back to a Stable group with the assignment of before: the second rebalance, which would give those partitions to
-others, was to begin with it. They have no owner until the next rebalance (I4). Real consumers show it in the story
-static-killed-while-revoking."""
+others, was to begin with it. They have no owner until the next rebalance (I4). It is the same where the group puts the
+member out, and another coordinator loads the group before it has rebalanced: the member has lost everything, and comes
+back to the Stable group of before. Real consumers show the former in the story static-killed-while-revoking."""
 
 RESUBSCRIBED_UNNOTICED = "resubscribed-unnoticed"
 """A static member comes back to a Stable classic group within its session and subscribes to a topic that no member did

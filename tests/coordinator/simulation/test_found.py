@@ -10,6 +10,7 @@ from coordinator.simulation.known_flaws import (
     ASSIGNED_AFTER_REPORT,
     CREATED_ANEW,
     REJOINED_UNNOTICED,
+    RESTARTED_WHILE_REVOKING,
     STRAY_CLAIM,
 )
 from coordinator.simulation.run import run
@@ -33,6 +34,7 @@ FOUND: dict[str, tuple[int, set[tuple[str, str]]]] = {
     "nobody-left": (67, set()),
     "rejoined-and-commits": (202, {("I1", REJOINED_UNNOTICED), ("I7", REJOINED_UNNOTICED)}),
     "reported-after-a-throw": (3505, {("I2", ASSIGNED_AFTER_REPORT)}),
+    "put-out-while-revoking": (931316, {("I4", RESTARTED_WHILE_REVOKING)}),
     "refused-again-and-again": (12813, set()),
     "refused-to-subscribe": (298032, set()),
     "regex-taken-back": (628574, set()),
