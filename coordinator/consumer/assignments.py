@@ -5,6 +5,7 @@ Topics go by id here, as the protocol names them; a topic that the client's meta
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -54,12 +55,16 @@ class Assignments:
     def is_reconciled(self) -> bool:
         return self._number == self._target_number and self.owned == self._target
 
-    def next_step(self, image: TopicImage, owned: Partitions) -> Reconciliation | None:
+    def next_step(
+        self, image: TopicImage, owned: Partitions, heeds: Container[str] | None = None
+    ) -> Reconciliation | None:
         """What to do for the target; None where everything that can be done is done and reported.
 
         A topic whose name was known once keeps it: one that was deleted is gone from the metadata before it is gone
         from the target. While a topic is not known, Java reports what it has as often as heartbeats are answered; here
         that waits for the topic.
+
+        :param heeds: topics of which there are metadata, by name; None: all
         """
         if self._target is None:
             return None
@@ -67,7 +72,7 @@ class Assignments:
         by_id: dict[UUID, tuple[int, ...]] = {}
         for topic, partitions in self._target.items():
             name = image.names.get(topic)
-            if name is not None:
+            if name is not None and (heeds is None or name in heeds):
                 names[topic] = name
             if topic in names:
                 by_id[topic] = partitions

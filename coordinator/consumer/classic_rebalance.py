@@ -411,7 +411,8 @@ class RebalancingMember(ClassicMembership):
             else:
                 self._fail("IllegalStateException", str(error))
             return
-        if not all(place.topic in self._topics() for place in assigned):
+        heeds = self._topics() if self._ways.heeds_subscription else self.image.topics
+        if not all(place.topic in heeds for place in assigned):
             self._end_rebalance()
             self._must_rejoin = True
             return

@@ -84,6 +84,10 @@ class Ways:
     """Whether the background thread of the classic consumer joins and syncs while the application does something else,
     and commits meanwhile. Callbacks wait for `poll`, and one that waits is called as what it was when it was due:
     partitions that were lost since are `revoked`, and committed."""
+    heeds_subscription: bool = True
+    """Whether a member takes over nothing of a topic that it does not subscribe to: a classic one joins again, a new
+    one that subscribes by name waits. Else it takes what it is assigned. A static member may be assigned what its
+    predecessor subscribed to."""
     forgives_assignments: bool = False
     """Whether an assignment of no bytes, which the coordinator has for who was not assigned anything, is an empty one,
     and a member joins again for one that it cannot read; or each `poll` throws (IllegalStateException)."""
@@ -117,6 +121,7 @@ _LIBRDKAFKA = Ways(
     throws_last=False,
     names_codes=True,
     rebalances_alone=True,
+    heeds_subscription=False,
     forgives_assignments=True,
     followers_watch=True,
     replaces_regex=True,

@@ -232,7 +232,9 @@ class ReconcilingMember(CommittingMember):
         """Begin to reconcile where there is something to reconcile, and it may begin now."""
         if self._reconciles:
             return
-        step = self._assignments.next_step(self.image, self.owned)
+        by_name = self._ways.heeds_subscription and not self.subscription.is_expression
+        heeds = self.subscription.topics if by_name else None
+        step = self._assignments.next_step(self.image, self.owned, heeds)
         if step is None:
             return
         if self._assignments.is_owned(step):
