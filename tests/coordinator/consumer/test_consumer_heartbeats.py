@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
-from uuid import UUID
 
 import pytest
 
@@ -15,7 +13,6 @@ from coordinator.consumer.reconciling_member import State
 from coordinator.engine.calls import Request
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.offsets.commit import OffsetCommit
-from coordinator.engine.topics import TopicImage
 from tests.coordinator.consumer.consumer_members import heartbeats, member_of, start
 from tests.coordinator.consumer.driver import Application, Play
 from tests.coordinator.engine.consumer import images
@@ -553,71 +550,3 @@ def test_a_static_member_that_was_killed_joins_after_the_session() -> None:
     play.advance(46_000)
     b = start(play, "b", instance="i")
     assert (b.raised, b.calls()) == ([], [("assigned", ALL)])
-
-
-# Topics.
-
-
-def test_topics_that_the_client_does_not_know_yet_are_reconciled_when_it_does() -> None:
-    play = Play(topics=images(("foo", 2)))
-    a = start(play, "a", topics=("foo", "new"))
-    a.calls()
-    play.change_topics(images(("foo", 2), ("new", 1), version=2), seen=False)
-    play.rest()
-    assert (a.calls(), a.owns) == ([], ["foo-0", "foo-1"])
-    assert not a.member.is_settled
-    heartbeats(a)
-    play.show_topics()
-    assert a.calls() == [("assigned", ["new-0"])]
-    assert {len(owned) for each in heartbeats(a) if (owned := each.owned)} == {2}
-    assert a.member.is_settled
-
-
-def test_a_member_that_knows_no_topic_of_its_assignment_gets_an_empty_one_first() -> None:
-    play = Play(topics=images(("foo", 2)))
-    late = images(version=0)
-    play.topics, engine_topics = late, play.topics
-    a = start(play, "a")
-    assert a.calls() == [("assigned", [])]
-    play.topics = engine_topics
-    play.show_topics()
-    assert a.calls() == [("assigned", ["foo-0", "foo-1"])]
-
-
-def test_a_topic_that_the_metadata_lack_is_kept_until_the_coordinator_takes_it() -> None:
-    play = Play(topics=images(("foo", 2), ("bar", 2)))
-    a = start(play, "a", topics=("foo", "bar"))
-    a.calls()
-    a.member.see_topics(images(("bar", 2)), play.now_ms)
-    play.rest()
-    assert a.calls() == []
-    play.change_topics(images(("foo", 2), ("bar", 3), version=2), seen=False)
-    play.rest()
-    assert a.calls() == [("assigned", ["bar-2"])]
-    assert a.owns == ["bar-0", "bar-1", "bar-2", "foo-0", "foo-1"]
-
-
-def test_a_deleted_topic_is_revoked_though_the_metadata_lack_it() -> None:
-    """K13, X2."""
-    play = Play(topics=images(("foo", 2), ("bar", 2)))
-    a = start(play, "a", topics=("foo", "bar"))
-    a.calls()
-    play.change_topics(images(("bar", 2), version=2))
-    play.rest()
-    assert a.calls() == [("revoked", ["foo-0", "foo-1"]), ("assigned", [])]
-    assert a.owns == ["bar-0", "bar-1"]
-
-
-def test_a_topic_that_comes_back_has_another_id_and_no_position() -> None:
-    """K13."""
-    play = Play(topics=images(("foo", 1)))
-    a = start(play, "a")
-    a.calls()
-    foo = play.topics.topics["foo"]
-    play.change_topics(images(version=2))
-    play.rest()
-    assert a.calls() == [("revoked", ["foo-0"]), ("assigned", [])]
-    play.change_topics(TopicImage.of([replace(foo, id=UUID(int=9))], version=3))
-    play.rest()
-    assert a.calls() == [("assigned", ["foo-0"])]
-    assert a.fetches == ["foo-0"]

@@ -180,33 +180,29 @@ def test_i5_a_target_that_leaves_a_partition_out() -> None:
         assert "I5" in play(Variant.CONSUMER)
 
 
+def replace_callbacks(member: Member, kind: CallbackKind, other: Callable[[Callback], Callback]) -> None:
+    """Have the member call its listener otherwise than it is to."""
+
+    def take() -> list[Output]:
+        return [
+            other(each) if isinstance(each, Callback) and each.kind is kind else each for each in original()
+        ]
+
+    original = member.take
+    member.take = take  # type: ignore[method-assign]
+
+
 @pytest.mark.parametrize("variant", [Variant.EAGER, Variant.COOPERATIVE, Variant.CONSUMER])
 @pytest.mark.parametrize("kind", [CallbackKind.ASSIGNED, CallbackKind.REVOKED])
 def test_i6_a_callback_that_names_nothing(variant: Variant, kind: CallbackKind) -> None:
     def change(member: Member) -> None:
-        def take() -> list[Output]:
-            return [
-                Callback(kind, frozenset()) if isinstance(each, Callback) and each.kind is kind else each
-                for each in original()
-            ]
-
-        original = member.take
-        member.take = take  # type: ignore[method-assign]
+        replace_callbacks(member, kind, lambda each: Callback(each.kind, frozenset()))
 
     assert "I6" in play(variant, change)
 
 
 def lost_for_revoked(member: Member) -> None:
-    def take() -> list[Output]:
-        return [
-            Callback(CallbackKind.LOST, each.partitions)
-            if isinstance(each, Callback) and each.kind is CallbackKind.REVOKED
-            else each
-            for each in original()
-        ]
-
-    original = member.take
-    member.take = take  # type: ignore[method-assign]
+    replace_callbacks(member, CallbackKind.REVOKED, lambda each: Callback(CallbackKind.LOST, each.partitions))
 
 
 def test_i6_lost_without_having_fallen_out() -> None:
