@@ -211,8 +211,8 @@ class Step:
     """What the group looks like while the step runs."""
     expectation: Expectation | None = None
     """None where there is nothing to compute from, such as an empty group."""
-    course: Course | None = field(default=None, compare=False, metadata=UNWRITTEN)
-    """How it goes, for the expectation and the picture; None where the group notices nothing."""
+    course: Course | None = field(default=None, compare=False)
+    """How it goes, for the expectation, the picture and the rehearsal; None where the group notices nothing."""
     shell: tuple[str, ...] = ()
     """Commands that carry the step out, as far as commands can."""
     commands: tuple[str, ...] = ()

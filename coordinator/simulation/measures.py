@@ -22,6 +22,7 @@ class Measures:
         self.rebalances = 0
         self.moved = 0
         self.read_twice = 0
+        self.commits_refused = 0
         self.changed_ms = 0
         """When something last changed: who owns what, an epoch, a callback, an exception."""
         self.zombies_since: dict[Process, int] = {}

@@ -45,7 +45,7 @@ def run(
         result = _result(world, seed, variant, is_cut=not is_whole)
         if not is_whole:
             return result
-        is_at_rest = _come_to_rest(world, limit)
+        is_at_rest = come_to_rest(world, limit)
     has_converged = is_at_rest and world.measures.changed_ms <= played.until_s * 1000
     return replace(
         result,
@@ -55,8 +55,11 @@ def run(
     )
 
 
-def _come_to_rest(world: World, limit: int) -> bool:
-    """The quiet time: I4, I9, I10 and, at rest, I6 and I13. Whether it comes to rest."""
+def come_to_rest(world: World, limit: int) -> bool:
+    """The quiet time, without faults: I4, I9, I10 and, at rest, I6 and I13. Whether it comes to rest.
+
+    :param limit: steps of the world after which it is cut, which is no rest
+    """
     rules, schedule = world.invariants.rest, world.schedule
     world.calm_down()
     rules.begin(world.measures.rebalances)

@@ -431,6 +431,7 @@ class World:
 
     def committed(self, process: Process, committed: Committed) -> None:
         if committed.error:
+            self.measures.commits_refused += 1
             what = words_for(frozenset(committed.offsets))
             self.story.tell(process.name, f"commit of {what} fails: {committed.error}")
 

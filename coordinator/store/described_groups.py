@@ -90,7 +90,7 @@ def classic_group(group: ClassicGroup) -> tuple[Group, tuple[Problem, ...]]:
     )
     # In the record's order, which is the broker's own.
     members = () if stored is None else stored.members
-    return described.classic_group(bare, map(_classic_member, members), stable=True)
+    return described.classic_group(bare, map(classic_member, members), stable=True)
 
 
 def shown_protocol(group: ClassicGroup) -> str | None:
@@ -98,7 +98,8 @@ def shown_protocol(group: ClassicGroup) -> str | None:
     return (group.protocol or None) if group.members else None
 
 
-def _classic_member(member: ClassicMemberValue) -> tuple[Member, bytes, bytes]:
+def classic_member(member: ClassicMemberValue) -> tuple[Member, bytes, bytes]:
+    """A member of a classic group as the broker knows it, its metadata and its assignment."""
     bare = Member(
         id=member.member,
         instance=member.instance,

@@ -1,0 +1,147 @@
+"""From a plan and the group that a source shows to rehearsals, a seed each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from assignors.errors import AssignorFailedError, NoCommonProtocolError, UnknownAssignorError
+from cli.errors import ExitStatus, UsageError
+from cli.progress import Progress
+from cli.sources.permissions import ending
+from cli.sources.source import Source
+from coordinator.errors import InvalidSetting
+from groups.group_spec import wanted_topics
+from groups.model import Problem
+from groups.what_if import WhatIf
+from migration.model import Plan
+from migration.rehearsal.cast import Cast
+from migration.rehearsal.errors import CannotRehearseError
+from migration.rehearsal.play import Rehearsed, cast_for, is_of_group, places, rehearse
+from migration.rehearsal.stage import Found
+from migration.walk import sampled
+
+MOST_WAYS_BACK = 12
+"""Rounds from which the way back is rehearsed: all of a short plan, evenly spread ones of a long one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RehearsalRequest:
+    """What is to be played."""
+
+    plan: Plan
+    found: Found
+    cast: Cast
+    seeds: range
+    stop_at: tuple[int, int] | None
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class Rehearsal:
+    """What came of it."""
+
+    request: RehearsalRequest
+    played: list[Rehearsed] = field(default_factory=list)
+    back: list[Rehearsed] = field(default_factory=list)
+    """From rounds on the way, from the first seed."""
+    told: Rehearsed | None = None
+    """The first one that is not safe, or the first one where a story was asked for, with its story."""
+
+    @property
+    def is_safe(self) -> bool:
+        return all(each.is_safe for each in (*self.played, *self.back))
+
+
+def find(plan: Plan, source: Source) -> Found:
+    """The plan's group. UsageError where it is another one than the plan was made for."""
+    described = source.describe([plan.group], offsets=False)
+    if not described.items:
+        raise ending(described.problems[0])
+    (group,) = described.items
+    read = source.topics(wanted_topics([group], WhatIf()), end_offsets=False)
+    found = Found(group=group, cluster=source.cluster(), topics={topic.name: topic for topic in read.items})
+    differences = is_of_group(plan, found).differences
+    if differences:
+        told = "; ".join(f"{each.what}: {each.plan} in the plan, now {each.now}" for each in differences)
+        raise UsageError(f"this plan is not that of the group {plan.group}, or no longer: {told}. Plan anew")
+    return found
+
+
+def request_of(plan: Plan, found: Found, *, first: int, count: int, stop_at: str | None) -> RehearsalRequest:
+    """What the options ask for. UsageError for what cannot be rehearsed."""
+    if not places(plan):
+        raise UsageError(
+            "the plan has no round to rehearse: the group is there already, the plan is blocked, or an older Kohort "
+            "wrote it (plan anew)"
+        )
+    try:
+        cast = cast_for(plan, found)
+    except CannotRehearseError as error:
+        raise UsageError(f"{plan.group}: {error}") from None
+    place = None if stop_at is None else _place(plan, stop_at)
+    return RehearsalRequest(
+        plan=plan, found=found, cast=cast, seeds=range(first, first + count), stop_at=place
+    )
+
+
+def _place(plan: Plan, text: str) -> tuple[int, int]:
+    known = places(plan)
+    for step, round_ in known:
+        if text == f"{step}.{round_}":
+            return step, round_
+    first, last = known[0], known[-1]
+    raise UsageError(
+        f"--stop-at {text!r}: expected a step and a round of it, from {first[0]}.{first[1]} to {last[0]}.{last[1]}"
+    )
+
+
+def carry_out(request: RehearsalRequest, *, story: bool) -> Rehearsal:
+    """Play every seed; without --stop-at, from the first one the ways back too.
+
+    :raises UsageError: the group cannot be played
+    """
+    rehearsal = Rehearsal(request=request)
+    ways = _ways_back(request)
+    with Progress("rehearsing", total=len(request.seeds) + len(ways)) as progress:
+        for seed in request.seeds:
+            rehearsal.played.append(_play(request, seed, request.stop_at))
+            progress.advance(1)
+        for place in ways:
+            if rehearsal.played[0].is_safe:
+                rehearsal.back.append(_play(request, request.seeds[0], place))
+            progress.advance(1)
+        rehearsal.told = _told(rehearsal, story=story)
+    return rehearsal
+
+
+def _ways_back(request: RehearsalRequest) -> list[tuple[int, int]]:
+    if request.stop_at is not None:
+        return []
+    known = places(request.plan)
+    chosen = sampled(len(known), 0, MOST_WAYS_BACK)
+    return [place for index, place in enumerate(known) if index in chosen]
+
+
+def _told(rehearsal: Rehearsal, *, story: bool) -> Rehearsed | None:
+    request = rehearsal.request
+    for each in (*rehearsal.played, *rehearsal.back):
+        if not each.is_safe or story:
+            place = request.stop_at if each.back is None else (each.back.step, each.back.round)
+            return _play(request, each.seed, place, tells=True)
+    return None
+
+
+def _play(
+    request: RehearsalRequest, seed: int, stop_at: tuple[int, int] | None, *, tells: bool = False
+) -> Rehearsed:
+    try:
+        return rehearse(request.plan, request.found, request.cast, seed, stop_at=stop_at, tells=tells)
+    except (
+        CannotRehearseError, InvalidSetting, UnknownAssignorError, NoCommonProtocolError, AssignorFailedError,
+    ) as error:  # fmt: skip
+        raise UsageError(f"{request.plan.group} cannot be rehearsed: {error}") from None
+
+
+def status_of(rehearsal: Rehearsal) -> ExitStatus:
+    """FALSE where a seed is not safe."""
+    return ExitStatus.DONE if rehearsal.is_safe else ExitStatus.FALSE

@@ -1,0 +1,46 @@
+"""`kohort rehearse`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.options import OutputOptions, SourceOptions, option
+
+
+def rehearse(
+    *,
+    plan: Annotated[
+        Path, typer.Argument(metavar="PLAN", help="The plan: what `kohort plan --output yaml` or json wrote.")
+    ],
+    seeds: Annotated[int, option("--seeds", "Rehearse from so many seeds.", "N", min=1, max=1_000_000)] = 1,
+    seed: Annotated[
+        int, option("--seed", "The first seed; one that failed fails again.", "S", min=0, max=2**53)
+    ] = 1,
+    stop_at: Annotated[
+        str | None,
+        option("--stop-at", "Go back after this round of this step, such as 2.1.", "STEP.ROUND"),
+    ] = None,
+    story: Annotated[bool, option("--story", "Print what happened, line by line.")] = False,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    """Rehearse a plan on the group as it is now, in simulated time: what each round costs, and whether it is safe.
+
+    Nothing is changed. Exits with 0: safe in every seed; 1: an invariant fell, or a gate opened too early or not at
+    all; 2: the plan is not, or no longer, that of the group.
+    """
+    from cli.output import emit
+    from cli.selection import opened
+    from cli.verbs.plan.plan_files import read_plan
+    from cli.verbs.rehearse.action import carry_out, find, request_of, status_of
+    from cli.verbs.rehearse.view import rehearsal_document
+
+    read = read_plan(plan)
+    with opened(source) as groups:
+        found = find(read, groups)
+    request = request_of(read, found, first=seed, count=seeds, stop_at=stop_at)
+    rehearsal = carry_out(request, story=story)
+    emit(rehearsal_document(rehearsal), output, status_of(rehearsal))

@@ -1,0 +1,203 @@
+"""The document of `kohort rehearse`: is it safe, what each round costs, and what the way back does."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from statistics import median
+from typing import Any
+
+from cli.counts import counted
+from cli.render.cells import Cell
+from cli.render.document import Block, Code, Document, Heading, Table, Text, columns
+from cli.verbs.rehearse.action import Rehearsal
+from migration.model import Plan
+from migration.rehearsal.play import Rehearsed, RoundPlayed
+
+_FIGURES = ("rebalances", "moved", "without_owner_s", "read_twice", "commits_refused")
+_COLUMNS = ("#REBALANCES", "#MOVED", "#WITHOUT-OWNER-S", "#READ-TWICE", "#COMMITS-REFUSED")
+_COMPUTED = ("rebalances", "moved", "without_owner_s")
+
+
+def rehearsal_document(rehearsal: Rehearsal) -> Document:
+    """Rounds over all seeds: the median, and the worst where there are several."""
+    request = rehearsal.request
+    return Document(
+        command="rehearse",
+        data={
+            "group": request.plan.group,
+            "seed": request.seeds[0],
+            "seeds": len(request.seeds),
+            "safe": rehearsal.is_safe,
+            "rounds": list(_rounds_data(rehearsal)),
+            "back": [
+                {"step": each.step, "round": each.round, **asdict(each.costs)}
+                | {"lasted_s": each.lasted_s, "arrived": each.arrived}
+                for run in (*rehearsal.played, *rehearsal.back)
+                if (each := run.back) is not None
+            ],
+            "computed": list(_computed(rehearsal)),
+            "unsafe": list(_unsafe_data(rehearsal)),
+            "story": list(rehearsal.told.story) if rehearsal.told else [],
+        },
+        blocks=list(_blocks(rehearsal)),
+        remarks=tuple(_remarks(rehearsal)),
+    )
+
+
+def _of_rounds(rehearsal: Rehearsal) -> Iterator[list[RoundPlayed]]:
+    """Each round that some seed came to, over the seeds."""
+    by_place: dict[tuple[int, int], list[RoundPlayed]] = {}
+    for run in rehearsal.played:
+        for each in run.rounds:
+            by_place.setdefault((each.step, each.round), []).append(each)
+    return iter(by_place[place] for place in sorted(by_place))
+
+
+def _figures(played: Sequence[RoundPlayed], *, worst: bool) -> dict[str, Any]:
+    """The median or the worst of each figure; a gate that stayed closed in a seed has no time."""
+    of = max if worst else median
+    found = {name: _number(of([getattr(each.costs, name) for each in played])) for name in _FIGURES}
+    times = [each.gate_open_after_s for each in played]
+    known = [each for each in times if each is not None]
+    return {**found, "gate_open_after_s": _number(of(known)) if len(known) == len(times) else None}
+
+
+def _number(value: float) -> float | int:
+    return int(value) if float(value).is_integer() else round(value, 1)
+
+
+def _rounds_data(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
+    for played in _of_rounds(rehearsal):
+        first = played[0]
+        yield {
+            "step": first.step,
+            "round": first.round,
+            **_figures(played, worst=False),
+            "worst": _figures(played, worst=True),
+        }
+
+
+def _computed(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
+    """Of each step: what the plan computes, and the median of what the rehearsals came to."""
+    for number, step in enumerate(rehearsal.request.plan.steps, 1):
+        sums = [
+            [
+                sum(getattr(each.costs, name) for each in run.rounds if each.step == number)
+                for name in _COMPUTED
+            ]
+            for run in rehearsal.played
+        ]
+        if step.course is None or not any(
+            each.step == number for run in rehearsal.played for each in run.rounds
+        ):
+            continue
+        expected = step.expectation
+        yield {
+            "step": number,
+            "computed": None if expected is None else {name: getattr(expected, name) for name in _COMPUTED},
+            "rehearsed": {
+                name: _number(median(column))
+                for name, column in zip(_COMPUTED, zip(*sums, strict=True), strict=True)
+            },
+        }
+
+
+def _unsafe_data(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
+    for run in (*rehearsal.played, *rehearsal.back):
+        for reason in run.unsafe:
+            yield {"seed": run.seed, "reason": reason, "replay": _replay(run)}
+
+
+def _replay(run: Rehearsed) -> str:
+    words = ["kohort", "rehearse", "PLAN.yaml", "--seed", str(run.seed)]
+    if run.back is not None:
+        words += ["--stop-at", f"{run.back.step}.{run.back.round}"]
+    return shlex.join([*words, "--story"])
+
+
+def _blocks(rehearsal: Rehearsal) -> Iterator[Block]:
+    request = rehearsal.request
+    yield Heading(f"{request.plan.group}: {request.plan.path or request.plan.destination.value}", level=1)
+    yield Text(_verdict(rehearsal))
+    yield _rounds_table(rehearsal)
+    gone_back = [run.back for run in (*rehearsal.played, *rehearsal.back) if run.back is not None]
+    if gone_back:
+        yield Heading("Going back to the start")
+        yield Table(
+            columns=columns("#STEP", "#ROUND", *_COLUMNS, "#LASTED-S", "ARRIVED"),
+            rows=[
+                [
+                    each.step,
+                    each.round,
+                    *asdict(each.costs).values(),
+                    each.lasted_s,
+                    "yes" if each.arrived else "no",
+                ]
+                for each in gone_back
+            ],
+        )
+    yield Heading("Computed and rehearsed, by step")
+    yield _computed_table(rehearsal)
+    if rehearsal.told is not None:
+        yield Heading(f"Story of seed {rehearsal.told.seed}")
+        yield Code(rehearsal.told.story or ("nothing happened",), language="text")
+
+
+def _verdict(rehearsal: Rehearsal) -> str:
+    seeds = counted(len(rehearsal.request.seeds), "seed")
+    if rehearsal.is_safe:
+        return f"Safe: rehearsed from {seeds}."
+    unsafe = list(_unsafe_data(rehearsal))
+    first = unsafe[0]
+    return (
+        f"Not safe. Seed {first['seed']}: {first['reason']}. `{first['replay']}` tells the story again."
+        f"{f' {len(unsafe) - 1} more reasons are in --output json.' if len(unsafe) > 1 else ''}"
+    )
+
+
+def _rounds_table(rehearsal: Rehearsal) -> Table:
+    several, plan = len(rehearsal.request.seeds) > 1, rehearsal.request.plan
+    rows: list[list[Cell]] = []
+    for played in _of_rounds(rehearsal):
+        first = played[0]
+        head: list[Cell] = [first.step, first.round, _who(plan, first)]
+        if not several:
+            rows.append([*head, *_figures(played, worst=False).values()])
+            continue
+        rows.append([*head, "median", *_figures(played, worst=False).values()])
+        rows.append([*head, "worst", *_figures(played, worst=True).values()])
+    of_them = ("OF-SEEDS",) if several else ()
+    return Table(
+        columns=columns("#STEP", "#ROUND", "MEMBERS", *of_them, *_COLUMNS, "#GATE-OPEN-AFTER-S"), rows=rows
+    )
+
+
+def _who(plan: Plan, played: RoundPlayed) -> str:
+    rounds = plan.steps[played.step - 1].rounds
+    names = rounds[played.round - 1] if played.round <= len(rounds) else ()
+    return f"{names[0]} and {len(names) - 1} more" if len(names) > 2 else " ".join(names)
+
+
+def _computed_table(rehearsal: Rehearsal) -> Table:
+    rows: list[list[Cell]] = []
+    for each in _computed(rehearsal):
+        for what in ("computed", "rehearsed"):
+            found = each[what]
+            rows.append([each["step"], what, *(found[name] if found else None for name in _COMPUTED)])
+    return Table(columns=columns("#STEP", "FIGURES", *_COLUMNS[:3]), rows=rows)
+
+
+def _remarks(rehearsal: Rehearsal) -> Iterator[str]:
+    yield from rehearsal.request.cast.remarks
+    misplaced = max((run.misplaced for run in rehearsal.played), default=0)
+    if misplaced:
+        yield (
+            f"{counted(misplaced, 'partition')} began with another member than was found: who gets what depends on "
+            "how a group came about"
+        )
+    yield (
+        "played with 10 records a second in each partition, the clients' default settings but for what the plan "
+        f"changes, and restarts of {rehearsal.request.plan.bounce_s:g} s"
+    )

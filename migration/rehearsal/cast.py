@@ -1,0 +1,114 @@
+"""Members of the simulation, made from those of a group: what is known of each, and what is taken for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from coordinator.consumer import library as simulated
+from coordinator.simulation.beginning import Client
+from coordinator.simulation.scenario import MemberScript
+from groups.client_library import library_of
+from groups.group_spec import current_of
+from groups.model import Group, GroupType, Member, MemberProtocol, usual_protocol
+from migration.course import Start
+from migration.model import PlannedMember, names_of
+from migration.rehearsal.errors import CannotRehearseError
+
+NEAREST = "java"
+"""Whose policy a library has that the simulation does not know: most were written after Java's consumer."""
+
+_DRAWN = re.compile(r".+-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""A classic member id as a broker draws it: the client id or the instance id, and a UUID."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actor:
+    """A member as it is played."""
+
+    name: str
+    """What the plan's rounds call it."""
+    script: MemberScript
+    client: Client
+    id: str | None
+    """The member id that it was found with; None where a coordinator would not have drawn it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cast:
+    """Everybody, by the id that a member had when the plan was made."""
+
+    actors: Mapping[str, Actor]
+    remarks: tuple[str, ...]
+    """What was taken for what is not known."""
+
+
+def cast_of(group: Group, planned: Sequence[PlannedMember]) -> Cast:
+    """Of the group as it is now; `planned` are its members as the plan has them.
+
+    :raises CannotRehearseError: a member is not known well enough to be played
+    """
+    libraries = {one.id: one.library for one in planned}
+    names = names_of([PlannedMember.of(member) for member in group.members])
+    actors: dict[str, Actor] = {}
+    taken: dict[str, list[str]] = {}
+    for member in group.members:
+        name = names[member.id]
+        library = libraries.get(member.id) or library_of(member).name
+        if library not in simulated.LIBRARIES:
+            taken.setdefault(library or "an unknown library", []).append(name)
+        actors[member.id] = Actor(
+            name=name,
+            script=_script(group, member, library),
+            client=Client(id=member.client.id or name, host=member.client.host or "/127.0.0.1"),
+            id=member.id if _can_be_drawn(member) else None,
+        )
+    return Cast(actors=actors, remarks=tuple(_remark(*each) for each in sorted(taken.items())))
+
+
+def started(script: MemberScript, start: Start) -> MemberScript:
+    """The script of a member that is started as a step of a plan says."""
+    return replace(
+        script,
+        protocol=start.protocol.value,
+        assignors=start.assignors if start.protocol is MemberProtocol.CLASSIC else (),
+        remote_assignor=start.remote_assignor,
+    )
+
+
+def _script(group: Group, member: Member, library: str | None) -> MemberScript:
+    protocol = member.protocol or usual_protocol(group.type)
+    if protocol is None:
+        raise CannotRehearseError(f"the group is of type {group.type.value}: only consumers are rehearsed")
+    wanted = member.subscription
+    # A describe of a classic member shows topics where the client matches a regular expression itself.
+    topics = wanted.topics if wanted is not None else tuple(sorted(current_of(group, member)))
+    regex = wanted.regex if wanted is not None else None
+    if not topics and not regex:
+        raise CannotRehearseError(f"what {member.id} subscribes to is not known")
+    assignors = member.protocols or ((group.protocol,) if group.protocol else ())
+    if protocol is MemberProtocol.CLASSIC and not assignors:
+        raise CannotRehearseError(f"which assignors {member.id} lists is not known")
+    in_use = group.protocol if group.type is GroupType.CONSUMER else None
+    return MemberScript(
+        library=library if library in simulated.LIBRARIES else NEAREST,
+        protocol=protocol.value,
+        assignors=assignors if protocol is MemberProtocol.CLASSIC else (),
+        remote_assignor=in_use if protocol is MemberProtocol.CONSUMER else None,
+        topics=topics,
+        regex=regex,
+        instance=member.instance,
+        rack=member.rack,
+    )
+
+
+def _can_be_drawn(member: Member) -> bool:
+    if member.protocol is MemberProtocol.CONSUMER:
+        return True
+    return _DRAWN.fullmatch(member.id) is not None
+
+
+def _remark(library: str, names: Sequence[str]) -> str:
+    who = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    return f"there is no policy of {library} ({who}): played as {NEAREST}, the nearest one"

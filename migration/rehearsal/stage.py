@@ -1,0 +1,215 @@
+"""The group in its simulated world: as its members have it, and as a broker would describe it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+from coordinator.consumer.outputs import TopicPartition
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.config import Config
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.consumer.target_assignment import shown_assignor
+from coordinator.engine.describe_groups import consumer_group
+from coordinator.simulation.beginning import Beginning
+from coordinator.simulation.consumers import GROUP
+from coordinator.simulation.result import Violation
+from coordinator.simulation.run import LIMIT, come_to_rest
+from coordinator.simulation.scenario import Close, MemberScript, Restart, Scenario, Start
+from coordinator.simulation.world import World
+from coordinator.store.described_groups import classic_member
+from groups import described
+from groups.group_spec import current_of
+from groups.model import Cluster, Group, GroupState, GroupType, Topic
+from migration.rehearsal.cast import Cast
+from migration.rehearsal.errors import CannotRehearseError
+
+REST_S = 5.0
+"""How long nothing may have changed before the rehearsal begins: longer than a heartbeat interval."""
+PATIENCE_S = 600.0
+"""How long the group has for that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a source shows of the group and its cluster."""
+
+    group: Group
+    cluster: Cluster
+    topics: Mapping[str, Topic]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """What happened up to a moment, or between two."""
+
+    rebalances: int = 0
+    moved: int = 0
+    """Partitions that came to another member than had them last."""
+    without_owner_s: float = 0.0
+    """Partition-seconds."""
+    read_twice: int = 0
+    commits_refused: int = 0
+
+    def __sub__(self, before: Costs) -> Costs:
+        return Costs(
+            rebalances=self.rebalances - before.rebalances,
+            moved=self.moved - before.moved,
+            without_owner_s=round(self.without_owner_s - before.without_owner_s, 3),
+            read_twice=self.read_twice - before.read_twice,
+            commits_refused=self.commits_refused - before.commits_refused,
+        )
+
+
+class Stage:
+    """See the module. Members are called by the ids that they had when the plan was made."""
+
+    def __init__(self, found: Found, cast: Cast, seed: int, *, tells: bool) -> None:
+        """:raises InvalidSetting: a setting of the brokers cannot be played"""
+        self.found, self._cast = found, cast
+        actors = cast.actors.values()
+        settings = _settings(found)
+        self._assignor = Config.parse(settings).group_consumer_assignors[0]
+        scenario = Scenario(
+            name=found.group.id,
+            topics={topic.name: topic.partitions for topic in found.topics.values()},
+            settings=settings,
+            members={actor.name: actor.script for actor in actors},
+        )
+        self.world = World(
+            scenario,
+            seed,
+            member_ids={actor.name: [actor.id] for actor in actors if actor.id is not None},
+            tells=tells,
+            beginning=Beginning(
+                clients={actor.name: actor.client for actor in actors},
+                topic_ids={topic.name: topic.id for topic in found.topics.values() if topic.id is not None},
+            ),
+        )
+        self.scripts = {member: actor.script for member, actor in cast.actors.items()}
+        """As each member was started last."""
+
+    # What is done to it.
+
+    def begin(self) -> None:
+        """Start everybody as found: first those of the classic protocol, as they were first where both are spoken.
+
+        :raises CannotRehearseError: the group as it was found does not come to rest
+        """
+        by_protocol = {
+            protocol: [one.name for one in self._cast.actors.values() if one.script.protocol == protocol]
+            for protocol in ("classic", "consumer")
+        }
+        for names in filter(None, by_protocol.values()):
+            for name in names:
+                self.world.play(Start(at=0, member=name))
+            if not self.rest():
+                raise CannotRehearseError(f"the group as it was found does not come to rest: {self.unrest()}")
+
+    def rest(self) -> bool:
+        """Let time pass until nothing has changed for a while; False where it goes on for too long."""
+        world = self.world
+        end_ms = world.schedule.now_ms + int(PATIENCE_S * 1000)
+        while world.schedule.now_ms < end_ms:
+            self.wait(1.0)
+            quiet_ms = world.schedule.now_ms - world.measures.changed_ms
+            if not self.unrest() and quiet_ms >= REST_S * 1000:
+                return True
+        return False
+
+    def wait(self, seconds: float) -> None:
+        schedule = self.world.schedule
+        schedule.play(schedule.now_ms + int(seconds * 1000), LIMIT)
+
+    def restart(self, member: str, script: MemberScript, after_s: float) -> None:
+        """Close it, and start it with another script so long after it has ended."""
+        self.scripts[member] = script
+        name = self._cast.actors[member].name
+        self.world.play(Restart(at=0, member=name, script=script, after_s=after_s))
+
+    def stop(self, member: str) -> None:
+        self.world.play(Close(at=0, member=self._cast.actors[member].name))
+
+    def start(self, member: str, script: MemberScript) -> None:
+        """Start a member that was stopped."""
+        self.restart(member, script, 0.0)
+
+    def calm(self) -> bool:
+        """The end: whether all comes to rest, and stays there."""
+        return come_to_rest(self.world, LIMIT)
+
+    # What is seen of it.
+
+    @property
+    def now_s(self) -> float:
+        return self.world.schedule.now_ms / 1000
+
+    @property
+    def costs(self) -> Costs:
+        """Up to now."""
+        for process in self.world.processes.values():
+            process.count_reading()
+        measures = self.world.measures
+        return Costs(
+            rebalances=measures.rebalances,
+            moved=measures.moved,
+            without_owner_s=measures.without_owner_s,
+            read_twice=measures.read_twice,
+            commits_refused=measures.commits_refused,
+        )
+
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        return tuple(self.world.violations.all)
+
+    def unrest(self) -> str:
+        """What is not at rest by the members' own view; empty where all is."""
+        return self.world.invariants.rest.unrest()
+
+    def misplaced(self) -> int:
+        """How many partitions another member has than was found with them."""
+        wanted = {
+            (place, actor.name)
+            for member in self.found.group.members
+            for actor in (self._cast.actors[member.id],)
+            for topic, numbers in current_of(self.found.group, member).items()
+            for place in (TopicPartition(topic, number) for number in numbers)
+        }
+        has = {(place, name) for name, each in self.world.processes.items() for place in each.owned}
+        return len(has - wanted)
+
+    def group(self) -> Group | None:
+        """As a broker describes it, with its leader; None where there is none."""
+        stored = self.world.engine.state.groups.get(GROUP)
+        if isinstance(stored, ClassicGroup):
+            return replace(_classic(stored), id=self.found.group.id)
+        if isinstance(stored, ConsumerGroup):
+            assignor = shown_assignor(stored.wishes(), self._assignor)
+            shown = consumer_group(stored, self.world.topics.image.names, assignor)
+            return replace(shown, id=self.found.group.id)
+        return None
+
+
+def _settings(found: Found) -> dict[str, str]:
+    """The brokers' settings as far as the engine has them; what is set for the group itself wins."""
+    names = {field.name.replace("_", ".") for field in fields(Config)}
+    own = {f"group.{name}": value for name, value in (found.group.settings or {}).items()}
+    known = {**(found.cluster.settings or {}), **own}
+    return {name: value for name, value in known.items() if name in names}
+
+
+def _classic(stored: ClassicGroup) -> Group:
+    is_stable = stored.state is GroupState.STABLE
+    protocol = (stored.protocol or None) if is_stable else None
+    bare = Group(
+        id=stored.id,
+        type=GroupType.CLASSIC,
+        state=stored.state,
+        protocol_type=stored.protocol_type,
+        protocol=protocol,
+        generation=stored.generation,
+        leader=stored.leader,
+    )
+    assignments = {member.id: member.assignment for member in stored.members.values()}
+    members = stored.member_values(protocol, assignments)
+    return described.classic_group(bare, map(classic_member, members), stable=is_stable)[0]
