@@ -131,6 +131,8 @@ class _Play:
         self._done: list[Callable[[], None]] = []
         """What undoes each round that was done."""
         self._began_with: tuple[PlannedMember, ...] = ()
+        self._stopped: set[str] = set()
+        """Members that are to be away."""
 
     def play(self, stop_at: tuple[int, int] | None) -> Rehearsed:
         stage = self._stage
@@ -187,9 +189,10 @@ class _Play:
 
     def _do(self, course: Course, members: Sequence[str]) -> None:
         scripts = {member: self._stage.scripts[member] for member in members}
+        self._stopped -= set(members)
         if course.manner is Manner.STOP:
-            for member in members:
-                self._stage.stop(member)
+            self._stopped |= set(members)
+            self._stop(members)
             self._done.append(lambda: self._start(scripts))
         elif course.start is not None:
             new = {member: started(script, course.start) for member, script in scripts.items()}
@@ -233,7 +236,7 @@ class _Play:
                 return False
             stage.unrest()  # it counts since when each member is settled
             stage.wait(ASK_S)
-        if unrest := stage.unrest():
+        if unrest := stage.missing(self._stopped) or stage.unrest():
             self._unsafe.append(f"{what} opens too early, at {stage.now_s:.1f} s: {unrest}")
         return True
 

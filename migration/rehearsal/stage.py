@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 
 from coordinator.consumer.outputs import TopicPartition
@@ -165,6 +165,13 @@ class Stage:
     def unrest(self) -> str:
         """What is not at rest by the members' own view; empty where all is."""
         return self.world.invariants.rest.unrest()
+
+    def missing(self, stopped: Collection[str]) -> str:
+        """Who does not run but is to, of all but the members that were `stopped`; empty where everybody does."""
+        for member, actor in self._cast.actors.items():
+            if member not in stopped and not self.world.processes[actor.name].is_running:
+                return f"{actor.name} has not come back"
+        return ""
 
     def misplaced(self) -> int:
         """How many partitions another member has than was found with them."""

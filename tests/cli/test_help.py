@@ -28,7 +28,7 @@ def test_the_commands_are_there() -> None:
         "gate", "help",
         "list", "log dump", "log verify",
         "offsets clone", "offsets delete", "offsets export", "offsets import", "offsets reset",
-        "plan", "serve", "simulate", "snapshot", "validate-regex", "watch",
+        "plan", "rehearse", "serve", "simulate", "snapshot", "validate-regex", "watch",
     ]  # fmt: skip
 
 

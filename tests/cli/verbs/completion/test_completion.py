@@ -26,8 +26,8 @@ FREE_TEXT = {
     "--concurrency", "--conf", "--config", "--every", "--fail-rack", "--for", "--from", "--group", "--jobs",
     "--key-type", "--limit", "--listen", "--master", "--match", "--property", "--regex", "--round", "--secret",
     "--secret-env", "--secret-file", "--seed", "--seeds", "--shift-by", "--since", "--sort", "--speed", "--step",
-    "--timeout", "--to", "--to-datetime", "--to-offset", "--topic", "--until", "--validate-regex", "--wait",
-    "--watch",
+    "--stop-at", "--timeout", "--to", "--to-datetime", "--to-offset", "--topic", "--until", "--validate-regex",
+    "--wait", "--watch",
 }  # fmt: skip
 """Options whose values nobody can guess. Any other must say in cli/verbs/completion/values.py what it takes."""
 

@@ -1,0 +1,93 @@
+"""`kohort rehearse` on files: what it prints, exit statuses, plans that are not of the group."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli.command import Answer, Kohort
+
+SOURCE = "--embedded"
+
+
+@pytest.fixture
+def plan(kohort: Kohort, sample: Path, tmp_path: Path) -> Path:
+    """A plan of the sample's billing."""
+    return _written(kohort, sample, tmp_path, "billing")
+
+
+def _written(kohort: Kohort, sample: Path, directory: Path, group: str) -> Path:
+    question = f"plan {group} --to cooperative --client java:3.7.0 --output yaml --embedded"
+    file = directory / f"{group}.yaml"
+    file.write_text(kohort.quick(question, sample).succeeded().stdout)
+    return file
+
+
+def _rehearse(kohort: Kohort, plan: Path, sample: Path, *options: str) -> Answer:
+    answer = kohort.quick("rehearse", str(plan), SOURCE, str(sample), *options)
+    assert not answer.traceback, answer.stderr
+    return answer
+
+
+def test_a_safe_plan(kohort: Kohort, plan: Path, sample: Path) -> None:
+    document = _rehearse(kohort, plan, sample, "--seeds", "3", "--output", "json").succeeded().document
+    assert (document["safe"], document["seeds"], document["unsafe"]) == (True, 3, [])
+    places = [(each["step"], each["round"]) for each in document["rounds"]]
+    assert places == [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (2, 3)]
+    assert [(each["step"], each["round"]) for each in document["back"]] == places
+    assert all(each["arrived"] for each in document["back"])
+    assert document["computed"][0]["rehearsed"]["rebalances"] == 6
+    for each in document["rounds"]:
+        assert all(each["worst"][name] >= each[name] for name in ("rebalances", "moved", "gate_open_after_s"))
+
+
+def test_stopping_in_the_middle(kohort: Kohort, plan: Path, sample: Path) -> None:
+    answer = _rehearse(kohort, plan, sample, "--stop-at", "2.1", "--output", "json").succeeded()
+    assert [(each["step"], each["round"]) for each in answer.document["back"]] == [(2, 1)]
+    refused = _rehearse(kohort, plan, sample, "--stop-at", "3.1")
+    assert refused.status == 2
+    assert "from 1.1 to 2.3" in refused.stderr
+
+
+def test_an_unsafe_plan_is_told_with_its_story(kohort: Kohort, plan: Path, sample: Path) -> None:
+    """Somebody starts the members with the list of the second bounce in the first."""
+    data = yaml.safe_load(plan.read_text())
+    data["steps"][0]["course"] = data["steps"][1]["course"]
+    plan.write_text(json.dumps(data))
+    answer = _rehearse(kohort, plan, sample)
+    assert answer.status == 1
+    assert "Not safe. Seed 1: the gate of step 1, round 1, stays closed" in answer.stdout
+    assert "INCONSISTENT_GROUP_PROTOCOL" in answer.stdout
+    (unsafe,) = _rehearse(kohort, plan, sample, "--output", "json").document["unsafe"]
+    assert unsafe["replay"] == "kohort rehearse PLAN.yaml --seed 1 --story"
+
+
+def test_a_plan_of_another_state(kohort: Kohort, plan: Path, sample: Path) -> None:
+    data = yaml.safe_load(plan.read_text())
+    data["baseline"]["partitions"] = dict.fromkeys(data["baseline"]["partitions"], 99)
+    plan.write_text(json.dumps(data))
+    answer = _rehearse(kohort, plan, sample)
+    assert answer.status == 2
+    assert "not that of the group billing, or no longer: partitions of " in answer.stderr
+
+
+def test_a_plan_of_an_older_kohort(kohort: Kohort, plan: Path, sample: Path) -> None:
+    data = yaml.safe_load(plan.read_text())
+    for step in data["steps"]:
+        del step["course"]
+    plan.write_text(json.dumps(data))
+    answer = _rehearse(kohort, plan, sample)
+    assert answer.status == 2
+    assert "plan anew" in answer.stderr
+
+
+def test_a_plan_of_a_group_that_is_gone(kohort: Kohort, plan: Path, sample: Path) -> None:
+    data = yaml.safe_load(plan.read_text())
+    data["group"] = "no-such-group"
+    plan.write_text(json.dumps(data))
+    answer = _rehearse(kohort, plan, sample)
+    assert answer.status == 3
+    assert "no-such-group" in answer.stderr
