@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from assignors.assignor import Side
+from assignors.registry import known
 from coordinator.consumer import library as simulated
 from coordinator.simulation.beginning import Client
 from coordinator.simulation.scenario import MemberScript
@@ -90,6 +92,9 @@ def _script(group: Group, member: Member, library: str | None) -> MemberScript:
     assignors = member.protocols or ((group.protocol,) if group.protocol else ())
     if protocol is MemberProtocol.CLASSIC and not assignors:
         raise CannotRehearseError(f"which assignors {member.id} lists is not known")
+    for name in assignors if protocol is MemberProtocol.CLASSIC else ():
+        if name not in known(Side.CLIENT):
+            raise CannotRehearseError(f"{member.id} lists {name}, an assignor that is not known here")
     in_use = group.protocol if group.type is GroupType.CONSUMER else None
     return MemberScript(
         library=library if library in simulated.LIBRARIES else NEAREST,

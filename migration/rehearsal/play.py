@@ -14,6 +14,7 @@ from migration.gate.answers import Judgement
 from migration.gate.judge import check_steady, judge_gate
 from migration.gate.observation import GateObservation
 from migration.model import Plan, PlannedMember, Step
+from migration.paths.path import BRIDGE
 from migration.rehearsal.cast import Cast, cast_of, started
 from migration.rehearsal.errors import CannotRehearseError
 from migration.rehearsal.stage import Costs, Found, Stage
@@ -80,6 +81,10 @@ def cast_for(plan: Plan, found: Found) -> Cast:
     """
     if plan.baseline is None:
         raise CannotRehearseError("the plan does not say which group it was made for: plan anew")
+    if not found.group.members:
+        raise CannotRehearseError("the group has no members: there is nobody to rehearse with")
+    if any(member.client.id == BRIDGE for member in found.group.members):
+        raise CannotRehearseError("a bridge leader is in the group: stop it, then plan anew")
     for number, step in enumerate(plan.steps, 1):
         if step.course is None and (step.rounds or step.manner):
             raise CannotRehearseError(
@@ -88,6 +93,8 @@ def cast_for(plan: Plan, found: Found) -> Cast:
             )
         if step.course is not None and step.course.guests:
             raise CannotRehearseError(f"step {number} ({step.title}): a bridge leader is not rehearsed yet")
+    if not places(plan):
+        raise CannotRehearseError("the plan stops and starts nobody: there is nothing to rehearse")
     return cast_of(found.group, plan.baseline.members)
 
 

@@ -13,7 +13,7 @@ from coordinator.errors import InvalidSetting
 from groups.group_spec import wanted_topics
 from groups.model import Problem
 from groups.what_if import WhatIf
-from migration.model import Plan
+from migration.model import Plan, Verdict
 from migration.rehearsal.cast import Cast
 from migration.rehearsal.errors import CannotRehearseError
 from migration.rehearsal.play import Rehearsed, cast_for, is_of_group, places, rehearse
@@ -69,11 +69,8 @@ def find(plan: Plan, source: Source) -> Found:
 
 def request_of(plan: Plan, found: Found, *, first: int, count: int, stop_at: str | None) -> RehearsalRequest:
     """What the options ask for. UsageError for what cannot be rehearsed."""
-    if not places(plan):
-        raise UsageError(
-            "the plan has no round to rehearse: the group is there already, the plan is blocked, or an older Kohort "
-            "wrote it (plan anew)"
-        )
+    if not plan.steps:
+        raise UsageError(_nothing(plan))
     try:
         cast = cast_for(plan, found)
     except CannotRehearseError as error:
@@ -82,6 +79,13 @@ def request_of(plan: Plan, found: Found, *, first: int, count: int, stop_at: str
     return RehearsalRequest(
         plan=plan, found=found, cast=cast, seeds=range(first, first + count), stop_at=place
     )
+
+
+def _nothing(plan: Plan) -> str:
+    """Why a plan has no steps."""
+    if plan.verdict is Verdict.BLOCKED:
+        return f"{plan.group}: the plan is blocked, and has no steps to rehearse"
+    return f"{plan.group}: the plan has no steps: the group is there already"
 
 
 def _place(plan: Plan, text: str) -> tuple[int, int]:

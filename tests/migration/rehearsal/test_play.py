@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from groups.model import Group, GroupType, Subscription, Topic
+from groups.model import Client, Group, GroupType, Subscription, Topic
 from migration.course import Course, Start
 from migration.model import Destination, Plan, StateIn
 from migration.rehearsal.cast import cast_of
@@ -187,9 +187,17 @@ def test_what_cannot_be_rehearsed() -> None:
         cast_for(old, of)
     with pytest.raises(CannotRehearseError, match="which group"):
         cast_for(replace(found, baseline=None), of)
+    with pytest.raises(CannotRehearseError, match="nothing to rehearse"):
+        cast_for(replace(found, steps=(replace(found.steps[0], course=None, rounds=(), manner=None),)), of)
+    left = replace(group.members[0], client=Client(id="kohort-bridge"))
+    with pytest.raises(CannotRehearseError, match="a bridge leader is in the group"):
+        cast_for(found, replace(of, group=replace(group, members=(*group.members, left))))
     unknown = replace(group, members=(replace(group.members[0], subscription=None, owned=None),))
     with pytest.raises(CannotRehearseError, match="subscribes to"):
         cast_for(found, replace(of, group=unknown))
+    custom = replace(group, members=(replace(group.members[0], protocols=("etl-balanced",)),))
+    with pytest.raises(CannotRehearseError, match="etl-balanced, an assignor that is not known"):
+        cast_for(found, replace(of, group=custom))
 
 
 def test_a_course_that_restarts_everybody_at_once() -> None:

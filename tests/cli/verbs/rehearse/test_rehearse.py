@@ -91,3 +91,22 @@ def test_a_plan_of_a_group_that_is_gone(kohort: Kohort, plan: Path, sample: Path
     answer = _rehearse(kohort, plan, sample)
     assert answer.status == 3
     assert "no-such-group" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("group", "to", "said"),
+    [
+        ("legacy-etl", "consumer", "the plan is blocked"),
+        ("billing", "classic", "the group is there already"),
+        ("nightly-report", "consumer", "there is nobody to rehearse with"),
+    ],
+)
+def test_nothing_to_rehearse(
+    kohort: Kohort, sample: Path, tmp_path: Path, group: str, to: str, said: str
+) -> None:
+    file = tmp_path / "plan.yaml"
+    planned = kohort.quick(f"plan {group} --to {to} --client java:4.1.0 --output yaml --embedded", sample)
+    file.write_text(planned.stdout)
+    answer = _rehearse(kohort, file, sample)
+    assert answer.status == 2
+    assert said in answer.stderr
