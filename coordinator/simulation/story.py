@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from coordinator.consumer.outputs import Callback, CallbackKind, Partitions, TopicPartition
@@ -63,6 +63,12 @@ class Story:
         """The last lines as text."""
         lines = [line(each) for each in self.happenings()]
         return tuple(lines[-LONGEST:])
+
+    def errors(self) -> Iterator[tuple[int, str, ErrorCode]]:
+        """When, to whom and with which error a request was answered, in the order of time; nothing if not kept."""
+        for at_ms, who, words, subject in self._lines:
+            if words is _answer and (error := error_of(subject)):
+                yield at_ms, who, error
 
     def happenings(self) -> tuple[Happening, ...]:
         """All lines but those of nothing: heartbeats that change nothing, commits that are taken."""

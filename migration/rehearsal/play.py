@@ -2,76 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from random import Random
 
-from coordinator.simulation.result import Violation
 from coordinator.simulation.scenario import MemberScript
 from groups.model import Group
-from migration.course import Course, Manner
 from migration.gate.answers import Judgement
 from migration.gate.judge import check_steady, judge_gate
 from migration.gate.observation import GateObservation
 from migration.model import Plan, PlannedMember, Step
 from migration.paths.path import BRIDGE
-from migration.rehearsal.cast import Cast, cast_of, started
+from migration.rehearsal.acts import Act, round_of, undoing
+from migration.rehearsal.cast import Cast, cast_of
 from migration.rehearsal.errors import CannotRehearseError
-from migration.rehearsal.stage import Costs, Found, Stage
+from migration.rehearsal.rehearsed import Look, Place, Rehearsed, RoundPlayed, Shown, WayBack
+from migration.rehearsal.stage import Found, Stage
 
 ASK_S = 2.0
 """Between two looks at a gate, and STEADY_S between the two before it opens: as `kohort gate --wait` asks."""
 STEADY_S = 1.0
 PATIENCE_S = 300.0
 """How long a gate is waited for, from the start of the processes on: as `kohort gate --wait` does."""
+RESOLUTION_S = 0.001
+"""Of simulated time."""
+SETTLING_S = 30.0
+"""How long wrong hands wait after the start of somebody who should not be there, before they go on."""
 PAUSE_S = 5.0
 """How long an operator takes from one round to the next, at most: the seed says it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoundPlayed:
-    """A round that was done."""
+AFTER: Place = (0, 0)
+"""When all that is played of the plan is done."""
 
-    step: int
-    """From 1."""
-    round: int
-    """From 1."""
-    costs: Costs
-    gate_open_after_s: float | None
-    """From the first stop or start of the round on; None: it stayed closed."""
+Hands = Callable[[Place, tuple[Act, ...], Mapping[str, MemberScript]], tuple[Act, ...]]
+"""What is done in a place, where the plan has these acts, by how each member was started last."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WayBack:
-    """Back to the start, after a round, by undoing one round after the other."""
-
-    step: int
-    round: int
-    costs: Costs
-    lasted_s: float
-    arrived: bool
-    """Whether the group is at rest, of the type and with the assignor that it was found with."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rehearsed:
-    """A plan played from a seed."""
-
-    seed: int
-    rounds: tuple[RoundPlayed, ...]
-    back: WayBack | None
-    """Where the rehearsal went back."""
-    misplaced: int
-    """Partitions that began with another member than was found."""
-    violations: tuple[Violation, ...]
-    unsafe: tuple[str, ...]
-    """Why the plan is not safe: gates that opened too early or stayed closed, invariants that fell."""
-    story: tuple[str, ...]
-    """What happened, a line each; empty unless it was asked for."""
-
-    @property
-    def is_safe(self) -> bool:
-        return not self.unsafe
+def as_planned(_place: Place, acts: tuple[Act, ...], _scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:
+    """The hands that do what the plan says."""
+    return acts
 
 
 def cast_for(plan: Plan, found: Found) -> Cast:
@@ -116,44 +87,50 @@ def rehearse(
     cast: Cast,
     seed: int,
     *,
-    stop_at: tuple[int, int] | None = None,
+    stop_at: Place | None = None,
     tells: bool = False,
+    hands: Hands = as_planned,
+    last_step: int | None = None,
 ) -> Rehearsed:
     """Play the plan; `stop_at` a step and a round of it, from 1: after that the way back begins.
 
-    With `tells` there is a story, and the run is slower.
+    With `tells` there is a story, and the run is slower. `hands` may do something else than the plan says; `last_step`
+    is the last one that is played.
 
     :raises CannotRehearseError: the group as found does not come to rest
     :raises InvalidSetting: a setting of the brokers cannot be played
     """
-    return _Play(plan, Stage(found, cast, seed, tells=tells), seed).play(stop_at)
+    return _Play(plan, Stage(found, cast, seed, tells=tells), seed, hands).play(stop_at, last_step)
 
 
 class _Play:
-    def __init__(self, plan: Plan, stage: Stage, seed: int) -> None:
-        self._plan, self._stage, self._seed = plan, stage, seed
+    def __init__(self, plan: Plan, stage: Stage, seed: int, hands: Hands) -> None:
+        self._plan, self._stage, self._seed, self._hands = plan, stage, seed, hands
         self._operator = Random(f"{seed} operator")  # noqa: S311
         self._rounds: list[RoundPlayed] = []
+        self._looks: list[Look] = []
         self._unsafe: list[str] = []
-        self._done: list[Callable[[], None]] = []
+        self._opened_wrongly: list[str] = []
+        self._undo: list[tuple[Act, ...]] = []
         """What undoes each round that was done."""
-        self._began_with: tuple[PlannedMember, ...] = ()
-        self._stopped: set[str] = set()
-        """Members that are to be away."""
+        self._planned: dict[str, MemberScript | None] = {}
+        """How the rounds so far have each member run; None: not at all."""
+        self._began_with: dict[int, tuple[PlannedMember, ...]] = {}
+        """By step: who was in the group when it began."""
 
-    def play(self, stop_at: tuple[int, int] | None) -> Rehearsed:
+    def play(self, stop_at: Place | None, last_step: int | None) -> Rehearsed:
         stage = self._stage
         stage.begin()
         misplaced = stage.misplaced()
-        self._began_with = self._members()
+        self._began_with[1] = self._members()
         start = stage.group()
         back = None
-        for place in self._places(stop_at):
-            if not self._carry_out(*place):
-                break
-            if place == stop_at:
-                back = self._go_back(start, *place)
-                break
+        played = self._places(stop_at, last_step)
+        if all(self._carry_out(place) for place in played):
+            if stop_at is None:
+                self._afterwards(played[-1])
+            else:
+                back = self._go_back(start, *stop_at)
         if not self._unsafe and not stage.calm():
             self._unsafe.append(f"the group does not come to rest: {stage.unrest()}")
         self._unsafe += [
@@ -163,27 +140,37 @@ class _Play:
             seed=self._seed,
             rounds=tuple(self._rounds),
             back=back,
+            looks=tuple(self._looks),
+            opened_wrongly=tuple(self._opened_wrongly),
+            refusals=stage.refusals(),
             misplaced=misplaced,
             violations=stage.violations,
             unsafe=tuple(self._unsafe),
             story=stage.world.story.so_far(),
         )
 
-    def _places(self, stop_at: tuple[int, int] | None) -> Iterator[tuple[int, int]]:
-        return (place for place in places(self._plan) if stop_at is None or place <= stop_at)
+    def _places(self, stop_at: Place | None, last_step: int | None) -> Sequence[Place]:
+        last = stop_at or (last_step or len(self._plan.steps), sys.maxsize)
+        return [place for place in places(self._plan) if place <= last]
 
-    def _carry_out(self, number: int, round_: int) -> bool:
-        """Do a round and wait for its gate; False where that stays closed, or opened too early."""
-        stage, step = self._stage, self._plan.steps[number - 1]
+    def _carry_out(self, place: Place) -> bool:
+        """Do a round and wait for its gate; False where that stays closed, or opened wrongly."""
+        stage, (number, round_) = self._stage, place
         stage.wait(self._operator.uniform(0, PAUSE_S))
         before, began_s = stage.costs, stage.now_s
-        if step.course is not None:
-            self._do(step.course, step.course.rounds[round_ - 1])
-        several, is_last = len(step.rounds) > 1, round_ == len(_rounds(step))
-        opened = not several or self._opens(number, round_)
-        if opened and is_last:
-            opened = self._opens(number, None)
-            self._began_with = self._members()
+        course = self._plan.steps[number - 1].course
+        acts = round_of(self._plan, number, round_, stage.scripts)
+        if course is not None:
+            self._undo.append(undoing(course, acts, stage.scripts))
+        self._planned |= {act.member: act.script for act in acts}
+        self._perform(place, self._hands(place, acts, stage.scripts))
+        opened = not self._has_rounds(number) or self._opens(place, round_)
+        if opened and round_ < len(_rounds(self._plan.steps[number - 1])):
+            if self._judge(place, None, stage.group()).open and (differs := self._not_yet(number)):
+                self._opened(f"the gate of step {number} is open after round {round_}, although {differs}")
+        elif opened:
+            opened = self._opens(place, None)
+            self._began_with[number + 1] = self._members()
         self._rounds.append(
             RoundPlayed(
                 step=number,
@@ -192,46 +179,44 @@ class _Play:
                 gate_open_after_s=round(stage.now_s - began_s, 1) if opened else None,
             )
         )
-        return opened and not self._unsafe
+        # Wrong hands go on where a gate lets them: it is what they do next that shows.
+        return opened and (self._hands is not as_planned or not self._unsafe)
 
-    def _do(self, course: Course, members: Sequence[str]) -> None:
-        scripts = {member: self._stage.scripts[member] for member in members}
-        self._stopped -= set(members)
-        if course.manner is Manner.STOP:
-            self._stopped |= set(members)
-            self._stop(members)
-            self._done.append(lambda: self._start(scripts))
-        elif course.start is not None:
-            new = {member: started(script, course.start) for member, script in scripts.items()}
-            if course.manner is Manner.START:
-                self._start(new)
-                self._done.append(lambda: self._stop(members))
-            else:
-                self._restart(new)
-                self._done.append(lambda: self._restart(scripts))
+    def _afterwards(self, last: Place) -> None:
+        """What hands do when all is done: the last gate is asked again."""
+        acts = self._hands(AFTER, (), self._stage.scripts)
+        if acts:
+            before = self._stage.costs
+            self._perform(last, acts)
+            self._stage.wait(self._plan.bounce_s + SETTLING_S)
+            self._opens(last, None)
+            costs = self._rounds[-1].costs + (self._stage.costs - before)
+            self._rounds[-1] = replace(self._rounds[-1], costs=costs)
 
-    def _start(self, scripts: dict[str, MemberScript]) -> None:
-        for member, script in scripts.items():
-            self._stage.start(member, script)
+    def _has_rounds(self, number: int) -> bool:
+        """Whether a step has gates between its rounds."""
+        return len(self._plan.steps[number - 1].rounds) > 1
 
-    def _stop(self, members: Sequence[str]) -> None:
-        for member in members:
-            self._stage.stop(member)
+    def _perform(self, place: Place, acts: Sequence[Act]) -> None:
+        """Each in its time; the gate is asked meanwhile, and nobody heeds what it says."""
+        stage, began_s = self._stage, self._stage.now_s
+        round_ = place[1] if self._has_rounds(place[0]) else None
+        for act in sorted(acts, key=lambda each: each.at_s):
+            while (left_s := began_s + act.at_s - stage.now_s) >= RESOLUTION_S:
+                self._ask(place, round_)
+                stage.wait(min(ASK_S, left_s))
+            stage.perform(act)
 
-    def _restart(self, scripts: dict[str, MemberScript]) -> None:
-        for member, script in scripts.items():
-            self._stage.restart(member, script, self._plan.bounce_s)
-
-    def _opens(self, number: int, round_: int | None) -> bool:
+    def _opens(self, place: Place, round_: int | None) -> bool:
         """Ask from now on until the gate opens; what is unsafe is noted."""
         stage = self._stage
-        what = f"the gate of step {number}" + (f", round {round_}," if round_ else "")
+        what = f"the gate of step {place[0]}" + (f", round {round_}," if round_ else "")
         end_s = stage.now_s + self._plan.bounce_s + PATIENCE_S
         while True:
-            judged, group = self._ask(number, round_)
+            judged, group = self._ask(place, round_)
             if judged.open:
                 stage.wait(STEADY_S)
-                again, after = self._ask(number, round_)
+                again, after = self._ask(place, round_)
                 if again.open and check_steady(group, after).holds:
                     break
                 judged = again
@@ -243,23 +228,55 @@ class _Play:
                 return False
             stage.unrest()  # it counts since when each member is settled
             stage.wait(ASK_S)
-        if unrest := stage.missing(self._stopped) or stage.unrest():
-            self._unsafe.append(f"{what} opens too early, at {stage.now_s:.1f} s: {unrest}")
+        away = [member for member, script in self._planned.items() if script is None]
+        if unrest := stage.missing(away) or stage.unrest():
+            self._opened(f"{what} opens too early, at {stage.now_s:.1f} s: {unrest}")
+        elif round_ is None and (differs := self._differs(self._planned)):
+            self._opened(f"{what} opens at {stage.now_s:.1f} s, although {differs}")
         return True
 
-    def _ask(self, number: int, round_: int | None) -> tuple[Judgement, Group | None]:
-        stage = self._stage
-        group = stage.group()
+    def _opened(self, wrongly: str) -> None:
+        self._opened_wrongly.append(wrongly)
+        self._unsafe.append(wrongly)
+
+    def _not_yet(self, number: int) -> str:
+        """Who does not run yet as the whole step has it; empty where all do."""
+        acts = (
+            act
+            for each, round_ in places(self._plan)
+            if each == number
+            for act in round_of(self._plan, number, round_, self._stage.scripts)
+        )
+        return self._differs({act.member: act.script for act in acts})
+
+    def _differs(self, planned: Mapping[str, MemberScript | None]) -> str:
+        """Who runs otherwise than planned; empty where nobody does."""
+        for member, script in planned.items():
+            if not self._stage.runs_as(member, script):
+                return f"{self._stage.name_of(member)} does not run as planned"
+        return ""
+
+    def _ask(self, place: Place, round_: int | None) -> tuple[Judgement, Group | None]:
+        group = self._stage.group()
+        judged = self._judge(place, round_, group)
+        look = Look(at_s=self._stage.now_s, place=place, round=round_, judged=judged, shown=Shown.of(group))
+        if not self._looks or not look.repeats(self._looks[-1]):
+            self._looks.append(look)
+        return judged, group
+
+    def _judge(self, place: Place, round_: int | None, group: Group | None) -> Judgement:
+        found, number = self._stage.found, place[0]
         observed = GateObservation(
             plan=self._plan,
             position=number - 1,
             group=group,
-            cluster=stage.found.cluster,
-            partitions={topic.name: topic.partitions for topic in stage.found.topics.values()},
-            began_with=self._began_with,
+            cluster=found.cluster,
+            partitions={topic.name: topic.partitions for topic in found.topics.values()},
+            began_with=self._began_with[number],
+            was_open=number + 1 in self._began_with,
             round=round_,
         )
-        return judge_gate(observed, accept_drift=True), group
+        return judge_gate(observed, accept_drift=True)
 
     def _members(self) -> tuple[PlannedMember, ...]:
         group = self._stage.group()
@@ -270,8 +287,9 @@ class _Play:
         stage.wait(self._operator.uniform(0, PAUSE_S))
         before, began_s = stage.costs, stage.now_s
         arrived = True
-        while self._done and arrived:
-            self._done.pop()()
+        while self._undo and arrived:
+            for act in self._undo.pop():
+                stage.perform(act)
             stage.wait(self._plan.bounce_s)
             arrived = stage.rest()
         now = stage.group()
@@ -288,7 +306,7 @@ class _Play:
         )
 
 
-def places(plan: Plan) -> tuple[tuple[int, int], ...]:
+def places(plan: Plan) -> tuple[Place, ...]:
     """Every round of the plan that the group notices, by step and round from 1."""
     return tuple(
         (number, round_)

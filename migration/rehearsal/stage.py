@@ -21,6 +21,7 @@ from coordinator.store.described_groups import classic_member
 from groups import described
 from groups.group_spec import current_of
 from groups.model import Cluster, Group, GroupState, GroupType, Topic
+from migration.rehearsal.acts import Act
 from migration.rehearsal.cast import Cast
 from migration.rehearsal.errors import CannotRehearseError
 
@@ -51,6 +52,9 @@ class Costs:
     read_twice: int = 0
     commits_refused: int = 0
 
+    def __add__(self, more: Costs) -> Costs:
+        return self - (Costs() - more)
+
     def __sub__(self, before: Costs) -> Costs:
         return Costs(
             rebalances=self.rebalances - before.rebalances,
@@ -59,6 +63,16 @@ class Costs:
             read_twice=self.read_twice - before.read_twice,
             commits_refused=self.commits_refused - before.commits_refused,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """An error that a member was answered."""
+
+    at_s: float
+    member: str
+    error: str
+    """By its name in Kafka's protocol."""
 
 
 class Stage:
@@ -82,12 +96,17 @@ class Stage:
             member_ids={actor.name: [actor.id] for actor in actors if actor.id is not None},
             tells=tells,
             beginning=Beginning(
-                clients={actor.name: actor.client for actor in actors},
+                clients={
+                    name: actor.client for actor in actors for name in (actor.name, _successor(actor.name))
+                },
                 topic_ids={topic.name: topic.id for topic in found.topics.values() if topic.id is not None},
             ),
         )
         self.scripts = {member: actor.script for member, actor in cast.actors.items()}
         """As each member was started last."""
+        self._stopped: set[str] = set()
+        self._names = {member: actor.name for member, actor in cast.actors.items()}
+        """What the process of each member is called in the world."""
 
     # What is done to it.
 
@@ -121,18 +140,22 @@ class Stage:
         schedule = self.world.schedule
         schedule.play(schedule.now_ms + int(seconds * 1000), LIMIT)
 
-    def restart(self, member: str, script: MemberScript, after_s: float) -> None:
-        """Close it, and start it with another script so long after it has ended."""
-        self.scripts[member] = script
-        name = self._cast.actors[member].name
-        self.world.play(Restart(at=0, member=name, script=script, after_s=after_s))
-
-    def stop(self, member: str) -> None:
-        self.world.play(Close(at=0, member=self._cast.actors[member].name))
-
-    def start(self, member: str, script: MemberScript) -> None:
-        """Start a member that was stopped."""
-        self.restart(member, script, 0.0)
+    def perform(self, act: Act) -> None:
+        """Stop a member's process, or have another one take its place."""
+        member, name = act.member, self._names[act.member]
+        if act.script is None:
+            self._stopped.add(member)
+            self.world.play(Close(at=0, member=name))
+            return
+        self._stopped.discard(member)
+        self.scripts[member] = act.script
+        if act.away_s >= 0:
+            self.world.play(Restart(at=0, member=name, script=act.script, after_s=act.away_s))
+            return
+        self._names[member] = _successor(name)
+        self.world.play(Restart(at=0, member=self._names[member], script=act.script))
+        stops_ms = self.world.schedule.now_ms + int(-act.away_s * 1000)
+        self.world.schedule.at(stops_ms, self.world.play, Close(at=0, member=name))
 
     def calm(self) -> bool:
         """The end: whether all comes to rest, and stays there."""
@@ -168,10 +191,25 @@ class Stage:
 
     def missing(self, stopped: Collection[str]) -> str:
         """Who does not run but is to, of all but the members that were `stopped`; empty where everybody does."""
-        for member, actor in self._cast.actors.items():
-            if member not in stopped and not self.world.processes[actor.name].is_running:
-                return f"{actor.name} has not come back"
+        for member, name in self._names.items():
+            if member not in stopped and not self.world.processes[name].is_running:
+                return f"{name} has not come back"
         return ""
+
+    def runs_as(self, member: str, script: MemberScript | None) -> bool:
+        """Whether the member was started with the script last, or, for None, was stopped."""
+        return script == (None if member in self._stopped else self.scripts[member])
+
+    def name_of(self, member: str) -> str:
+        """What a reader calls it."""
+        return self._names[member]
+
+    def refusals(self) -> tuple[Refusal, ...]:
+        """Errors that members were answered so far; none where there is no story."""
+        return tuple(
+            Refusal(at_s=at_ms / 1000, member=name, error=error.name)
+            for at_ms, name, error in self.world.story.errors()
+        )
 
     def misplaced(self) -> int:
         """How many partitions another member has than was found with them."""
@@ -195,6 +233,11 @@ class Stage:
             shown = consumer_group(stored, self.world.topics.image.names, assignor)
             return replace(shown, id=self.found.group.id)
         return None
+
+
+def _successor(name: str) -> str:
+    """What a process is called that is started while its member's old one still runs."""
+    return f"{name}'s successor"
 
 
 def _settings(found: Found) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from assignors.errors import AssignorFailedError, NoCommonProtocolError, UnknownAssignorError
@@ -16,7 +17,17 @@ from groups.what_if import WhatIf
 from migration.model import Plan, Verdict
 from migration.rehearsal.cast import Cast
 from migration.rehearsal.errors import CannotRehearseError
-from migration.rehearsal.play import Rehearsed, cast_for, is_of_group, places, rehearse
+from migration.rehearsal.mistakes import (
+    GateOutcome,
+    Inapplicable,
+    Made,
+    MistakePlayed,
+    mistakes_in,
+    play_mistake,
+    worst_of,
+)
+from migration.rehearsal.play import cast_for, is_of_group, places, rehearse
+from migration.rehearsal.rehearsed import Rehearsed
 from migration.rehearsal.stage import Found
 from migration.walk import sampled
 
@@ -33,6 +44,8 @@ class RehearsalRequest:
     cast: Cast
     seeds: range
     stop_at: tuple[int, int] | None
+    mistakes: bool = False
+    """Whether it is also played wrongly."""
     problems: tuple[Problem, ...] = ()
 
 
@@ -44,12 +57,23 @@ class Rehearsal:
     played: list[Rehearsed] = field(default_factory=list)
     back: list[Rehearsed] = field(default_factory=list)
     """From rounds on the way, from the first seed."""
+    mistakes: list[MistakePlayed | Inapplicable] = field(default_factory=list)
+    """Each as it went worst; none where the plan itself is not safe."""
     told: Rehearsed | None = None
     """The first one that is not safe, or the first one where a story was asked for, with its story."""
 
     @property
     def is_safe(self) -> bool:
         return all(each.is_safe for each in (*self.played, *self.back))
+
+    @property
+    def unseen(self) -> list[MistakePlayed]:
+        """Mistakes that a gate does not see."""
+        return [
+            each
+            for each in self.mistakes
+            if isinstance(each, MistakePlayed) and each.outcome is GateOutcome.OPENED
+        ]
 
 
 def find(plan: Plan, source: Source) -> Found:
@@ -67,8 +91,12 @@ def find(plan: Plan, source: Source) -> Found:
     return found
 
 
-def request_of(plan: Plan, found: Found, *, first: int, count: int, stop_at: str | None) -> RehearsalRequest:
+def request_of(
+    plan: Plan, found: Found, *, first: int, count: int, stop_at: str | None, mistakes: bool = False
+) -> RehearsalRequest:
     """What the options ask for. UsageError for what cannot be rehearsed."""
+    if mistakes and stop_at is not None:
+        raise UsageError("--stop-at and --mistakes: mistakes are made on the way there, not back")
     if not plan.steps:
         raise UsageError(_nothing(plan))
     try:
@@ -77,7 +105,12 @@ def request_of(plan: Plan, found: Found, *, first: int, count: int, stop_at: str
         raise UsageError(f"{plan.group}: {error}") from None
     place = None if stop_at is None else _place(plan, stop_at)
     return RehearsalRequest(
-        plan=plan, found=found, cast=cast, seeds=range(first, first + count), stop_at=place
+        plan=plan,
+        found=found,
+        cast=cast,
+        seeds=range(first, first + count),
+        stop_at=place,
+        mistakes=mistakes,
     )
 
 
@@ -106,7 +139,8 @@ def carry_out(request: RehearsalRequest, *, story: bool) -> Rehearsal:
     """
     rehearsal = Rehearsal(request=request)
     ways = _ways_back(request)
-    with Progress("rehearsing", total=len(request.seeds) + len(ways)) as progress:
+    wrong = mistakes_in(request.plan, request.cast) if request.mistakes else ()
+    with Progress("rehearsing", total=len(request.seeds) + len(ways) + len(wrong)) as progress:
         for seed in request.seeds:
             rehearsal.played.append(_play(request, seed, request.stop_at))
             progress.advance(1)
@@ -114,6 +148,13 @@ def carry_out(request: RehearsalRequest, *, story: bool) -> Rehearsal:
             if rehearsal.played[0].is_safe:
                 rehearsal.back.append(_play(request, request.seeds[0], place))
             progress.advance(1)
+        if rehearsal.is_safe and wrong:
+            right = [_play(request, seed, None, tells=True) for seed in request.seeds]
+            for each in wrong:
+                rehearsal.mistakes.append(
+                    each if isinstance(each, Inapplicable) else _make(request, each, right)
+                )
+                progress.advance(1)
         rehearsal.told = _told(rehearsal, story=story)
     return rehearsal
 
@@ -146,6 +187,11 @@ def _play(
         raise UsageError(f"{request.plan.group} cannot be rehearsed: {error}") from None
 
 
+def _make(request: RehearsalRequest, made: Made, right: Sequence[Rehearsed]) -> MistakePlayed:
+    """From every seed, as it went worst."""
+    return worst_of([play_mistake(request.plan, request.found, request.cast, made, each) for each in right])
+
+
 def status_of(rehearsal: Rehearsal) -> ExitStatus:
-    """FALSE where a seed is not safe."""
-    return ExitStatus.DONE if rehearsal.is_safe else ExitStatus.FALSE
+    """FALSE where a seed is not safe, or a gate opens in spite of a mistake."""
+    return ExitStatus.DONE if rehearsal.is_safe and not rehearsal.unseen else ExitStatus.FALSE

@@ -23,14 +23,17 @@ def rehearse(
         str | None,
         option("--stop-at", "Go back after this round of this step, such as 2.1.", "STEP.ROUND"),
     ] = None,
+    mistakes: Annotated[
+        bool, option("--mistakes", "Play also what people do wrong: does it show, and do gates stay closed?")
+    ] = False,
     story: Annotated[bool, option("--story", "Print what happened, line by line.")] = False,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
     """Rehearse a plan on the group as it is now, in simulated time: what each round costs, and whether it is safe.
 
-    Nothing is changed. Exits with 0: safe in every seed; 1: an invariant fell, or a gate opened too early or not at
-    all; 2: the plan is not, or no longer, that of the group.
+    Nothing is changed. Exits with 0: safe in every seed; 1: an invariant fell, or a gate opened too early, in spite
+    of a mistake or not at all; 2: the plan is not, or no longer, that of the group.
     """
     from cli.output import emit
     from cli.selection import opened
@@ -41,6 +44,6 @@ def rehearse(
     read = read_plan(plan)
     with opened(source) as groups:
         found = find(read, groups)
-    request = request_of(read, found, first=seed, count=seeds, stop_at=stop_at)
+    request = request_of(read, found, first=seed, count=seeds, stop_at=stop_at, mistakes=mistakes)
     rehearsal = carry_out(request, story=story)
     emit(rehearsal_document(rehearsal), output, status_of(rehearsal))

@@ -12,8 +12,9 @@ from cli.counts import counted
 from cli.render.cells import Cell
 from cli.render.document import Block, Code, Document, Heading, Table, Text, columns
 from cli.verbs.rehearse.action import Rehearsal
+from cli.verbs.rehearse.mistakes import mistakes_blocks, mistakes_data
 from migration.model import Plan
-from migration.rehearsal.play import Rehearsed, RoundPlayed
+from migration.rehearsal.rehearsed import Rehearsed, RoundPlayed
 
 _FIGURES = ("rebalances", "moved", "without_owner_s", "read_twice", "commits_refused")
 _COLUMNS = ("#REBALANCES", "#MOVED", "#WITHOUT-OWNER-S", "#READ-TWICE", "#COMMITS-REFUSED")
@@ -38,6 +39,7 @@ def rehearsal_document(rehearsal: Rehearsal) -> Document:
                 if (each := run.back) is not None
             ],
             "computed": list(_computed(rehearsal)),
+            "mistakes": mistakes_data(rehearsal),
             "unsafe": list(_unsafe_data(rehearsal)),
             "story": list(rehearsal.told.story) if rehearsal.told else [],
         },
@@ -140,6 +142,8 @@ def _blocks(rehearsal: Rehearsal) -> Iterator[Block]:
         )
     yield Heading("Computed and rehearsed, by step")
     yield _computed_table(rehearsal)
+    if request.mistakes:
+        yield from mistakes_blocks(rehearsal)
     if rehearsal.told is not None:
         yield Heading(f"Story of seed {rehearsal.told.seed}")
         yield Code(rehearsal.told.story or ("nothing happened",), language="text")

@@ -2,42 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from uuid import UUID
 
 import pytest
 
-from groups.model import Client, Group, GroupType, Subscription, Topic
+from groups.model import Client, Group, GroupType
 from migration.course import Course, Start
 from migration.model import Destination, Plan, StateIn
 from migration.rehearsal.cast import cast_of
 from migration.rehearsal.errors import CannotRehearseError
-from migration.rehearsal.play import Rehearsed, cast_for, places, rehearse
+from migration.rehearsal.play import cast_for, places, rehearse
+from migration.rehearsal.rehearsed import Rehearsed
 from migration.rehearsal.stage import Found
 from tests.migration import cases
-from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER, NEW, group_of, plan
-
-PARTITIONS = 6
-TOPICS = {"orders": Topic(name="orders", partitions=PARTITIONS)}
-
-
-def _group(client: str = "java:4.1.0", protocol: str = "range", *, static: bool = False) -> Group:
-    """Three members with two of six partitions each, under ids as a broker draws them."""
-    group = group_of(client, protocol)
-    members = tuple(
-        replace(
-            one,
-            id=f"{one.id}-{UUID(int=number, version=4)}",
-            instance=one.id if static else None,
-            subscription=Subscription(topics=("orders",)),
-            protocols=(protocol,),
-        )
-        for number, one in enumerate(group.members, 1)
-    )
-    return replace(group, members=members)
-
-
-def _plan(group: Group, to: Destination, **options: bool) -> Plan:
-    return plan(group, to, topics=["orders"], **options)  # type: ignore[arg-type]
+from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER, NEW
+from tests.migration.rehearsal.groups import PARTITIONS, TOPICS, classic_group, plan_of
 
 
 def _rehearse(
@@ -53,8 +31,8 @@ def _rebalances(rehearsed: Rehearsed) -> Sequence[int]:
 
 @pytest.mark.parametrize("seed", range(1, 11))
 def test_two_bounces_are_safe(seed: int) -> None:
-    group = _group()
-    found = _plan(group, COOPERATIVE)
+    group = classic_group()
+    found = plan_of(group, COOPERATIVE)
     rehearsed = _rehearse(found, group, seed)
     assert rehearsed.unsafe == ()
     assert [(each.step, each.round) for each in rehearsed.rounds] == list(places(found))
@@ -66,13 +44,13 @@ def test_two_bounces_are_safe(seed: int) -> None:
 
 def test_it_begins_as_found() -> None:
     """Range follows from the member ids, which are those that were found."""
-    group = _group()
-    assert _rehearse(_plan(group, COOPERATIVE), group).misplaced == 0
+    group = classic_group()
+    assert _rehearse(plan_of(group, COOPERATIVE), group).misplaced == 0
 
 
 def test_a_seed_gives_the_same_again() -> None:
-    group = _group()
-    found = _plan(group, CONSUMER)
+    group = classic_group()
+    found = plan_of(group, CONSUMER)
     first, again, other = (_rehearse(found, group, seed) for seed in (7, 7, 8))
     assert first == again
     assert first.rounds != other.rounds
@@ -81,8 +59,8 @@ def test_a_seed_gives_the_same_again() -> None:
 @pytest.mark.parametrize("static", [False, True])
 @pytest.mark.parametrize("to", [COOPERATIVE, CONSUMER])
 def test_every_way_back_arrives(to: Destination, static: bool) -> None:
-    group = _group(static=static)
-    found = _plan(group, to)
+    group = classic_group(static=static)
+    found = plan_of(group, to)
     for place in places(found):
         rehearsed = _rehearse(found, group, stop_at=place)
         assert rehearsed.unsafe == (), place
@@ -91,15 +69,15 @@ def test_every_way_back_arrives(to: Destination, static: bool) -> None:
 
 
 def test_a_static_member_costs_no_rebalance_within_its_session() -> None:
-    group = _group(static=True)
-    rehearsed = _rehearse(_plan(group, CONSUMER), group)
+    group = classic_group(static=True)
+    rehearsed = _rehearse(plan_of(group, CONSUMER), group)
     assert rehearsed.unsafe == ()
     assert sum(each.costs.moved for each in rehearsed.rounds) == 0
 
 
 def test_stop_and_start() -> None:
-    group = _group("librdkafka:2.16.0")
-    found = _plan(group, COOPERATIVE)
+    group = classic_group("librdkafka:2.16.0")
+    found = plan_of(group, COOPERATIVE)
     assert "stop" in found.path
     rehearsed = _rehearse(found, group)
     assert rehearsed.unsafe == ()
@@ -114,8 +92,8 @@ def _skipping(found: Plan) -> Plan:
 
 def test_a_skipped_bounce_stays_before_a_closed_gate() -> None:
     """The first restart with the new assignor alone: that member cannot join (KIP-429)."""
-    group = _group()
-    found = _plan(group, COOPERATIVE)
+    group = classic_group()
+    found = plan_of(group, COOPERATIVE)
     rehearsed = _rehearse(_skipping(found), group)
     assert len(rehearsed.rounds) == 1
     assert rehearsed.rounds[0].gate_open_after_s is None
@@ -123,16 +101,16 @@ def test_a_skipped_bounce_stays_before_a_closed_gate() -> None:
 
 
 def test_the_story_says_why() -> None:
-    group = _group()
-    found = _plan(group, COOPERATIVE)
+    group = classic_group()
+    found = plan_of(group, COOPERATIVE)
     rehearsed = _rehearse(_skipping(found), group, tells=True)
     assert any("INCONSISTENT_GROUP_PROTOCOL" in line for line in rehearsed.story)
 
 
 def test_a_gate_that_asks_too_little_opens_too_early() -> None:
     """It takes the group for ready as soon as the others have taken over."""
-    group = _group()
-    found = _plan(group, CONSUMER)
+    group = classic_group()
+    found = plan_of(group, CONSUMER)
     hasty = replace(
         found.steps[0],
         gate=(StateIn(states=(cases.GROUP.state,)),),
@@ -145,8 +123,8 @@ def test_a_gate_that_asks_too_little_opens_too_early() -> None:
 
 def test_a_group_that_cannot_be_converted() -> None:
     """The brokers' policy forbids it: the first member is refused, and the gate stays closed."""
-    group = _group()
-    found = _plan(group, CONSUMER)
+    group = classic_group()
+    found = plan_of(group, CONSUMER)
     forbidding = replace(NEW, settings={"group.consumer.migration.policy": "disabled"})
     of = Found(group=group, cluster=forbidding, topics=TOPICS)
     rehearsed = rehearse(found, of, cast_for(found, of), 1)
@@ -155,7 +133,7 @@ def test_a_group_that_cannot_be_converted() -> None:
 
 @pytest.mark.parametrize(("origin", "to"), [("cooperative-sticky", EAGER), ("consumer", CLASSIC)])
 def test_the_ways_back_as_plans(origin: str, to: Destination) -> None:
-    group = _group()
+    group = classic_group()
     if origin == "consumer":
         members = tuple(
             replace(one, protocol=cases.upgraded().protocol, protocols=None, target=one.owned, epoch=3)
@@ -163,15 +141,15 @@ def test_the_ways_back_as_plans(origin: str, to: Destination) -> None:
         )
         group = replace(group, type=GroupType.CONSUMER, protocol="uniform", members=members, group_epoch=3)
     else:
-        group = _group(protocol=origin)
-    rehearsed = _rehearse(_plan(group, to), group)
+        group = classic_group(protocol=origin)
+    rehearsed = _rehearse(plan_of(group, to), group)
     assert rehearsed.unsafe == ()
     assert rehearsed.rounds
 
 
 def test_a_library_without_a_policy_is_played_as_the_nearest_one() -> None:
-    group = _group("franz-go:1.19.0")
-    cast = cast_of(group, _plan(group, CONSUMER).baseline.members)  # type: ignore[union-attr]
+    group = classic_group("franz-go:1.19.0")
+    cast = cast_of(group, plan_of(group, CONSUMER).baseline.members)  # type: ignore[union-attr]
     assert {each.script.library for each in cast.actors.values()} == {"java"}
     assert cast.remarks == (
         "there is no policy of franz-go (m1 and 2 more): played as java, the nearest one",
@@ -179,8 +157,8 @@ def test_a_library_without_a_policy_is_played_as_the_nearest_one() -> None:
 
 
 def test_what_cannot_be_rehearsed() -> None:
-    group = _group()
-    found = _plan(group, COOPERATIVE)
+    group = classic_group()
+    found = plan_of(group, COOPERATIVE)
     of = Found(group=group, cluster=NEW, topics=TOPICS)
     old = replace(found, steps=tuple(replace(step, course=None) for step in found.steps))
     with pytest.raises(CannotRehearseError, match=r"step 1 .*plan anew"):
@@ -202,8 +180,8 @@ def test_what_cannot_be_rehearsed() -> None:
 
 def test_a_course_that_restarts_everybody_at_once() -> None:
     """All partitions wait for the bounce."""
-    group = _group()
-    found = _plan(group, CONSUMER)
+    group = classic_group()
+    found = plan_of(group, CONSUMER)
     everybody = tuple(member.id for member in group.members)
     start = found.steps[0].course.start if found.steps[0].course else Start()
     step = replace(

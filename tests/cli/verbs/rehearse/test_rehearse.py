@@ -110,3 +110,46 @@ def test_nothing_to_rehearse(
     answer = _rehearse(kohort, file, sample)
     assert answer.status == 2
     assert said in answer.stderr
+
+
+def test_mistakes(kohort: Kohort, plan: Path, sample: Path) -> None:
+    answer = _rehearse(kohort, plan, sample, "--mistakes", "--output", "json")
+    document = answer.document
+    outcomes = {
+        (each["mistake"], each["step"]): each["gate"]["outcome"]
+        for each in document["mistakes"]
+        if each["why_not"] is None
+    }
+    unseen = {("deploy-in-the-middle", 2)}
+    assert {each for each, outcome in outcomes.items() if outcome == "opens-in-spite"} == unseen
+    assert {mistake for mistake, _ in outcomes} == {
+        *("bounce-skipped", "list-reversed", "next-round-too-early", "old-member-back", "wrong-jar"),
+        "deploy-in-the-middle",
+    }
+    (missing,) = (each for each in document["mistakes"] if each["why_not"] is not None)
+    assert missing == {"mistake": "successor-too-early", "why_not": "no static member is restarted"}
+    # The plan is safe, and yet there is a mistake that its gates do not see.
+    assert (document["safe"], answer.status) == (True, 1)
+
+
+def test_the_table_of_mistakes(kohort: Kohort, plan: Path, sample: Path) -> None:
+    answer = _rehearse(kohort, plan, sample, "--mistakes")
+    (skipped,) = (line for line in answer.stdout.splitlines() if line.startswith("bounce-skipped"))
+    assert "INCONSISTENT_GROUP_PROTOCOL at consumer-billing-1@10.0.0.187; 2 of 3 members" in skipped
+    assert skipped.endswith("stays closed   member-count")
+    assert "The gate cannot see it." in " ".join(answer.stdout.split())
+
+
+def test_mistakes_are_not_made_on_the_way_back(kohort: Kohort, plan: Path, sample: Path) -> None:
+    answer = _rehearse(kohort, plan, sample, "--mistakes", "--stop-at", "1.1")
+    assert answer.status == 2
+    assert "--mistakes" in answer.stderr
+
+
+def test_no_mistakes_where_the_plan_is_not_safe(kohort: Kohort, plan: Path, sample: Path) -> None:
+    data = yaml.safe_load(plan.read_text())
+    data["steps"][0]["course"] = data["steps"][1]["course"]
+    plan.write_text(json.dumps(data))
+    answer = _rehearse(kohort, plan, sample, "--mistakes")
+    assert answer.status == 1
+    assert "no mistakes are played" in answer.stdout

@@ -1,0 +1,46 @@
+"""What is done to the processes of a group's members: a round of a plan, what undoes it, and what else hands can do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from coordinator.simulation.scenario import MemberScript
+from migration.course import Course, Manner
+from migration.model import Plan
+from migration.rehearsal.cast import started
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """Something that is done to a member's process."""
+
+    member: str
+    script: MemberScript | None
+    """What it is started with; None: it is stopped, and stays away."""
+    at_s: float = 0.0
+    """When, from the beginning of the round on."""
+    away_s: float = 0.0
+    """From the end of the old process to the start of the new one; negative: the new one starts so long before the old
+    one is stopped. Of a member that does not run the new one starts at once."""
+
+
+def round_of(plan: Plan, step: int, round_: int, scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:
+    """What a round of a step, both from 1, does to its members, whose `scripts` so far are known."""
+    course = plan.steps[step - 1].course
+    if course is None:
+        return ()
+    members = course.rounds[round_ - 1]
+    if course.manner is Manner.STOP or course.start is None:
+        return tuple(Act(member=member, script=None) for member in members)
+    away_s = plan.bounce_s if course.manner is Manner.RESTART else 0.0
+    return tuple(
+        Act(member=member, script=started(scripts[member], course.start), away_s=away_s) for member in members
+    )
+
+
+def undoing(course: Course, acts: Sequence[Act], scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:
+    """What undoes acts of a course before which the members had these `scripts`."""
+    if course.manner is Manner.START:
+        return tuple(Act(member=act.member, script=None) for act in acts)
+    return tuple(Act(member=act.member, script=scripts[act.member], away_s=act.away_s) for act in acts)

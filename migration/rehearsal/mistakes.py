@@ -1,0 +1,397 @@
+"""Wrong hands: a plan that is not done as it says, what that looks like, and whether its gates stay closed.
+
+Theory of operation. A mistake is a change to what is done in a place of the plan (`Made.hands`): by other members, with
+other scripts, at another time. It is played from the same seed as the plan itself. What differs between the two is its
+symptom: errors that only then are answered, how the group is shown, what it costs. None of that is written down here.
+
+A mistake that lasts must keep the gate of its step closed. One that passes (a round that was begun too early, a deploy)
+may let it open as soon as everybody runs as planned and the group is at rest. A gate that opens otherwise has not seen
+the mistake.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from coordinator.simulation.scenario import MemberScript
+from groups.model import GroupState, MemberProtocol
+from migration.course import Course, Manner, Start
+from migration.model import Plan
+from migration.rehearsal.acts import Act, round_of
+from migration.rehearsal.cast import Cast, started
+from migration.rehearsal.play import AFTER, SETTLING_S, Hands, places, rehearse
+from migration.rehearsal.rehearsed import Place, Rehearsed, Shown
+from migration.rehearsal.stage import Costs, Found
+
+
+class Mistake(Enum):
+    """What people do wrong."""
+
+    SKIPPED_BOUNCE = "bounce-skipped"
+    REVERSED_LIST = "list-reversed"
+    TOO_EARLY = "next-round-too-early"
+    OLD_MEMBER = "old-member-back"
+    EARLY_SUCCESSOR = "successor-too-early"
+    WRONG_JAR = "wrong-jar"
+    DEPLOY = "deploy-in-the-middle"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """A mistake in a place of a plan."""
+
+    mistake: Mistake
+    place: Place
+    what: str
+    """Who does what, in words."""
+    hands: Hands
+    last_step: int
+    """The last step that is played."""
+
+
+class GateOutcome(Enum):
+    """What the gates make of a mistake."""
+
+    CLOSED = "closed"
+    AT_REST = "opens-at-rest"
+    """When everybody runs as planned after all, and the group is at rest."""
+    OPENED = "opens-in-spite"
+    """It cannot see the mistake."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """An error that a member is answered, and is not where the plan is followed."""
+
+    member: str
+    error: str
+    times: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Symptom:
+    """What a mistake looks like, compared with the plan as it should be done."""
+
+    refused: tuple[Refused, ...]
+    passed: tuple[Shown, ...]
+    """How else the group was shown while it was Stable, but for the end: types and assignors that the plan has not."""
+    fewest: int
+    """Members at a time."""
+    planned_fewest: int
+    shown: Shown
+    """At the end."""
+    planned: Shown
+    """After the same round of the plan."""
+    costs: Costs
+    planned_costs: Costs
+    """Of the same rounds."""
+    violations: tuple[str, ...]
+    """Invariants that fell."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MistakePlayed:
+    """What came of a mistake."""
+
+    made: Made
+    seed: int
+    symptom: Symptom
+    outcome: GateOutcome
+    closed_by: tuple[str, ...]
+    """Names of the checks that kept the gate closed: those of the end, or all of them where it opened later."""
+    why: str
+    """The gate's last words while it was closed; where it opened wrongly, what it did not see."""
+    step: int
+    """Whose gate it is, from 1."""
+    round: int | None
+    """None: the gate of the whole step."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inapplicable:
+    """A mistake that nobody can make here."""
+
+    mistake: Mistake
+    why: str
+
+
+def mistakes_in(plan: Plan, cast: Cast) -> tuple[Made | Inapplicable, ...]:
+    """All seven, in each step where they can be made, in the order of the enum."""
+    found: list[Made | Inapplicable] = []
+    for mistake, (ways, why_not) in _WAYS.items():
+        made = [
+            each
+            for number, step in enumerate(plan.steps, 1)
+            if step.course is not None and step.course.rounds
+            for each in ways(_Step(plan=plan, cast=cast, number=number, course=step.course))
+        ]
+        found += made or [Inapplicable(mistake=mistake, why=why_not)]
+    return tuple(found)
+
+
+def worst_of(played: Sequence[MistakePlayed]) -> MistakePlayed:
+    """Of a mistake that was played from several seeds: the first of those whose gates say least."""
+    order = list(GateOutcome)
+    return max(played, key=lambda each: order.index(each.outcome))
+
+
+def play_mistake(plan: Plan, found: Found, cast: Cast, made: Made, right: Rehearsed) -> MistakePlayed:
+    """Play it from the seed of `right`, the plan as it should be done, which was played with its story.
+
+    :raises CannotRehearseError, InvalidSetting: see `rehearse`
+    """
+    wrong = rehearse(plan, found, cast, right.seed, tells=True, hands=made.hands, last_step=made.last_step)
+    looks = [look for look in wrong.looks if look.place >= made.place]
+    last = looks[-1]
+    closed = [look for look in looks if look.closed_by]
+    if wrong.opened_wrongly:
+        outcome, why = GateOutcome.OPENED, wrong.opened_wrongly[0]
+    elif last.closed_by:
+        outcome, why = GateOutcome.CLOSED, "; ".join(last.judged.reasons)
+        closed = [last]
+    else:
+        outcome, why = GateOutcome.AT_REST, "; ".join(closed[-1].judged.reasons) if closed else ""
+    return MistakePlayed(
+        made=made,
+        seed=right.seed,
+        symptom=_symptom(made, wrong, right),
+        outcome=outcome,
+        closed_by=tuple(dict.fromkeys(check for look in closed for check in look.closed_by)),
+        why=why,
+        step=last.place[0],
+        round=last.round,
+    )
+
+
+def _symptom(made: Made, wrong: Rehearsed, right: Rehearsed) -> Symptom:
+    usual = {each.error for each in right.refusals}
+    refused = Counter((each.member, each.error) for each in wrong.refusals if each.error not in usual)
+    last = wrong.looks[-1]
+    of_plan = [look.shown for look in right.looks if look.place <= last.place]
+    kinds = {(each.type, each.protocol) for each in of_plan}
+    strange = [
+        replace(look.shown, members=0, upgraded=0)
+        for look in wrong.looks
+        if look.shown.state is GroupState.STABLE and (look.shown.type, look.shown.protocol) not in kinds
+    ]
+    end = replace(last.shown, members=0, upgraded=0)
+    fewest, planned_fewest = (
+        min(look.shown.members for look in run.looks if made.place <= look.place <= last.place)
+        for run in (wrong, right)
+    )
+    played = {(each.step, each.round) for each in wrong.rounds if (each.step, each.round) >= made.place}
+    return Symptom(
+        refused=tuple(
+            Refused(member=member, error=error, times=times) for (member, error), times in refused.items()
+        ),
+        passed=tuple(each for each in dict.fromkeys(strange) if each != end),
+        fewest=fewest,
+        planned_fewest=planned_fewest,
+        shown=last.shown,
+        planned=of_plan[-1],
+        costs=_costs(wrong, played),
+        planned_costs=_costs(right, played),
+        violations=tuple(dict.fromkeys(each.invariant for each in wrong.violations)),
+    )
+
+
+def _costs(run: Rehearsed, played: set[Place]) -> Costs:
+    return sum((each.costs for each in run.rounds if (each.step, each.round) in played), Costs())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    """Where a mistake may be made."""
+
+    plan: Plan
+    cast: Cast
+    number: int
+    """From 1."""
+    course: Course
+
+    @property
+    def first(self) -> Place:
+        return self.number, 1
+
+    @property
+    def after(self) -> Place | None:
+        """The first place of the next step that has one."""
+        return next((place for place in places(self.plan) if place[0] > self.number), None)
+
+    @property
+    def next(self) -> Place | None:
+        """The place after the first one."""
+        return next((place for place in places(self.plan) if place > self.first), None)
+
+    def made(
+        self, mistake: Mistake, place: Place, what: str, hands: Hands, last_step: int | None = None
+    ) -> Made:
+        return Made(mistake=mistake, place=place, what=what, hands=hands, last_step=last_step or self.number)
+
+    def name(self, member: str) -> str:
+        return self.cast.actors[member].name
+
+    def found(self, member: str) -> MemberScript:
+        """How the member ran when the plan was made."""
+        return self.cast.actors[member].script
+
+    def changes(self, member: str) -> bool:
+        """Whether the step has it run otherwise than it was found."""
+        start = self.course.start
+        return start is None or started(self.found(member), start) != self.found(member)
+
+
+def _in(
+    place: Place, change: Callable[[tuple[Act, ...], Mapping[str, MemberScript]], tuple[Act, ...]]
+) -> Hands:
+    """The hands that do something else in one place only."""
+    return lambda here, acts, scripts: change(acts, scripts) if here == place else acts
+
+
+def _in_step(number: int, change: Callable[[MemberScript], MemberScript]) -> Hands:
+    """The hands that start members otherwise in all rounds of a step."""
+
+    def changed(act: Act) -> Act:
+        return act if act.script is None else replace(act, script=change(act.script))
+
+    return lambda here, acts, _: tuple(map(changed, acts)) if here[0] == number else acts
+
+
+def _later(acts: Sequence[Act], by_s: float) -> tuple[Act, ...]:
+    return tuple(replace(act, at_s=act.at_s + by_s) for act in acts)
+
+
+def _is_list(course: Course | None) -> bool:
+    """Whether members are restarted with a list of the classic protocol."""
+    return (
+        course is not None
+        and course.manner is Manner.RESTART
+        and course.start is not None
+        and course.start.protocol is MemberProtocol.CLASSIC
+    )
+
+
+def _skip_bounce(at: _Step) -> Iterator[Made]:
+    second = at.plan.steps[at.number].course if at.number < len(at.plan.steps) else None
+    if not _is_list(at.course) or second is None or not _is_list(second):
+        return
+    first, then = at.course.start or Start(), second.start or Start()
+    if set(then.assignors) < set(first.assignors):
+        what = f"members are restarted with {_words(then)}, the list of step {at.number + 1}, at once"
+        hands = _in_step(at.number, lambda script: started(script, then))
+        yield at.made(Mistake.SKIPPED_BOUNCE, at.first, what, hands)
+
+
+def _reverse_list(at: _Step) -> Iterator[Made]:
+    listed = at.course.start.assignors if at.course.start is not None else ()
+    if len(listed) > 1:
+        turned = replace(at.course.start or Start(), assignors=listed[::-1])
+        what = f"members are restarted with {_words(turned)}, not {_words(at.course.start or Start())}"
+        hands = _in_step(at.number, lambda script: started(script, turned))
+        yield at.made(Mistake.REVERSED_LIST, at.first, what, hands)
+
+
+def _begin_too_early(at: _Step) -> Iterator[Made]:
+    place = at.next
+    if place is None:
+        return
+
+    def hands(here: Place, acts: tuple[Act, ...], scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:
+        if here == place:
+            return ()
+        if here != at.first:
+            return acts
+        return (*acts, *_later(round_of(at.plan, *place, scripts), at.plan.bounce_s / 2))
+
+    what = f"step {place[0]}, round {place[1]}, is begun {at.plan.bounce_s / 2:g} s after it"
+    yield at.made(Mistake.TOO_EARLY, at.first, what, hands, place[0])
+
+
+def _old_member_back(at: _Step) -> Iterator[Made]:
+    member = at.course.rounds[-1][-1]
+    if not at.changes(member):
+        return
+    place = at.after
+    back = Act(member=member, script=at.found(member), away_s=at.plan.bounce_s)
+
+    def change(acts: tuple[Act, ...], _: Mapping[str, MemberScript]) -> tuple[Act, ...]:
+        others = [act for act in acts if act.member != member]
+        return (back, *_later(others, at.plan.bounce_s + SETTLING_S))
+
+    what = f"{at.name(member)} runs as it was found again when step {at.number} is done: {_says(at.found(member))}"
+    made = at.made(
+        Mistake.OLD_MEMBER, place or (at.number, len(at.course.rounds)), what, _in(place or AFTER, change)
+    )
+    yield replace(made, last_step=place[0] if place else at.number)
+
+
+def _start_successor_early(at: _Step) -> Iterator[Made]:
+    if at.course.manner is not Manner.RESTART:
+        return
+    for round_, members in enumerate(at.course.rounds, 1):
+        for member in members:
+            if at.found(member).instance is not None:
+                what = f"the successor of {at.name(member)} is started {at.plan.bounce_s:g} s before it is stopped"
+                place = at.number, round_
+                yield at.made(Mistake.EARLY_SUCCESSOR, place, what, _in(place, _early(member)))
+                return
+
+
+def _early(member: str) -> Callable[[tuple[Act, ...], Mapping[str, MemberScript]], tuple[Act, ...]]:
+    return lambda acts, _: tuple(
+        replace(act, away_s=-act.away_s) if act.member == member else act for act in acts
+    )
+
+
+def _take_wrong_jar(at: _Step) -> Iterator[Made]:
+    member = at.course.rounds[0][0]
+    if at.course.start is None or not at.changes(member):
+        return
+
+    def change(acts: tuple[Act, ...], _: Mapping[str, MemberScript]) -> tuple[Act, ...]:
+        return tuple(replace(act, script=at.found(member)) if act.member == member else act for act in acts)
+
+    what = f"{at.name(member)} is started with the release of before: {_says(at.found(member))}"
+    yield at.made(Mistake.WRONG_JAR, at.first, what, _in(at.first, change))
+
+
+def _deploy(at: _Step) -> Iterator[Made]:
+    place = at.number, (len(at.course.rounds) + 1) // 2
+
+    def change(acts: tuple[Act, ...], scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:
+        own = {act.member: act.script or scripts[act.member] for act in acts}
+        who = {member: script for member, script in scripts.items() if member not in own} or own
+        return (
+            *acts,
+            *(
+                Act(member=member, script=script, at_s=at.plan.bounce_s / 2, away_s=at.plan.bounce_s)
+                for member, script in who.items()
+            ),
+        )
+
+    what = f"all members are restarted as they are, {at.plan.bounce_s / 2:g} s into round {place[1]}"
+    yield at.made(Mistake.DEPLOY, place, what, _in(place, change))
+
+
+def _words(start: Start) -> str:
+    return f"[{', '.join(start.assignors)}]"
+
+
+def _says(script: MemberScript) -> str:
+    if script.protocol == MemberProtocol.CLASSIC.value:
+        return f"[{', '.join(script.assignors)}]"
+    return f"the {script.protocol} protocol"
+
+
+_WAYS: Mapping[Mistake, tuple[Callable[[_Step], Iterator[Made]], str]] = {
+    Mistake.SKIPPED_BOUNCE: (_skip_bounce, "the plan has no two bounces"),
+    Mistake.REVERSED_LIST: (_reverse_list, "no step gives members a list of two assignors"),
+    Mistake.TOO_EARLY: (_begin_too_early, "the plan has one round"),
+    Mistake.OLD_MEMBER: (_old_member_back, "no step changes how a member runs"),
+    Mistake.EARLY_SUCCESSOR: (_start_successor_early, "no static member is restarted"),
+    Mistake.WRONG_JAR: (_take_wrong_jar, "no step starts a member otherwise than it was found"),
+    Mistake.DEPLOY: (_deploy, "the plan restarts nobody"),
+}

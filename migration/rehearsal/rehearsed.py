@@ -1,0 +1,117 @@
+"""What came of playing a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coordinator.simulation.result import Violation
+from groups.model import Group, GroupState, GroupType, MemberProtocol
+from migration.gate.answers import Judgement
+from migration.rehearsal.stage import Costs, Refusal
+
+Place = tuple[int, int]
+"""A step and a round of it, both from 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What a broker shows of a group without naming members; `type` None: there is none."""
+
+    type: GroupType | None
+    protocol: str | None
+    state: GroupState | None
+    members: int
+    upgraded: int
+    """Of these, those that speak the consumer protocol."""
+
+    @classmethod
+    def of(cls, group: Group | None) -> Shown:
+        if group is None:
+            return cls(type=None, protocol=None, state=None, members=0, upgraded=0)
+        spoken = [member.protocol for member in group.members]
+        return cls(
+            type=group.type,
+            protocol=group.protocol,
+            state=group.state,
+            members=len(spoken),
+            upgraded=spoken.count(MemberProtocol.CONSUMER),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """A gate was asked, and before that it said something else, or the group was shown otherwise."""
+
+    at_s: float
+    place: Place
+    """After which it was asked."""
+    round: int | None
+    """None: it was the gate of the whole step."""
+    judged: Judgement
+    shown: Shown
+
+    @property
+    def closed_by(self) -> tuple[str, ...]:
+        """What keeps the gate closed, by name: `strayed`, `plan` where the group is not that of the plan, or checks."""
+        judged = self.judged
+        if judged.differences:
+            return ("plan",)
+        strayed = ("strayed",) if judged.strayed is not None else ()
+        return (*strayed, *(check.check for check in judged.checks if check.holds is not True))
+
+    def repeats(self, before: Look) -> bool:
+        """Whether it shows what an earlier one has shown."""
+        mine, its = ((each.place, each.round, each.closed_by, each.shown) for each in (self, before))
+        return mine == its
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundPlayed:
+    """A round that was done."""
+
+    step: int
+    """From 1."""
+    round: int
+    """From 1."""
+    costs: Costs
+    gate_open_after_s: float | None
+    """From the first stop or start of the round on; None: it stayed closed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WayBack:
+    """Back to the start, after a round, by undoing one round after the other."""
+
+    step: int
+    round: int
+    costs: Costs
+    lasted_s: float
+    arrived: bool
+    """Whether the group is at rest, of the type and with the assignor that it was found with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsed:
+    """A plan played from a seed."""
+
+    seed: int
+    rounds: tuple[RoundPlayed, ...]
+    back: WayBack | None
+    """Where the rehearsal went back."""
+    looks: tuple[Look, ...]
+    """In the order of time."""
+    opened_wrongly: tuple[str, ...]
+    """Gates that opened although members were away, not at rest or not as planned; among `unsafe`."""
+    refusals: tuple[Refusal, ...]
+    """Errors that members were answered; empty unless the story was asked for."""
+    misplaced: int
+    """Partitions that began with another member than was found."""
+    violations: tuple[Violation, ...]
+    unsafe: tuple[str, ...]
+    """Why the plan is not safe: gates that opened too early or stayed closed, invariants that fell."""
+    story: tuple[str, ...]
+    """What happened, a line each; empty unless it was asked for."""
+
+    @property
+    def is_safe(self) -> bool:
+        return not self.unsafe

@@ -1,0 +1,193 @@
+"""What people do wrong, played: what is seen of it, and what the gates make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from groups.model import Group, GroupState, GroupType
+from migration.model import Destination, ProtocolIs
+from migration.rehearsal.mistakes import (
+    GateOutcome,
+    Inapplicable,
+    Made,
+    Mistake,
+    MistakePlayed,
+    mistakes_in,
+    play_mistake,
+    worst_of,
+)
+from migration.rehearsal.play import cast_for, rehearse
+from migration.rehearsal.rehearsed import Place
+from migration.rehearsal.stage import Found
+from tests.migration.cases import CONSUMER, COOPERATIVE, NEW
+from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
+
+CLOSED, AT_REST, OPENED = GateOutcome
+INCONSISTENT, FENCED = "INCONSISTENT_GROUP_PROTOCOL", "FENCED_INSTANCE_ID"
+Played = Mapping[tuple[Mistake, Place], MistakePlayed]
+
+
+def _all(group: Group, to: Destination, seed: int = 1) -> Played:
+    plan, found = plan_of(group, to), Found(group=group, cluster=NEW, topics=TOPICS)
+    cast = cast_for(plan, found)
+    right = rehearse(plan, found, cast, seed, tells=True)
+    assert right.unsafe == ()
+    played: dict[tuple[Mistake, Place], MistakePlayed] = {}
+    for each in mistakes_in(plan, cast):
+        if isinstance(each, Made):  # in a place before its round, then after it
+            played.setdefault((each.mistake, each.place), play_mistake(plan, found, cast, each, right))
+    return played
+
+
+@pytest.fixture(scope="module", params=[1, 2, 3])
+def bounces(request: pytest.FixtureRequest) -> Played:
+    """Two bounces of a Java group."""
+    return _all(classic_group(), COOPERATIVE, request.param)
+
+
+@pytest.fixture(scope="module")
+def static_bounces() -> Played:
+    """The same, of static members."""
+    return _all(classic_group(static=True), COOPERATIVE)
+
+
+@pytest.fixture(scope="module", params=[1, 2, 3])
+def upgrade(request: pytest.FixtureRequest) -> Played:
+    """A rolling upgrade to the consumer protocol."""
+    return _all(classic_group(), CONSUMER, request.param)
+
+
+def _refused(played: MistakePlayed) -> set[tuple[str, str]]:
+    return {(each.member, each.error) for each in played.symptom.refused}
+
+
+def test_a_skipped_bounce_is_refused(bounces: Played) -> None:
+    played = bounces[Mistake.SKIPPED_BOUNCE, (1, 1)]
+    assert _refused(played) == {("m1", INCONSISTENT)}
+    assert (played.symptom.shown.protocol, played.symptom.shown.members) == ("range", 2)
+    assert (played.outcome, played.closed_by) == (CLOSED, ("member-count",))
+    assert "m1" in played.why
+
+
+def test_a_reversed_list_leaves_the_old_assignor(bounces: Played) -> None:
+    """The rounds are at rest; only the gate of the step asks for the assignor."""
+    played = bounces[Mistake.REVERSED_LIST, (1, 1)]
+    assert played.symptom.refused == ()
+    assert (played.symptom.shown.protocol, played.symptom.planned.protocol) == ("range", "cooperative-sticky")
+    assert played.symptom.shown.state is GroupState.STABLE
+    assert (played.outcome, played.closed_by, played.round) == (CLOSED, ("protocol-is",), None)
+
+
+def test_a_round_too_early_waits_for_rest(bounces: Played) -> None:
+    for step in (1, 2):
+        played = bounces[Mistake.TOO_EARLY, (step, 1)]
+        assert (played.symptom.fewest, played.symptom.planned_fewest) == (1, 2)
+        assert played.outcome is AT_REST
+        assert {"member-count", "rest"} <= set(played.closed_by)
+
+
+def test_an_old_member_turns_the_group_back_between_the_bounces(bounces: Played) -> None:
+    played = bounces[Mistake.OLD_MEMBER, (2, 1)]
+    assert (played.symptom.shown.protocol, played.symptom.planned.protocol) == ("range", "cooperative-sticky")
+    assert (played.outcome, played.closed_by) == (CLOSED, ("strayed", "protocol-is"))
+
+
+def test_an_old_member_cannot_join_after_the_bounces(bounces: Played) -> None:
+    played = bounces[Mistake.OLD_MEMBER, (2, 3)]
+    assert _refused(played) == {("m3", INCONSISTENT)}
+    assert (played.outcome, played.closed_by) == (CLOSED, ("member-count",))
+
+
+def test_a_wrong_jar_keeps_the_old_assignor(bounces: Played) -> None:
+    for step, closed_by in ((1, ("protocol-is",)), (2, ("strayed", "protocol-is"))):
+        played = bounces[Mistake.WRONG_JAR, (step, 1)]
+        assert played.symptom.shown.protocol == "range"
+        assert (played.outcome, played.closed_by) == (CLOSED, closed_by)
+
+
+def test_a_deploy_costs_rebalances_and_ends_well_in_the_first_bounce(bounces: Played) -> None:
+    played = bounces[Mistake.DEPLOY, (1, 2)]
+    assert played.symptom.costs.rebalances > played.symptom.planned_costs.rebalances
+    assert played.symptom.fewest == 0
+    assert played.outcome is AT_REST
+
+
+def test_a_deploy_in_the_second_bounce_cannot_be_seen(bounces: Played) -> None:
+    """All have new ids and the group has the new assignor; that one still lists both, no broker shows."""
+    played = bounces[Mistake.DEPLOY, (2, 2)]
+    assert played.outcome is OPENED
+    assert "m3 does not run as planned" in played.why
+
+
+def test_mistakes_of_an_upgrade(upgrade: Played) -> None:
+    old, jar = upgrade[Mistake.OLD_MEMBER, (2, 1)], upgrade[Mistake.WRONG_JAR, (2, 1)]
+    assert old.symptom.shown.type is GroupType.CLASSIC
+    assert (old.outcome, old.closed_by[0]) == (CLOSED, "strayed")
+    assert (jar.symptom.shown.upgraded, jar.symptom.planned.upgraded) == (1, 2)
+    assert (jar.outcome, jar.closed_by) == (CLOSED, ("as-planned",))
+    assert all(each.outcome is not OPENED for each in upgrade.values())
+
+
+def test_a_successor_too_early_is_fenced_or_fences(static_bounces: Played) -> None:
+    """Both processes run and are put out by each other; the broker shows one member, and the gate opens."""
+    played = static_bounces[Mistake.EARLY_SUCCESSOR, (2, 1)]
+    assert _refused(played) == {("m1", FENCED), ("m1's successor", FENCED)}
+    assert played.symptom.costs.read_twice > played.symptom.planned_costs.read_twice
+    assert played.outcome is OPENED
+
+
+def test_a_successor_too_early_ends_an_upgrade() -> None:
+    """The old process takes the instance id back, which ends the new one; then its session ends too."""
+    played = _all(classic_group(static=True), CONSUMER)[Mistake.EARLY_SUCCESSOR, (1, 1)]
+    assert ("m1's successor", FENCED) in _refused(played)
+    assert (played.symptom.shown.type, played.symptom.shown.members) == (GroupType.CLASSIC, 2)
+    assert played.outcome is CLOSED
+
+
+def test_static_members_that_are_away_cannot_be_seen(static_bounces: Played) -> None:
+    """Within its session a broker shows a static member that does not run as a member."""
+    for mistake, place in ((Mistake.TOO_EARLY, (1, 1)), (Mistake.DEPLOY, (1, 2))):
+        played = static_bounces[mistake, place]
+        assert played.outcome is OPENED
+        assert "has not come back" in played.why
+
+
+def test_all_stopped_and_started() -> None:
+    played = _all(classic_group("librdkafka:2.16.0"), COOPERATIVE)
+    back = played[Mistake.OLD_MEMBER, (2, 1)]
+    assert (back.outcome, back.symptom.shown.protocol) == (CLOSED, "range")
+    assert {each.closed_by for each in played.values() if each.made.place[0] == 1} == {("state-in",)}
+
+
+def test_a_mistake_that_nobody_can_make_says_why() -> None:
+    group = classic_group()
+    plan = plan_of(group, CONSUMER)
+    why = {
+        each.mistake: each.why
+        for each in mistakes_in(plan, cast_for(plan, Found(group=group, cluster=NEW, topics=TOPICS)))
+        if isinstance(each, Inapplicable)
+    }
+    assert why == {
+        Mistake.SKIPPED_BOUNCE: "the plan has no two bounces",
+        Mistake.REVERSED_LIST: "no step gives members a list of two assignors",
+        Mistake.EARLY_SUCCESSOR: "no static member is restarted",
+    }
+
+
+def test_a_gate_that_asks_too_little_is_found() -> None:
+    """Without the question for the assignor the reversed list goes through, and it is said who runs otherwise."""
+    group = classic_group()
+    plan, found = plan_of(group, COOPERATIVE), Found(group=group, cluster=NEW, topics=TOPICS)
+    gate = tuple(one for one in plan.steps[0].gate if not isinstance(one, ProtocolIs))
+    plan = replace(plan, steps=(replace(plan.steps[0], gate=gate), plan.steps[1]))
+    cast = cast_for(plan, found)
+    right = rehearse(plan, found, cast, 1, tells=True, last_step=1)
+    (made,) = (each for each in mistakes_in(plan, cast) if each.mistake is Mistake.REVERSED_LIST)
+    assert isinstance(made, Made)
+    played = play_mistake(plan, found, cast, made, right)
+    assert played.outcome is OPENED
+    assert "although m1 does not run as planned" in played.why
+    assert worst_of([replace(played, outcome=CLOSED), played]) is played
