@@ -44,7 +44,10 @@ class Made:
     """A mistake in a place of a plan."""
 
     mistake: Mistake
+    step: int
+    """In which it is made, or after which; from 1."""
     place: Place
+    """The round that it changes; of one after the last round, that."""
     what: str
     """Who does what, in words."""
     hands: Hands
@@ -144,6 +147,11 @@ def play_mistake(plan: Plan, found: Found, cast: Cast, made: Made, right: Rehear
     :raises CannotRehearseError, InvalidSetting: see `rehearse`
     """
     wrong = rehearse(plan, found, cast, right.seed, tells=True, hands=made.hands, last_step=made.last_step)
+    return compare(made, wrong, right)
+
+
+def compare(made: Made, wrong: Rehearsed, right: Rehearsed) -> MistakePlayed:
+    """What came of a mistake: `wrong` is the plan with it, `right` without."""
     looks = [look for look in wrong.looks if look.place >= made.place]
     last = looks[-1]
     closed = [look for look in looks if look.closed_by]
@@ -229,7 +237,14 @@ class _Step:
     def made(
         self, mistake: Mistake, place: Place, what: str, hands: Hands, last_step: int | None = None
     ) -> Made:
-        return Made(mistake=mistake, place=place, what=what, hands=hands, last_step=last_step or self.number)
+        return Made(
+            mistake=mistake,
+            step=self.number,
+            place=place,
+            what=what,
+            hands=hands,
+            last_step=last_step or self.number,
+        )
 
     def name(self, member: str) -> str:
         return self.cast.actors[member].name

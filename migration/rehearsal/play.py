@@ -100,10 +100,12 @@ def rehearse(
     :raises CannotRehearseError: the group as found does not come to rest
     :raises InvalidSetting: a setting of the brokers cannot be played
     """
-    return _Play(plan, Stage(found, cast, seed, tells=tells), seed, hands).play(stop_at, last_step)
+    return Play(plan, Stage(found, cast, seed, tells=tells), seed, hands).play(stop_at, last_step)
 
 
-class _Play:
+class Play:
+    """A plan on a stage, from a seed of the operator's pauses."""
+
     def __init__(self, plan: Plan, stage: Stage, seed: int, hands: Hands) -> None:
         self._plan, self._stage, self._seed, self._hands = plan, stage, seed, hands
         self._operator = Random(f"{seed} operator")  # noqa: S311

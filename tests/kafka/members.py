@@ -50,13 +50,15 @@ class Members:
         name: str = "",
         *,
         journal: Path | None = None,
+        poll_again: bool = False,
         **settings: Setting,
     ) -> Member:
         """Start a consumer of confluent-kafka (librdkafka) in a process of its own.
 
         A topic that begins with `^` is a regex. `partition_assignment_strategy` takes `"range"`,
         `"roundrobin"` or `"cooperative-sticky"`; librdkafka's default is `"range,roundrobin"`.
-        With `journal` it writes down there what it consumes (`confluent_member.py` says how).
+        With `journal` it writes down there what it consumes, with `poll_again` an exception does not end it
+        (`confluent_member.py` says how).
         """
         name = name or fresh_name("confluent")
         config = {"bootstrap.servers": broker.bootstrap, "group.id": group, "client.id": name}
@@ -65,6 +67,7 @@ class Members:
             "topics": list(topics),
             "config": {**config, **consuming(settings)},
             "journal": str(journal) if journal else None,
+            "pollAgain": poll_again,
         }
         child = Child([sys.executable, "-m", "tests.kafka.confluent_member", json.dumps(asked)])
         self._endings.callback(child.crash)
@@ -90,6 +93,7 @@ class Members:
         journal: Path | None = None,
         commit_when_revoked: bool = False,
         commit_when_consumed: bool = False,
+        poll_again: bool = False,
         poll_ms: int = POLL_MS,
         **settings: Setting,
     ) -> Member:
@@ -104,6 +108,7 @@ class Members:
             commit_when_revoked: commit in onPartitionsRevoked. Auto-commit of a cooperative member is done when
                 a rebalance begins, and leaves what is consumed in it to be consumed again.
             commit_when_consumed: commit after each poll with records. Auto-commit commits all the time.
+            poll_again: go on after an exception, as `confluent_member.py` says.
             poll_ms: how long a poll takes at most, and with it a stop.
             settings: `partition_assignment_strategy` takes class names.
         """
@@ -116,6 +121,7 @@ class Members:
             "journal": str(journal) if journal else None,
             "commitWhenRevoked": commit_when_revoked,
             "commitWhenConsumed": commit_when_consumed,
+            "pollAgain": poll_again,
             "pollMs": poll_ms,
         }
         return self._start_java(broker, name or fresh_name("java"), asked, config, own_process=own_process)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.kafka.broker import Broker
+from tests.kafka.events import Event
 from tests.kafka.member import Member
 from tests.kafka.members import Members
 from tests.migration.end_to_end.config_lines import apply
@@ -33,6 +34,7 @@ class Application:
         library: `java` or `librdkafka`.
         config: its configuration file but for the servers, the group and the client id.
         members: starts its processes.
+        polls_again: whether it goes on after an exception, which is an event then (`thrown`), or ends.
     """
 
     name: str
@@ -43,8 +45,11 @@ class Application:
     config: dict[str, str]
     members: Members
     directory: Path
+    polls_again: bool = False
     running: Member | None = None
     lives: int = 0
+    _past: list[Member] = field(default_factory=list)
+    """Its lives, in order."""
     _before: dict[str, str] = field(default_factory=dict)
     """Every setting it once had, as it was last."""
     _journals: dict[str, Path] = field(default_factory=dict)
@@ -66,8 +71,15 @@ class Application:
         name = f"{self.group}-{life}"
         if self.library == "librdkafka":
             self.running = self.members.confluent(
-                self.broker, self.group, self.subscription.topics, name, journal=journal, **asked
+                self.broker,
+                self.group,
+                self.subscription.topics,
+                name,
+                journal=journal,
+                poll_again=self.polls_again,
+                **asked,
             )
+            self._past.append(self.running)
             return
         self.running = self.members.java(
             self.broker,
@@ -78,8 +90,10 @@ class Application:
             re2=self.subscription.re2,
             journal=journal,
             commit_when_revoked=True,
+            poll_again=self.polls_again,
             **asked,
         )
+        self._past.append(self.running)
 
     def stop(self) -> None:
         """Shut it down cleanly and wait for that; ValueError when it does not run."""
@@ -98,6 +112,10 @@ class Application:
         """What its running process complained of."""
         events = self.running.events() if self.running is not None else []
         return [event.reason or "" for event in events if event.kind == "error"]
+
+    def thrown(self) -> list[Event]:
+        """What all its lives have had thrown, where they poll again."""
+        return [event for life in self._past for event in life.events() if event.kind == "thrown"]
 
     def journals(self) -> list[Journal]:
         """What all its lives wrote down so far."""

@@ -30,12 +30,14 @@ class Fleet:
         library: `java` or `librdkafka`.
         config: each consumer's configuration at the beginning.
         static: whether each has a group.instance.id of its own.
+        polls_again: whether each goes on after an exception.
         subscribe: what each asks for, made of the common beginning of the topics' names.
     """
 
     library: str
     config: Mapping[str, str]
     static: bool = False
+    polls_again: bool = False
     subscribe: Callable[[str], Subscription] | None = None
 
 
@@ -152,6 +154,7 @@ def deployed(
                 config={"auto.commit.interval.ms": "1000", **fleet.config, **static},
                 members=members,
                 directory=directory,
+                polls_again=fleet.polls_again,
             )
 
         *own, stranger = [application(number, host) for number, host in enumerate(hosts, 1)]

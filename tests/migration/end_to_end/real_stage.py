@@ -1,0 +1,178 @@
+"""A plan played on a real broker with real consumers, by the same hands as in a rehearsal."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+
+from coordinator.simulation.result import Violation
+from coordinator.simulation.scenario import MemberScript
+from groups.model import Group
+from migration.rehearsal.acts import Act
+from migration.rehearsal.cast import Cast
+from migration.rehearsal.stage import Costs, Found, Refusal
+from tests.cli.sources.live_source import live_source
+from tests.migration.end_to_end.application import Application
+from tests.migration.end_to_end.deployment import PARTITIONS, Deployment
+from tests.migration.end_to_end.fleets import CLASSIC, JAVA
+
+KEPT = ("auto.commit.interval.ms", "group.instance.id")
+"""Of a configuration, what no script says."""
+_WORDS = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+class RealStage:
+    """What `Play` asks of a stage, of a deployment. Costs are not measured."""
+
+    def __init__(self, found: Found, cast: Cast, deployment: Deployment) -> None:
+        self.found, self._cast, self._deployment = found, cast, deployment
+        self.world = SimpleNamespace(story=SimpleNamespace(so_far=lambda: ()))
+        self.violations: tuple[Violation, ...] = ()
+        self.costs = Costs()
+        self.scripts = {member: actor.script for member, actor in cast.actors.items()}
+        self._applications = dict(deployment.applications)
+        self._lives = list(deployment.applications.values())
+        """All that have run."""
+        self._stopped: set[str] = set()
+        self._starting: list[tuple[float, Application]] = []
+        self._ending: list[tuple[float, Application]] = []
+        """Predecessors that are to be stopped, and when."""
+
+    # What is done to it.
+
+    def begin(self) -> None:
+        self._deployment.wait_rest()
+
+    def wait(self, seconds: float) -> None:
+        end_s = time.monotonic() + seconds
+        while (left_s := end_s - time.monotonic()) > 0:
+            self._do_what_is_due()
+            time.sleep(min(left_s, 0.1))
+        self._do_what_is_due()
+
+    def perform(self, act: Act) -> None:
+        name = self.name_of(act.member)
+        one = self._applications[name]
+        if act.script is None:
+            self._stopped.add(act.member)
+            one.stop()
+            return
+        self._stopped.discard(act.member)
+        self.scripts[act.member] = act.script
+        config = _config(one, act.script)
+        if act.away_s < 0:
+            old, one = one, self._successor(one)
+            self._applications[name] = one
+            self._ending.append((time.monotonic() - act.away_s, old))
+            one.config = config
+            one.start()
+            return
+        if one.running is not None:
+            one.stop()
+        one.config = config
+        self._starting.append((time.monotonic() + act.away_s, one))
+        self._do_what_is_due()
+
+    def calm(self) -> bool:
+        return True
+
+    def _successor(self, one: Application) -> Application:
+        """In the process that nobody uses."""
+        made = replace(
+            one,
+            members=self._deployment.stranger.members,
+            running=None,
+            lives=one.lives + 10,
+            _past=[],
+            _journals={},
+        )
+        self._lives.append(made)
+        return made
+
+    def _do_what_is_due(self) -> None:
+        now_s = time.monotonic()
+        for due_s, one in list(self._starting):
+            if due_s <= now_s:
+                self._starting.remove((due_s, one))
+                one.start()
+        for due_s, one in list(self._ending):
+            if due_s <= now_s:
+                self._ending.remove((due_s, one))
+                one.stop()
+
+    # What is seen of it.
+
+    @property
+    def now_s(self) -> float:
+        return time.monotonic()
+
+    def misplaced(self) -> int:
+        return 0
+
+    def name_of(self, member: str) -> str:
+        return self._cast.actors[member].name
+
+    def runs_as(self, member: str, script: MemberScript | None) -> bool:
+        return script == (None if member in self._stopped else self.scripts[member])
+
+    def missing(self, stopped: Collection[str]) -> str:
+        for member in self._cast.actors:
+            name = self.name_of(member)
+            if member not in stopped and self._applications[name].running is None:
+                return f"{name} has not come back"
+        return ""
+
+    def unrest(self) -> str:
+        """By the members' own view: two processes of one member, or a partition without one owner."""
+        if self._ending:
+            return f"two processes are {self._ending[0][1].name}"
+        running = [one.running for one in self._applications.values() if one.running is not None]
+        held = Counter(
+            (topic, number)
+            for member in running
+            for topic, numbers in member.assignment().items()
+            for number in numbers
+        )
+        if running and (len(held) != PARTITIONS or held.total() != PARTITIONS):
+            return f"of {PARTITIONS} partitions {len(held)} have an owner, {held.total() - len(held)} two"
+        return ""
+
+    def group(self) -> Group | None:
+        with live_source(self._deployment.broker) as source:
+            items = source.describe([self._deployment.group], offsets=False).items
+        return items[0] if items else None
+
+    def refusals(self) -> tuple[Refusal, ...]:
+        """Exceptions that named an error of the protocol, by their names there."""
+        return tuple(self._thrown())
+
+    def _thrown(self) -> Iterator[Refusal]:
+        for one in self._lives:
+            for event in one.thrown():
+                yield Refusal(at_s=event.heard_at, member=one.name, error=error_name(event.reason or ""))
+
+
+def error_name(reason: str) -> str:
+    """Of what was thrown: `FencedInstanceIdException: …` is FENCED_INSTANCE_ID; librdkafka's names stay."""
+    name = reason.split(":")[0]
+    if not name.endswith("Exception"):
+        return name
+    return _WORDS.sub("_", name.removesuffix("Exception")).upper()
+
+
+def _config(one: Application, script: MemberScript) -> dict[str, str]:
+    """What the script says, with what no script changes."""
+    kept = {key: value for key, value in one.config.items() if key in KEPT}
+    if script.protocol == "consumer":
+        remote = {"group.remote.assignor": script.remote_assignor} if script.remote_assignor else {}
+        return {**kept, "group.protocol": "consumer", **remote}
+    return {**kept, **CLASSIC, "partition.assignment.strategy": _strategy(one.library, script.assignors)}
+
+
+def _strategy(library: str, assignors: Sequence[str]) -> str:
+    names: Mapping[str, str] = JAVA if library == "java" else {}
+    return ",".join(names.get(name, name) for name in assignors)

@@ -1,0 +1,166 @@
+"""What people do wrong, done with real consumers on a real broker: it looks and is gated as the rehearsal says.
+
+The hands are those of the rehearsal, and so are the gates; only the stage is real. Restarts are shorter, and a gate
+that stays closed is waited for less long. KOHORT_MISTAKES_SEEN names a file that gets a line for each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.verbs.plan.plan_files import read_plan
+from cli.verbs.rehearse.action import find
+from migration.rehearsal import play
+from migration.rehearsal.mistakes import (
+    GateOutcome,
+    Made,
+    Mistake,
+    MistakePlayed,
+    compare,
+    mistakes_in,
+    play_mistake,
+)
+from migration.rehearsal.play import Play, cast_for, rehearse
+from tests.cli.sources.live_source import live_source
+from tests.migration.end_to_end.conftest import Deploy, Follow
+from tests.migration.end_to_end.deployment import Fleet
+from tests.migration.end_to_end.fleets import java, librdkafka
+from tests.migration.end_to_end.follower import PLAN_FILE
+from tests.migration.end_to_end.real_stage import RealStage
+from tests.support.long import LONG
+
+pytestmark = [pytest.mark.kafka, LONG]
+
+BOUNCE_S = 6
+PATIENCE_S = 40.0
+"""For a gate that stays closed: twice the members' session."""
+TO_COOPERATIVE, TO_CONSUMER = "--to cooperative --client java", "--to consumer --client java:4.3.1"
+RDKAFKA_TO_CONSUMER = "--to consumer --client librdkafka:2.16.0"
+FATAL = frozenset(
+    {"INCONSISTENT_GROUP_PROTOCOL", "FENCED_INSTANCE_ID", "UNRELEASED_INSTANCE_ID", "GROUP_ID_NOT_FOUND"}
+)
+"""Errors that every library throws when it is answered them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A mistake in a step of the plan for a fleet."""
+
+    fleet: Fleet
+    to: str
+    mistake: Mistake
+    step: int
+
+
+def cases(name: str, fleet: Fleet, to: str, *where: tuple[Mistake, int]) -> Iterator[Any]:
+    for mistake, step in where:
+        yield pytest.param(
+            Case(fleet=fleet, to=to, mistake=mistake, step=step), id=f"{name}-{mistake.value}-{step}"
+        )
+
+
+ALL = (
+    *cases(
+        "java",
+        java("range"),
+        TO_COOPERATIVE,
+        (Mistake.SKIPPED_BOUNCE, 1),
+        (Mistake.REVERSED_LIST, 1),
+        (Mistake.TOO_EARLY, 1),
+        (Mistake.TOO_EARLY, 2),
+        (Mistake.OLD_MEMBER, 1),
+        (Mistake.OLD_MEMBER, 2),
+        (Mistake.WRONG_JAR, 1),
+        (Mistake.WRONG_JAR, 2),
+        (Mistake.DEPLOY, 1),
+        (Mistake.DEPLOY, 2),
+    ),
+    *cases(
+        "java_static",
+        java("range", static=True),
+        TO_COOPERATIVE,
+        (Mistake.TOO_EARLY, 1),
+        (Mistake.EARLY_SUCCESSOR, 1),
+        (Mistake.EARLY_SUCCESSOR, 2),
+        (Mistake.DEPLOY, 2),
+    ),
+    *cases(
+        "java_static_to_consumer",
+        java("range", static=True),
+        TO_CONSUMER,
+        (Mistake.OLD_MEMBER, 1),
+        (Mistake.OLD_MEMBER, 2),
+        (Mistake.EARLY_SUCCESSOR, 1),
+        (Mistake.EARLY_SUCCESSOR, 2),
+    ),
+    *cases(
+        "librdkafka_to_consumer",
+        librdkafka("range"),
+        RDKAFKA_TO_CONSUMER,
+        (Mistake.TOO_EARLY, 1),
+        (Mistake.TOO_EARLY, 2),
+        (Mistake.OLD_MEMBER, 1),
+        (Mistake.OLD_MEMBER, 2),
+        (Mistake.WRONG_JAR, 1),
+        (Mistake.WRONG_JAR, 2),
+        (Mistake.DEPLOY, 1),
+        (Mistake.DEPLOY, 2),
+    ),
+)
+
+
+@pytest.mark.parametrize("case", ALL)
+def test_a_mistake_looks_as_rehearsed(
+    case: Case,
+    deploy: Deploy,
+    follow: Follow,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    deployment = deploy(replace(case.fleet, polls_again=True))
+    follower = follow(deployment)
+    follower.make_plan(*case.to.split(), "--bounce-seconds", str(BOUNCE_S))
+    plan = read_plan(follower.shell.directory / PLAN_FILE)
+    with live_source(deployment.broker) as source:
+        found = find(plan, source)
+    actors = cast_for(plan, found)
+    made = next(
+        each
+        for each in mistakes_in(plan, actors)
+        if isinstance(each, Made) and (each.mistake, each.step) == (case.mistake, case.step)
+    )
+    right = rehearse(plan, found, actors, 1, tells=True)
+    rehearsed = play_mistake(plan, found, actors, made, right)
+
+    monkeypatch.setattr(play, "PATIENCE_S", PATIENCE_S)
+    stage: Any = RealStage(found, actors, deployment)
+    wrong = Play(plan, stage, right.seed, made.hands).play(None, made.last_step)
+    seen = compare(made, wrong, right)
+    _write_down(request.node.callspec.id, rehearsed, seen)
+    assert _essence(seen) == _essence(rehearsed), (seen.why, rehearsed.why)
+
+
+def _essence(played: MistakePlayed) -> dict[str, object]:
+    """What the rehearsal and the broker must agree about."""
+    shown = played.symptom.shown
+    return {
+        "gate": played.outcome.value,
+        "closed by": sorted(played.closed_by) if played.outcome is GateOutcome.CLOSED else None,
+        "errors": sorted({each.error for each in played.symptom.refused} & FATAL),
+        "group": (shown.type, shown.protocol, shown.members, shown.upgraded),
+    }
+
+
+def _write_down(name: str, rehearsed: MistakePlayed, seen: MistakePlayed) -> None:
+    file = os.environ.get("KOHORT_MISTAKES_SEEN")
+    if file:
+        line = {"name": name, "rehearsed": _essence(rehearsed), "seen": _essence(seen), "why": seen.why}
+        with Path(file).open("a") as lines:
+            lines.write(json.dumps(line, default=str) + "\n")
