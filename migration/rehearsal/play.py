@@ -208,6 +208,8 @@ class Play:
                 self._ask(place, round_)
                 stage.wait(min(ASK_S, left_s))
             stage.perform(act)
+        if self._hands is not as_planned:
+            stage.wait(STEADY_S)  # nobody asks before the last act has begun to show
 
     def _opens(self, place: Place, round_: int | None) -> bool:
         """Ask from now on until the gate opens; what is unsafe is noted."""
