@@ -100,10 +100,14 @@ class Network:
         self._down: set[int] = set()
         self._lives: Counter[int] = Counter()
         """How often each node has gone down."""
+        self._partitions: dict[str, tuple[NetworkPartition, ...]] = {}
+        self.disturb(faults)
+
+    def disturb(self, faults: Faults) -> None:
+        """Have these faults from now on; partitions that there are remain."""
         low, high = faults.delay_ms
         self._low, self._span = low, high - low + 1
         self._loss, self._duplicate, self._reorder = faults.loss, faults.duplicate, faults.reorder
-        self._partitions: dict[str, tuple[NetworkPartition, ...]] = {}
         for partition in faults.partitions:
             for member in partition.members:
                 self._partitions[member] = (*self._partitions.get(member, ()), partition)

@@ -91,6 +91,10 @@ class RestRules:
         """What is not at rest now; empty where all is."""
         return self._unsettled() or self._misowned()[0] or self._out_of_date()
 
+    def unrest_of_group(self) -> str:
+        """The same, but for what only keeps a member busy: that it stands still, or waits for an answer."""
+        return self._astray() or self._misowned()[0] or self._out_of_date()
+
     def _unsettled(self) -> str:
         for process in self._running():
             if not process.is_polling:
@@ -99,6 +103,10 @@ class RestRules:
                 self._settled[process] = self._facts.schedule.now_ms
             if self._facts.schedule.now_ms - self._settled.get(process, -SETTLED_MS) >= SETTLED_MS:
                 return f"{process.name} is not a settled member"
+        return self._astray()
+
+    def _astray(self) -> str:
+        for process in self._running():
             if self._facts.is_zombie(process):
                 return f"{process.name} is not in the group"
         group = self._facts.engine.state.groups.get(GROUP)

@@ -117,6 +117,11 @@ def read_scenario(file: Path, *, name: str | None = None) -> Scenario:
 
     :raises TreeError: it cannot be read, is no scenario, or is one that cannot be played; with line and column
     """
+    return parse_scenario(file, read_text(file), name=name)
+
+
+def read_text(file: Path) -> str:
+    """The text of a scenario file, or of one with its keys. :raises TreeError: it cannot be read"""
     try:
         with file.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
@@ -125,10 +130,9 @@ def read_scenario(file: Path, *, name: str | None = None) -> Scenario:
     if len(data) > MAX_BYTES:
         raise TreeError(file, None, "", f"larger than {MAX_BYTES // 2**20} MiB: no scenario is")
     try:
-        text = data.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise TreeError(file, None, "", f"not a text file in UTF-8 (byte {error.start})") from None
-    return parse_scenario(file, text, name=name)
 
 
 def parse_scenario(file: Path, text: str, *, name: str | None = None) -> Scenario:
@@ -234,7 +238,7 @@ class _Events:
                 raise Malformed(f"expected a mapping with `at` and a verb, found {shown(tree)}")
             verb = next((each for each in VERBS if each in tree), None)
             if verb is None:
-                raise _no_verb(tree)
+                raise no_verb(tree, VERBS)
             others = [each for each in VERBS if each in tree and each not in (verb, "kill")]
             if others:
                 raise Malformed(f"one event has one verb, and this one also has {verb!r}", others[0])
@@ -355,12 +359,13 @@ def _creates(event: _Topic) -> bool:
     return event.create is not None
 
 
-def _no_verb(tree: _Tree) -> Malformed:
+def no_verb(tree: _Tree, verbs: Mapping[str, Any]) -> Malformed:
+    """What to say of an event that has none of these verbs."""
     for key in tree:
-        near = difflib.get_close_matches(str(key)[:100], VERBS, n=1)
+        near = difflib.get_close_matches(str(key)[:100], verbs, n=1)
         if near and key not in ("at", "topics"):
             return Malformed(f"unknown verb; is {near[0]!r} meant?", key)
-    return Malformed(f"has no verb; one of {', '.join(VERBS)}")
+    return Malformed(f"has no verb; one of {', '.join(verbs)}")
 
 
 def _merged(tree: _Tree, changes: _Tree) -> _Tree:

@@ -10,6 +10,9 @@ from migration.course import Course, Manner
 from migration.model import Plan
 from migration.rehearsal.cast import started
 
+Place = tuple[int, int]
+"""A step and a round of it, both from 1."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:

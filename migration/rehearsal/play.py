@@ -7,17 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
+from coordinator.simulation.result import Violation
 from coordinator.simulation.scenario import MemberScript
 from groups.model import Group
-from migration.gate.answers import Judgement
+from migration.gate.answers import Judgement, cannot_tell
 from migration.gate.judge import check_steady, judge_gate
 from migration.gate.observation import GateObservation
 from migration.model import Plan, PlannedMember, Step
 from migration.paths.path import BRIDGE
-from migration.rehearsal.acts import Act, round_of, undoing
+from migration.rehearsal.acts import Act, Place, round_of, undoing
 from migration.rehearsal.cast import Cast, cast_of
 from migration.rehearsal.errors import CannotRehearseError
-from migration.rehearsal.rehearsed import Look, Place, Rehearsed, RoundPlayed, Shown, WayBack
+from migration.rehearsal.faults import NO_FAULTS, PlanFaults
+from migration.rehearsal.rehearsed import Look, Rehearsed, RoundPlayed, Shown, WayBack
 from migration.rehearsal.stage import Found, Stage
 
 ASK_S = 2.0
@@ -35,6 +37,8 @@ PAUSE_S = 5.0
 
 AFTER: Place = (0, 0)
 """When all that is played of the plan is done."""
+
+UNANSWERED = Judgement(checks=(cannot_tell("coordinator", "no coordinator answers"),))
 
 Hands = Callable[[Place, tuple[Act, ...], Mapping[str, MemberScript]], tuple[Act, ...]]
 """What is done in a place, where the plan has these acts, by how each member was started last."""
@@ -91,23 +95,28 @@ def rehearse(
     tells: bool = False,
     hands: Hands = as_planned,
     last_step: int | None = None,
+    faults: PlanFaults = NO_FAULTS,
 ) -> Rehearsed:
     """Play the plan; `stop_at` a step and a round of it, from 1: after that the way back begins.
 
     With `tells` there is a story, and the run is slower. `hands` may do something else than the plan says; `last_step`
-    is the last one that is played.
+    is the last one that is played; `faults` befall the group meanwhile.
 
     :raises CannotRehearseError: the group as found does not come to rest
     :raises InvalidSetting: a setting of the brokers cannot be played
     """
-    return Play(plan, Stage(found, cast, seed, tells=tells), seed, hands).play(stop_at, last_step)
+    stage = Stage(found, cast, seed, tells=tells)
+    return Play(plan, stage, seed, hands, faults).play(stop_at, last_step)
 
 
 class Play:
     """A plan on a stage, from a seed of the operator's pauses."""
 
-    def __init__(self, plan: Plan, stage: Stage, seed: int, hands: Hands) -> None:
-        self._plan, self._stage, self._seed, self._hands = plan, stage, seed, hands
+    def __init__(
+        self, plan: Plan, stage: Stage, seed: int, hands: Hands, faults: PlanFaults = NO_FAULTS
+    ) -> None:
+        self._plan, self._stage, self._seed = plan, stage, seed
+        self._hands, self._faults = hands, faults
         self._operator = Random(f"{seed} operator")  # noqa: S311
         self._rounds: list[RoundPlayed] = []
         self._looks: list[Look] = []
@@ -136,7 +145,8 @@ class Play:
         if not self._unsafe and not stage.calm():
             self._unsafe.append(f"the group does not come to rest: {stage.unrest()}")
         self._unsafe += [
-            f"{each.invariant} falls at {each.at_s:.1f} s: {each.message}" for each in stage.violations
+            f"{each.invariant} falls at {each.at_s:.1f} s{_flaw(each)}: {each.message}"
+            for each in stage.violations
         ]
         return Rehearsed(
             seed=self._seed,
@@ -160,6 +170,8 @@ class Play:
         stage, (number, round_) = self._stage, place
         stage.wait(self._operator.uniform(0, PAUSE_S))
         before, began_s = stage.costs, stage.now_s
+        for counted_from in (place,) if self._rounds else (None, place):
+            stage.befall(self._faults, counted_from)
         course = self._plan.steps[number - 1].course
         acts = round_of(self._plan, number, round_, stage.scripts)
         if course is not None:
@@ -233,7 +245,9 @@ class Play:
             stage.unrest()  # it counts since when each member is settled
             stage.wait(ASK_S)
         away = [member for member, script in self._planned.items() if script is None]
-        if unrest := stage.missing(away) or stage.unrest():
+        # Faults stop single members too, which is no unrest of the group as long as they keep what they own.
+        of_all = stage.unrest if self._faults is NO_FAULTS else stage.unrest_of_group
+        if unrest := stage.missing(away) or of_all():
             self._opened(f"{what} opens too early, at {stage.now_s:.1f} s: {unrest}")
         elif round_ is None and (differs := self._differs(self._planned)):
             self._opened(f"{what} opens at {stage.now_s:.1f} s, although {differs}")
@@ -261,8 +275,11 @@ class Play:
         return ""
 
     def _ask(self, place: Place, round_: int | None) -> tuple[Judgement, Group | None]:
-        group = self._stage.group()
-        judged = self._judge(place, round_, group)
+        if self._stage.answers:
+            group = self._stage.group()
+            judged = self._judge(place, round_, group)
+        else:
+            group, judged = None, UNANSWERED
         look = Look(at_s=self._stage.now_s, place=place, round=round_, judged=judged, shown=Shown.of(group))
         if not self._looks or not look.repeats(self._looks[-1]):
             self._looks.append(look)
@@ -317,6 +334,10 @@ def places(plan: Plan) -> tuple[Place, ...]:
         for number, step in enumerate(plan.steps, 1)
         for round_ in range(1, len(_rounds(step)) + 1)
     )
+
+
+def _flaw(fallen: Violation) -> str:
+    return f" by {fallen.known}, a weakness of Kafka's own rules" if fallen.known else ""
 
 
 def _rounds(step: Step) -> Sequence[Sequence[str]]:

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from coordinator.simulation.result import Violation
 from groups.model import Group, GroupState, GroupType, MemberProtocol
 from migration.gate.answers import Judgement
+from migration.rehearsal.acts import Place
 from migration.rehearsal.stage import Costs, Refusal
-
-Place = tuple[int, int]
-"""A step and a round of it, both from 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

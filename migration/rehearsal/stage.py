@@ -13,17 +13,19 @@ from coordinator.engine.consumer.target_assignment import shown_assignor
 from coordinator.engine.describe_groups import consumer_group
 from coordinator.simulation.beginning import Beginning
 from coordinator.simulation.consumers import GROUP
+from coordinator.simulation.node import NodeStatus
 from coordinator.simulation.result import Violation
 from coordinator.simulation.run import LIMIT, come_to_rest
-from coordinator.simulation.scenario import Close, MemberScript, Restart, Scenario, Start
+from coordinator.simulation.scenario import Close, FailCoordinator, MemberScript, Restart, Scenario, Start
 from coordinator.simulation.world import World
 from coordinator.store.described_groups import classic_member
 from groups import described
 from groups.group_spec import current_of
 from groups.model import Cluster, Group, GroupState, GroupType, Topic
-from migration.rehearsal.acts import Act
+from migration.rehearsal.acts import Act, Place
 from migration.rehearsal.cast import Cast
 from migration.rehearsal.errors import CannotRehearseError
+from migration.rehearsal.faults import Fault, PlanFaults, from_now
 
 REST_S = 5.0
 """How long nothing may have changed before the rehearsal begins: longer than a heartbeat interval."""
@@ -157,6 +159,28 @@ class Stage:
         stops_ms = self.world.schedule.now_ms + int(-act.away_s * 1000)
         self.world.schedule.at(stops_ms, self.world.play, Close(at=0, member=name))
 
+    def befall(self, faults: PlanFaults, place: Place | None) -> None:
+        """Have happen what counts from this place, which begins now; None: from the first one."""
+        world, now_s = self.world, self.now_s
+        partitions = tuple(from_now(each, now_s) for each in faults.partitions.get(place, ()))
+        world.network.disturb(replace(faults.network, partitions=partitions))
+        for event in faults.events.get(place, ()):
+            world.schedule.at(world.schedule.now_ms + int(event.at * 1000), self._happen, event)
+
+    def _happen(self, event: Fault) -> None:
+        """A fault; of a process that does not run then none."""
+        if isinstance(event, FailCoordinator):
+            self.world.play(event)
+            return
+        member = next(member for member, each in self._cast.actors.items() if each.name == event.member)
+        name = self._names[member]
+        if not self.world.processes[name].is_running:
+            return
+        if isinstance(event, Restart):
+            self.world.play(replace(event, member=name, script=self.scripts[member]))
+        else:
+            self.world.play(replace(event, member=name))
+
     def calm(self) -> bool:
         """The end: whether all comes to rest, and stays there."""
         return come_to_rest(self.world, LIMIT)
@@ -185,9 +209,18 @@ class Stage:
     def violations(self) -> tuple[Violation, ...]:
         return tuple(self.world.violations.all)
 
+    @property
+    def answers(self) -> bool:
+        """Whether there is a coordinator that can be asked."""
+        return self.world.coordinator.status is NodeStatus.COORDINATING
+
     def unrest(self) -> str:
         """What is not at rest by the members' own view; empty where all is."""
         return self.world.invariants.rest.unrest()
+
+    def unrest_of_group(self) -> str:
+        """The same, but for what only keeps a member busy: that it stands still, or waits for an answer."""
+        return self.world.invariants.rest.unrest_of_group()
 
     def missing(self, stopped: Collection[str]) -> str:
         """Who does not run but is to, of all but the members that were `stopped`; empty where everybody does."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from assignors.errors import AssignorFailedError, NoCommonProtocolError, UnknownAssignorError
 from cli.errors import ExitStatus, UsageError
@@ -14,21 +15,16 @@ from coordinator.errors import InvalidSetting
 from groups.group_spec import wanted_topics
 from groups.model import Problem
 from groups.what_if import WhatIf
+from groups.yaml_files import TreeError
 from migration.model import Plan, Verdict
 from migration.rehearsal.cast import Cast
 from migration.rehearsal.errors import CannotRehearseError
-from migration.rehearsal.mistakes import (
-    GateOutcome,
-    Inapplicable,
-    Made,
-    MistakePlayed,
-    mistakes_in,
-    play_mistake,
-    worst_of,
-)
+from migration.rehearsal.faults import NO_FAULTS, PlanFaults, read_faults
+from migration.rehearsal.mistakes import Inapplicable, Made, mistakes_in
 from migration.rehearsal.play import cast_for, is_of_group, places, rehearse
 from migration.rehearsal.rehearsed import Rehearsed
 from migration.rehearsal.stage import Found
+from migration.rehearsal.symptoms import GateOutcome, MistakePlayed, play_mistake, worst_of
 from migration.walk import sampled
 
 MOST_WAYS_BACK = 12
@@ -46,6 +42,8 @@ class RehearsalRequest:
     stop_at: tuple[int, int] | None
     mistakes: bool = False
     """Whether it is also played wrongly."""
+    faults: PlanFaults = NO_FAULTS
+    faults_file: Path | None = None
     problems: tuple[Problem, ...] = ()
 
 
@@ -92,7 +90,14 @@ def find(plan: Plan, source: Source) -> Found:
 
 
 def request_of(
-    plan: Plan, found: Found, *, first: int, count: int, stop_at: str | None, mistakes: bool = False
+    plan: Plan,
+    found: Found,
+    *,
+    first: int,
+    count: int,
+    stop_at: str | None,
+    mistakes: bool = False,
+    faults: Path | None = None,
 ) -> RehearsalRequest:
     """What the options ask for. UsageError for what cannot be rehearsed."""
     if mistakes and stop_at is not None:
@@ -111,6 +116,8 @@ def request_of(
         seeds=range(first, first + count),
         stop_at=place,
         mistakes=mistakes,
+        faults=_faults(plan, cast, faults) if faults is not None else NO_FAULTS,
+        faults_file=faults,
     )
 
 
@@ -119,6 +126,13 @@ def _nothing(plan: Plan) -> str:
     if plan.verdict is Verdict.BLOCKED:
         return f"{plan.group}: the plan is blocked, and has no steps to rehearse"
     return f"{plan.group}: the plan has no steps: the group is there already"
+
+
+def _faults(plan: Plan, cast: Cast, file: Path) -> PlanFaults:
+    try:
+        return read_faults(file, [actor.name for actor in cast.actors.values()], places(plan))
+    except TreeError as error:
+        raise UsageError(str(error)) from None
 
 
 def _place(plan: Plan, text: str) -> tuple[int, int]:
@@ -180,7 +194,15 @@ def _play(
     request: RehearsalRequest, seed: int, stop_at: tuple[int, int] | None, *, tells: bool = False
 ) -> Rehearsed:
     try:
-        return rehearse(request.plan, request.found, request.cast, seed, stop_at=stop_at, tells=tells)
+        return rehearse(
+            request.plan,
+            request.found,
+            request.cast,
+            seed,
+            stop_at=stop_at,
+            tells=tells,
+            faults=request.faults,
+        )
     except (
         CannotRehearseError, InvalidSetting, UnknownAssignorError, NoCommonProtocolError, AssignorFailedError,
     ) as error:  # fmt: skip
@@ -189,7 +211,12 @@ def _play(
 
 def _make(request: RehearsalRequest, made: Made, right: Sequence[Rehearsed]) -> MistakePlayed:
     """From every seed, as it went worst."""
-    return worst_of([play_mistake(request.plan, request.found, request.cast, made, each) for each in right])
+    return worst_of(
+        [
+            play_mistake(request.plan, request.found, request.cast, made, each, request.faults)
+            for each in right
+        ]
+    )
 
 
 def status_of(rehearsal: Rehearsal) -> ExitStatus:

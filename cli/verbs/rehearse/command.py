@@ -26,6 +26,10 @@ def rehearse(
     mistakes: Annotated[
         bool, option("--mistakes", "Play also what people do wrong: does it show, and do gates stay closed?")
     ] = False,
+    faults: Annotated[
+        Path | None,
+        option("--faults", "Faults of network, coordinator and processes meanwhile: a YAML file.", "FILE"),
+    ] = None,
     story: Annotated[bool, option("--story", "Print what happened, line by line.")] = False,
     source: SourceOptions,
     output: OutputOptions,
@@ -44,6 +48,8 @@ def rehearse(
     read = read_plan(plan)
     with opened(source) as groups:
         found = find(read, groups)
-    request = request_of(read, found, first=seed, count=seeds, stop_at=stop_at, mistakes=mistakes)
+    request = request_of(
+        read, found, first=seed, count=seeds, stop_at=stop_at, mistakes=mistakes, faults=faults
+    )
     rehearsal = carry_out(request, story=story)
     emit(rehearsal_document(rehearsal), output, status_of(rehearsal))

@@ -10,8 +10,9 @@ from cli.counts import counted
 from cli.render.cells import Cell
 from cli.render.document import Block, Heading, Table, Text, columns
 from cli.verbs.rehearse.action import Rehearsal
-from migration.rehearsal.mistakes import GateOutcome, Inapplicable, MistakePlayed, Refused, Symptom
+from migration.rehearsal.mistakes import Inapplicable
 from migration.rehearsal.rehearsed import Shown
+from migration.rehearsal.symptoms import GateOutcome, MistakePlayed, Refused, Symptom
 
 _GATE = {
     GateOutcome.CLOSED: "stays closed",

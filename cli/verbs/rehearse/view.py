@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -30,6 +31,7 @@ def rehearsal_document(rehearsal: Rehearsal) -> Document:
             "group": request.plan.group,
             "seed": request.seeds[0],
             "seeds": len(request.seeds),
+            "faults": str(request.faults_file) if request.faults_file else None,
             "safe": rehearsal.is_safe,
             "rounds": list(_rounds_data(rehearsal)),
             "back": [
@@ -109,13 +111,15 @@ def _computed(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
 def _unsafe_data(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
     for run in (*rehearsal.played, *rehearsal.back):
         for reason in run.unsafe:
-            yield {"seed": run.seed, "reason": reason, "replay": _replay(run)}
+            yield {"seed": run.seed, "reason": reason, "replay": _replay(run, rehearsal.request.faults_file)}
 
 
-def _replay(run: Rehearsed) -> str:
+def _replay(run: Rehearsed, faults: Path | None) -> str:
     words = ["kohort", "rehearse", "PLAN.yaml", "--seed", str(run.seed)]
     if run.back is not None:
         words += ["--stop-at", f"{run.back.step}.{run.back.round}"]
+    if faults is not None:
+        words += ["--faults", str(faults)]
     return shlex.join([*words, "--story"])
 
 
@@ -195,6 +199,8 @@ def _computed_table(rehearsal: Rehearsal) -> Table:
 
 def _remarks(rehearsal: Rehearsal) -> Iterator[str]:
     yield from rehearsal.request.cast.remarks
+    if rehearsal.request.faults_file is not None:
+        yield f"played with the faults of {rehearsal.request.faults_file}"
     misplaced = max((run.misplaced for run in rehearsal.played), default=0)
     if misplaced:
         yield (

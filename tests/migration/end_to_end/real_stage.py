@@ -12,8 +12,9 @@ from types import SimpleNamespace
 from coordinator.simulation.result import Violation
 from coordinator.simulation.scenario import MemberScript
 from groups.model import Group
-from migration.rehearsal.acts import Act
+from migration.rehearsal.acts import Act, Place
 from migration.rehearsal.cast import Cast
+from migration.rehearsal.faults import PlanFaults
 from migration.rehearsal.stage import Costs, Found, Refusal
 from tests.cli.sources.live_source import live_source
 from tests.migration.end_to_end.application import Application
@@ -33,6 +34,7 @@ class RealStage:
         self.world = SimpleNamespace(story=SimpleNamespace(so_far=lambda: ()))
         self.violations: tuple[Violation, ...] = ()
         self.costs = Costs()
+        self.answers = True
         self.scripts = {member: actor.script for member, actor in cast.actors.items()}
         self._applications = dict(deployment.applications)
         self._lives = list(deployment.applications.values())
@@ -76,6 +78,9 @@ class RealStage:
         one.config = config
         self._starting.append((time.monotonic() + act.away_s, one))
         self._do_what_is_due()
+
+    def befall(self, faults: PlanFaults, place: Place | None) -> None:
+        """Nothing befalls it."""
 
     def calm(self) -> bool:
         return True

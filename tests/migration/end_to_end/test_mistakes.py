@@ -18,16 +18,9 @@ import pytest
 from cli.verbs.plan.plan_files import read_plan
 from cli.verbs.rehearse.action import find
 from migration.rehearsal import play
-from migration.rehearsal.mistakes import (
-    GateOutcome,
-    Made,
-    Mistake,
-    MistakePlayed,
-    compare,
-    mistakes_in,
-    play_mistake,
-)
+from migration.rehearsal.mistakes import Made, Mistake, mistakes_in
 from migration.rehearsal.play import Play, cast_for, rehearse
+from migration.rehearsal.symptoms import GateOutcome, MistakePlayed, compare, play_mistake
 from tests.cli.sources.live_source import live_source
 from tests.migration.end_to_end.conftest import Deploy, Follow
 from tests.migration.end_to_end.deployment import Fleet

@@ -9,19 +9,11 @@ import pytest
 
 from groups.model import Group, GroupState, GroupType
 from migration.model import Destination, ProtocolIs
-from migration.rehearsal.mistakes import (
-    GateOutcome,
-    Inapplicable,
-    Made,
-    Mistake,
-    MistakePlayed,
-    mistakes_in,
-    play_mistake,
-    worst_of,
-)
+from migration.rehearsal.acts import Place
+from migration.rehearsal.mistakes import Inapplicable, Made, Mistake, mistakes_in
 from migration.rehearsal.play import cast_for, rehearse
-from migration.rehearsal.rehearsed import Place
 from migration.rehearsal.stage import Found
+from migration.rehearsal.symptoms import GateOutcome, MistakePlayed, play_mistake, worst_of
 from tests.migration.cases import CONSUMER, COOPERATIVE, NEW
 from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
 

@@ -153,3 +153,34 @@ def test_no_mistakes_where_the_plan_is_not_safe(kohort: Kohort, plan: Path, samp
     answer = _rehearse(kohort, plan, sample, "--mistakes")
     assert answer.status == 1
     assert "no mistakes are played" in answer.stdout
+
+
+def test_faults(kohort: Kohort, plan: Path, sample: Path, tmp_path: Path) -> None:
+    faults = tmp_path / "faults.yaml"
+    faults.write_text("kohort: 1\nevents:\n  - {at: 1.2+10, coordinator: crash, for: 60}\n")
+    answer = _rehearse(kohort, plan, sample, "--faults", str(faults), "--output", "json").succeeded()
+    assert answer.document["faults"] == str(faults)
+    assert f"played with the faults of {faults}" in answer.stderr
+    first, second = (each["gate_open_after_s"] for each in answer.document["rounds"][:2])
+    assert first < 40 < 70 <= second
+
+
+def test_an_unsafe_rehearsal_with_faults_is_played_again(
+    kohort: Kohort, plan: Path, sample: Path, tmp_path: Path
+) -> None:
+    faults = tmp_path / "faults.yaml"
+    who = "consumer-billing-1@10.0.0.191"
+    faults.write_text(f"kohort: 1\nevents:\n  - {{at: 1.1+33, restart: {who}, kill: true, after: 20}}\n")
+    answer = _rehearse(kohort, plan, sample, "--faults", str(faults), "--output", "json")
+    assert answer.status == 1
+    unsafe = answer.document["unsafe"][0]
+    assert f"{who} has not come back" in unsafe["reason"]
+    assert unsafe["replay"] == f"kohort rehearse PLAN.yaml --seed 1 --faults {faults} --story"
+
+
+def test_a_file_of_faults_that_is_none(kohort: Kohort, plan: Path, sample: Path, tmp_path: Path) -> None:
+    faults = tmp_path / "faults.yaml"
+    faults.write_text("kohort: 1\nevents:\n  - at: 1.2+10\n    freeze: nobody\n    for: 3\n")
+    answer = _rehearse(kohort, plan, sample, "--faults", str(faults))
+    assert answer.status == 2
+    assert f"{faults}:4: events[0].freeze: there is no member 'nobody'" in answer.stderr

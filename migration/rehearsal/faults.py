@@ -1,0 +1,180 @@
+"""The faults file of a rehearsal: what goes wrong with network, coordinator and processes while a plan is played.
+
+Its keys are those of a scenario file (docs/scenarios.md): `faults`, and `events` of the kinds in `VERBS`. Times count
+from the beginning of the first round, or of another one: `2.1+5` is five seconds into round 1 of step 2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+from coordinator.simulation.scenario import (
+    FailCoordinator,
+    Faults,
+    Freeze,
+    Kill,
+    MemberScript,
+    NetworkPartition,
+    Pause,
+    Restart,
+)
+from coordinator.simulation.scenario_checks import MAX_SECONDS, unknown
+from coordinator.simulation.scenario_file import FORMAT_VERSION, TREES, no_verb, read_text
+from coordinator.simulation.scenario_file import VERBS as ALL_VERBS
+from groups.trees import INT64, Between, Malformed, shown
+from groups.yaml_files import TreeError, load_tree
+from migration.rehearsal.acts import Place
+
+Fault: TypeAlias = Pause | Freeze | Kill | Restart | FailCoordinator
+VERBS: Mapping[str, Any] = {
+    verb: ALL_VERBS[verb] for verb in ("pause", "freeze", "restart", "kill", "coordinator")
+}
+"""Of a scenario's events those that nobody does to a group on purpose."""
+KEYS = ("kohort", "faults", "events")
+_MOMENT = re.compile(r"(?:([0-9]{1,6})\.([0-9]{1,6})\+)?([0-9]{1,9}(?:\.[0-9]{1,9})?)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanFaults:
+    """See the module. Times of events and partitions are seconds from the beginning of their place."""
+
+    network: Faults = field(default_factory=Faults)
+    """From the first round on, without partitions."""
+    events: Mapping[Place | None, tuple[Fault, ...]] = field(default_factory=dict)
+    """By the round from whose beginning they count; None: the first one that is played. A restart's script is empty:
+    the member comes back as it ran."""
+    partitions: Mapping[Place | None, tuple[NetworkPartition, ...]] = field(default_factory=dict)
+
+
+NO_FAULTS = PlanFaults()
+
+
+def read_faults(file: Path, members: Collection[str], places: Collection[Place]) -> PlanFaults:
+    """The faults of a file, for a plan with these members, as its rounds call them, and rounds.
+
+    :raises TreeError: it cannot be read, or is no faults file of this plan; with line and column
+    """
+    text = read_text(file)
+    tree = load_tree(file, text)
+    try:
+        return _Reader(members, places).read(tree)
+    except Malformed as error:
+        raise TreeError.at(file, text, error) from None
+
+
+class _Reader:
+    def __init__(self, members: Collection[str], places: Collection[Place]) -> None:
+        self._members, self._places = members, places
+
+    def read(self, tree: Any) -> PlanFaults:
+        if not isinstance(tree, dict) or "kohort" not in tree:
+            raise Malformed("missing: this is not a faults file; one begins with `kohort: 1`", "kohort")
+        for key in tree:
+            if key not in KEYS:
+                raise Malformed(f"unknown; a faults file has {', '.join(KEYS)}", key)
+        try:
+            TREES.read(Annotated[int, Between(1, min(FORMAT_VERSION, INT64))], tree["kohort"])
+        except Malformed as error:
+            raise error.below("kohort") from None
+        events: dict[Place | None, tuple[Fault, ...]] = {}
+        for number, each in enumerate(_listed(tree.get("events"), "events")):
+            try:
+                place, event = self._event(each)
+            except Malformed as error:
+                raise error.below(number).below("events") from None
+            events[place] = (*events.get(place, ()), event)
+        network, partitions = self._network(tree.get("faults"))
+        return PlanFaults(network=network, events=events, partitions=partitions)
+
+    def _event(self, tree: Any) -> tuple[Place | None, Fault]:
+        if not isinstance(tree, dict):
+            raise Malformed(f"expected a mapping with `at` and a verb, found {shown(tree)}")
+        verb = next((each for each in VERBS if each in tree), None)
+        if verb is None:
+            raise no_verb(tree, VERBS)
+        place, at_s = self._moment(tree, "at")
+        event = TREES.read(VERBS[verb], {**tree, "at": at_s})
+        if not isinstance(event, FailCoordinator):
+            self._known(getattr(event, "member", None) or event.restart, verb)
+        match event:
+            case Pause(for_s=0.0) | Freeze(for_s=0.0):
+                raise Malformed("must be longer than 0 seconds", "for")
+            case Pause() | Freeze() | Kill() | FailCoordinator():
+                return place, event
+        script = MemberScript()
+        return place, Restart(
+            at=at_s, member=event.restart, script=script, after_s=event.after, kill=event.kill
+        )
+
+    def _network(self, tree: Any) -> tuple[Faults, Mapping[Place | None, tuple[NetworkPartition, ...]]]:
+        if tree is None:
+            return Faults(), {}
+        if not isinstance(tree, dict):
+            raise Malformed(f"expected a mapping, found {shown(tree)}", "faults")
+        listed = tree.get("partition")
+        listed = [listed] if isinstance(listed, dict) else listed
+        try:
+            network = TREES.read(Faults, {key: each for key, each in tree.items() if key != "partition"})
+            found: dict[Place | None, tuple[NetworkPartition, ...]] = {}
+            for number, each in enumerate(_listed(listed, "partition")):
+                try:
+                    place, partition = self._partition(each)
+                except Malformed as error:
+                    # A single one needs no list, and then there is no number in its path.
+                    at = error if isinstance(tree["partition"], dict) else error.below(number)
+                    raise at.below("partition") from None
+                found[place] = (*found.get(place, ()), partition)
+        except Malformed as error:
+            raise error.below("faults") from None
+        return network, found
+
+    def _partition(self, tree: Any) -> tuple[Place | None, NetworkPartition]:
+        if not isinstance(tree, dict):
+            raise Malformed(f"expected a mapping with members, from and to, found {shown(tree)}")
+        (place, start_s), (other, end_s) = self._moment(tree, "from"), self._moment(tree, "to")
+        if other != place:
+            raise Malformed("must count from the same round as `from`", "to")
+        if end_s <= start_s:
+            raise Malformed("must be later than `from`", "to")
+        partition: NetworkPartition = TREES.read(NetworkPartition, {**tree, "from": start_s, "to": end_s})
+        for member in partition.members:
+            self._known(member, "members")
+        return place, partition
+
+    def _known(self, member: str, key: str) -> None:
+        if member not in self._members:
+            raise Malformed(unknown("member", member, self._members), key)
+
+    def _moment(self, tree: Mapping[str, Any], key: str) -> tuple[Place | None, float]:
+        if key not in tree:
+            raise Malformed("missing", key)
+        found = _MOMENT.fullmatch(str(tree[key]))
+        if found is None:
+            raise Malformed(f"expected seconds, or STEP.ROUND+seconds; found {shown(tree[key])}", key)
+        step, round_, seconds = found.groups()
+        if float(seconds) > MAX_SECONDS:
+            raise Malformed(f"{seconds} seconds are out of range", key)
+        if step is None:
+            return None, float(seconds)
+        place = int(step), int(round_)
+        if place not in self._places:
+            known = [f"{step}.{round_}" for step, round_ in self._places]
+            raise Malformed(unknown("round", f"{place[0]}.{place[1]}", known), key)
+        return place, float(seconds)
+
+
+def _listed(trees: Any, key: str) -> Sequence[Any]:
+    if trees is None:
+        return ()
+    if not isinstance(trees, list):
+        raise Malformed(f"expected a list, found {shown(trees)}", key)
+    return trees
+
+
+def from_now(partition: NetworkPartition, now_s: float) -> NetworkPartition:
+    """The same, by the world's clock."""
+    return replace(partition, start_s=now_s + partition.start_s, end_s=now_s + partition.end_s)

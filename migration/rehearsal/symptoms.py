@@ -1,0 +1,170 @@
+"""What a mistake looks like, and whether the gates stay closed.
+
+Theory of operation. A mistake is played from the same seed as the plan itself. What differs between the two is its
+symptom: errors that only then are answered, how the group is shown, what it costs.
+
+A mistake that lasts must keep the gate of its step closed. One that passes (a round that was begun too early, a deploy)
+may let it open as soon as everybody runs as planned and the group is at rest. A gate that opens otherwise has not seen
+the mistake.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from groups.model import GroupState
+from migration.model import Plan
+from migration.rehearsal.acts import Place
+from migration.rehearsal.cast import Cast
+from migration.rehearsal.faults import NO_FAULTS, PlanFaults
+from migration.rehearsal.mistakes import Made
+from migration.rehearsal.play import rehearse
+from migration.rehearsal.rehearsed import Rehearsed, Shown
+from migration.rehearsal.stage import Costs, Found
+
+
+class GateOutcome(Enum):
+    """What the gates make of a mistake."""
+
+    CLOSED = "closed"
+    AT_REST = "opens-at-rest"
+    """When everybody runs as planned after all, and the group is at rest."""
+    OPENED = "opens-in-spite"
+    """It cannot see the mistake."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """An error that a member is answered, and is not where the plan is followed."""
+
+    member: str
+    error: str
+    times: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Symptom:
+    """What a mistake looks like, compared with the plan as it should be done."""
+
+    refused: tuple[Refused, ...]
+    passed: tuple[Shown, ...]
+    """How else the group was shown while it was Stable, but for the end: types and assignors that the plan has not."""
+    fewest: int
+    """Members at a time."""
+    planned_fewest: int
+    shown: Shown
+    """At the end."""
+    planned: Shown
+    """After the same round of the plan."""
+    costs: Costs
+    planned_costs: Costs
+    """Of the same rounds."""
+    violations: tuple[str, ...]
+    """Invariants that fell."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MistakePlayed:
+    """What came of a mistake."""
+
+    made: Made
+    seed: int
+    symptom: Symptom
+    outcome: GateOutcome
+    closed_by: tuple[str, ...]
+    """Names of the checks that kept the gate closed: those of the end, or all of them where it opened later."""
+    why: str
+    """The gate's last words while it was closed; where it opened wrongly, what it did not see."""
+    step: int
+    """Whose gate it is, from 1."""
+    round: int | None
+    """None: the gate of the whole step."""
+
+
+def worst_of(played: Sequence[MistakePlayed]) -> MistakePlayed:
+    """Of a mistake that was played from several seeds: the first of those whose gates say least."""
+    order = list(GateOutcome)
+    return max(played, key=lambda each: order.index(each.outcome))
+
+
+def play_mistake(
+    plan: Plan, found: Found, cast: Cast, made: Made, right: Rehearsed, faults: PlanFaults = NO_FAULTS
+) -> MistakePlayed:
+    """Play it from the seed of `right`, the plan as it should be done, which was played with its story.
+
+    :raises CannotRehearseError, InvalidSetting: see `rehearse`
+    """
+    wrong = rehearse(
+        plan,
+        found,
+        cast,
+        right.seed,
+        tells=True,
+        hands=made.hands,
+        last_step=made.last_step,
+        faults=faults,
+    )
+    return compare(made, wrong, right)
+
+
+def compare(made: Made, wrong: Rehearsed, right: Rehearsed) -> MistakePlayed:
+    """What came of a mistake: `wrong` is the plan with it, `right` without."""
+    looks = [look for look in wrong.looks if look.place >= made.place]
+    last = looks[-1]
+    closed = [look for look in looks if look.closed_by]
+    if wrong.opened_wrongly:
+        outcome, why = GateOutcome.OPENED, wrong.opened_wrongly[0]
+    elif last.closed_by:
+        outcome, why = GateOutcome.CLOSED, "; ".join(last.judged.reasons)
+        closed = [last]
+    else:
+        outcome, why = GateOutcome.AT_REST, "; ".join(closed[-1].judged.reasons) if closed else ""
+    return MistakePlayed(
+        made=made,
+        seed=right.seed,
+        symptom=_symptom(made, wrong, right),
+        outcome=outcome,
+        closed_by=tuple(dict.fromkeys(check for look in closed for check in look.closed_by)),
+        why=why,
+        step=last.place[0],
+        round=last.round,
+    )
+
+
+def _symptom(made: Made, wrong: Rehearsed, right: Rehearsed) -> Symptom:
+    usual = {each.error for each in right.refusals}
+    refused = Counter((each.member, each.error) for each in wrong.refusals if each.error not in usual)
+    last = wrong.looks[-1]
+    of_plan = [look.shown for look in right.looks if look.place <= last.place]
+    kinds = {(each.type, each.protocol) for each in of_plan}
+    strange = [
+        replace(look.shown, members=0, upgraded=0)
+        for look in wrong.looks
+        if look.shown.state is GroupState.STABLE and (look.shown.type, look.shown.protocol) not in kinds
+    ]
+    end = replace(last.shown, members=0, upgraded=0)
+    fewest, planned_fewest = (
+        min(look.shown.members for look in run.looks if made.place <= look.place <= last.place)
+        for run in (wrong, right)
+    )
+    played = {(each.step, each.round) for each in wrong.rounds if (each.step, each.round) >= made.place}
+    return Symptom(
+        refused=tuple(
+            Refused(member=member, error=error, times=times) for (member, error), times in refused.items()
+        ),
+        passed=tuple(each for each in dict.fromkeys(strange) if each != end),
+        fewest=fewest,
+        planned_fewest=planned_fewest,
+        shown=last.shown,
+        planned=of_plan[-1],
+        costs=_costs(wrong, played),
+        planned_costs=_costs(right, played),
+        violations=tuple(dict.fromkeys(each.invariant for each in wrong.violations)),
+    )
+
+
+def _costs(run: Rehearsed, played: set[Place]) -> Costs:
+    return sum((each.costs for each in run.rounds if (each.step, each.round) in played), Costs())
