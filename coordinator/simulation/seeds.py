@@ -114,13 +114,19 @@ def _always(scenario: Scenario, _seed: int) -> Scenario:
 
 
 def play_seeds(
-    scenario_of: ScenarioOf, variant: Variant, seeds: Sequence[int], *, limit: int, processes: int
+    scenario_of: ScenarioOf,
+    variant: Variant,
+    seeds: Sequence[int],
+    *,
+    limit: int,
+    processes: int,
+    break_rule: str | None = None,
 ) -> Iterator[Played]:
-    """Play each seed, and give what came of it in the order of the seeds.
+    """Play each seed, and give what came of it in the order of the seeds; `limit` and `break_rule` as `run` has them.
 
     With more than one process, Ctrl-C (or the end of the iteration) ends those at once.
     """
-    play = partial(_play, scenario_of, variant, limit)
+    play = partial(_play, scenario_of, variant, limit, break_rule)
     if processes < 2 or len(seeds) < 2:
         for seed in seeds:
             yield from play((seed,))
@@ -143,9 +149,14 @@ def play_seeds(
             process.terminate()
 
 
-def _play(scenario_of: ScenarioOf, variant: Variant, limit: int, seeds: Sequence[int]) -> list[Played]:
+def _play(
+    scenario_of: ScenarioOf, variant: Variant, limit: int, break_rule: str | None, seeds: Sequence[int]
+) -> list[Played]:
     return [
-        played_of(run(scenario_of(seed), seed, variant=variant, limit=limit, tells=False)) for seed in seeds
+        played_of(
+            run(scenario_of(seed), seed, variant=variant, limit=limit, break_rule=break_rule, tells=False)
+        )
+        for seed in seeds
     ]
 
 

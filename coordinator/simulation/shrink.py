@@ -29,12 +29,14 @@ def shrink(
     variant: Variant = Variant.AS_WRITTEN,
     limit: int = LIMIT,
     tries: int = TRIES,
+    break_rule: str | None = None,
 ) -> Result | None:
     """The run of the smallest scenario that was found, with its story; None where this run breaks no invariant.
 
     The scenario of the result can be written to a file (`scenario_text`) and breaks the invariant from the same seed.
     """
-    first = run(scenario, seed, variant=variant, limit=limit, tells=False)
+    play = partial(run, seed=seed, variant=variant, limit=limit, break_rule=break_rule)
+    first = play(scenario, tells=False)
     if not first.violations:
         return None
     wanted = next((each for each in first.violations if not each.known), first.violations[0])
@@ -42,11 +44,11 @@ def shrink(
     def breaks(candidate: Scenario) -> bool:
         if not _can_be_written(candidate):
             return False
-        played = run(candidate, seed, variant=variant, limit=limit, tells=False)
+        played = play(candidate, tells=False)
         return any(_is_same(each, wanted) for each in played.violations)
 
     smallest = _smallest(replace(scenario, description=""), _limited(breaks, tries))
-    return run(smallest, seed, variant=variant, limit=limit)
+    return play(smallest)
 
 
 def _is_same(one: Violation, other: Violation) -> bool:

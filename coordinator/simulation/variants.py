@@ -90,20 +90,14 @@ def _broker_settings(scenario: Scenario) -> dict[str, str]:
         heartbeat = given.group_consumer_heartbeat_interval_ms
     if heartbeat >= session:
         heartbeat = max(1, session // 3)
-    session_bounds = (
-        given.group_consumer_min_session_timeout_ms,
-        given.group_consumer_max_session_timeout_ms,
-    )
-    heartbeat_bounds = (
-        given.group_consumer_min_heartbeat_interval_ms,
-        given.group_consumer_max_heartbeat_interval_ms,
-    )
-    return _within(_SESSION, session, session_bounds) | _within(_HEARTBEAT, heartbeat, heartbeat_bounds)
+    return of_brokers(_SESSION, session, given) | of_brokers(_HEARTBEAT, heartbeat, given)
 
 
-def _within(name: str, value: int, bounds: tuple[int, int]) -> dict[str, str]:
-    """The broker's setting, and the bound that has to give way to it."""
-    least, most = bounds
+def of_brokers(name: str, value: int, given: Config) -> dict[str, str]:
+    """The broker's setting for a member's session timeout or heartbeat interval, and the bound that has to give way."""
+    least, most = (
+        getattr(given, f"group_consumer_{bound}_{name.replace('.', '_')}") for bound in ("min", "max")
+    )
     found = {f"group.consumer.{name}": str(value)}
     if value < least:
         found[f"group.consumer.min.{name}"] = str(value)

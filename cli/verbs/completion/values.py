@@ -217,6 +217,18 @@ def _rules(_: Context) -> Described:
     return [("all", "each in turn"), *((each.name, each.summary) for each in RULES.values())]
 
 
+def _simulations_rules(_: Context) -> Described:
+    from coordinator.simulation.broken_rules import BROKEN_RULES
+
+    return [(name, "") for name in BROKEN_RULES]
+
+
+def _simulations_settings(_: Context) -> Described:
+    from coordinator.simulation.settings import NAMES
+
+    return [(name, "") for name in NAMES]
+
+
 def _scenarios(_: Context) -> Described:
     """Those that ship with Kohort, and files."""
     from pathlib import Path
@@ -252,6 +264,10 @@ CONTEXTS = Values(names=_contexts)
 STATES = Values(names=_states, several=True)
 TYPES = Values(names=_types, several=True)
 
+SCENARIOS = Values(names=_scenarios)
+SETTING = Values(names=_simulations_settings, kind="more", suffix="=")
+RULES = Values(names=_simulations_rules)
+
 BY_COMMAND: Mapping[str, Values] = {
     "kohort describe --state": Values(names=_states_and_groups, several=True),
     "kohort dry-run --assignor": Values(names=_assignors),
@@ -271,7 +287,12 @@ BY_COMMAND: Mapping[str, Values] = {
     "kohort log dump FILE": FILES,
     "kohort help TOPIC": Values(names=_pages),
     "kohort serve --topic": ANY,
-    "kohort simulate SCENARIO": Values(names=_scenarios),
+    "kohort simulate SCENARIO": SCENARIOS,
+    "kohort simulate --set": SETTING,
+    "kohort simulate --break": RULES,
+    "kohort fleet simulate SCENARIO": SCENARIOS,
+    "kohort fleet simulate --vary": SETTING,
+    "kohort fleet simulate --break": RULES,
     "kohort explore WORLD": Values(names=_worlds),
     "kohort explore --break": Values(names=_rules),
     "kohort-consumer-groups --state": STATES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -14,12 +14,16 @@ from types import FrameType
 
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.progress import Progress
+from coordinator.errors import InvalidSetting
 from coordinator.simulation import random_scenario
+from coordinator.simulation.broken_rules import BROKEN_RULES
 from coordinator.simulation.result import Result
 from coordinator.simulation.run import LIMIT, run
 from coordinator.simulation.scenario import Scenario, Variant
+from coordinator.simulation.scenario_checks import unknown
 from coordinator.simulation.scenario_file import MAX_BYTES, parse_scenario, read_scenario
 from coordinator.simulation.seeds import Played, ScenarioOf, always, play_seeds, played_of
+from coordinator.simulation.settings import check_playable, set_for_all, with_settings
 from coordinator.simulation.shipped import shipped_names, shipped_scenario
 from coordinator.simulation.shrink import shrink
 
@@ -49,6 +53,15 @@ class Request:
     seeds: range
     limit: int
     processes: int
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """In the place of the scenario's own."""
+    break_rule: str | None = None
+    """The safety rule that is switched off."""
+
+    @property
+    def scenario_of(self) -> ScenarioOf:
+        """What is played from a seed."""
+        return set_for_all(self.source.scenario_of, self.settings)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -142,6 +155,11 @@ def _read_stdin() -> str:
         raise CommandError("standard input: not text in UTF-8") from None
 
 
+def variants_of(protocol: str) -> tuple[Variant, ...]:
+    """What `--protocol` asks for."""
+    return _COMPARED if protocol == ALL else (Variant(protocol),)
+
+
 def request_of(
     source: Source,
     protocol: str,
@@ -150,15 +168,48 @@ def request_of(
     count: int,
     limit: int | None,
     jobs: int | None,
+    settings: Sequence[str] = (),
+    break_rule: str | None = None,
 ) -> Request:
-    """What the options ask for."""
-    return Request(
+    """What the options ask for.
+
+    :raises UsageError: there is no such rule or setting, or a value cannot be played
+    """
+    check_rule(break_rule)
+    request = Request(
         source=source,
-        variants=_COMPARED if protocol == ALL else (Variant(protocol),),
+        variants=variants_of(protocol),
         seeds=range(first, first + count),
         limit=limit or LIMIT,
         processes=jobs or len(os.sched_getaffinity(0)),
+        settings=dict(_setting(text) for text in settings),
+        break_rule=break_rule,
     )
+    for variant in request.variants if request.settings else ():
+        check_settings(source, request.settings, variant, first)
+    return request
+
+
+def check_rule(name: str | None) -> None:
+    """:raises UsageError: there is no safety rule of that name"""
+    if name is not None and name not in BROKEN_RULES:
+        raise UsageError(f"--break: {unknown('rule', name, BROKEN_RULES)}")
+
+
+def check_settings(source: Source, settings: Mapping[str, str], variant: Variant, seed: int) -> None:
+    """:raises UsageError: the scenario cannot be played with these"""
+    try:
+        check_playable(with_settings(source.scenario_of(seed), settings), variant)
+    except InvalidSetting as error:
+        given = " ".join(f"{name}={value}" for name, value in settings.items())
+        raise UsageError(f"{source.name} with {given}, {variant.value}: {error}") from None
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name or not value:
+        raise UsageError(f"--set {text}: write NAME=VALUE, as session.timeout.ms=10000")
+    return name, value
 
 
 def carry_out(request: Request) -> Simulated:
@@ -179,7 +230,11 @@ def carry_out(request: Request) -> Simulated:
                 if runs.shown is not None and runs.shown.violations:
                     seed = runs.shown.seed
                     runs.shrunk = shrink(
-                        request.source.scenario_of(seed), seed, variant=variant, limit=request.limit
+                        request.scenario_of(seed),
+                        seed,
+                        variant=variant,
+                        limit=request.limit,
+                        break_rule=request.break_rule,
                     )
                 if interrupts.came:  # the run itself has ended with it
                     break
@@ -192,11 +247,12 @@ def carry_out(request: Request) -> Simulated:
 
 def _play_all(request: Request, runs: ProtocolRuns, progress: Progress) -> None:
     for played in play_seeds(
-        request.source.scenario_of,
+        request.scenario_of,
         runs.variant,
         request.seeds,
         limit=request.limit,
         processes=request.processes,
+        break_rule=request.break_rule,
     ):
         runs.played.append(played)
         progress.advance(1)
@@ -210,7 +266,13 @@ def _show_one(request: Request, runs: ProtocolRuns) -> None:
 
 
 def _run(request: Request, variant: Variant, seed: int) -> Result:
-    return run(request.source.scenario_of(seed), seed, variant=variant, limit=request.limit)
+    return run(
+        request.scenario_of(seed),
+        seed,
+        variant=variant,
+        limit=request.limit,
+        break_rule=request.break_rule,
+    )
 
 
 class _Interrupts:

@@ -38,6 +38,13 @@ def simulate(
         ProtocolOption,
         option("--protocol", "What the members speak; all compares the last three."),
     ] = ProtocolOption.AS_WRITTEN,
+    set_: Annotated[
+        list[str] | None,
+        option("--set", "Play with this in the place of the scenario's own; repeatable.", "NAME=VALUE"),
+    ] = None,
+    break_: Annotated[
+        str | None, option("--break", "Switch this safety rule off, to see which invariant falls.", "RULE")
+    ] = None,
     limit: Annotated[
         int | None, option("--limit", "Stop a run after so many steps.", "STEPS", min=1, max=2**53)
     ] = None,
@@ -69,7 +76,16 @@ def simulate(
         raise UsageError(
             "name a scenario, or a file; `kohort simulate --list` shows those that ship with Kohort"
         )
-    request = request_of(read(scenario), protocol.value, first=seed, count=seeds, limit=limit, jobs=jobs)
+    request = request_of(
+        read(scenario),
+        protocol.value,
+        first=seed,
+        count=seeds,
+        limit=limit,
+        jobs=jobs,
+        settings=set_ or (),
+        break_rule=break_,
+    )
     simulated = carry_out(request)
     if svg is not None:
         write_picture(svg, simulated)

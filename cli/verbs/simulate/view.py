@@ -13,6 +13,7 @@ from cli.render.document import Block, Code, Document, Heading, Table, Text, col
 from cli.verbs.simulate.action import RANDOM, ProtocolRuns, Simulated
 from cli.verbs.simulate.picture import picture_of
 from coordinator.consumer.outputs import Partitions
+from coordinator.simulation.replay import replay_command
 from coordinator.simulation.result import CallbackMade, Happening, Result, Violation
 from coordinator.simulation.scenario import Variant
 from coordinator.simulation.scenario_text import scenario_text
@@ -124,19 +125,27 @@ def _violations(simulated: Simulated, runs: ProtocolRuns, result: Result) -> Ite
         yield Text(
             f"The story is that of {kept} of the scenario's {counted(all_, 'event')}; this file breaks "
             f"{violation.invariant} "
-            f"with `--seed {runs.shrunk.seed}`:"
+            f"with `--seed {runs.shrunk.seed}{_broken(simulated)}`:"
         )
         yield Code(tuple(scenario_text(runs.shrunk.scenario).splitlines()), language="yaml")
 
 
 def replay(simulated: Simulated, result: Result) -> str:
     """The command that plays a run again."""
-    import shlex
+    request = simulated.request
+    return replay_command(
+        request.source.called,
+        result.seed,
+        variant=result.variant,
+        limit=request.limit,
+        settings=request.settings,
+        break_rule=request.break_rule,
+    )
 
-    words = ["kohort", "simulate", simulated.request.source.called, "--seed", str(result.seed)]
-    if result.variant is not Variant.AS_WRITTEN:
-        words += ["--protocol", result.variant.value]
-    return shlex.join([*words, "--story"])
+
+def _broken(simulated: Simulated) -> str:
+    rule = simulated.request.break_rule
+    return f" --break {rule}" if rule is not None else ""
 
 
 def _lines(story: Sequence[Happening]) -> Iterator[str]:
