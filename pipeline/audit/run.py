@@ -14,9 +14,10 @@ from pipeline.audit.java_regexes import beside_java
 from pipeline.audit.judge import AuditSettings, judge_all
 from pipeline.audit.logs import log_work
 from pipeline.audit.snapshots import list_snapshots, snapshot_work
-from pipeline.audit.tables import check_audit_directory, ranked, read_table, write_tables
+from pipeline.audit.tables import KIND, ranked, read_table
 from pipeline.history import QUARANTINE_SHOWN, Logs, Quarantined
 from pipeline.jobs import watched
+from pipeline.replaced import check_directory, write_tables
 from pipeline.sources.filesystem import hadoop_options
 
 FIRST_SHOWN = 1_000
@@ -95,14 +96,14 @@ def audit(
     with watched(spark, progress):
         options = hadoop_options(spark)
         if out is not None:
-            check_audit_directory(out, options)
+            check_directory(out, KIND, options)
         work, kept = _work(spark, sources, options, settings)
         tasks = _tasks(spark, work)
         judged = judge_all(work, settings, tasks).persist(StorageLevel.DISK_ONLY)
         tables = tables_of(work, judged)
         paths: dict[str, str] = {}
         if out is not None:
-            paths = write_tables(tables, out, options)
+            paths = write_tables(tables, out, KIND, options)
             tables = {name: read_table(spark, name, path) for name, path in paths.items()}
         else:
             tables = {name: table.persist(StorageLevel.DISK_ONLY) for name, table in tables.items()}

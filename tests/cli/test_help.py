@@ -17,7 +17,16 @@ HEAVY = (
     *("confluent_kafka", "numpy", "yaml", "kio", "re2", "asyncio", "rich.console"),
     *("pyspark", "pyarrow", "pipeline"),
 )
-OF_HEAVY_VERBS = ("", "list", "dry-run", "log dump", "fleet history", "fleet audit", "fleet follow")
+OF_HEAVY_VERBS = (
+    "",
+    "list",
+    "dry-run",
+    "log dump",
+    "fleet history",
+    "fleet audit",
+    "fleet follow",
+    "fleet simulate",
+)
 
 
 def test_the_commands_are_there() -> None:
@@ -25,7 +34,7 @@ def test_the_commands_are_there() -> None:
         "completion", "config get", "config set", "config unset",
         "context add", "context list", "context remove", "context rename", "context show", "context use",
         "delete", "demo", "describe", "dry-run", "explore", "fleet audit", "fleet follow", "fleet history",
-        "gate", "help",
+        "fleet simulate", "gate", "help",
         "list", "log dump", "log verify",
         "offsets clone", "offsets delete", "offsets export", "offsets import", "offsets reset",
         "plan", "rehearse", "serve", "simulate", "snapshot", "validate-regex", "watch",

@@ -290,7 +290,7 @@ BY_COMMAND: Mapping[str, Values] = {
     "kohort simulate SCENARIO": SCENARIOS,
     "kohort simulate --set": SETTING,
     "kohort simulate --break": RULES,
-    "kohort fleet simulate SCENARIO": SCENARIOS,
+    "kohort fleet simulate SCENARIO…": SCENARIOS,
     "kohort fleet simulate --vary": SETTING,
     "kohort fleet simulate --break": RULES,
     "kohort explore WORLD": Values(names=_worlds),

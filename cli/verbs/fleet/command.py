@@ -1,4 +1,4 @@
-"""`kohort fleet history`, `follow` and `audit`."""
+"""`kohort fleet history`, `follow`, `audit` and `simulate`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from cli.options import OutputOptions, option
 from cli.render.output_format import StreamOutput
 from cli.verbs.fleet.options import AuditOptions, LiveOptions, LogOptions, SparkOptions
 from cli.verbs.plan.options import ClientOptions
+from cli.verbs.simulate.command import ProtocolOption
 
 Report = Annotated[
     list[Path] | None,
@@ -182,3 +185,64 @@ def fleet_audit(
         for_programs=output.output in FOR_PROGRAMS,
     )
     emit(fleet_audit_document(carry_out(request, spark)), output)
+
+
+def fleet_simulate(
+    *,
+    scenarios: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SCENARIO…",
+            help="Scenarios that ship with Kohort, by name; random draws one from each seed; or files.",
+        ),
+    ],
+    seeds: Annotated[
+        int, option("--seeds", "Play so many seeds of each.", "N", min=1, max=100_000_000)
+    ] = 100,
+    seed: Annotated[
+        int, option("--seed", "The first seed; one that failed fails again.", "S", min=0, max=2**53)
+    ] = 1,
+    protocol: Annotated[
+        ProtocolOption,
+        option("--protocol", "What the members speak; all compares the last three."),
+    ] = ProtocolOption.AS_WRITTEN,
+    vary: Annotated[
+        list[str] | None,
+        option("--vary", "Play with each of these values; repeatable: every combination.", "NAME=VALUE,…"),
+    ] = None,
+    break_: Annotated[
+        str | None, option("--break", "Switch this safety rule off, to see which invariant falls.", "RULE")
+    ] = None,
+    limit: Annotated[
+        int | None, option("--limit", "Stop a run after so many steps.", "STEPS", min=1, max=2**53)
+    ] = None,
+    out: Annotated[
+        str | None,
+        option("--out", "Write the tables there, as Parquet, in place of earlier ones.", "DIR"),
+    ] = None,
+    report: Report = None,
+    spark: SparkOptions,
+    output: OutputOptions,
+) -> None:
+    """Simulate scenarios from many seeds, with Spark: verdicts, costs by protocol and setting, and what failed.
+
+    Each run is that of `kohort simulate`; what fails is told with the command that plays it again on one machine.
+    Exits with 0: all invariants hold in every run; 1: one does not, a run was stopped, or its code threw.
+    """
+    from cli.output import emit
+    from cli.verbs.fleet.simulate import carry_out, request_of, simulation_document, status_of
+    from cli.verbs.simulate.action import variants_of
+
+    request = request_of(
+        scenarios,
+        variants_of(protocol.value),
+        vary or (),
+        first=seed,
+        count=seeds,
+        limit=limit,
+        break_rule=break_,
+        out=out,
+        reports=tuple(report or ()),
+    )
+    run = carry_out(request, spark)
+    emit(simulation_document(request, run), output, status_of(run))

@@ -165,3 +165,7 @@ class FleetProgress:
     def audit(self, done: int, total: int) -> None:
         """Tasks of an audit."""
         self.say("judging groups", done, total)
+
+    def simulation(self, done: int, total: int) -> None:
+        """Tasks of a simulation."""
+        self.say("simulating", done, total)

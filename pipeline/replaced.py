@@ -1,0 +1,85 @@
+"""Tables that a run replaces as a whole, as Parquet: those of an audit, of a simulation.
+
+Each run writes into directories of its own, `out/<table>/run=N`; `out/<kind>.json` says which of them counts and is
+replaced when all is written: a failure leaves the tables as they were.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pyarrow import fs
+
+from pipeline.sources.filesystem import absolute, child, opened
+from pipeline.store import NotATableStore
+from pipeline.tables.schemas import VERSION
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def check_directory(out: str, kind: str, options: Mapping[str, str]) -> int:
+    """The run that counts in a directory for tables of a kind, 0 where there is none yet. `options` are Hadoop's.
+
+    :raises NotATableStore: it holds something else
+    """
+    system, inside = opened(absolute(out), options)
+    entries = system.get_file_info(fs.FileSelector(inside, allow_not_found=True))
+    names = {entry.base_name for entry in entries}
+    if not names:
+        return 0
+    name = _name(kind)
+    if name not in names:
+        raise NotATableStore(
+            f"{out} holds no tables of {_a(kind)}, but {min(names)}: name a directory of its own"
+        )
+    with system.open_input_file(f"{inside}/{name}") as file:
+        data = file.read()
+    try:
+        told: Any = json.loads(data)
+        return int(told["run"])
+    except (ValueError, KeyError, TypeError):
+        raise NotATableStore(f"{child(out, name)} is not what {_a(kind)} writes") from None
+
+
+def write_tables(
+    tables: Mapping[str, DataFrame], out: str, kind: str, options: Mapping[str, str]
+) -> dict[str, str]:
+    """Write the tables; where each of them is.
+
+    :raises NotATableStore: `out` holds something else
+    """
+    before = check_directory(out, kind, options)
+    place = absolute(out)
+    system, inside = opened(place, options)
+    paths = {name: child(child(place, name), f"run={before + 1}") for name in tables}
+    for name, table in tables.items():
+        table.write.mode("overwrite").parquet(paths[name])
+    told = {"kohort": 1, "schema": VERSION, "run": before + 1, "tables": sorted(tables)}
+    _replace(system, f"{inside}/{_name(kind)}", json.dumps(told, indent=1).encode() + b"\n")
+    for name in tables:
+        for entry in system.get_file_info(fs.FileSelector(f"{inside}/{name}")):
+            if entry.type is fs.FileType.Directory and entry.base_name != f"run={before + 1}":
+                system.delete_dir(entry.path)
+    return paths
+
+
+def _name(kind: str) -> str:
+    return f"{kind}.json"
+
+
+def _a(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
+
+
+def _replace(system: fs.FileSystem, path: str, data: bytes) -> None:
+    """In one step where the file system knows one; object stores write whole objects or nothing."""
+    if isinstance(system, fs.S3FileSystem):
+        with system.open_output_stream(path) as stream:
+            stream.write(data)
+        return
+    with system.open_output_stream(f"{path}.new") as stream:
+        stream.write(data)
+    system.move(f"{path}.new", path)

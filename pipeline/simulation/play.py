@@ -1,0 +1,151 @@
+"""One seed a row: what came of it, and where it failed, what replays it."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from coordinator.simulation.replay import replay_command
+from coordinator.simulation.result import Result, Violation
+from coordinator.simulation.run import LIMIT, run
+from coordinator.simulation.scenario import Scenario, Variant
+from coordinator.simulation.scenario_text import scenario_text
+from coordinator.simulation.seeds import ScenarioOf, costs_of
+from coordinator.simulation.settings import with_settings
+from pipeline.simulation.schemas import FAILURES, RUNS
+from pipeline.tables.schemas import table
+
+PLAYED = table(("run", RUNS, False), ("failure", FAILURES, True))
+MOST_LINES = 200
+"""Of a story: the last ones."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What seeds are played of. Workers are sent it."""
+
+    called: str
+    """As `kohort simulate` takes it."""
+    name: str
+    scenario_of: ScenarioOf
+    variant: Variant = Variant.AS_WRITTEN
+    settings: Mapping[str, str]
+
+    @property
+    def setting(self) -> str:
+        """The settings in one line; empty: none."""
+        return " ".join(f"{name}={value}" for name, value in self.settings.items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What holds for every seed, as `coordinator.simulation.run.run` has it."""
+
+    limit: int = LIMIT
+    break_rule: str | None = None
+
+
+def play_row(case: Case, seed: int, terms: Terms) -> dict[str, Any]:
+    """A row of PLAYED. What the code throws is a row that says so: it is not to end all other runs."""
+    scenario: Scenario | None = None
+    try:
+        scenario = with_settings(case.scenario_of(seed), case.settings)
+        return _row(case, scenario, seed, terms)
+    except Exception as error:
+        head = _head(case, scenario, seed, "threw")
+        message = f"{type(error).__name__}: {error}"
+        lines = [
+            f"{Path(frame.filename).name}:{frame.lineno} {frame.name}"
+            for frame in traceback.extract_tb(error.__traceback__)
+        ]
+        return {
+            "run": {**head, "error": message},
+            "failure": {**_failure(case, scenario, seed, terms, head), "message": message, "story": lines},
+        }
+
+
+def _row(case: Case, scenario: Scenario, seed: int, terms: Terms) -> dict[str, Any]:
+    result = _run(case, scenario, seed, terms, tells=False)
+    costs = asdict(costs_of(result))
+    fallen = _shown(result)
+    head = _head(case, scenario, seed, _verdict(result, fallen))
+    told = {**head, **costs, "known_violations": costs["known"], "requests": result.requests}
+    told |= {
+        "invariant": None if fallen is None else fallen.invariant,
+        "known": None if fallen is None else fallen.known or None,
+    }
+    if head["verdict"] == "held":
+        return {"run": told, "failure": None}
+    failure = _failure(case, scenario, seed, terms, head)
+    if fallen is None:
+        failure |= {"message": f"stopped after {terms.limit:,} steps, before its end"}
+    else:
+        failure |= {"invariant": fallen.invariant, "at_s": fallen.at_s, "message": fallen.message}
+        failure |= {"known": fallen.known or None}
+    if head["verdict"] == "known":
+        failure |= {"file": None}
+    else:
+        failure |= {"story": _story(_run(case, scenario, seed, terms, tells=True))}
+    return {"run": told, "failure": failure}
+
+
+def _run(case: Case, scenario: Scenario, seed: int, terms: Terms, *, tells: bool) -> Result:
+    return run(
+        scenario, seed, variant=case.variant, limit=terms.limit, break_rule=terms.break_rule, tells=tells
+    )
+
+
+def _shown(result: Result) -> Violation | None:
+    """The first violation that no known weakness explains, else the first."""
+    violations = result.violations
+    return next((each for each in violations if not each.known), next(iter(violations), None))
+
+
+def _verdict(result: Result, fallen: Violation | None) -> str:
+    if fallen is not None and not fallen.known:
+        return "fallen"
+    if result.is_cut:
+        return "stopped"
+    return "held" if fallen is None else "known"
+
+
+def _head(case: Case, scenario: Scenario | None, seed: int, verdict: str) -> dict[str, Any]:
+    libraries = sorted({script.library for script in scenario.members.values()}) if scenario else []
+    return {
+        "scenario": case.name,
+        "protocol": case.variant.value,
+        "libraries": ", ".join(libraries),
+        "settings": case.setting,
+        "seed": seed,
+        "verdict": verdict,
+    }
+
+
+def _failure(
+    case: Case, scenario: Scenario | None, seed: int, terms: Terms, head: Mapping[str, Any]
+) -> dict[str, Any]:
+    text = None
+    with suppress(Exception):  # of a scenario that was made wrongly
+        text = None if scenario is None else scenario_text(scenario)
+    command = replay_command(
+        case.called,
+        seed,
+        variant=case.variant,
+        limit=terms.limit,
+        settings=case.settings,
+        break_rule=terms.break_rule,
+    )
+    return {**head, "command": command, "file": text}
+
+
+def _story(result: Result) -> list[str]:
+    """Of the violation where it has one, else of the whole run."""
+    fallen = _shown(result)
+    lines = list(fallen.story) if fallen is not None else []
+    if not lines:
+        lines = [f"{each.at_s:9.3f} s  {each.who}  {each.what}" for each in result.story]
+    return lines[-MOST_LINES:]

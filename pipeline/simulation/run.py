@@ -1,0 +1,173 @@
+"""A simulation from its cases to its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark import StorageLevel
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from pipeline.audit.work import each_row
+from pipeline.jobs import watched
+from pipeline.replaced import check_directory, write_tables
+from pipeline.simulation.play import PLAYED, Case, Terms, play_row
+from pipeline.simulation.schemas import COSTS, FIGURES, KEY, LIMITS, SPANS, SPREAD, TABLES, VERDICTS
+from pipeline.sources.filesystem import hadoop_options
+
+KIND = "simulation"
+SEEDS_PER_TASK = 64
+MOST_TASKS = 4_000
+ROWS_PER_FILE = 250_000
+FAILURES_SHOWN = 20
+_INFINITE = float("inf")
+_WORST_FIRST = ("threw", "fallen", "stopped", "known")
+_OF = {
+    # The greater of the two in the middle, as `kohort simulate` has it: one that a run has had.
+    "median": "percentile_disc(0.5) within group (order by {0} desc)",
+    "p95": "percentile_disc(0.95) within group (order by {0})",
+    "worst": "max({0})",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulationRun:
+    """What came of all seeds. Rows are those of the tables of `pipeline.simulation.schemas`."""
+
+    verdicts: Mapping[str, int]
+    """Seeds by verdict, every one of VERDICTS."""
+    costs: Sequence[Mapping[str, Any]]
+    """In the order of the cases."""
+    spans: Sequence[Mapping[str, Any]]
+    failures: Sequence[Mapping[str, Any]]
+    """The first FAILURES_SHOWN: those that threw, that no known weakness explains, that were stopped, and others."""
+    paths: Mapping[str, str]
+    """Where the tables are, by name; empty without `out`."""
+
+
+def simulate(
+    spark: SparkSession,
+    cases: Sequence[Case],
+    seeds: range,
+    terms: Terms | None = None,
+    *,
+    out: str | None = None,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+) -> SimulationRun:
+    """Play every seed of every case.
+
+    `out` is a directory for the tables, which a second simulation replaces. `progress` is told of tasks done and all
+    tasks, from another thread.
+
+    :raises pipeline.store.NotATableStore: `out` holds something else
+    """
+    with watched(spark, progress):
+        options = hadoop_options(spark)
+        if out is not None:
+            check_directory(out, KIND, options)
+        played = _played(spark, tuple(cases), seeds, terms or Terms()).persist(StorageLevel.DISK_ONLY)
+        tables = tables_of(played, len(cases) * len(seeds))
+        paths: dict[str, str] = {}
+        if out is not None:
+            paths = write_tables(tables, out, KIND, options)
+            tables = {name: spark.read.schema(TABLES[name]).parquet(path) for name, path in paths.items()}
+        run = _summed(tables, cases, paths)
+    played.unpersist()
+    return run
+
+
+def _played(spark: SparkSession, cases: Sequence[Case], seeds: range, terms: Terms) -> DataFrame:
+    """Rows of PLAYED. Neighbours in a task are seeds of one case."""
+    total = len(cases) * len(seeds)
+    cores = spark.sparkContext.defaultParallelism
+    tasks = max(1, min(total, MOST_TASKS, max(4 * cores, total // SEEDS_PER_TASK)))
+
+    def play(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        case, place = divmod(row["id"], len(seeds))
+        yield play_row(cases[case], seeds[place], terms)
+
+    return each_row(spark.range(0, total, 1, tasks), play, PLAYED)
+
+
+def tables_of(played: DataFrame, total: int) -> dict[str, DataFrame]:
+    """The tables of TABLES from rows of PLAYED, of which there are so many."""
+    files = 1 + total // ROWS_PER_FILE
+    runs = played.select("run.*")
+    return {
+        "runs": runs.repartition(files),
+        "failures": played.where("failure is not null").select("failure.*").repartition(files),
+        "costs": _costs(runs).coalesce(1),
+        "spans": _spans(runs).coalesce(1),
+    }
+
+
+def _costs(runs: DataFrame) -> DataFrame:
+    """COSTS: a figure that is not known of a run that ended (it never settles) is worse than any."""
+    ended = runs
+    for name, _ in FIGURES:
+        value = f.col(name).cast("double")
+        known = f.when(f.col("verdict") != "threw", f.coalesce(value, f.lit(_INFINITE)))
+        ended = ended.withColumn(name, known)
+    sums = [f.count(f.lit(1)).alias("seeds")]
+    sums += [f.count_if(f.col("verdict") == verdict).alias(verdict) for verdict in VERDICTS]
+    sums.append(f.coalesce(f.sum("requests"), f.lit(0)).cast("long").alias("requests"))
+    sums += [
+        _finite(f.expr(of.format(name))).cast(kind).alias(f"{name}_{which}")
+        for name, kind in FIGURES
+        for which, of in _OF.items()
+    ]
+    return ended.groupBy(*KEY).agg(*sums).select(*COSTS.fieldNames())
+
+
+def _finite(value: Column) -> Column:
+    return f.when(value != f.lit(_INFINITE), value)
+
+
+def _spans(runs: DataFrame) -> DataFrame:
+    """SPANS, without those that no seed is in."""
+    each = f.explode(
+        f.array(
+            *(
+                f.struct(f.lit(name).alias("figure"), f.col(name).cast("double").alias("value"))
+                for name in SPREAD
+            )
+        )
+    )
+    flat = runs.where("verdict != 'threw'").select(*KEY, each.alias("one")).select(*KEY, "one.*")
+    up_to = f.lit(None).cast("long")
+    for limit in reversed(LIMITS):
+        up_to = f.when(f.col("value") <= limit, f.lit(limit).cast("long")).otherwise(up_to)
+    counted = flat.groupBy(*KEY, "figure", up_to.alias("up_to")).agg(f.count(f.lit(1)).alias("seeds"))
+    return counted.select(*SPANS.fieldNames())
+
+
+def _summed(
+    tables: Mapping[str, DataFrame], cases: Sequence[Case], paths: Mapping[str, str]
+) -> SimulationRun:
+    places = {
+        (case.name, case.variant.value, case.setting): place for place, case in reversed([*enumerate(cases)])
+    }
+
+    def order(row: Mapping[str, Any]) -> tuple[Any, ...]:
+        return places[row["scenario"], row["protocol"], row["settings"]], row["libraries"]
+
+    costs = sorted((row.asDict() for row in tables["costs"].collect()), key=order)
+    spans = sorted(
+        (row.asDict() for row in tables["spans"].collect()),
+        key=lambda row: (
+            order(row),
+            SPREAD.index(row["figure"]),
+            _INFINITE if row["up_to"] is None else row["up_to"],
+        ),
+    )
+    worst = f.array_position(f.array(*map(f.lit, _WORST_FIRST)), f.col("verdict"))
+    failures = tables["failures"].orderBy(worst, "seed", *KEY).limit(FAILURES_SHOWN).collect()
+    return SimulationRun(
+        verdicts={verdict: sum(row[verdict] for row in costs) for verdict in VERDICTS},
+        costs=costs,
+        spans=spans,
+        failures=[row.asDict() for row in failures],
+        paths=paths,
+    )
