@@ -25,8 +25,8 @@ Commands = Mapping[str, Any]
 """Functions of commands by the second word, in the order of the help."""
 
 COMMANDS = (
-    "list", "describe", "validate-regex", "dry-run", "plan", "gate", "rehearse", "simulate", "explore", "delete",
-    "snapshot", "serve", "demo", "watch", "completion", "help",
+    "list", "describe", "validate-regex", "dry-run", "plan", "gate", "rehearse", "bridge", "simulate", "explore",
+    "delete", "snapshot", "serve", "demo", "watch", "completion", "help",
 )  # fmt: skip
 """Commands of one word, in the order of the help."""
 
@@ -62,6 +62,10 @@ def _command(name: str) -> Any:
             from cli.verbs.rehearse.command import rehearse
 
             return rehearse
+        case "bridge":
+            from cli.verbs.bridge.command import bridge
+
+            return bridge
         case "simulate":
             from cli.verbs.simulate.command import simulate
 

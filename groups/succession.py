@@ -148,9 +148,14 @@ class Front:
     bins: int
     """Bins that the map has."""
 
+    def is_preceded_by(self, newcomer: str) -> bool:
+        """Whether a member that joins under this id would come before it."""
+        return int(_bins([newcomer], self.bins)[0]) < self.places
 
-def front_of(group: Group) -> Front | None:
-    """Who comes first after the leader, and how many of the bins a newcomer's id may fall into come before it.
+
+def front_of(group: Group, *, newcomers: int = 0) -> Front | None:
+    """Who comes first after the leader, and how many of the bins a newcomer's id may fall into come before it, in the
+    map as it is with so many more members.
 
     None where the order or the leader is not known, or nobody follows.
     """
@@ -158,9 +163,11 @@ def front_of(group: Group) -> Front | None:
     if found is None or not found.certain or not found.is_broker_order or not found.order:
         return None
     ids = [member.id for member in group.members]
-    capacity = next(each for each in _capacities(len(ids)) if _as_listed(ids, each))
-    first = found.order[0]
-    return Front(member=first, places=int(_bins([first], capacity)[0]), bins=capacity)
+    listed = next(each for each in _capacities(len(ids)) if _as_listed(ids, each))
+    capacity = max(listed, grown_capacity(len(ids) + newcomers))
+    bins = _bins(found.order, capacity)
+    first = int(bins.argmin())
+    return Front(member=found.order[first], places=int(bins[first]), bins=capacity)
 
 
 def _unknown_leader(group: Group) -> str:

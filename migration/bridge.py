@@ -2,41 +2,69 @@
 
 Theory of operation. A leader of librdkafka's cooperative-sticky or of sarama's sticky writes user data into the
 assignments, and a broker converts no such group online. The bridge subscribes to nothing and so is assigned nothing;
-once it leads, its assignments carry no user data. It comes to lead when all that precede it in the order of succession
-(`groups.succession`) have left. A member that restarts gets a new id, and with it a new place: after each restart the
-order is looked at again.
+once it leads, its assignments carry no user data. It comes to lead when the leader and all that precede it in the order
+of succession (`groups.succession`) have left.
 
-Decisions only: whoever holds the connection asks after each look at the group, and acts.
+The bridge chooses its place: a broker gives a new member its id before the group learns of it (KIP-394), so an id that
+comes before every follower is drawn first. What is left is to restart the leader. Only where a follower is in the very
+first bin of the broker's map, which no id comes before, that one is restarted first. A member that restarts gets a new
+id, and with it a new place: after each restart the order is computed again.
+
+Decisions only: whoever holds the connection asks after each observation of the group, and acts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
 from assignors.assignor import Leader, Side
 from assignors.registry import known
-from groups.model import Group, GroupState, GroupType
-from groups.succession import succession
+from groups.model import Group, GroupState, GroupType, Member
+from groups.succession import front_of, leader_of, succession
 from migration.paths.path import BRIDGE
 
 CONSUMER = "consumer"
 """The protocol type of consumers, which `connect` and others are not."""
+LONGEST_WAIT_MS = 360_000
+"""How long the bridge waits for a rebalance: max.poll.interval.ms, which holds one up, is 5 min by default."""
+REJOINS = 3
+"""How often the bridge gives up its place for a better one while the other members stay the same."""
 
 
 class Move(Enum):
     """What the bridge does next."""
 
     WAIT = "wait"
-    """A rebalance is going on, or the order cannot be told: look again."""
+    """A rebalance is going on: observe again."""
     REJOIN = "rejoin"
-    """Leave and join again, under a new id, whose place is drawn by chance."""
+    """Leave and join again, under an id that comes first."""
     RESTART = "restart"
-    """It stays; somebody restarts the members that precede it."""
+    """It stays; the operator restarts members."""
     LEAD = "lead"
-    """It leads, and stays until the group has been converted."""
+    """It leads, and stays until the first member of the consumer protocol has converted the group."""
+    CONVERTED = "converted"
+    """The group has been converted: leave."""
     LEAVE = "leave"
-    """Nothing is left to be done for it, or something is not as expected."""
+    """Something is not as expected."""
+
+
+class Manner(Enum):
+    """How a member gives up its id."""
+
+    RESTART = "restart"
+    STOP = "stop"
+    """Of a static leader: it leads again where it comes back within its session."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restart:
+    """A member that the operator restarts, with its configuration as it is."""
+
+    member: str
+    manner: Manner
+    why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +73,25 @@ class Step:
 
     move: Move
     why: str
-    restart: tuple[str, ...] = ()
-    """Ids of the members to restart, the first one first: the leader, and whoever else precedes the bridge."""
+    restart: tuple[Restart, ...] = ()
+    """The first one first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What it takes for a bridge that joins now to lead."""
+
+    leader: str | None
+    """None: not known."""
+    restart: tuple[Restart, ...] | None
+    """In this order; None: not known."""
+    places: int | None = None
+    bins: int | None = None
+    """`places` of the `bins` of the broker's map come before the first follower; None where there is none."""
+    with_user_data: int | None = None
+    """How many assignments carry user data now; None: not known."""
+    why: str = ""
+    """Why something is not known."""
 
 
 def objection(group: Group) -> str | None:
@@ -54,45 +99,129 @@ def objection(group: Group) -> str | None:
     if group.type is not GroupType.CLASSIC:
         return f"it is a group of type {group.type.value}, and only a classic group is led by a member"
     if not group.members:
-        return "it has no members: without a leader nothing has to be bridged"
+        return "it has no members, and a group without members is converted without a bridge"
     if group.protocol_type != CONSUMER:
         return f"its protocol type is {group.protocol_type or 'not known'}, not {CONSUMER}"
     if any(member.client.id == BRIDGE for member in group.members):
         return f"a bridge is there already: a member with the client id {BRIDGE}"
     if group.state is not GroupState.STABLE:
-        return f"it is {group.state.value}: the bridge joins a group that has come to rest"
+        return f"it is {group.state.value}, and the bridge joins a group that is Stable"
     if group.protocol not in known(Side.CLIENT, Leader.JAVA):
         return f"its assignor, {group.protocol or 'not known'}, is none that Kohort can compute"
     return None
 
 
-def next_step(group: Group, member_id: str, tries_left: int) -> Step:
-    """What the bridge does, as the member `member_id`, now that the group was seen so.
-
-    `tries_left` is how often it may still leave and join again for a better place.
-    """
-    if group.type is GroupType.CONSUMER:
-        return Step(move=Move.LEAVE, why="the group has been converted")
+def outlook(group: Group) -> Outlook:
+    """What it takes to lead a classic group that has members."""
+    with_user_data = _with_user_data(group)
     found = succession(group)
-    if found is None or all(member.id != member_id for member in group.members):
-        return Step(move=Move.LEAVE, why="the bridge is no member of the group any more")
-    others = [member.id for member in group.members if member.client.id == BRIDGE and member.id != member_id]
-    if others:
-        return Step(move=Move.LEAVE, why=f"another bridge has joined: {', '.join(others)}")
-    if len(group.members) == 1:
-        return Step(move=Move.LEAVE, why="all other members have left")
-    if group.state is not GroupState.STABLE:
-        return Step(move=Move.WAIT, why=f"the group is {group.state.value}")
-    if found.leader == member_id:
-        return Step(move=Move.LEAD, why="the bridge leads")
-    if found.leader is None or not found.certain:
-        return Step(move=Move.WAIT, why=found.why)
-    ahead = found.order[: found.order.index(member_id)]
-    if ahead and tries_left > 0:
-        return Step(move=Move.REJOIN, why=f"{ahead[0]} comes before the bridge")
-    why = (
-        "the bridge comes next"
-        if not ahead
-        else f"no better place was drawn; {ahead[0]} comes before the bridge"
+    if found is None or found.leader is None or not found.certain:
+        why = "" if found is None else found.why
+        leader = leader_of(group)
+        return Outlook(leader=leader, restart=None, with_user_data=with_user_data, why=why)
+    front = front_of(group, newcomers=1)
+    first = [] if front is None or front.places else [front.member]
+    return Outlook(
+        leader=found.leader,
+        restart=_restarts(group, first, found.leader),
+        places=front and front.places,
+        bins=front and front.bins,
+        with_user_data=with_user_data,
     )
-    return Step(move=Move.RESTART, why=why, restart=(found.leader, *ahead))
+
+
+def comes_first(group: Group, newcomer: str) -> bool:
+    """Whether a bridge of this id would lead next; True as well where no id is better than another."""
+    front = front_of(group, newcomers=1)
+    return front is None or not front.places or front.is_preceded_by(newcomer)
+
+
+def _with_user_data(group: Group) -> int | None:
+    if all(member.user_data is None for member in group.members):
+        return None
+    return sum(member.user_data is not None and bool(member.user_data.assignment) for member in group.members)
+
+
+def _restarts(group: Group, ahead: Iterable[str], leader: str) -> tuple[Restart, ...]:
+    static = {member.id for member in group.members if member.instance is not None}
+    ways = [Restart(member=each, manner=Manner.RESTART, why="it precedes the bridge") for each in ahead]
+    if leader in static:
+        why = "it leads, and as a static member it leads again if it comes back within its session"
+        return (*ways, Restart(member=leader, manner=Manner.STOP, why=why))
+    return (*ways, Restart(member=leader, manner=Manner.RESTART, why="it leads"))
+
+
+class Crossing:
+    """A bridge from when it has joined until it leaves: what it does next, now that the group was observed so."""
+
+    def __init__(self) -> None:
+        self.has_led = False
+        """Whether it has led, and no assignment carried user data then."""
+        self._rejoins_left = REJOINS
+        self._others: frozenset[str] = frozenset()
+        self._waits_since_ms: int | None = None
+
+    def next_step(self, group: Group | None, member_id: str, now_ms: int) -> Step:
+        """What the bridge does as the member `member_id`.
+
+        `group` is as described, with the leader that the bridge knows from its last JoinGroup; None: it is gone.
+        """
+        step = self._judged(group, member_id)
+        if step.move is not Move.WAIT:
+            self._waits_since_ms = None
+            return step
+        if self._waits_since_ms is None:
+            self._waits_since_ms = now_ms
+        if now_ms - self._waits_since_ms < LONGEST_WAIT_MS:
+            return step
+        if group is not None and group.type is GroupType.CONSUMER:
+            return Step(move=Move.CONVERTED, why=f"{step.why}, for {LONGEST_WAIT_MS // 60_000} min")
+        return Step(move=Move.LEAVE, why=f"{step.why}, for {LONGEST_WAIT_MS // 60_000} min")
+
+    def _judged(self, group: Group | None, member_id: str) -> Step:
+        members: tuple[Member, ...] = () if group is None else group.members
+        if group is None or all(member.id != member_id for member in members):
+            return Step(move=Move.LEAVE, why="the bridge is no member of the group any more")
+        if group.type is not GroupType.CLASSIC:
+            return self._in_consumer_group(group)
+        others = frozenset(member.id for member in members) - {member_id}
+        bridges = [member.id for member in members if member.client.id == BRIDGE and member.id != member_id]
+        if bridges:
+            return Step(move=Move.LEAVE, why=f"another bridge has joined: {', '.join(bridges)}")
+        if others != self._others:
+            self._others, self._rejoins_left = others, REJOINS
+        if not others:
+            return Step(move=Move.WAIT, why="all other members have left")
+        if group.state is not GroupState.STABLE:
+            return Step(move=Move.WAIT, why=f"the group is {group.state.value}")
+        return self._at_rest(group, member_id)
+
+    def _in_consumer_group(self, group: Group) -> Step:
+        """A member that fails before the others have rejoined turns the group back: until then the bridge stays."""
+        if not self.has_led:
+            why = f"the group has become one of type {group.type.value}, though the bridge has not led it"
+            return Step(move=Move.LEAVE, why=why)
+        if group.state is not GroupState.STABLE:
+            return Step(move=Move.WAIT, why=f"the group has been converted and is {group.state.value}")
+        return Step(move=Move.CONVERTED, why="the group has been converted and is Stable")
+
+    def _at_rest(self, group: Group, member_id: str) -> Step:
+        found = succession(group)
+        if found is None or found.leader is None or not found.certain:
+            return Step(move=Move.WAIT, why=found.why if found else "the group has no leader")
+        if found.leader == member_id:
+            if _with_user_data(group):
+                return Step(move=Move.WAIT, why="the bridge leads, and its assignments are not yet shown")
+            self.has_led = True
+            return Step(move=Move.LEAD, why="the bridge leads, and no assignment carries user data")
+        ahead = found.order[: found.order.index(member_id)]
+        if not ahead:
+            restarts = _restarts(group, (), found.leader)
+            return Step(move=Move.RESTART, why="the bridge leads next", restart=restarts)
+        front = front_of(group)
+        if front is not None and front.places and self._rejoins_left:
+            self._rejoins_left -= 1
+            return Step(move=Move.REJOIN, why=f"{ahead[0]} precedes the bridge")
+        why = f"{ahead[0]} precedes the bridge, and no new id comes before it"
+        # One is enough to look again: its new id, or the bridge's, may leave nobody ahead.
+        return Step(move=Move.RESTART, why=why, restart=_restarts(group, ahead[:1], found.leader))

@@ -132,20 +132,26 @@ class Connection:
         """
         proven = self._proven
         try:
-            return (yield from self._opened_ask(api, requests, deadline))
+            return (yield from self.ask_once(api, requests, deadline))
         except NotConnected:
             raise
         except Unreachable as error:
             if not proven:
                 raise self._with_hint(error) from None
-        return (yield from self._opened_ask(api, requests, deadline))
+        return (yield from self.ask_once(api, requests, deadline))
 
-    def _opened_ask(self, api: Api, requests: Sequence[Request], deadline: Deadline) -> Steps[list[Any]]:
+    def ask_once(
+        self, api: Api, requests: Sequence[Request], deadline: Deadline, limit_ms: int | None = None
+    ) -> Steps[list[Any]]:
+        """`ask` for requests that are not safe to send twice: a connection that breaks is an error.
+
+        `limit_ms`: how long each answer may take where that is not the settings' request timeout.
+        """
         yield from self.open(deadline)
         began = time.monotonic()
         version = self.version(api)
         try:
-            responses = yield from self._ask(api, version, requests, deadline)
+            responses = yield from self._ask(api, version, requests, deadline, limit_ms)
         except BaseException as error:
             self._note_silence(error, began)
             self.close()
@@ -202,9 +208,14 @@ class Connection:
         return Transport(self.address, encrypted)
 
     def _ask(
-        self, api: Api, version: int, requests: Sequence[Request], deadline: Deadline
+        self,
+        api: Api,
+        version: int,
+        requests: Sequence[Request],
+        deadline: Deadline,
+        limit_ms: int | None = None,
     ) -> Steps[list[Any]]:
-        answers = yield from self._exchange(api, version, requests, deadline)
+        answers = yield from self._exchange(api, version, requests, deadline, limit_ms)
         return [self._decoded(api, version, answer) for answer in answers]
 
     def _exchange(

@@ -1,0 +1,46 @@
+"""`kohort bridge`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cli.consent import ConsentOptions
+from cli.options import OutputOptions, SourceOptions, option
+
+
+def bridge(
+    *,
+    group: Annotated[str, typer.Argument(metavar="GROUP", help="A classic group.", show_default=False)],
+    watch: Annotated[
+        bool, option("--watch", "With --execute: print each step of the bridge as a line.")
+    ] = False,
+    consent: ConsentOptions,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    """Lead a classic group for a while, so that it can be converted online.
+
+    A group whose leader writes user data into the assignments (librdkafka's cooperative-sticky, sarama's sticky) is
+    converted by no broker. The bridge joins it as a member that owns nothing, leads, and leaves when the first member
+    of the consumer protocol has converted the group, or on Ctrl-C.
+    """
+    from cli.changing import carry_out
+    from cli.errors import UsageError
+    from cli.output import notice
+    from cli.render.output_format import FOR_PROGRAMS
+    from cli.selection import opened_for_change
+    from cli.verbs.bridge.action import Bridge
+
+    if watch and not consent.execute:
+        raise UsageError("--watch shows what --execute does; without --execute the bridge does nothing")
+    if watch and output.output in FOR_PROGRAMS:
+        raise UsageError(
+            f"--watch prints lines, and --output {output.output.value} one document: leave one out"
+        )
+    with opened_for_change(source, execute=consent.execute) as (groups, _):
+        change = Bridge.planned(groups, group, is_watched=watch)
+        for text in groups.notices.take():
+            notice(text)
+        carry_out(change, consent, output)

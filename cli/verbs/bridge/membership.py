@@ -1,0 +1,393 @@
+"""The bridge as a member: a thread that drives `coordinator.consumer`'s classic member over a connection of its own.
+
+Theory of operation. The member decides what is sent and when; this file sends it, one request after the other, and
+observes nothing else, so that nothing holds up a heartbeat. What it adds to a consumer's member:
+
+- the id: JoinGroup with an empty id is answered with a new id before the group learns of it (KIP-394). Ids whose place
+  is not wanted are given back by LeaveGroup.
+- an end instead of a retry: where a connection is lost, or the coordinator no longer knows the member, it ends and says
+  why; and where it is assigned a partition.
+
+`leave` ends the thread, also in the middle of a JoinGroup or SyncGroup that a broker holds back, and sends LeaveGroup
+over a new connection.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from threading import Event, Thread
+from typing import Any
+from uuid import UUID
+
+from coordinator.consumer.classic_member import ClassicMember
+from coordinator.consumer.leader import group_topics
+from coordinator.consumer.library import library_named
+from coordinator.consumer.member import Identity, Subscription
+from coordinator.consumer.outputs import Callback, FindCoordinator, Raised, Send
+from coordinator.consumer.settings import MemberSettings
+from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
+from coordinator.engine.classic.join_group import JoinGroup
+from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
+from coordinator.engine.classic.sync_group import SyncGroup
+from coordinator.engine.records import ClassicMemberValue
+from coordinator.engine.topics import TopicImage, TopicInfo
+from migration.bridge import LONGEST_WAIT_MS
+from migration.paths.path import BRIDGE
+from wire.client.address import Address
+from wire.client.client import KafkaClient
+from wire.client.cluster import ClusterMetadata
+from wire.client.connection import Connection, Request
+from wire.client.errors import WireError
+from wire.client.security import ConnectionSettings
+from wire.client.steps import Deadline, Expired, SocketWait, Steps, run_all
+from wire.errors import ErrorCode, Failure, error_name, refusal
+from wire.messages.definition import Api
+from wire.messages.schemas.classic_groups import HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, SYNC_GROUP
+
+SESSION_MS = 10_000
+"""How long a group waits for a bridge that was killed. Brokers allow 6 s and more (group.min.session.timeout.ms)."""
+HEARTBEAT_MS = 500
+"""No rebalance waits for the bridge for longer."""
+LEAVING_MS = 5_000
+"""How long a coordinator is looked for that takes the bridge's LeaveGroup."""
+METADATA_MS = 10_000
+"""How often a bridge that leads looks whether a topic has grown."""
+MOST_IDS = 2_000
+"""How many ids are drawn for a place; in a map of hundreds of members few come first."""
+
+_NODE = 0
+"""The coordinator's number, for the member; where it is, is kept here."""
+_STOPPED, _ASKED = "stopped", "asked"
+
+
+class Lost(Exception):
+    """The bridge cannot go on as a member; the message says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What the membership is, at a moment."""
+
+    member: str | None = None
+    """The member's id, once its first rebalance is complete."""
+    leader: str | None = None
+    """Who led the last one."""
+    lost: str | None = None
+    """Why the bridge can no longer be a member."""
+
+
+class Membership:
+    """A bridge in a group: joins with `start`, heartbeats by itself, and leaves with `leave`."""
+
+    def __init__(
+        self, settings: ConnectionSettings, group: str, assignor: str, wants: Callable[[str], bool]
+    ) -> None:
+        """`wants`: whether the place of an id will do."""
+        self.standing = Standing()
+        self._settings = replace(settings, client_id=BRIDGE)
+        self._group, self._wants = group, wants
+        self._ids: set[str] = set()
+        """Ids that the coordinator knows, as far as it has answered."""
+        self._leader = ""
+        self._coordinator: Address | None = None
+        self._topics: frozenset[str] = frozenset()
+        """Of the group, where the bridge leads."""
+        self._looks_at_ms = 0
+        self._stopping = Event()
+        self._client = KafkaClient(self._settings)
+        self._thread = Thread(target=self._run, name=BRIDGE, daemon=True)
+        self._member = ClassicMember(
+            Identity(
+                group=group,
+                client_id=BRIDGE,
+                instance=None,
+                rack=None,
+                library=library_named("java"),
+                settings=MemberSettings(
+                    session_timeout_ms=SESSION_MS,
+                    heartbeat_interval_ms=HEARTBEAT_MS,
+                    # A group's rebalance timeout is the longest of its members': the bridge does not raise it.
+                    max_poll_interval_ms=SESSION_MS,
+                    enable_auto_commit=False,
+                ),
+            ),
+            Subscription(),
+            TopicImage(),
+            lambda _: None,
+            assignors=(assignor,),
+        )
+
+    def start(self) -> None:
+        """Join the group."""
+        self._thread.start()
+
+    def leave(self) -> str | None:
+        """End the thread and leave the group. None: it has left; else why that is not known."""
+        self._stopping.set()
+        if self._thread.ident is not None:
+            self._thread.join(LEAVING_MS / 1000)
+        if not self._ids:
+            return None
+        settings = replace(self._settings, api_timeout_ms=LEAVING_MS)
+        try:
+            with KafkaClient(settings) as client:
+                asked = partial(_leave, tuple(self._ids))
+                failed = client.ask_coordinators([self._group], asked).failed.get(self._group)
+        except WireError as error:
+            failed = Failure(message=str(error))
+        return failed and failed.message
+
+    # The thread
+
+    def _run(self) -> None:
+        try:
+            with self._client:
+                self._member.enter_poll(_now_ms())
+                while not self._stopping.is_set():
+                    self._carry_out()
+                    self._look_at_topics()
+                    self._pause()
+                    self._member.wake(_now_ms())
+        except _Stopped:
+            return
+        except (Lost, WireError) as error:
+            self.standing = replace(self.standing, lost=str(error))
+        except Exception as error:
+            self.standing = replace(self.standing, lost=f"{type(error).__name__}: {error}")
+
+    def _pause(self) -> None:
+        due_ms = self._member.next_deadline()
+        if not self._member.outputs:
+            wait_ms = HEARTBEAT_MS if due_ms is None else min(HEARTBEAT_MS, max(0, due_ms - _now_ms()))
+            self._stopping.wait(wait_ms / 1000)
+
+    def _carry_out(self) -> None:
+        while outputs := self._member.take():
+            for output in outputs:
+                match output:
+                    case Send():
+                        answer = self._answer(output)
+                        self._member.answered(output.number, answer, _now_ms())
+                    case Callback(partitions=partitions) if partitions:
+                        raise Lost(
+                            f"the leader has assigned it {len(partitions)} partitions, and it wants none"
+                        )
+                    case Callback():
+                        self._member.called_back(_now_ms(), threw=False)
+                    case Raised():
+                        raise Lost(": ".join(filter(None, (output.error, output.message))))
+                    case _:
+                        pass
+        if self._member.is_settled:
+            self.standing = Standing(member=self._member.member_id, leader=self._leader)
+
+    def _answer(self, send: Send) -> object:
+        match send.request:
+            case FindCoordinator():
+                return self._find_coordinator()
+            case JoinGroup() as request:
+                return self._join(request)
+            case SyncGroup() as request:
+                return self._sync(request)
+            case Heartbeat() as request:
+                return self._beat(request)
+        raise Lost(f"{type(send.request).__name__} is nothing that a bridge sends")
+
+    def _find_coordinator(self) -> int:
+        answers = self._client.find_coordinators([self._group])
+        if self._group in answers.failed:
+            raise Lost(answers.failed[self._group].message)
+        self._coordinator = answers.found[self._group]
+        return _NODE
+
+    def _join(self, request: JoinGroup) -> JoinGroupAnswer:
+        if request.member:
+            return self._joined(request)
+        if self.standing.member is not None:
+            raise Lost("the coordinator no longer knows the bridge: its session has ended, or it was removed")
+        answer = self._joined(request)
+        drawn = 1
+        while answer.error is ErrorCode.MEMBER_ID_REQUIRED and not self._wants(answer.member):
+            if drawn == MOST_IDS:
+                raise Lost(f"none of {MOST_IDS} ids comes first in the broker's order of succession")
+            if self._stopping.is_set():
+                raise _Stopped
+            self._give_back(answer.member)
+            answer = self._joined(request)
+            drawn += 1
+        return answer
+
+    def _joined(self, request: JoinGroup) -> JoinGroupAnswer:
+        asked = {
+            "group_id": request.group,
+            "session_timeout_ms": request.session_timeout_ms,
+            "rebalance_timeout_ms": request.rebalance_timeout_ms,
+            "member_id": request.member,
+            "group_instance_id": None,
+            "protocol_type": request.protocol_type,
+            "protocols": [{"name": each.name, "metadata": each.metadata} for each in request.protocols],
+            "reason": "a bridge that the group is converted with",
+        }
+        told = self._ask(JOIN_GROUP, asked, is_held_back=bool(request.member))
+        answer = JoinGroupAnswer(
+            error=_code(told.error_code),
+            generation=told.generation_id,
+            protocol_type=told.protocol_type or request.protocol_type,
+            protocol=told.protocol_name,
+            leader=told.leader,
+            skip_assignment=told.skip_assignment,
+            member=told.member_id,
+            members=tuple(map(_member_value, told.members)),
+        )
+        if answer.member:
+            self._ids.add(answer.member)
+        if answer.error is ErrorCode.NONE:
+            self._leader = answer.leader
+            self._topics = group_topics(answer.members)
+            self._see_topics()
+        return answer
+
+    def _give_back(self, member: str) -> None:
+        connection = self._client.connection(self._where)
+        run_all({_ASKED: _leave((member,), connection, [self._group], Deadline(SESSION_MS))})
+        self._ids.discard(member)
+
+    def _sync(self, request: SyncGroup) -> SyncGroupAnswer:
+        assignments = [{"member_id": member, "assignment": given} for member, given in request.assignments]
+        asked = {
+            "group_id": request.group,
+            "generation_id": request.generation,
+            "member_id": request.member,
+            "group_instance_id": None,
+            "protocol_type": request.protocol_type,
+            "protocol_name": request.protocol,
+            "assignments": assignments,
+        }
+        told = self._ask(SYNC_GROUP, asked, is_held_back=True)
+        return SyncGroupAnswer(error=_code(told.error_code), assignment=told.assignment)
+
+    def _beat(self, request: Heartbeat) -> HeartbeatAnswer:
+        asked = {
+            "group_id": request.group,
+            "generation_id": request.generation,
+            "member_id": request.member,
+            "group_instance_id": None,
+        }
+        return HeartbeatAnswer(error=_code(self._ask(HEARTBEAT, asked, is_held_back=False).error_code))
+
+    @property
+    def _where(self) -> Address:
+        if self._coordinator is None:
+            raise Lost("no coordinator is known")
+        return self._coordinator
+
+    def _ask(self, api: Api, asked: Request, *, is_held_back: bool) -> Any:
+        """The coordinator's answer; one that a broker holds back ends early when the bridge is to leave."""
+        connection = self._client.connection(self._where)
+        limit_ms = LONGEST_WAIT_MS if is_held_back else SESSION_MS
+        conversations: dict[str, Steps[Any]] = {
+            _ASKED: connection.ask_once(api, [asked], Deadline(limit_ms), limit_ms)
+        }
+        if is_held_back:
+            conversations[_STOPPED] = self._until_stopped()
+        outcomes = run_all(conversations, enough=lambda _: True)
+        answers = outcomes.get(_ASKED)
+        if answers is None:
+            raise _Stopped
+        if isinstance(answers, WireError):
+            raise answers
+        return answers[0]
+
+    def _until_stopped(self) -> Steps[None]:
+        while not self._stopping.is_set():
+            with suppress(Expired):
+                yield SocketWait(None, 0, Deadline(HEARTBEAT_MS / 10))
+
+    def _look_at_topics(self) -> None:
+        if self._topics and _now_ms() >= self._looks_at_ms:
+            self._see_topics()
+
+    def _see_topics(self) -> None:
+        """What a leader assigns: all topics of the group."""
+        self._looks_at_ms = _now_ms() + METADATA_MS
+        if self._topics:
+            metadata = self._client.metadata(sorted(self._topics))
+            self._member.see_topics(_image(metadata), _now_ms())
+
+
+class _Stopped(Exception):
+    """`leave` was called in the middle of something."""
+
+
+def _leave(
+    members: Iterable[str], connection: Connection, groups: list[str], deadline: Deadline
+) -> Steps[dict[str, None | Failure]]:
+    """LeaveGroup, member by member, as brokers before 2.4 have it. One that is no member any more has left."""
+    (group,) = groups
+    requests = [
+        {
+            "group_id": group,
+            "member_id": member,
+            "members": [
+                {"member_id": member, "group_instance_id": None, "reason": "the bridge is done, or ended"}
+            ],
+        }
+        for member in members
+    ]
+    for told in (yield from connection.ask(LEAVE_GROUP, requests, deadline)):
+        codes = [told.error_code, *(each.error_code for each in told.members or ())]
+        wrong = [code for code in codes if code not in (ErrorCode.NONE, ErrorCode.UNKNOWN_MEMBER_ID)]
+        if wrong:
+            return {group: refusal(wrong[0])}
+    return {group: None}
+
+
+def _member_value(told: Any) -> ClassicMemberValue:
+    """A member as JoinGroup's answer lists it for the leader: the coordinator keeps the rest to itself."""
+    return ClassicMemberValue(
+        member=told.member_id,
+        instance=told.group_instance_id,
+        client_id="",
+        host="",
+        rebalance_timeout_ms=-1,
+        session_timeout_ms=-1,
+        subscription=told.metadata,
+        assignment=b"",
+    )
+
+
+def _image(metadata: ClusterMetadata) -> TopicImage:
+    """:raises Lost: a topic that is there cannot be read, and would be taken from its owners"""
+    for topic, failure in metadata.failed.items():
+        if failure.code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            raise Lost(f"the topic {topic} of the group cannot be read: {failure.message}")
+    racks = {broker.node_id: broker.rack for broker in metadata.brokers}
+    return TopicImage.of(
+        TopicInfo(
+            name=topic.name,
+            id=topic.topic_id or UUID(int=0),
+            partitions=len(topic.partitions),
+            racks=tuple(
+                tuple(rack for node in partition.replica_nodes if (rack := racks.get(node)))
+                for partition in topic.partitions
+            )
+            if any(racks.values())
+            else (),
+        )
+        for topic in metadata.topics.values()
+    )
+
+
+def _code(number: int) -> ErrorCode:
+    try:
+        return ErrorCode(number)
+    except ValueError:
+        raise Lost(f"the coordinator answered {error_name(number)}, which Kohort does not know") from None
+
+
+def _now_ms() -> int:
+    return time.monotonic_ns() // 1_000_000

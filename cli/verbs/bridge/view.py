@@ -1,0 +1,120 @@
+"""The document of `kohort bridge`, and its steps as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from cli.render.document import Block, Document, Heading, Table, Text, columns
+from groups.model import Group, Problem
+from migration.bridge import Outlook, Restart, Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """A step, and when it began: seconds since the bridge did."""
+
+    at_s: float
+    step: Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """What is shown of a bridge: before it began, or after its end."""
+
+    group: Group | None
+    name: str
+    outlook: Outlook | None
+    is_converted: bool | None
+    noted: tuple[Noted, ...]
+    problems: tuple[Problem, ...]
+
+
+def bridge_document(account: Account) -> Document:
+    """Who leads now, and what it takes for the bridge to lead."""
+    return Document(
+        command="bridge", data=_data(account), blocks=list(_blocks(account)), errors=account.problems
+    )
+
+
+def _data(account: Account) -> dict[str, Any]:
+    group, found = account.group, account.outlook
+    return {
+        "group": account.name,
+        "type": group and group.type.value,
+        "state": group and group.state.value,
+        "protocol": group and group.protocol,
+        "leader": found and found.leader,
+        "members_with_user_data": found and found.with_user_data,
+        "places": found and found.places,
+        "bins": found and found.bins,
+        "restart": None
+        if found is None or found.restart is None or group is None
+        else [_restart(group, each) for each in found.restart],
+        "converted": account.is_converted,
+        "steps": [
+            {
+                "at_s": round(each.at_s, 1),
+                "move": each.step.move.value,
+                "why": each.step.why,
+                "restart": [one.member for one in each.step.restart],
+            }
+            for each in account.noted
+        ],
+    }
+
+
+def _restart(group: Group, restart: Restart) -> dict[str, Any]:
+    member = next(each for each in group.members if each.id == restart.member)
+    return {
+        "id": member.id,
+        "instance": member.instance,
+        "client_id": member.client.id,
+        "host": member.client.host,
+        "manner": restart.manner.value,
+        "why": restart.why,
+    }
+
+
+def _blocks(account: Account) -> Iterator[Block]:
+    group, found = account.group, account.outlook
+    if group is None or found is None:
+        return
+    yield Heading(f"{group.id}: what it takes for a bridge to lead", level=1)
+    yield Text(f"{_leader(group, found)} {_user_data(found)}")
+    if found.restart is None:
+        yield Text(f"Whom to restart is shown when the bridge has joined: {found.why}.")
+    else:
+        rows = [
+            (number, *(each[name] for name in ("manner", "client_id", "id", "host", "why")))
+            for number, each in enumerate((_restart(group, each) for each in found.restart), 1)
+        ]
+        names = ("#ORDER", "MANNER", "CLIENT-ID", "CONSUMER-ID", "HOST", "WHY")
+        yield Table(columns=columns(*names), rows=rows)
+    yield Text(
+        "The bridge joins, is assigned nothing, and leads when the members above have given up their ids. Start the "
+        "first member of the consumer protocol then: the bridge leaves by itself when the group is converted and Stable."
+    )
+
+
+def _leader(group: Group, found: Outlook) -> str:
+    names = {member.id: member.client.id or member.id for member in group.members}
+    leader = "Who leads now is not known." if found.leader is None else f"{names[found.leader]} leads now."
+    if found.bins is None:
+        return leader
+    return f"{leader} {found.places} of {found.bins} places in the order of succession come before all followers."
+
+
+def _user_data(found: Outlook) -> str:
+    if found.with_user_data is None:
+        return ""
+    if not found.with_user_data:
+        return "No assignment carries user data now: a broker converts the group without a bridge."
+    return f"Assignments that carry user data: {found.with_user_data}."
+
+
+def line_of(noted: Noted) -> str:
+    """`12.5 s  restart: the bridge leads next (restart app-1-…)`."""
+    whom = ", then ".join(f"{each.manner.value} {each.member}" for each in noted.step.restart)
+    return f"{noted.at_s:6.1f} s  {noted.step.move.value}: {noted.step.why}{f'. Now {whom}' if whom else ''}"
