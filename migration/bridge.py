@@ -1,8 +1,8 @@
 """The bridge: a member of Kohort's that leads a classic group for a while. Whether it may join, and what comes next.
 
 Theory of operation. A leader of librdkafka's cooperative-sticky or of sarama's sticky writes user data into the
-assignments, and a broker converts no such group online. The bridge subscribes to nothing and so is assigned nothing;
-once it leads, its assignments carry no user data. It comes to lead when the leader and all that precede it in the order
+assignments, and a broker converts no such group online. The bridge is assigned nothing (`subscribed_to`); once it leads,
+its assignments carry no user data. It comes to lead when the leader and all that precede it in the order
 of succession (`groups.succession`) have left.
 
 The bridge chooses its place: a broker gives a new member its id before the group learns of it (KIP-394), so an id that
@@ -29,6 +29,8 @@ CONSUMER = "consumer"
 """The protocol type of consumers, which `connect` and others are not."""
 LONGEST_WAIT_MS = 360_000
 """How long the bridge waits for a rebalance: max.poll.interval.ms, which holds one up, is 5 min by default."""
+NO_TOPIC = "kohort-bridge-owns-nothing"
+"""A topic that does not exist."""
 REJOINS = 3
 """How often the bridge gives up its place for a better one while the other members stay the same."""
 
@@ -108,7 +110,19 @@ def objection(group: Group) -> str | None:
         return f"it is {group.state.value}, and the bridge joins a group that is Stable"
     if group.protocol not in known(Side.CLIENT, Leader.JAVA):
         return f"its assignor, {group.protocol or 'not known'}, is none that Kohort can compute"
+    if _with_user_data(group) == 0:
+        return "no assignment carries user data: a broker converts it without a bridge"
     return None
+
+
+def subscribed_to(assignor: str) -> tuple[str, ...]:
+    """What the bridge subscribes to, so that no leader assigns it a partition.
+
+    A leader of librdkafka cannot read a subscription to nothing, and then assigns nothing to anybody; one of sarama
+    fails for a topic that does not exist. librdkafka has no sticky, and sarama no cooperative-sticky. Seen on 4.3.1
+    with librdkafka 2.16 and sarama 1.61.
+    """
+    return () if assignor == "sticky" else (NO_TOPIC,)
 
 
 def outlook(group: Group) -> Outlook:
@@ -124,8 +138,8 @@ def outlook(group: Group) -> Outlook:
     return Outlook(
         leader=found.leader,
         restart=_restarts(group, first, found.leader),
-        places=front and front.places,
-        bins=front and front.bins,
+        places=None if front is None else front.places,
+        bins=None if front is None else front.bins,
         with_user_data=with_user_data,
     )
 

@@ -79,9 +79,9 @@ class Bridge:
         return f"the group {self.name} has been converted; the bridge has left" if self.is_converted else None
 
     def document(self) -> Document:
-        problems = list(self.problems)
-        for why in filter(None, (self.objection if self.is_converted is None else None, self.why_not)):
-            problems.append(Problem(subject=self.name, message=why))
+        objection = self.objection if self.is_converted is None else None
+        reasons = filter(None, (objection, self.why_not))
+        problems = [*self.problems, *(Problem(subject=self.name, message=why) for why in reasons)]
         account = Account(
             group=self.group,
             name=self.name,
@@ -173,7 +173,7 @@ class Bridge:
     def _leave(self, member: Membership | None) -> None:
         why_not = member.leave() if member else None
         if why_not is not None:
-            rest = f"LeaveGroup could not be sent ({why_not}); the group goes on without it within {SESSION_MS // 1000} s"
+            rest = f"LeaveGroup failed ({why_not}); its session ends within {SESSION_MS // 1000} s"
             self.why_not = f"{self.why_not}. {rest}" if self.why_not else rest
 
 

@@ -25,7 +25,7 @@ from uuid import UUID
 
 from coordinator.consumer.classic_member import ClassicMember
 from coordinator.consumer.leader import group_topics
-from coordinator.consumer.library import library_named
+from coordinator.consumer.library import Library, library_named
 from coordinator.consumer.member import Identity, Subscription
 from coordinator.consumer.outputs import Callback, FindCoordinator, Raised, Send
 from coordinator.consumer.settings import MemberSettings
@@ -35,7 +35,7 @@ from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswe
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.records import ClassicMemberValue
 from coordinator.engine.topics import TopicImage, TopicInfo
-from migration.bridge import LONGEST_WAIT_MS
+from migration.bridge import LONGEST_WAIT_MS, subscribed_to
 from migration.paths.path import BRIDGE
 from wire.client.address import Address
 from wire.client.client import KafkaClient
@@ -106,7 +106,7 @@ class Membership:
                 client_id=BRIDGE,
                 instance=None,
                 rack=None,
-                library=library_named("java"),
+                library=_library(),
                 settings=MemberSettings(
                     session_timeout_ms=SESSION_MS,
                     heartbeat_interval_ms=HEARTBEAT_MS,
@@ -115,7 +115,7 @@ class Membership:
                     enable_auto_commit=False,
                 ),
             ),
-            Subscription(),
+            Subscription(topics=subscribed_to(assignor)),
             TopicImage(),
             lambda _: None,
             assignors=(assignor,),
@@ -139,7 +139,7 @@ class Membership:
                 failed = client.ask_coordinators([self._group], asked).failed.get(self._group)
         except WireError as error:
             failed = Failure(message=str(error))
-        return failed and failed.message
+        return None if failed is None else failed.message
 
     # The thread
 
@@ -325,8 +325,8 @@ class _Stopped(Exception):
 
 def _leave(
     members: Iterable[str], connection: Connection, groups: list[str], deadline: Deadline
-) -> Steps[dict[str, None | Failure]]:
-    """LeaveGroup, member by member, as brokers before 2.4 have it. One that is no member any more has left."""
+) -> Steps[dict[str, bool | Failure]]:
+    """LeaveGroup, member by member, as brokers before 2.4 have it; True where they have left, or had before."""
     (group,) = groups
     requests = [
         {
@@ -343,7 +343,13 @@ def _leave(
         wrong = [code for code in codes if code not in (ErrorCode.NONE, ErrorCode.UNKNOWN_MEMBER_ID)]
         if wrong:
             return {group: refusal(wrong[0])}
-    return {group: None}
+    return {group: True}
+
+
+def _library() -> Library:
+    """Java's, whose assignors write no user data; a leader may leave the bridge out of what it assigns."""
+    java = library_named("java")
+    return replace(java, ways=replace(java.ways, forgives_assignments=True))
 
 
 def _member_value(told: Any) -> ClassicMemberValue:

@@ -94,7 +94,7 @@ def _blocks(account: Account) -> Iterator[Block]:
         yield Table(columns=columns(*names), rows=rows)
     yield Text(
         "The bridge joins, is assigned nothing, and leads when the members above have given up their ids. Start the "
-        "first member of the consumer protocol then: the bridge leaves by itself when the group is converted and Stable."
+        "first member of the consumer protocol then: the bridge leaves when the group is converted and Stable."
     )
 
 
@@ -109,8 +109,6 @@ def _leader(group: Group, found: Outlook) -> str:
 def _user_data(found: Outlook) -> str:
     if found.with_user_data is None:
         return ""
-    if not found.with_user_data:
-        return "No assignment carries user data now: a broker converts the group without a bridge."
     return f"Assignments that carry user data: {found.with_user_data}."
 
 

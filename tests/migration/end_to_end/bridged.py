@@ -1,0 +1,94 @@
+"""`kohort bridge` at work on a deployment, and an operator who does what its lines ask for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.cli.command import Kohort
+from tests.cli.verbs.watch.running import Running, in_pipe
+from tests.kafka.wait import wait_until
+from tests.migration.end_to_end.application import Application
+from tests.migration.end_to_end.consumption import stays
+from tests.migration.end_to_end.deployment import Deployment
+from tests.migration.end_to_end.journal import Journal
+
+WANTED = re.compile(r"Now (?:restart|stop) (?P<member>\S+)")
+CONSUMER = {"group.protocol": "consumer", "auto.commit.interval.ms": "1000"}
+
+
+@contextmanager
+def bridge(deployment: Deployment, directory: Path, *options: str, name: str = "bridge") -> Iterator[Running]:
+    """A bridge for the deployment's group, as a process of its own; killed with the context."""
+    broker = deployment.broker.bootstrap
+    command = ("bridge", deployment.group, "-b", broker, "--execute", "--yes", "--watch", *options)
+    (directory / "home").mkdir(exist_ok=True)
+    with in_pipe(Kohort(directory / "home"), directory, *command, name=name) as running:
+        yield running
+
+
+def moves(running: Running) -> list[str]:
+    """The lines of the bridge so far."""
+    return running.stdout.splitlines()
+
+
+def moved(move: str) -> Callable[[Running], bool]:
+    """Whether the newest line is that move."""
+    return lambda running: bool(moves(running)) and f" s  {move}: " in moves(running)[-1]
+
+
+def make_it_lead(deployment: Deployment, running: Running) -> int:
+    """Restart whom the bridge names, until it leads; how many that were."""
+    restarts = 0
+    asked = ""
+    while True:
+        running.wait_for(
+            lambda each: moved("lead")(each) or (moved("restart")(each) and moves(each)[-1] != asked),
+            "the bridge leads, or asks for a restart",
+        )
+        if moved("lead")(running):
+            return restarts
+        asked = moves(running)[-1]
+        wanted = WANTED.search(asked)
+        assert wanted is not None, asked
+        member = wanted["member"]
+        owner = next(one for one in deployment.applications.values() if member.startswith(f"{one.name}-"))
+        owner.restart()
+        restarts += 1
+
+
+def to_consumer(application: Application) -> None:
+    """Restart it as a member of the consumer protocol."""
+    application.stop()
+    application.config = dict(CONSUMER)
+    application.start()
+
+
+def longest_gap_s(journals: list[Journal], from_ns: int, until_ns: int) -> float:
+    """For how long at most a partition was without an owner, between two moments."""
+    longest_ns = 0
+    for them in stays(journals).values():
+        reached = from_ns
+        for stay in them:
+            longest_ns = max(longest_ns, min(stay.from_ns, until_ns) - reached)
+            reached = max(reached, min(stay.until_ns, until_ns))
+    return longest_ns / 1e9
+
+
+def at_rest(deployment: Deployment, members: int) -> None:
+    """Until the group is Stable with so many members, and every partition has an owner."""
+    deployment.wait_stable(members)
+    wait_until(
+        lambda: (
+            sum(
+                len(numbers)
+                for one in deployment.view().members
+                for topic, numbers in one.assignment.items()
+                if topic in deployment.topics
+            )
+            == sum(deployment.topics.values())
+        ),
+        "every partition has an owner",
+    )
