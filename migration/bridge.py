@@ -1,9 +1,9 @@
 """The bridge: a member of Kohort's that leads a classic group for a while. Whether it may join, and what comes next.
 
 Theory of operation. A leader of librdkafka's cooperative-sticky or of sarama's sticky writes user data into the
-assignments, and a broker converts no such group online. The bridge is assigned nothing (`subscribed_to`); once it leads,
-its assignments carry no user data. It comes to lead when the leader and all that precede it in the order
-of succession (`groups.succession`) have left.
+assignments, and a broker converts no such group online. The bridge is assigned nothing (`subscribed_to`); once it
+leads, its assignments carry no user data. It comes to lead when the leader and all that precede it in the order of
+succession (`groups.succession`) have left.
 
 The bridge chooses its place: a broker gives a new member its id before the group learns of it (KIP-394), so an id that
 comes before every follower is drawn first. What is left is to restart the leader. Only where a follower is in the very

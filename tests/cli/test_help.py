@@ -31,7 +31,7 @@ OF_HEAVY_VERBS = (
 
 def test_the_commands_are_there() -> None:
     assert COMMANDS == [
-        "completion", "config get", "config set", "config unset",
+        "bridge", "completion", "config get", "config set", "config unset",
         "context add", "context list", "context remove", "context rename", "context show", "context use",
         "delete", "demo", "describe", "dry-run", "explore", "fleet audit", "fleet follow", "fleet history",
         "fleet simulate", "gate", "help",

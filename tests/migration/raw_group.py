@@ -41,6 +41,7 @@ class RawGroup:
     """What the leader puts into every assignment."""
     metadata: bytes | None = None
     """What every member joins with, in place of a subscription to `topic`."""
+    assignor: str = "range"
 
     def new_id(self) -> str:
         """An id that the broker gave out; the group waits for it to join."""
@@ -117,7 +118,7 @@ class RawGroup:
             member_id=self.leader,
             group_instance_id=self.static.get(self.leader),
             protocol_type="consumer",
-            protocol_name="range",
+            protocol_name=self.assignor,
             assignments=written,
         )
         assert synced.error_code is ErrorCode.none, synced
@@ -146,7 +147,7 @@ class RawGroup:
             member_id=member,
             group_instance_id=instance,
             protocol_type="consumer",
-            protocols=[{"name": "range", "metadata": metadata}],
+            protocols=[{"name": self.assignor, "metadata": metadata}],
         )
 
     def _ask(self, api: str, version: int, **fields: Any) -> Any:

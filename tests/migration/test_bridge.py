@@ -6,17 +6,29 @@ from dataclasses import replace
 
 import pytest
 
-from groups.model import Client, Group, GroupState, GroupType, Member
+from groups.model import Client, Group, GroupState, GroupType, Member, UserData
 from groups.succession import succession
-from migration.bridge import Move, next_step, objection
+from migration.bridge import (
+    LONGEST_WAIT_MS,
+    NO_TOPIC,
+    REJOINS,
+    Crossing,
+    Manner,
+    Move,
+    comes_first,
+    objection,
+    outlook,
+    subscribed_to,
+)
 from migration.paths.path import BRIDGE
 
 # One letter each: the bin of a map of 16 is the letter's code modulo 16, so "p" comes before "a", "b" and "c".
 FIRST, A, B, C = "p", "a", "b", "c"
+WRITTEN, NONE = UserData(assignment=b"data"), UserData()
 
 
-def member(member_id: str, client_id: str = "app") -> Member:
-    return Member(id=member_id, instance=None, client=Client(id=client_id))
+def member(member_id: str, client_id: str = "app", *, instance: str | None = None) -> Member:
+    return Member(id=member_id, instance=instance, client=Client(id=client_id), user_data=WRITTEN)
 
 
 def group(*members: Member, leader: str | None = A) -> Group:
@@ -31,9 +43,23 @@ def group(*members: Member, leader: str | None = A) -> Group:
     )
 
 
+def led(found: Group, leader: str) -> Group:
+    """With assignments of this leader: a bridge writes no user data."""
+    return replace(
+        found, leader=leader, members=tuple(replace(each, user_data=NONE) for each in found.members)
+    )
+
+
+def restarts(found: Group) -> list[tuple[str, Manner]] | None:
+    asked = outlook(found).restart
+    return None if asked is None else [(each.member, each.manner) for each in asked]
+
+
 PLAIN = group(member(A), member(B))
 IN_FRONT = group(member(FIRST, BRIDGE), member(A), member(B))
 BEHIND = group(member(A), member(B), member(C, BRIDGE))
+BEHIND_THE_FIRST = group(member(FIRST), member(A), member(C, BRIDGE))
+"""In the way is a member that no id comes before."""
 
 
 def test_it_joins_a_stable_classic_group_whose_assignor_is_known() -> None:
@@ -48,57 +74,131 @@ def test_it_joins_a_stable_classic_group_whose_assignor_is_known() -> None:
         (replace(PLAIN, members=()), "no members"),
         (replace(PLAIN, protocol_type="connect"), "protocol type is connect"),
         (IN_FRONT, "a bridge is there already"),
-        (replace(PLAIN, state=GroupState.PREPARING_REBALANCE), "come to rest"),
+        (replace(PLAIN, state=GroupState.PREPARING_REBALANCE), "PreparingRebalance"),
         (replace(PLAIN, protocol="homemade"), "homemade"),
+        (led(PLAIN, A), "without a bridge"),
     ],
 )
 def test_it_joins_no_other_and_says_why(found: Group, reason: str) -> None:
     assert reason in (objection(found) or "")
 
 
-def test_in_front_of_the_followers_it_waits_for_the_leader_alone() -> None:
-    step = next_step(IN_FRONT, FIRST, tries_left=3)
-    assert (step.move, step.restart) == (Move.RESTART, (A,))
+def test_it_subscribes_to_a_topic_only_where_a_leader_needs_one() -> None:
+    assert subscribed_to("sticky") == ()
+    assert subscribed_to("cooperative-sticky") == (NO_TOPIC,)
 
 
-def test_behind_another_it_draws_a_new_id_while_it_may() -> None:
-    assert next_step(BEHIND, C, tries_left=1).move is Move.REJOIN
+def test_the_leader_alone_is_restarted_where_an_id_may_come_first() -> None:
+    assert restarts(PLAIN) == [(A, Manner.RESTART)]
+    found = outlook(PLAIN)
+    assert (found.leader, found.places, found.bins, found.with_user_data) == (A, 2, 16, 2)
 
 
-def test_without_tries_left_those_ahead_restart_after_the_leader() -> None:
-    step = next_step(BEHIND, C, tries_left=0)
-    assert (step.move, step.restart) == (Move.RESTART, (A, B))
+def test_a_follower_in_the_first_bin_is_restarted_before_the_leader() -> None:
+    assert restarts(group(member(FIRST), member(A))) == [(FIRST, Manner.RESTART), (A, Manner.RESTART)]
 
 
-def test_once_all_that_were_to_restart_have_gone_it_leads() -> None:
-    step = next_step(BEHIND, C, tries_left=0)
-    stayed = tuple(each for each in BEHIND.members if each.id not in step.restart)
-    found = succession(replace(BEHIND, members=stayed))
+def test_a_static_leader_is_stopped_and_a_static_follower_is_restarted() -> None:
+    static = group(member(FIRST, instance="s1"), member(A, instance="s2"))
+    assert restarts(static) == [(FIRST, Manner.RESTART), (A, Manner.STOP)]
+
+
+def test_of_the_only_member_any_bridge_is_the_follower() -> None:
+    alone = group(member(A))
+    assert restarts(alone) == [(A, Manner.RESTART)]
+    assert comes_first(alone, C)
+
+
+def test_whom_to_restart_is_unknown_without_the_leader() -> None:
+    assert restarts(replace(PLAIN, leader=None)) is None
+    assert outlook(replace(PLAIN, leader=None)).why
+
+
+def test_an_id_comes_first_as_the_broker_would_have_it() -> None:
+    assert [each for each in "pqacz" if comes_first(PLAIN, each)] == ["p", "q", "a"]
+    # Where no id does, each is as good.
+    assert comes_first(group(member(FIRST), member(A)), C)
+
+
+def test_a_place_is_that_of_the_map_that_the_bridge_makes_grow() -> None:
+    """The thirteenth member doubles a map of 16: q moves from bin 1 to bin 17, behind b to m of 0 to 13."""
+    twelve = group(*(member(each) for each in "abcdefghijkl"), leader="a")
+    assert not comes_first(twelve, "q")  # 17 of 32, and b is in 2
+    assert comes_first(twelve, "A")  # 65 is in 1 of both
+
+
+def test_next_in_line_it_asks_for_a_restart_of_the_leader() -> None:
+    step = Crossing().next_step(IN_FRONT, FIRST, 0)
+    assert step.move is Move.RESTART
+    assert [each.member for each in step.restart] == [A]
+
+
+def test_once_those_to_restart_have_gone_it_leads() -> None:
+    step = Crossing().next_step(BEHIND_THE_FIRST, C, 0)
+    gone = {each.member for each in step.restart}
+    assert step.move is Move.RESTART
+    stayed = tuple(each for each in BEHIND_THE_FIRST.members if each.id not in gone)
+    found = succession(replace(BEHIND_THE_FIRST, members=stayed))
     assert found is not None
     assert found.leader == C
 
 
-def test_it_leads_until_the_group_is_converted() -> None:
-    led = replace(BEHIND, leader=C)
-    assert next_step(led, C, tries_left=0).move is Move.LEAD
-    assert next_step(replace(led, type=GroupType.CONSUMER), C, tries_left=0).move is Move.LEAVE
+def test_behind_another_it_draws_a_new_id_a_few_times() -> None:
+    crossing = Crossing()
+    found = [crossing.next_step(BEHIND, C, 0).move for _ in range(REJOINS + 1)]
+    assert found == [Move.REJOIN] * REJOINS + [Move.RESTART]
+    # Once a member was restarted, there is another order to find a place in.
+    other = group(member(A), member(B), member(C, BRIDGE), member("d"))
+    assert crossing.next_step(other, C, 0).move is Move.REJOIN
 
 
-def test_in_a_rebalance_or_under_an_unknown_leader_it_waits() -> None:
-    moving = replace(BEHIND, state=GroupState.COMPLETING_REBALANCE)
-    assert next_step(moving, C, tries_left=3).move is Move.WAIT
-    assert next_step(replace(BEHIND, leader=None), C, tries_left=3).move is Move.WAIT
+def test_where_no_id_comes_first_it_asks_for_a_restart_at_once() -> None:
+    step = Crossing().next_step(BEHIND_THE_FIRST, C, 0)
+    assert [each.member for each in step.restart] == [FIRST, A]
+
+
+def test_it_leads_until_the_converted_group_is_stable() -> None:
+    crossing, leading = Crossing(), led(BEHIND, C)
+    converting = replace(leading, type=GroupType.CONSUMER, state=GroupState.RECONCILING)
+    assert crossing.next_step(leading, C, 0).move is Move.LEAD
+    assert crossing.next_step(converting, C, 1).move is Move.WAIT
+    assert crossing.next_step(leading, C, 2).move is Move.LEAD  # the first member failed
+    assert crossing.next_step(replace(converting, state=GroupState.STABLE), C, 3).move is Move.CONVERTED
+
+
+def test_it_does_not_lead_while_user_data_is_shown() -> None:
+    assert Crossing().next_step(replace(BEHIND, leader=C), C, 0).move is Move.WAIT
+
+
+def test_in_a_rebalance_under_an_unknown_leader_and_alone_it_waits() -> None:
+    for found in (
+        replace(BEHIND, state=GroupState.COMPLETING_REBALANCE),
+        replace(BEHIND, leader=None),
+        group(member(C, BRIDGE), leader=C),
+    ):
+        assert Crossing().next_step(found, C, 0).move is Move.WAIT
+
+
+def test_it_waits_no_longer_than_a_rebalance_may_take() -> None:
+    crossing = Crossing()
+    moving = replace(BEHIND, state=GroupState.PREPARING_REBALANCE)
+    assert crossing.next_step(moving, C, 0).move is Move.WAIT
+    assert crossing.next_step(moving, C, LONGEST_WAIT_MS - 1).move is Move.WAIT
+    assert crossing.next_step(IN_FRONT, FIRST, LONGEST_WAIT_MS).move is Move.RESTART
+    assert crossing.next_step(moving, C, LONGEST_WAIT_MS + 1).move is Move.WAIT  # a wait of its own
+    assert crossing.next_step(moving, C, 2 * LONGEST_WAIT_MS + 1).move is Move.LEAVE
 
 
 @pytest.mark.parametrize(
     ("found", "reason"),
     [
+        (None, "no member of the group"),
         (PLAIN, "no member of the group"),
         (group(*BEHIND.members, member("d", BRIDGE)), "another bridge"),
-        (group(member(C, BRIDGE), leader=C), "all other members"),
+        (replace(BEHIND, type=GroupType.CONSUMER), "has not led it"),
     ],
 )
-def test_it_leaves_when_something_is_not_as_expected(found: Group, reason: str) -> None:
-    step = next_step(found, C, tries_left=3)
+def test_it_leaves_when_something_is_not_as_expected(found: Group | None, reason: str) -> None:
+    step = Crossing().next_step(found, C, 0)
     assert step.move is Move.LEAVE
     assert reason in step.why

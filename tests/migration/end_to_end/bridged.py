@@ -41,22 +41,24 @@ def moved(move: str) -> Callable[[Running], bool]:
 
 def make_it_lead(deployment: Deployment, running: Running) -> int:
     """Restart whom the bridge names, until it leads; how many that were."""
-    restarts = 0
-    asked = ""
+    restarted: list[str] = []
     while True:
         running.wait_for(
-            lambda each: moved("lead")(each) or (moved("restart")(each) and moves(each)[-1] != asked),
+            lambda each: moved("lead")(each) or to_restart(each) not in (None, *restarted),
             "the bridge leads, or asks for a restart",
         )
-        if moved("lead")(running):
-            return restarts
-        asked = moves(running)[-1]
-        wanted = WANTED.search(asked)
-        assert wanted is not None, asked
-        member = wanted["member"]
+        member = to_restart(running)
+        if member is None:
+            return len(restarted)
         owner = next(one for one in deployment.applications.values() if member.startswith(f"{one.name}-"))
         owner.restart()
-        restarts += 1
+        restarted.append(member)
+
+
+def to_restart(running: Running) -> str | None:
+    """The member that the newest line asks to be restarted."""
+    wanted = WANTED.search(moves(running)[-1]) if moved("restart")(running) else None
+    return wanted["member"] if wanted else None
 
 
 def to_consumer(application: Application) -> None:
