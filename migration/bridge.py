@@ -21,7 +21,7 @@ from enum import Enum
 
 from assignors.assignor import Leader, Side
 from assignors.registry import known
-from groups.model import Group, GroupState, GroupType, Member
+from groups.model import Group, GroupState, GroupType
 from groups.succession import front_of, leader_of, succession
 from migration.paths.path import BRIDGE
 
@@ -106,13 +106,21 @@ def objection(group: Group) -> str | None:
         return f"its protocol type is {group.protocol_type or 'not known'}, not {CONSUMER}"
     if any(member.client.id == BRIDGE for member in group.members):
         return f"a bridge is there already: a member with the client id {BRIDGE}"
-    if group.state is not GroupState.STABLE:
-        return f"it is {group.state.value}, and the bridge joins a group that is Stable"
     if group.protocol not in known(Side.CLIENT, Leader.JAVA):
         return f"its assignor, {group.protocol or 'not known'}, is none that Kohort can compute"
     if _with_user_data(group) == 0:
         return "no assignment carries user data: a broker converts it without a bridge"
     return None
+
+
+def unrest(group: Group) -> str | None:
+    """Why the bridge does not join this group now, nor can it be judged: its assignor is chosen in a rebalance.
+
+    None when it is at rest, or of another type.
+    """
+    if group.type is not GroupType.CLASSIC or not group.members or group.state is GroupState.STABLE:
+        return None
+    return f"it is {group.state.value}, and the bridge joins a group that is Stable"
 
 
 def subscribed_to(assignor: str) -> tuple[str, ...]:
@@ -178,7 +186,7 @@ class Crossing:
     def next_step(self, group: Group | None, member_id: str, now_ms: int) -> Step:
         """What the bridge does as the member `member_id`.
 
-        `group` is as described, with the leader that the bridge knows from its last JoinGroup; None: it is gone.
+        `group` is as described, with the leader that the bridge knows from its last JoinGroup; None: it is not there.
         """
         step = self._judged(group, member_id)
         if step.move is not Move.WAIT:
@@ -193,8 +201,11 @@ class Crossing:
         return Step(move=Move.LEAVE, why=f"{step.why}, for {LONGEST_WAIT_MS // 60_000} min")
 
     def _judged(self, group: Group | None, member_id: str) -> Step:
-        members: tuple[Member, ...] = () if group is None else group.members
-        if group is None or all(member.id != member_id for member in members):
+        if group is None:
+            # For a moment, when it has been converted since the groups were listed, by type.
+            return Step(move=Move.WAIT, why="the group is not shown")
+        members = group.members
+        if all(member.id != member_id for member in members):
             return Step(move=Move.LEAVE, why="the bridge is no member of the group any more")
         if group.type is not GroupType.CLASSIC:
             return self._in_consumer_group(group)

@@ -17,7 +17,7 @@ from cli.sources.source import Source
 from cli.verbs.bridge.membership import SESSION_MS, Membership
 from cli.verbs.bridge.view import Account, Noted, bridge_document, line_of
 from groups.model import Cause, Group, Problem
-from migration.bridge import Crossing, Move, Step, comes_first, objection, outlook
+from migration.bridge import LONGEST_WAIT_MS, Crossing, Move, Step, comes_first, objection, outlook, unrest
 from wire.client.errors import WireError
 from wire.client.security import ConnectionSettings
 
@@ -64,7 +64,7 @@ class Bridge:
     @property
     def objection(self) -> str | None:
         """Why nothing can be done; None where the group could not be read, too."""
-        return None if self.group is None else objection(self.group)
+        return None if self.group is None else unrest(self.group) or objection(self.group)
 
     @property
     def is_empty(self) -> bool:
@@ -129,8 +129,8 @@ class Bridge:
                 self._leave(member)
 
     def _joined(self, settings: ConnectionSettings) -> Membership:
-        """A member that is on its way into the group, which is as it should be."""
-        group = self._described()
+        """A member that is on its way into the group, which is as it should be and at rest."""
+        group = self._at_rest()
         why_not = objection(group)
         if why_not is not None:
             raise Ended(why_not)
@@ -152,12 +152,19 @@ class Bridge:
         group = replace(read.items[0], leader=standing.leader) if read.items else None
         return crossing.next_step(group, standing.member, time.monotonic_ns() // 1_000_000)
 
-    def _described(self) -> Group:
-        """The group as it is now, with its leader as it was when the bridge began: only who follows counts."""
-        read = self.source.describe([self.name], offsets=False)
-        if not read.items:
-            raise Ended("; ".join(each.message for each in read.problems))
-        return self.source.with_leaders(read.items)[0]
+    def _at_rest(self) -> Group:
+        """The group as it is now, once it is Stable; a bridge that has left for a better place began a rebalance."""
+        began = time.monotonic()
+        while True:
+            read = self.source.describe([self.name], offsets=False)
+            if not read.items:
+                raise Ended("; ".join(each.message for each in read.problems))
+            why_not = unrest(read.items[0])
+            if why_not is None:
+                return self.source.with_leaders(read.items)[0]
+            if time.monotonic() - began > LONGEST_WAIT_MS / 1000:
+                raise Ended(why_not)
+            time.sleep(OBSERVE_S)
 
     def _note(self, began: float, step: Step) -> None:
         """Print a step that is another one than the last."""

@@ -62,6 +62,7 @@ def librdkafka_group(broker: Broker, members: Members) -> tuple[str, list[Member
         started.append(one)
         wait_group(broker, group, members=number)
     wait_until(lambda: sizes(started) == [2, 2], "each owns half")
+    wait_group(broker, group, members=2)
     return group, started
 
 
