@@ -135,7 +135,7 @@ def _failure(
         case.called,
         seed,
         variant=case.variant,
-        limit=terms.limit,
+        limit=terms.limit if head["verdict"] == "stopped" else LIMIT,
         settings=case.settings,
         break_rule=terms.break_rule,
     )

@@ -137,7 +137,6 @@ def replay(simulated: Simulated, result: Result) -> str:
         request.source.called,
         result.seed,
         variant=result.variant,
-        limit=request.limit,
         settings=request.settings,
         break_rule=request.break_rule,
     )
