@@ -106,13 +106,20 @@ def _command(name: str) -> Any:
 
 
 def _fleet() -> Commands:
-    from cli.verbs.fleet.command import fleet_audit, fleet_follow, fleet_history, fleet_simulate
+    from cli.verbs.fleet.command import (
+        fleet_audit,
+        fleet_follow,
+        fleet_history,
+        fleet_rehearse,
+        fleet_simulate,
+    )
 
     return {
         "history": fleet_history,
         "follow": fleet_follow,
         "audit": fleet_audit,
         "simulate": fleet_simulate,
+        "rehearse": fleet_rehearse,
     }
 
 
@@ -157,7 +164,7 @@ def _describe_parser() -> Any:
 
 FAMILIES: Mapping[str, tuple[str, Callable[[], Commands]]] = {
     "fleet": (
-        "Look at thousands of groups or months of history, with Spark: history, follow, audit, simulate.",
+        "Look at thousands of groups or months of history, with Spark: history, follow, audit, simulate, rehearse.",
         _fleet,
     ),
     "log": ("Look into a broker's own log of groups and offsets.", _log),

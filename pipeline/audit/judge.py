@@ -55,7 +55,7 @@ def judged(
     """For every destination the columns of AUDIT that one group decides: all but the source and those of the order."""
     restart = _Restart(settings)
     for destination in settings.destinations:
-        yield _judged(_case(group, cluster, topics, destination, settings), restart, settings)
+        yield _judged(case_in(group, cluster, topics, destination, settings), restart, settings)
 
 
 class _Restart:
@@ -99,11 +99,11 @@ def judged_regexes(
     group: Group, cluster: Cluster, topics: tuple[Topic, ...], settings: AuditSettings
 ) -> list[dict[str, Any]]:
     """The columns of AUDIT_REGEXES that need no Java, and `broker_names`, which Java's are compared with."""
-    case = _case(group, cluster, topics, Destination.CONSUMER, settings)
+    case = case_in(group, cluster, topics, Destination.CONSUMER, settings)
     return [_of_regex(case, compared) for compared in compared_regexes(case)]
 
 
-def _case(
+def case_in(
     group: Group,
     cluster: Cluster,
     topics: tuple[Topic, ...],
@@ -283,7 +283,7 @@ def judge_all(work: DataFrame, settings: AuditSettings, tasks: int) -> DataFrame
 
 def _rows(work: dict[str, Any], settings: AuditSettings) -> Iterator[dict[str, Any]]:
     if work["chunk"] is None:
-        yield _quarantined(work["source"], work["file"], work["reason"])
+        yield quarantined(work["source"], work["file"], work["reason"])
         return
     chunk = opened(work["chunk"])
     for group in chunk.groups:
@@ -292,7 +292,7 @@ def _rows(work: dict[str, Any], settings: AuditSettings) -> Iterator[dict[str, A
         except Exception as error:
             # One group of a foreign file that no rule was written for must not end the audit of all others.
             reason = f"the group {group.id} cannot be judged: {type(error).__name__}: {error}"
-            yield _quarantined(chunk.source, chunk.source, reason)
+            yield quarantined(chunk.source, chunk.source, reason)
 
 
 def _of_group(chunk: GroupChunk, group: Group, settings: AuditSettings) -> Iterator[dict[str, Any]]:
@@ -308,6 +308,6 @@ def _of_group(chunk: GroupChunk, group: Group, settings: AuditSettings) -> Itera
         yield {"regex": {"source": chunk.source, **regex}}
 
 
-def _quarantined(source: str, file: str, reason: str) -> dict[str, Any]:
+def quarantined(source: str, file: str, reason: str) -> dict[str, Any]:
     row = {"source": source, "file": file, "position": None, "offset": None, "reason": reason}
     return {"quarantined": row}

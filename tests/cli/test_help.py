@@ -34,7 +34,7 @@ def test_the_commands_are_there() -> None:
         "bridge", "completion", "config get", "config set", "config unset",
         "context add", "context list", "context remove", "context rename", "context show", "context use",
         "delete", "demo", "describe", "dry-run", "explore", "fleet audit", "fleet follow", "fleet history",
-        "fleet simulate", "gate", "help",
+        "fleet rehearse", "fleet simulate", "gate", "help",
         "list", "log dump", "log verify",
         "offsets clone", "offsets delete", "offsets export", "offsets import", "offsets reset",
         "plan", "rehearse", "serve", "simulate", "snapshot", "validate-regex", "watch",

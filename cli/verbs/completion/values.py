@@ -275,6 +275,7 @@ BY_COMMAND: Mapping[str, Values] = {
     "kohort plan --client": Values(names=_libraries),
     "kohort plan --framework": Values(names=_frameworks),
     "kohort fleet audit --client": Values(names=_libraries),
+    "kohort fleet rehearse --client": Values(names=_libraries),
     "kohort config get NAME": Values(names=_settings),
     "kohort config unset NAME": Values(names=_settings),
     "kohort config set NAME=VALUE": Values(names=_settings, kind="more", suffix="="),

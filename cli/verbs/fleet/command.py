@@ -1,4 +1,4 @@
-"""`kohort fleet history`, `follow`, `audit` and `simulate`."""
+"""`kohort fleet history`, `follow`, `audit`, `simulate` and `rehearse`."""
 
 from __future__ import annotations
 
@@ -246,3 +246,48 @@ def fleet_simulate(
     )
     run = carry_out(request, spark)
     emit(simulation_document(request, run), output, status_of(run))
+
+
+def fleet_rehearse(
+    *,
+    snapshots: Annotated[
+        list[str],
+        option(
+            "--snapshots",
+            "Snapshots of any clusters: a directory with all below it, or a file; repeatable.",
+            "DIR",
+        ),
+    ],
+    to: Annotated[AuditTo, option("--to", "Where the groups are to go.")],
+    seeds: Annotated[
+        int, option("--seeds", "Rehearse each from so many seeds.", "N", min=1, max=1_000_000)
+    ] = 1,
+    seed: Annotated[
+        int, option("--seed", "The first seed; one that failed fails again.", "S", min=0, max=2**53)
+    ] = 1,
+    clients: ClientOptions,
+    out: Annotated[
+        str | None,
+        option("--out", "Write the tables there, as Parquet, in place of earlier ones.", "DIR"),
+    ] = None,
+    spark: SparkOptions,
+    output: OutputOptions,
+) -> None:
+    """Plan and rehearse every group of a fleet's snapshots, with Spark: which are safe, and in which order to go.
+
+    Each is what `kohort plan` and `kohort rehearse` give. Safe groups come with the fewest warnings first, of these the
+    cheapest first. Exits with 0: no plan is unsafe; 1: one is, in a seed that is told.
+    """
+    from cli.output import emit
+    from cli.verbs.fleet.rehearse import FleetRehearsalRequest, carry_out, fleet_rehearsal_document, status_of
+    from cli.verbs.plan.action import what_clients_are
+    from migration.model import Destination
+
+    request = FleetRehearsalRequest(
+        snapshots=tuple(dict.fromkeys(snapshots)),
+        planned={"destinations": (Destination(to.value),), **what_clients_are(clients)},
+        seeds=range(seed, seed + seeds),
+        out=out,
+    )
+    run = carry_out(request, spark)
+    emit(fleet_rehearsal_document(run), output, status_of(run))

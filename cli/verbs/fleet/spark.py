@@ -169,3 +169,7 @@ class FleetProgress:
     def simulation(self, done: int, total: int) -> None:
         """Tasks of a simulation."""
         self.say("simulating", done, total)
+
+    def rehearsals(self, done: int, total: int) -> None:
+        """Tasks of a fleet's rehearsals."""
+        self.say("rehearsing groups", done, total)

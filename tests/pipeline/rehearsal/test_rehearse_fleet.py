@@ -1,0 +1,46 @@
+"""Every group of the sample, planned and rehearsed: as one by one, and in which order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from migration.model import Destination
+from pipeline.audit import AuditSettings, Snapshots, audit
+from pipeline.rehearsal import Terms, rehearse_fleet
+from pipeline.rehearsal.run import ORDER
+from tests.cli.command import Kohort
+from tests.cli.conftest import kohort as kohort
+
+
+def test_every_group_of_the_sample(spark: SparkSession, kohort: Kohort, tmp_path: Path) -> None:
+    directory = tmp_path / "snapshots"
+    directory.mkdir()
+    assert kohort.quick("demo", tmp_path / "sample").status == 0
+    assert kohort.quick("snapshot --embedded", tmp_path / "sample", "-o", directory / "a.yaml").status == 0
+    (directory / "b.yaml").write_text("groups: [")
+    planned = AuditSettings(destinations=(Destination.CONSUMER,))
+    run = rehearse_fleet(
+        spark, Snapshots(paths=(str(directory),)), Terms(planned=planned), out=str(tmp_path / "out")
+    )
+    assert [Path(row["file"]).name for row in run.quarantined] == ["b.yaml"]
+    judged = audit(spark, [Snapshots(paths=(str(directory),))], planned).audit.collect()
+    assert {row["group"] for row in run.rehearsals} == {row["group"] for row in judged}
+    blocked = {row["group"]: row["blocked_by"] for row in judged if row["verdict"] == "blocked"}
+    assert {row["group"]: row["why"] for row in run.rehearsals if row["verdict"] == "blocked"} == blocked
+    safe = [row for row in run.rehearsals if row["verdict"] == "safe"]
+    assert [row["rank"] for row in safe] == list(range(1, len(safe) + 1))
+    assert len(safe) > 2
+    assert sorted(safe, key=lambda row: [row[name] for name in ORDER]) == safe
+    assert all(row["rank"] is None for row in run.rehearsals if row["verdict"] != "safe")
+    # As one by one.
+    first = safe[0]
+    plan = kohort.quick(
+        f"plan {first['group']} --to consumer --embedded", tmp_path / "sample", "--output", "json"
+    )
+    (tmp_path / "plan.json").write_text(plan.stdout)
+    alone = kohort.quick(
+        "rehearse", tmp_path / "plan.json", "--embedded", tmp_path / "sample", "--output", "json"
+    )
+    assert alone.status == 0
