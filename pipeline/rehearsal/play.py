@@ -31,7 +31,7 @@ PLAYED = table(("rehearsed", UNRANKED, True), ("quarantined", QUARANTINE, True))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What holds for every group: how plans are made, to the first of the destinations, and the seeds that play them."""
+    """What holds for every group: how plans to the first destination are made, and from which seeds played."""
 
     planned: AuditSettings
     seeds: range = range(1, 2)
