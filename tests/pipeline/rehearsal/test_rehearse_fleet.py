@@ -10,6 +10,7 @@ from migration.model import Destination
 from pipeline.audit import AuditSettings, Snapshots, audit
 from pipeline.rehearsal import Terms, rehearse_fleet
 from pipeline.rehearsal.run import ORDER
+from pipeline.rehearsal.schemas import FIGURES
 from tests.cli.command import Kohort
 from tests.cli.conftest import kohort as kohort
 
@@ -44,3 +45,8 @@ def test_every_group_of_the_sample(spark: SparkSession, kohort: Kohort, tmp_path
         "rehearse", tmp_path / "plan.json", "--embedded", tmp_path / "sample", "--output", "json"
     )
     assert alone.status == 0
+    rounds = alone.document["rounds"]
+    assert len(rounds) == first["rounds"]
+    for name in FIGURES:
+        assert round(sum(each[name] for each in rounds), 3) == first[name], name
+    assert round(sum(each["gate_open_after_s"] for each in rounds), 1) == first["duration_s"]

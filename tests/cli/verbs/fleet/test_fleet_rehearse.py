@@ -15,8 +15,10 @@ from tests.pipeline.conftest import spark as spark
 def test_groups_come_in_the_order_in_which_to_go(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
     saved = tmp_path / "a.yaml"
     assert kohort.quick("snapshot --embedded", sample, "-o", saved).status == 0
-    line = ["fleet rehearse --to cooperative --snapshots", saved, "--out", tmp_path / "out"]
-    document = kohort.quick(*line, "--output", "json").succeeded(stderr="").document
+    answer = kohort.quick(
+        *("fleet rehearse --to cooperative --snapshots", saved, "--out", tmp_path / "out", "--output", "json")
+    )
+    document = answer.succeeded(stderr="").document
     assert faults(document) == []
     assert sum(document["verdicts"].values()) == len(document["groups"])
     ranked = [row for row in document["groups"] if row["verdict"] == "safe"]
