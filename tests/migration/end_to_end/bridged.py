@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,6 +54,21 @@ def make_it_lead(deployment: Deployment, running: Running) -> int:
         owner = next(one for one in deployment.applications.values() if member.startswith(f"{one.name}-"))
         owner.restart()
         restarted.append(member)
+
+
+def operate(deployment: Deployment, running: Running, first: Application) -> None:
+    """Do what the bridge asks for, and start the first member of the consumer protocol, until the bridge has ended."""
+    done: set[str] = set()
+    while running.process.poll() is None:
+        member = to_restart(running)
+        if member is not None and member not in done:
+            done.add(member)
+            next(
+                one for one in deployment.applications.values() if member.startswith(f"{one.name}-")
+            ).restart()
+        elif moved("lead")(running) and first.config != CONSUMER:
+            to_consumer(first)
+        time.sleep(0.05)
 
 
 def to_restart(running: Running) -> str | None:

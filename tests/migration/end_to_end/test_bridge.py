@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import random
+import signal
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.kafka.groups import describe
+from migration.paths.path import BRIDGE
+from tests.kafka.groups import MemberView, describe
+from tests.kafka.wait import wait_until
 from tests.migration.end_to_end.bridged import (
     at_rest,
     bridge,
@@ -18,9 +24,14 @@ from tests.migration.end_to_end.bridged import (
 )
 from tests.migration.end_to_end.conftest import Deploy
 from tests.migration.end_to_end.deployment import Deployment
-from tests.migration.end_to_end.fleets import librdkafka
+from tests.migration.end_to_end.fleets import CLASSIC, librdkafka
+from tests.support.long import cases
 
 pytestmark = pytest.mark.kafka
+
+HEARTBEAT_S = int(CLASSIC["heartbeat.interval.ms"]) / 1000
+LIFE_S = 8.0
+"""From the start of a bridge's process to its end where all goes well: about 6 s."""
 
 
 def convert(deployment: Deployment, directory: Path, name: str = "bridge") -> dict[str, float]:
@@ -43,7 +54,7 @@ def convert(deployment: Deployment, directory: Path, name: str = "bridge") -> di
     bridged_s = longest_gap_s(deployment.journals(), joins, time.monotonic_ns())
     view = describe(deployment.broker, deployment.group)
     assert view is not None
-    assert not any(member.client_id == "kohort-bridge" for member in view.members)
+    assert not any(map(is_bridge, view.members))
     for one in others:
         to_consumer(one)
         at_rest(deployment, len(deployment.applications))
@@ -51,7 +62,54 @@ def convert(deployment: Deployment, directory: Path, name: str = "bridge") -> di
     return {"normal_s": normal_s, "bridged_s": bridged_s, "restarts": float(restarts)}
 
 
-def test_a_librdkafka_cooperative_group_is_converted_online(deploy: Deploy, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", range(cases("KOHORT_BRIDGES", 1, many=10)))
+def test_a_librdkafka_cooperative_group_is_converted_online(
+    deploy: Deploy, tmp_path: Path, number: int
+) -> None:
     figures = convert(deploy(librdkafka("cooperative-sticky")), tmp_path)
-    print(figures)
+    print(f"conversion {number}: {figures}")
     assert figures["restarts"] >= 1
+    # A rebalance is as long as its slowest member's heartbeat interval: one more of them is chance.
+    assert figures["bridged_s"] <= figures["normal_s"] + HEARTBEAT_S
+
+
+@pytest.mark.parametrize("number", range(cases("KOHORT_BRIDGES", 1, many=20)))
+def test_a_group_recovers_whenever_the_bridge_is_killed(deploy: Deploy, tmp_path: Path, number: int) -> None:
+    """A moment of its life is drawn, from the start of the process to the end of the conversion."""
+    deployment = deploy(librdkafka("cooperative-sticky"))
+    deployment.wait_rest()
+    first = next(iter(deployment.applications.values()))
+    classic = dict(first.config)
+    rng = random.Random(f"bridge {number} {os.environ.get('KOHORT_RANDOM', '')}")
+    killed_at_s, told, attempt = 0.0, "", 0
+    while not killed_at_s:
+        attempt += 1
+        moment_s = rng.uniform(0.2, LIFE_S / attempt)
+        with bridge(deployment, tmp_path, name=f"bridge{attempt}") as running:
+            death = threading.Timer(moment_s, running.process.kill)
+            death.start()
+            operate(deployment, running, first)
+            death.cancel()
+            told = (moves(running) or ["before its first step"])[-1]
+            if running.process.wait() == -signal.SIGKILL:
+                killed_at_s = moment_s
+                break
+        first.stop()
+        first.config = dict(classic)
+        first.start()
+        at_rest(deployment, len(deployment.applications))
+    began = time.monotonic()
+    if first.config != classic and deployment.view().kind != "consumer":
+        # Started as the bridge died: refused, or not yet.
+        first.stop()
+        first.config = dict(classic)
+        first.start()
+    wait_until(lambda: not any(map(is_bridge, deployment.view().members)), "the bridge's session ends")
+    at_rest(deployment, len(deployment.applications))
+    took_s = time.monotonic() - began
+    print(f"kill {number}: at {killed_at_s:.2f} s, {told.strip()}; at rest after {took_s:.1f} s")
+    deployment.finish().check()
+
+
+def is_bridge(member: MemberView) -> bool:
+    return member.client_id == BRIDGE
