@@ -48,5 +48,7 @@ def test_every_group_of_the_sample(spark: SparkSession, kohort: Kohort, tmp_path
     rounds = alone.document["rounds"]
     assert len(rounds) == first["rounds"]
     for name in FIGURES:
-        assert round(sum(each[name] for each in rounds), 3) == first[name], name
+        # The document of one rehearsal has each round's figures to a tenth.
+        least, most = (sum(each[name] for each in rounds) + way * 0.05 * len(rounds) for way in (-1, 1))
+        assert least <= first[name] <= most, name
     assert round(sum(each["gate_open_after_s"] for each in rounds), 1) == first["duration_s"]
