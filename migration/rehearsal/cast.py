@@ -104,7 +104,8 @@ def _script(group: Group, member: Member, library: str | None) -> MemberScript:
         topics=topics,
         regex=regex,
         instance=member.instance,
-        rack=member.rack,
+        # A member without a rack shows an empty one under the classic protocol; a broker refuses it in a heartbeat.
+        rack=member.rack or None,
     )
 
 

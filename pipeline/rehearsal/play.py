@@ -38,35 +38,41 @@ class Terms:
 
 
 def play_rows(work: dict[str, Any], terms: Terms) -> Iterator[dict[str, Any]]:
-    """Rows of PLAYED of a row of WORK. A group whose code throws is put into quarantine: it does not end the others."""
+    """Rows of PLAYED of a row of WORK."""
     if work["chunk"] is None:
         yield quarantined(work["source"], work["file"], work["reason"])
         return
     chunk = opened(work["chunk"])
     for group in chunk.groups:
-        try:
-            yield {"rehearsed": _of_group(chunk, group, terms)}
-        except Exception as error:
-            reason = f"the group {group.id} cannot be rehearsed: {type(error).__name__}: {error}"
-            yield quarantined(chunk.source, chunk.source, reason)
+        yield {"rehearsed": _of_group(chunk, group, terms)}
 
 
 def _of_group(chunk: GroupChunk, group: Group, terms: Terms) -> dict[str, Any]:
+    head: dict[str, Any] = {
+        "source": chunk.source,
+        "cluster": chunk.cluster.id,
+        "group": group.id,
+        "destination": terms.planned.destinations[0].value,
+        "members": len(group.members),
+        "seeds": 0,
+        "why": [],
+    }
+    try:
+        return head | _planned_and_played(chunk, group, terms)
+    except Exception as error:
+        # What Kohort's own code throws is a row that says so: it is not to end the rehearsals of all others.
+        return head | {"verdict": "threw", "why": [f"{type(error).__name__}: {error}"]}
+
+
+def _planned_and_played(chunk: GroupChunk, group: Group, terms: Terms) -> dict[str, Any]:
     settings = terms.planned
     wants_any = bool(settings.regexes) or wanted_topics([group], WhatIf()) is None
     topics = chunk.topics_of(group, all_of_them=wants_any)
     case = case_in(group, chunk.cluster, topics, settings.destinations[0], settings)
     plan = make_plan(case, concurrency=settings.concurrency, bounce_s=settings.bounce_s, with_costs=False)
     row: dict[str, Any] = {
-        "source": chunk.source,
-        "cluster": chunk.cluster.id,
-        "group": group.id,
-        "destination": plan.destination.value,
         "warnings": sum(finding.level is Level.WARNING for finding in plan.findings),
         "path": plan.path or None,
-        "members": len(group.members),
-        "seeds": 0,
-        "why": [],
     }
     if plan.verdict is Verdict.BLOCKED:
         rules = sorted({finding.rule for finding in plan.findings if finding.level is Level.BLOCKER})

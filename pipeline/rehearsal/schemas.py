@@ -9,13 +9,13 @@ REHEARSED = (
     ("cluster", STRING, True),
     ("group", STRING, False),
     ("destination", STRING, False),
-    ("verdict", STRING, False),  # safe, unsafe, blocked, unplayable or arrived
+    ("verdict", STRING, False),  # safe, unsafe, blocked, unplayable, arrived or threw
     (
         "why",
         STRINGS,
         False,
     ),  # of what is not safe: what happened, the rules that block, or why nobody can play it
-    ("warnings", INT, False),
+    ("warnings", INT, True),  # null: there is no plan, its code threw
     ("path", STRING, True),
     ("members", INT, False),
     ("rounds", INT, True),

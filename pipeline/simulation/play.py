@@ -73,13 +73,13 @@ def _row(case: Case, scenario: Scenario, seed: int, terms: Terms) -> dict[str, A
     costs = asdict(costs_of(result))
     fallen = _shown(result)
     head = _head(case, scenario, seed, _verdict(result, fallen))
-    told = {**head, **costs, "known_violations": costs["known"], "requests": result.requests}
-    told |= {
+    run = {**head, **costs, "known_violations": costs["known"], "requests": result.requests}
+    run |= {
         "invariant": None if fallen is None else fallen.invariant,
         "known": None if fallen is None else fallen.known or None,
     }
     if head["verdict"] == "held":
-        return {"run": told, "failure": None}
+        return {"run": run, "failure": None}
     failure = _failure(case, scenario, seed, terms, head)
     if fallen is None:
         failure |= {"message": f"stopped after {terms.limit:,} steps, before its end"}
@@ -90,7 +90,7 @@ def _row(case: Case, scenario: Scenario, seed: int, terms: Terms) -> dict[str, A
         failure |= {"file": None}
     else:
         failure |= {"story": _story(_run(case, scenario, seed, terms, tells=True))}
-    return {"run": told, "failure": failure}
+    return {"run": run, "failure": failure}
 
 
 def _run(case: Case, scenario: Scenario, seed: int, terms: Terms, *, tells: bool) -> Result:

@@ -87,7 +87,8 @@ class Membership:
         self, settings: ConnectionSettings, group: str, assignor: str, wants: Callable[[str], bool]
     ) -> None:
         """`wants`: whether the place of an id will do."""
-        self.standing = Standing()
+        self._standing = Standing()
+        self._mistake: Exception | None = None
         self._settings = replace(settings, client_id=BRIDGE)
         self._group, self._wants = group, wants
         self._ids: set[str] = set()
@@ -120,6 +121,13 @@ class Membership:
             lambda _: None,
             assignors=(assignor,),
         )
+
+    @property
+    def standing(self) -> Standing:
+        """Now. :raises Exception: what the thread did not foresee, and ended by"""
+        if self._mistake is not None:
+            raise self._mistake
+        return self._standing
 
     def start(self) -> None:
         """Join the group."""
@@ -155,9 +163,10 @@ class Membership:
         except _Stopped:
             return
         except (Lost, WireError) as error:
-            self.standing = replace(self.standing, lost=str(error))
+            self._standing = replace(self._standing, lost=str(error))
         except Exception as error:
-            self.standing = replace(self.standing, lost=f"{type(error).__name__}: {error}")
+            # A mistake of Kohort's: whoever reads `standing` meets it, and it is reported as any other.
+            self._mistake = error
 
     def _pause(self) -> None:
         due_ms = self._member.next_deadline()
@@ -183,7 +192,7 @@ class Membership:
                     case _:
                         pass
         if self._member.is_settled:
-            self.standing = Standing(member=self._member.member_id, leader=self._leader)
+            self._standing = Standing(member=self._member.member_id, leader=self._leader)
 
     def _answer(self, send: Send) -> object:
         match send.request:
@@ -207,7 +216,7 @@ class Membership:
     def _join(self, request: JoinGroup) -> JoinGroupAnswer:
         if request.member:
             return self._joined(request)
-        if self.standing.member is not None:
+        if self._standing.member is not None:
             raise Lost("the coordinator no longer knows the bridge: its session has ended, or it was removed")
         answer = self._joined(request)
         drawn = 1
@@ -222,7 +231,7 @@ class Membership:
         return answer
 
     def _joined(self, request: JoinGroup) -> JoinGroupAnswer:
-        asked = {
+        fields = {
             "group_id": request.group,
             "session_timeout_ms": request.session_timeout_ms,
             "rebalance_timeout_ms": request.rebalance_timeout_ms,
@@ -232,16 +241,16 @@ class Membership:
             "protocols": [{"name": each.name, "metadata": each.metadata} for each in request.protocols],
             "reason": "a bridge that the group is converted with",
         }
-        told = self._ask(JOIN_GROUP, asked, is_held_back=bool(request.member))
+        response = self._ask(JOIN_GROUP, fields, is_held_back=bool(request.member))
         answer = JoinGroupAnswer(
-            error=_code(told.error_code),
-            generation=told.generation_id,
-            protocol_type=told.protocol_type or request.protocol_type,
-            protocol=told.protocol_name,
-            leader=told.leader,
-            skip_assignment=told.skip_assignment,
-            member=told.member_id,
-            members=tuple(map(_member_value, told.members)),
+            error=_code(response.error_code),
+            generation=response.generation_id,
+            protocol_type=response.protocol_type or request.protocol_type,
+            protocol=response.protocol_name,
+            leader=response.leader,
+            skip_assignment=response.skip_assignment,
+            member=response.member_id,
+            members=tuple(map(_member_value, response.members)),
         )
         if answer.member:
             self._ids.add(answer.member)
@@ -258,7 +267,7 @@ class Membership:
 
     def _sync(self, request: SyncGroup) -> SyncGroupAnswer:
         assignments = [{"member_id": member, "assignment": given} for member, given in request.assignments]
-        asked = {
+        fields = {
             "group_id": request.group,
             "generation_id": request.generation,
             "member_id": request.member,
@@ -267,17 +276,17 @@ class Membership:
             "protocol_name": request.protocol,
             "assignments": assignments,
         }
-        told = self._ask(SYNC_GROUP, asked, is_held_back=True)
-        return SyncGroupAnswer(error=_code(told.error_code), assignment=told.assignment)
+        response = self._ask(SYNC_GROUP, fields, is_held_back=True)
+        return SyncGroupAnswer(error=_code(response.error_code), assignment=response.assignment)
 
     def _beat(self, request: Heartbeat) -> HeartbeatAnswer:
-        asked = {
+        fields = {
             "group_id": request.group,
             "generation_id": request.generation,
             "member_id": request.member,
             "group_instance_id": None,
         }
-        return HeartbeatAnswer(error=_code(self._ask(HEARTBEAT, asked, is_held_back=False).error_code))
+        return HeartbeatAnswer(error=_code(self._ask(HEARTBEAT, fields, is_held_back=False).error_code))
 
     @property
     def _where(self) -> Address:
@@ -338,8 +347,8 @@ def _leave(
         }
         for member in members
     ]
-    for told in (yield from connection.ask(LEAVE_GROUP, requests, deadline)):
-        codes = [told.error_code, *(each.error_code for each in told.members or ())]
+    for response in (yield from connection.ask(LEAVE_GROUP, requests, deadline)):
+        codes = [response.error_code, *(each.error_code for each in response.members or ())]
         wrong = [code for code in codes if code not in (ErrorCode.NONE, ErrorCode.UNKNOWN_MEMBER_ID)]
         if wrong:
             return {group: refusal(wrong[0])}
@@ -352,16 +361,16 @@ def _library() -> Library:
     return replace(java, ways=replace(java.ways, forgives_assignments=True))
 
 
-def _member_value(told: Any) -> ClassicMemberValue:
+def _member_value(listed: Any) -> ClassicMemberValue:
     """A member as JoinGroup's answer lists it for the leader: the coordinator keeps the rest to itself."""
     return ClassicMemberValue(
-        member=told.member_id,
-        instance=told.group_instance_id,
+        member=listed.member_id,
+        instance=listed.group_instance_id,
         client_id="",
         host="",
         rebalance_timeout_ms=-1,
         session_timeout_ms=-1,
-        subscription=told.metadata,
+        subscription=listed.metadata,
         assignment=b"",
     )
 

@@ -12,7 +12,7 @@ from cli.options import OutputOptions, option
 from cli.render.output_format import StreamOutput
 from cli.verbs.fleet.options import AuditOptions, LiveOptions, LogOptions, SparkOptions
 from cli.verbs.plan.options import ClientOptions
-from cli.verbs.simulate.command import ProtocolOption
+from cli.verbs.simulate.options import BrokenRule, Limit, Protocol, ProtocolOption
 
 Report = Annotated[
     list[Path] | None,
@@ -202,20 +202,13 @@ def fleet_simulate(
     seed: Annotated[
         int, option("--seed", "The first seed; one that failed fails again.", "S", min=0, max=2**53)
     ] = 1,
-    protocol: Annotated[
-        ProtocolOption,
-        option("--protocol", "What the members speak; all compares the last three."),
-    ] = ProtocolOption.AS_WRITTEN,
+    protocol: Protocol = ProtocolOption.AS_WRITTEN,
     vary: Annotated[
         list[str] | None,
         option("--vary", "Play with each of these values; repeatable: every combination.", "NAME=VALUE,…"),
     ] = None,
-    break_: Annotated[
-        str | None, option("--break", "Switch this safety rule off, to see which invariant falls.", "RULE")
-    ] = None,
-    limit: Annotated[
-        int | None, option("--limit", "Stop a run after so many steps.", "STEPS", min=1, max=2**53)
-    ] = None,
+    break_: BrokenRule = None,
+    limit: Limit = None,
     out: Annotated[
         str | None,
         option("--out", "Write the tables there, as Parquet, in place of earlier ones.", "DIR"),
@@ -226,7 +219,7 @@ def fleet_simulate(
 ) -> None:
     """Simulate scenarios from many seeds, with Spark: verdicts, costs by protocol and setting, and what failed.
 
-    Each run is that of `kohort simulate`; what fails is told with the command that plays it again on one machine.
+    Each run is that of `kohort simulate`; what fails is listed with the command that plays it again on one machine.
     Exits with 0: all invariants hold in every run; 1: one does not, a run was stopped, or its code threw.
     """
     from cli.output import emit
@@ -276,7 +269,7 @@ def fleet_rehearse(
     """Plan and rehearse every group of a fleet's snapshots, with Spark: which are safe, and in which order to go.
 
     Each is what `kohort plan` and `kohort rehearse` give. Safe groups come with the fewest warnings first, of these the
-    cheapest first. Exits with 0: no plan is unsafe; 1: one is, in a seed that is told.
+    cheapest first. Exits with 0: no plan is unsafe; 1: one is (its seed is listed), or Kohort's own code threw.
     """
     from cli.output import emit
     from cli.verbs.fleet.rehearse import FleetRehearsalRequest, carry_out, fleet_rehearsal_document, status_of

@@ -18,7 +18,7 @@ from cli.verbs.fleet.spark import FleetProgress, fleet_session, settings_of
 if TYPE_CHECKING:
     from pipeline.rehearsal import RehearsalRun
 
-VERDICTS = ("safe", "unsafe", "blocked", "unplayable", "arrived")
+VERDICTS = ("safe", "unsafe", "blocked", "unplayable", "arrived", "threw")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ def fleet_rehearsal_document(run: RehearsalRun) -> Document:
     remarks = []
     if run.quarantined:
         remarks.append(
-            f"{counted(len(run.quarantined), 'file or group')} could not be read or rehearsed; --output json says which"
+            f"{counted(len(run.quarantined), 'file or group')} could not be read; --output json says which"
         )
     return Document(
         command="fleet rehearse",
@@ -98,6 +98,6 @@ def _blocks(run: RehearsalRun) -> Iterator[Block]:
 
 
 def status_of(run: RehearsalRun) -> ExitStatus:
-    """FALSE where a group that has a plan is not safe."""
-    unsafe = any(row["verdict"] == "unsafe" for row in run.rehearsals)
+    """FALSE where a plan is not safe, or Kohort's own code threw."""
+    unsafe = any(row["verdict"] in ("unsafe", "threw") for row in run.rehearsals)
     return ExitStatus.FALSE if unsafe else ExitStatus.DONE

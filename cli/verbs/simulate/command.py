@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cli.options import OutputOptions, option
-
-
-class ProtocolOption(Enum):
-    """`--protocol`."""
-
-    AS_WRITTEN = "as-written"
-    EAGER = "eager"
-    COOPERATIVE = "cooperative"
-    CONSUMER = "consumer"
-    ALL = "all"
+from cli.verbs.simulate.options import BrokenRule, Limit, Protocol, ProtocolOption
 
 
 def simulate(
@@ -34,20 +24,13 @@ def simulate(
     seed: Annotated[
         int, option("--seed", "The first seed; one that failed fails again.", "S", min=0, max=2**63 - 1)
     ] = 1,
-    protocol: Annotated[
-        ProtocolOption,
-        option("--protocol", "What the members speak; all compares the last three."),
-    ] = ProtocolOption.AS_WRITTEN,
+    protocol: Protocol = ProtocolOption.AS_WRITTEN,
     set_: Annotated[
         list[str] | None,
         option("--set", "Play with this in the place of the scenario's own; repeatable.", "NAME=VALUE"),
     ] = None,
-    break_: Annotated[
-        str | None, option("--break", "Switch this safety rule off, to see which invariant falls.", "RULE")
-    ] = None,
-    limit: Annotated[
-        int | None, option("--limit", "Stop a run after so many steps.", "STEPS", min=1, max=2**53)
-    ] = None,
+    break_: BrokenRule = None,
+    limit: Limit = None,
     jobs: Annotated[
         int | None,
         option("--jobs", "Play seeds in so many processes; by default one a core.", "N", min=1, max=1024),

@@ -130,6 +130,7 @@ def test_a_mistake_looks_as_rehearsed(
         if isinstance(each, Made) and (each.mistake, each.step) == (case.mistake, case.step)
     )
     right = rehearse(plan, found, actors, 1, tells=True)
+    assert right.unsafe == (), "done right, the plan is safe"
     rehearsed = play_mistake(plan, found, actors, made, right)
 
     monkeypatch.setattr(play, "PATIENCE_S", PATIENCE_S)

@@ -190,3 +190,12 @@ def test_a_course_that_restarts_everybody_at_once() -> None:
     rehearsed = _rehearse(replace(found, steps=(step,)), group)
     assert rehearsed.unsafe == ()
     assert rehearsed.rounds[0].costs.without_owner_s >= PARTITIONS * found.bounce_s
+
+
+def test_members_with_an_empty_rack_become_consumers() -> None:
+    """As librdkafka's are described, which send an empty rack to a classic group, and none in a heartbeat."""
+    group = classic_group("librdkafka:2.16.0")
+    group = replace(group, members=tuple(replace(one, rack="") for one in group.members))
+    played = _rehearse(plan_of(group, CONSUMER), group, tells=True)
+    assert played.unsafe == ()
+    assert "INVALID_REQUEST" not in {each.error for each in played.refusals}

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import nan
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from cli.errors import ExitStatus
+from cli.verbs.fleet.rehearse import status_of
 from migration.model import Destination
 from pipeline.audit import AuditSettings, Snapshots, audit
 from pipeline.rehearsal import Terms, rehearse_fleet
@@ -52,3 +56,21 @@ def test_every_group_of_the_sample(spark: SparkSession, kohort: Kohort, tmp_path
         least, most = (sum(each[name] for each in rounds) + way * 0.05 * len(rounds) for way in (-1, 1))
         assert least <= first[name] <= most, name
     assert round(sum(each["gate_open_after_s"] for each in rounds), 1) == first["duration_s"]
+
+
+def test_a_group_whose_code_throws_is_a_row_and_ends_nothing(
+    spark: SparkSession, kohort: Kohort, tmp_path: Path
+) -> None:
+    assert kohort.quick("demo", tmp_path / "sample").status == 0
+    saved = tmp_path / "a.yaml"
+    assert kohort.quick("snapshot --embedded", tmp_path / "sample", "-o", saved).status == 0
+    whole = AuditSettings(destinations=(Destination.CONSUMER,))
+    seen = rehearse_fleet(spark, Snapshots(paths=(str(saved),)), Terms(planned=whole)).rehearsals
+    poisoned = Terms(planned=replace(whole, bounce_s=nan))
+    run = rehearse_fleet(spark, Snapshots(paths=(str(saved),)), poisoned)
+    threw = {row["group"]: row["why"] for row in run.rehearsals if row["verdict"] == "threw"}
+    assert len(run.rehearsals) == len(seen)
+    assert 0 < len(threw) < len(seen)
+    assert all("Error: " in why for (why,) in threw.values())
+    assert status_of(run) is ExitStatus.FALSE
+    assert run.quarantined == []
