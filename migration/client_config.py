@@ -1,13 +1,13 @@
 """What a client's configuration file says that a migration depends on.
 
-Only settings that a rule looks at are kept, so that no secret can reach a message: a value of any other key is dropped
-when the file is read. Which library the file is for shows in keys that only one library knows.
+Only settings that a rule or a rehearsal looks at are kept, so that no secret can reach a message: a value of any other
+key is dropped when the file is read. Which library the file is for shows in keys that only one library knows.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from wire.client.config.client_keys import ALL_KEYS, JAVA_KEYS, LIBRDKAFKA_KEYS, LIBRDKAFKA_OTHER_KEYS
@@ -25,6 +25,8 @@ MAX_IDLE = "connections.max.idle.ms"
 MAX_POLL_INTERVAL = "max.poll.interval.ms"
 METADATA_MAX_AGE = "metadata.max.age.ms"
 OFFSET_RESET = "auto.offset.reset"
+AUTO_COMMIT = "enable.auto.commit"
+AUTO_COMMIT_INTERVAL = "auto.commit.interval.ms"
 
 KEPT = frozenset(
     {
@@ -38,6 +40,8 @@ KEPT = frozenset(
         MAX_POLL_INTERVAL,
         METADATA_MAX_AGE,
         OFFSET_RESET,
+        AUTO_COMMIT,
+        AUTO_COMMIT_INTERVAL,
         "group.protocol.type",
         "group.id",
         "group.instance.id",
@@ -45,7 +49,7 @@ KEPT = frozenset(
         OVERRIDE_POLICY,
     }
 )
-"""The settings whose values are kept. None of them is ever secret."""
+"""The settings whose values are kept, for rules and rehearsals. None of them is ever secret."""
 
 _LEFTOVERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "consumer": {
@@ -243,3 +247,17 @@ def configs_of_group(configs: Iterable[ClientConfig], group: str) -> tuple[Clien
         for config in configs
         if (named := config.setting("group.id")) is None or named.is_placeholder or named.value == group
     )
+
+
+def configs_of_member(
+    configs: Iterable[ClientConfig], names: Collection[str | None], library: str | None
+) -> tuple[ClientConfig, ...]:
+    """The files that a member with these names (id, instance id, client id) runs with, the most specific one last."""
+    mine = [config for config in configs if _is_of(config, names, library)]
+    return tuple(sorted(mine, key=lambda config: (config.member is not None, config.is_for_library)))
+
+
+def _is_of(config: ClientConfig, names: Collection[str | None], library: str | None) -> bool:
+    if config.member is not None:
+        return config.member in names
+    return not config.is_for_library or config.library == library

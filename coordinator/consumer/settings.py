@@ -25,6 +25,11 @@ class MemberSettings:
     metadata_max_age_ms: int = 300_000
 
     @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Of all settings, as Kafka calls them."""
+        return tuple(each.name.replace("_", ".") for each in fields(cls))
+
+    @classmethod
     def parse(cls, settings: Mapping[str, object]) -> MemberSettings:
         """From Kafka's names and texts (or numbers). :raises InvalidSetting: what is wrong, with the nearest name"""
         known = {each.name.replace("_", "."): each for each in fields(cls)}

@@ -8,7 +8,7 @@ session timeout and the heartbeat interval are both: of members of the classic p
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 
 from coordinator.consumer.settings import MemberSettings
@@ -28,7 +28,7 @@ from groups.trees import Malformed
 
 LIBRARY = "library"
 _CHANCES = ("loss", "duplicate")
-_OF_MEMBERS = tuple(each.name.replace("_", ".") for each in fields(MemberSettings))
+_OF_MEMBERS = MemberSettings.names()
 NAMES = (*Config.names(), *_OF_MEMBERS, LIBRARY, *_CHANCES)
 """Of everything that can be set."""
 

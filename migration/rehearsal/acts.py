@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from coordinator.simulation.scenario import MemberScript
 from migration.course import Course, Manner
@@ -26,6 +26,14 @@ class Act:
     away_s: float = 0.0
     """From the end of the old process to the start of the new one; negative: the new one starts so long before the old
     one is stopped. Of a member that does not run the new one starts at once."""
+
+    def up_later(self, by_s: float) -> Act:
+        """The same, but what is started is up so much later."""
+        if self.script is None:
+            return self
+        return (
+            replace(self, away_s=self.away_s + by_s) if self.away_s else replace(self, at_s=self.at_s + by_s)
+        )
 
 
 def round_of(plan: Plan, step: int, round_: int, scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:

@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from assignors.assignor import Side
 from assignors.registry import known
 from coordinator.consumer import library as simulated
+from coordinator.consumer.settings import MemberSettings
 from coordinator.simulation.beginning import Client
 from coordinator.simulation.scenario import MemberScript
 from groups.client_library import library_of
 from groups.group_spec import current_of
 from groups.model import Group, GroupType, Member, MemberProtocol, usual_protocol
+from migration.client_config import ClientConfig, configs_of_member
 from migration.course import Start
 from migration.model import PlannedMember, names_of
 from migration.rehearsal.errors import CannotRehearseError
@@ -46,8 +48,8 @@ class Cast:
     """What was taken for what is not known."""
 
 
-def cast_of(group: Group, planned: Sequence[PlannedMember]) -> Cast:
-    """Of the group as it is now; `planned` are its members as the plan has them.
+def cast_of(group: Group, planned: Sequence[PlannedMember], configs: Sequence[ClientConfig] = ()) -> Cast:
+    """Of the group as it is now; `planned` are its members as the plan has them, `configs` what they are configured by.
 
     :raises CannotRehearseError: a member is not known well enough to be played
     """
@@ -62,7 +64,7 @@ def cast_of(group: Group, planned: Sequence[PlannedMember]) -> Cast:
             taken.setdefault(library or "an unknown library", []).append(name)
         actors[member.id] = Actor(
             name=name,
-            script=_script(group, member, library),
+            script=replace(_script(group, member, library), config=_settings(member, library, configs)),
             client=Client(id=member.client.id or name, host=member.client.host or "/127.0.0.1"),
             id=member.id if _can_be_drawn(member) else None,
         )
@@ -107,6 +109,17 @@ def _script(group: Group, member: Member, library: str | None) -> MemberScript:
         # A member without a rack shows an empty one under the classic protocol; a broker refuses it in a heartbeat.
         rack=member.rack or None,
     )
+
+
+def _settings(member: Member, library: str | None, configs: Sequence[ClientConfig]) -> dict[str, str]:
+    """What the files set of what a simulated consumer has; a value that is filled in later is not known."""
+    names = (member.id, member.instance, member.client.id)
+    return {
+        name: found.value
+        for config in configs_of_member(configs, names, library)
+        for name in MemberSettings.names()
+        if (found := config.setting(name)) is not None and not found.is_placeholder
+    }
 
 
 def _can_be_drawn(member: Member) -> bool:

@@ -10,6 +10,7 @@ from random import Random
 from coordinator.simulation.result import Violation
 from coordinator.simulation.scenario import MemberScript
 from groups.model import Group
+from migration.client_config import ClientConfig
 from migration.gate.answers import Judgement, cannot_tell
 from migration.gate.judge import check_steady, judge_gate
 from migration.gate.observation import GateObservation
@@ -33,7 +34,8 @@ SETTLING_S = 30.0
 """How long wrong hands wait after the start of somebody who should not be there, before they go on."""
 PAUSE_S = 5.0
 """How long an operator takes from one round to the next, at most: the seed says it."""
-
+SPREAD_S = 1.0
+"""Processes that are started together are up within so long: the seed says when."""
 
 AFTER: Place = (0, 0)
 """When all that is played of the plan is done."""
@@ -49,8 +51,8 @@ def as_planned(_place: Place, acts: tuple[Act, ...], _scripts: Mapping[str, Memb
     return acts
 
 
-def cast_for(plan: Plan, found: Found) -> Cast:
-    """Who plays.
+def cast_for(plan: Plan, found: Found, configs: Sequence[ClientConfig] = ()) -> Cast:
+    """Who plays; `configs` are the members' configuration files, as far as there are any.
 
     :raises CannotRehearseError: the plan, or somebody of the group, cannot be played
     """
@@ -70,7 +72,7 @@ def cast_for(plan: Plan, found: Found) -> Cast:
             raise CannotRehearseError(f"step {number} ({step.title}): a bridge leader is not rehearsed yet")
     if not places(plan):
         raise CannotRehearseError("the plan stops and starts nobody: there is nothing to rehearse")
-    return cast_of(found.group, plan.baseline.members)
+    return cast_of(found.group, plan.baseline.members, configs)
 
 
 def is_of_group(plan: Plan, found: Found) -> Judgement:
@@ -168,12 +170,13 @@ class Play:
     def _carry_out(self, place: Place) -> bool:
         """Do a round and wait for its gate; False where that stays closed, or opened wrongly."""
         stage, (number, round_) = self._stage, place
+        before = stage.costs
         stage.wait(self._operator.uniform(0, PAUSE_S))
-        before, began_s = stage.costs, stage.now_s
+        began_s = stage.now_s
         for counted_from in (place,) if self._rounds else (None, place):
             stage.befall(self._faults, counted_from)
         course = self._plan.steps[number - 1].course
-        acts = round_of(self._plan, number, round_, stage.scripts)
+        acts = self._spread(round_of(self._plan, number, round_, stage.scripts))
         if course is not None:
             self._undo.append(undoing(course, acts, stage.scripts))
         self._planned |= {act.member: act.script for act in acts}
@@ -195,6 +198,11 @@ class Play:
         )
         # Wrong hands go on where a gate lets them: it is what they do next that shows.
         return opened and (self._hands is not as_planned or not self._unsafe)
+
+    def _spread(self, acts: Sequence[Act]) -> tuple[Act, ...]:
+        """Processes that are started together are up one after the other, in an order that the seed says."""
+        late_s = [0.0, *(self._operator.uniform(0, SPREAD_S) for _ in acts[1:])]
+        return tuple(each.up_later(by_s) for each, by_s in zip(acts, late_s, strict=False))
 
     def _afterwards(self, last: Place) -> None:
         """What hands do when all is done: the last gate is asked again."""

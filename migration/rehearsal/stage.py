@@ -31,6 +31,9 @@ REST_S = 5.0
 """How long nothing may have changed before the rehearsal begins: longer than a heartbeat interval."""
 PATIENCE_S = 600.0
 """How long the group has for that."""
+STOP_S = 30.0
+"""How long a process that is stopped is waited for, and how often it is looked at."""
+LOOK_S = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,11 +146,12 @@ class Stage:
         schedule.play(schedule.now_ms + int(seconds * 1000), LIMIT)
 
     def perform(self, act: Act) -> None:
-        """Stop a member's process, or have another one take its place."""
+        """Stop a member's process and wait for its end, or have another one take its place."""
         member, name = act.member, self._names[act.member]
         if act.script is None:
             self._stopped.add(member)
             self.world.play(Close(at=0, member=name))
+            self._wait_ended(name)
             return
         self._stopped.discard(member)
         self.scripts[member] = act.script
@@ -158,6 +162,11 @@ class Stage:
         self.world.play(Restart(at=0, member=self._names[member], script=act.script))
         stops_ms = self.world.schedule.now_ms + int(-act.away_s * 1000)
         self.world.schedule.at(stops_ms, self.world.play, Close(at=0, member=name))
+
+    def _wait_ended(self, name: str) -> None:
+        end_s = self.now_s + STOP_S
+        while self.world.processes[name].is_running and self.now_s < end_s:
+            self.wait(LOOK_S)
 
     def befall(self, faults: PlanFaults, place: Place | None) -> None:
         """Have happen what counts from this place, which begins now; None: from the first one."""

@@ -13,9 +13,10 @@ from cli.sources.permissions import ending
 from cli.sources.source import Source
 from coordinator.errors import InvalidSetting
 from groups.group_spec import wanted_topics
-from groups.model import Problem
+from groups.model import Group
 from groups.what_if import WhatIf
 from groups.yaml_files import TreeError
+from migration.client_config import ClientConfig
 from migration.model import Plan, Verdict
 from migration.rehearsal.cast import Cast
 from migration.rehearsal.errors import CannotRehearseError
@@ -44,7 +45,8 @@ class RehearsalRequest:
     """Whether it is also played wrongly."""
     faults: PlanFaults = NO_FAULTS
     faults_file: Path | None = None
-    problems: tuple[Problem, ...] = ()
+    config_files: tuple[str, ...] = ()
+    """Where the members' settings come from."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -98,14 +100,16 @@ def request_of(
     stop_at: str | None,
     mistakes: bool = False,
     faults: Path | None = None,
+    configs: Sequence[ClientConfig] = (),
 ) -> RehearsalRequest:
     """What the options ask for. UsageError for what cannot be rehearsed."""
     if mistakes and stop_at is not None:
         raise UsageError("--stop-at and --mistakes: mistakes are made on the way there, not back")
     if not plan.steps:
         raise UsageError(_nothing(plan))
+    _refuse_strangers(configs, found.group)
     try:
-        cast = cast_for(plan, found)
+        cast = cast_for(plan, found, configs)
     except CannotRehearseError as error:
         raise UsageError(f"{plan.group}: {error}") from None
     place = None if stop_at is None else _place(plan, stop_at)
@@ -118,7 +122,15 @@ def request_of(
         mistakes=mistakes,
         faults=_faults(plan, cast, faults) if faults is not None else NO_FAULTS,
         faults_file=faults,
+        config_files=tuple(config.name for config in configs),
     )
+
+
+def _refuse_strangers(configs: Sequence[ClientConfig], group: Group) -> None:
+    known = {name for each in group.members for name in (each.id, each.instance, each.client.id)}
+    for config in configs:
+        if config.member is not None and config.member not in known:
+            raise UsageError(f"--client-config names {config.member!r}, which is no member of {group.id}")
 
 
 def _nothing(plan: Plan) -> str:

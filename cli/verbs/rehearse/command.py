@@ -30,6 +30,14 @@ def rehearse(
         Path | None,
         option("--faults", "Faults of network, coordinator and processes meanwhile: a YAML file.", "FILE"),
     ] = None,
+    client_config: Annotated[
+        list[str] | None,
+        option(
+            "--client-config",
+            "The members' configuration: their heartbeats, sessions and commits are played.",
+            "[MEMBER|LIBRARY=]FILE",
+        ),
+    ] = None,
     story: Annotated[bool, option("--story", "Print what happened, line by line.")] = False,
     source: SourceOptions,
     output: OutputOptions,
@@ -41,15 +49,23 @@ def rehearse(
     """
     from cli.output import emit
     from cli.selection import opened
+    from cli.verbs.plan.action import configs_of
     from cli.verbs.plan.plan_files import read_plan
     from cli.verbs.rehearse.action import carry_out, find, request_of, status_of
     from cli.verbs.rehearse.view import rehearsal_document
 
-    read = read_plan(plan)
+    read, configs = read_plan(plan), configs_of(client_config or ())
     with opened(source) as groups:
         found = find(read, groups)
     request = request_of(
-        read, found, first=seed, count=seeds, stop_at=stop_at, mistakes=mistakes, faults=faults
+        read,
+        found,
+        first=seed,
+        count=seeds,
+        stop_at=stop_at,
+        mistakes=mistakes,
+        faults=faults,
+        configs=configs,
     )
     rehearsal = carry_out(request, story=story)
     emit(rehearsal_document(rehearsal), output, status_of(rehearsal))

@@ -207,7 +207,9 @@ def _remarks(rehearsal: Rehearsal) -> Iterator[str]:
             f"{counted(misplaced, 'partition')} began with another member than was found: who gets what depends on "
             "how a group came about"
         )
+    files = rehearsal.request.config_files
+    settings = f"the settings of {', '.join(files)}" if files else "the clients' default settings"
     yield (
-        "played with 10 records a second in each partition, the clients' default settings but for what the plan "
-        f"changes, and restarts of {rehearsal.request.plan.bounce_s:g} s"
+        f"played with 10 records a second in each partition, {settings} but for what the plan changes, and restarts "
+        f"of {rehearsal.request.plan.bounce_s:g} s"
     )

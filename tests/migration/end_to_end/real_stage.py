@@ -20,6 +20,7 @@ from tests.cli.sources.live_source import live_source
 from tests.migration.end_to_end.application import Application
 from tests.migration.end_to_end.deployment import PARTITIONS, Deployment
 from tests.migration.end_to_end.fleets import CLASSIC, JAVA
+from tests.migration.end_to_end.measured import costs_of
 
 KEPT = ("auto.commit.interval.ms", "group.instance.id")
 """Of a configuration, what no script says."""
@@ -27,13 +28,12 @@ _WORDS = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 class RealStage:
-    """What `Play` asks of a stage, of a deployment. Costs are not measured."""
+    """What `Play` asks of a stage, of a deployment."""
 
     def __init__(self, found: Found, cast: Cast, deployment: Deployment) -> None:
         self.found, self._cast, self._deployment = found, cast, deployment
         self.world = SimpleNamespace(story=SimpleNamespace(so_far=lambda: ()))
         self.violations: tuple[Violation, ...] = ()
-        self.costs = Costs()
         self.answers = True
         self.scripts = {member: actor.script for member, actor in cast.actors.items()}
         self._applications = dict(deployment.applications)
@@ -48,6 +48,7 @@ class RealStage:
 
     def begin(self) -> None:
         self._deployment.wait_rest()
+        self._began_ns = time.monotonic_ns()
 
     def wait(self, seconds: float) -> None:
         end_s = time.monotonic() + seconds
@@ -114,6 +115,11 @@ class RealStage:
     @property
     def now_s(self) -> float:
         return time.monotonic()
+
+    @property
+    def costs(self) -> Costs:
+        """Up to now, as the consumers wrote it down and the broker's log has it."""
+        return costs_of(self._deployment, self._began_ns)
 
     def misplaced(self) -> int:
         return 0

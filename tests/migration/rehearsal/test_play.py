@@ -6,13 +6,14 @@ from dataclasses import replace
 import pytest
 
 from groups.model import Client, Group, GroupType
-from migration.course import Course, Start
+from migration.client_config import ClientConfig, kept
+from migration.course import Course, Manner, Start
 from migration.model import Destination, Plan, StateIn
 from migration.rehearsal.cast import cast_of
 from migration.rehearsal.errors import CannotRehearseError
 from migration.rehearsal.play import cast_for, places, rehearse
 from migration.rehearsal.rehearsed import Rehearsed
-from migration.rehearsal.stage import Found
+from migration.rehearsal.stage import Costs, Found
 from tests.migration import cases
 from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER, NEW
 from tests.migration.rehearsal.groups import PARTITIONS, TOPICS, classic_group, plan_of
@@ -154,6 +155,52 @@ def test_a_library_without_a_policy_is_played_as_the_nearest_one() -> None:
     assert cast.remarks == (
         "there is no policy of franz-go (m1 and 2 more): played as java, the nearest one",
     )
+
+
+def _config(text: str, member: str | None = None) -> ClientConfig:
+    entries = [(*line.split("="), number) for number, line in enumerate(text.split(), 1)]
+    return ClientConfig(name="x.properties", settings=tuple(kept(entries)), member=member)  # type: ignore[arg-type]
+
+
+def test_members_are_configured_as_their_files_say() -> None:
+    """That of a member wins over that of all; what is filled in later is not known."""
+    group = classic_group()
+    everybody = _config(
+        "heartbeat.interval.ms=500 session.timeout.ms=${SESSION} auto.commit.interval.ms=1000"
+    )
+    own = _config("heartbeat.interval.ms=700", member="m2")
+    cast = cast_of(group, plan_of(group, COOPERATIVE).baseline.members, (own, everybody))  # type: ignore[union-attr]
+    settings = {each.name: each.script.config for each in cast.actors.values()}
+    usual = {"heartbeat.interval.ms": "500", "auto.commit.interval.ms": "1000"}
+    assert settings == {"m1": usual, "m2": {**usual, "heartbeat.interval.ms": "700"}, "m3": usual}
+
+
+def test_members_with_quick_heartbeats_wait_less() -> None:
+    group = classic_group()
+    found = plan_of(group, COOPERATIVE)
+    of = Found(group=group, cluster=NEW, topics=TOPICS)
+    slow, quick = (
+        sum((each.costs for each in rehearse(found, of, cast_for(found, of, configs), 1).rounds), Costs())
+        for configs in ((), (_config("heartbeat.interval.ms=300"),))
+    )
+    assert quick.without_owner_s < slow.without_owner_s / 2
+
+
+@pytest.mark.parametrize(("delay_ms", "together"), [("3000", True), ("0", False)])
+def test_processes_that_start_together_are_up_one_after_the_other(delay_ms: str, together: bool) -> None:
+    """Only a broker that waits for the others has one rebalance for all of them (KIP-134)."""
+    group = classic_group("librdkafka:2.16.0")
+    found = plan_of(group, COOPERATIVE)
+    cluster = replace(NEW, settings={**(NEW.settings or {}), "group.initial.rebalance.delay.ms": delay_ms})
+    of = Found(group=group, cluster=cluster, topics=TOPICS)
+    played = rehearse(found, of, cast_for(found, of), 1).rounds
+    (start,) = (
+        number
+        for number, step in enumerate(found.steps, 1)
+        if step.course is not None and step.course.manner is Manner.START
+    )
+    (rebalances,) = (each.costs.rebalances for each in played if each.step == start)
+    assert (rebalances == 1) is together
 
 
 def test_what_cannot_be_rehearsed() -> None:

@@ -184,3 +184,30 @@ def test_a_file_of_faults_that_is_none(kohort: Kohort, plan: Path, sample: Path,
     answer = _rehearse(kohort, plan, sample, "--faults", str(faults))
     assert answer.status == 2
     assert f"{faults}:4: events[0].freeze: there is no member 'nobody'" in answer.stderr
+
+
+def test_the_settings_of_a_configuration_file(
+    kohort: Kohort, plan: Path, sample: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "consumer.properties"
+    file.write_text("heartbeat.interval.ms=500\n")
+    document = _rehearse(kohort, plan, sample, "--output", "json").succeeded().document
+    answer = _rehearse(kohort, plan, sample, "--client-config", str(file), "--output", "json").succeeded()
+    assert f"the settings of {file} but for what the plan changes" in answer.stderr
+    usual, quick = (
+        sum(each["without_owner_s"] for each in found["rounds"]) for found in (document, answer.document)
+    )
+    assert quick < usual
+    refused = _rehearse(kohort, plan, sample, "--client-config", f"nobody={file}")
+    assert refused.status == 2
+    assert "--client-config names 'nobody', which is no member of billing" in refused.stderr
+
+
+def test_a_configuration_that_no_consumer_starts_with(
+    kohort: Kohort, plan: Path, sample: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "consumer.properties"
+    file.write_text("heartbeat.interval.ms=soon\n")
+    answer = _rehearse(kohort, plan, sample, "--client-config", str(file))
+    assert answer.status == 2
+    assert "heartbeat.interval.ms is a number of ms from 1 to 2147483647, not 'soon'" in answer.stderr

@@ -1,0 +1,143 @@
+"""Plans carried out with real consumers on a real broker cost what their rehearsals say.
+
+The hands and the gates are those of the rehearsal; only the stage is real. KOHORT_MEASURED names a file that gets the
+rows of the table in docs/rehearsal.md.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.verbs.plan.client_files import read_client_config
+from cli.verbs.plan.plan_files import read_plan
+from cli.verbs.rehearse.action import find
+from migration.model import Plan
+from migration.rehearsal.play import Play, as_planned, cast_for, rehearse
+from migration.rehearsal.rehearsed import Rehearsed
+from tests.cli.sources.live_source import live_source
+from tests.migration.end_to_end.conftest import Deploy, Follow
+from tests.migration.end_to_end.deployment import Fleet
+from tests.migration.end_to_end.fleets import CLASSIC, java, librdkafka
+from tests.migration.end_to_end.follower import PLAN_FILE
+from tests.migration.end_to_end.real_stage import RealStage
+from tests.support.long import LONG
+
+pytestmark = [pytest.mark.kafka, LONG]
+
+BOUNCE_S = 6
+SEEDS = range(1, 21)
+TOLERANCE: Mapping[str, tuple[float, float]] = {
+    "rebalances": (1, 0),
+    "moved": (2, 0),
+    "without_owner_s": (1, 0.05),
+    "read_twice": (5, 0),
+    "gate_open_after_s": (3, 0.05),
+}
+"""How far below the least and above the most of the seeds a figure may be, and the share of it that comes on top: real
+processes take a moment to start, and a gate is asked every two seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Journey:
+    """A fleet, and where it goes."""
+
+    name: str
+    fleet: Fleet
+    to: str
+
+
+JOURNEYS = (
+    Journey(name="two bounces", fleet=java("range"), to="--to cooperative --client java"),
+    Journey(
+        name="stop and start",
+        fleet=librdkafka("range"),
+        to="--to cooperative --client librdkafka:2.16.0",
+    ),
+    Journey(name="rolling upgrade", fleet=librdkafka("range"), to="--to consumer --client librdkafka:2.16.0"),
+    Journey(name="static", fleet=java("range", static=True), to="--to consumer --client java:4.3.1"),
+    Journey(
+        name="downgrade",
+        fleet=Fleet(library="librdkafka", config={"group.protocol": "consumer"}),
+        to="--to classic --client librdkafka:2.16.0",
+    ),
+)
+
+
+@pytest.mark.parametrize("journey", JOURNEYS, ids=lambda one: one.name)
+def test_a_plan_costs_what_was_rehearsed(
+    journey: Journey, deploy: Deploy, follow: Follow, tmp_path: Path
+) -> None:
+    deployment = deploy(journey.fleet)
+    follower = follow(deployment)
+    follower.make_plan(*journey.to.split(), "--bounce-seconds", str(BOUNCE_S))
+    plan = read_plan(follower.shell.directory / PLAN_FILE)
+    with live_source(deployment.broker) as source:
+        found = find(plan, source)
+    config = tmp_path / "client.properties"
+    # What the consumers run with now, and with what they will as classic members.
+    settings = CLASSIC | next(iter(deployment.applications.values())).config
+    config.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+    cast = cast_for(plan, found, [read_client_config(f"{journey.fleet.library}={config}")])
+    rehearsed = [rehearse(plan, found, cast, seed) for seed in SEEDS]
+    assert [run.unsafe for run in rehearsed if run.unsafe] == []
+
+    stage: Any = RealStage(found, cast, deployment)
+    measured = Play(plan, stage, 1, as_planned).play(None, None)
+    assert measured.unsafe == ()
+    rows = list(compared(plan, rehearsed, measured))
+    _write_down(journey.name, rows)
+    assert [row for row in rows if not row.agrees] == []
+    deployment.finish().check()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A figure of a step."""
+
+    step: int
+    figure: str
+    low: float
+    high: float
+    measured: float
+
+    @property
+    def agrees(self) -> bool:
+        absolute, relative = TOLERANCE[self.figure]
+        return self.low * (1 - relative) - absolute <= self.measured <= self.high * (1 + relative) + absolute
+
+
+def compared(plan: Plan, rehearsed: Sequence[Rehearsed], measured: Rehearsed) -> Iterator[Row]:
+    """Each figure of each step, over all seeds and as it was."""
+    for step, _ in enumerate(plan.steps, 1):
+        for figure in TOLERANCE:
+            values = [_figure(run, step, figure) for run in rehearsed]
+            yield Row(
+                step=step,
+                figure=figure,
+                low=min(values),
+                high=max(values),
+                measured=_figure(measured, step, figure),
+            )
+
+
+def _figure(run: Rehearsed, step: int, figure: str) -> float:
+    played = [each for each in run.rounds if each.step == step]
+    if figure == "gate_open_after_s":
+        return sum(each.gate_open_after_s or 0.0 for each in played)
+    return float(sum(getattr(each.costs, figure) for each in played))
+
+
+def _write_down(name: str, rows: Sequence[Row]) -> None:
+    file = os.environ.get("KOHORT_MEASURED")
+    if file:
+        with Path(file).open("a") as lines:
+            for row in rows:
+                lines.write(
+                    f"| {name} | {row.step} | {row.figure} | {row.low:g} to {row.high:g} | {row.measured:g} |\n"
+                )
