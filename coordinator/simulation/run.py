@@ -42,7 +42,7 @@ def run(
     with without_rule(break_rule):
         world = World(played, seed, member_ids=member_ids, make=make, tells=tells)
         is_whole = world.schedule.play(int(played.until_s * 1000), limit)
-        result = _result(world, seed, variant, is_cut=not is_whole)
+        result = result_of(world, seed, variant, is_cut=not is_whole)
         if not is_whole:
             return result
         is_at_rest = come_to_rest(world, limit)
@@ -91,7 +91,10 @@ def _converged_s(world: World) -> float:
     return max(0.0, world.measures.changed_ms / 1000 - max(ends, default=0.0))
 
 
-def _result(world: World, seed: int, variant: Variant, *, is_cut: bool) -> Result:
+def result_of(
+    world: World, seed: int, variant: Variant = Variant.AS_WRITTEN, *, is_cut: bool = False
+) -> Result:
+    """What a world has come to by now; nothing is converged."""
     measures = world.measures
     for process in world.processes.values():
         process.count_reading()

@@ -161,6 +161,7 @@ class Play:
             violations=stage.violations,
             unsafe=tuple(self._unsafe),
             story=stage.world.story.so_far(),
+            result=stage.result(),
         )
 
     def _places(self, stop_at: Place | None, last_step: int | None) -> Sequence[Place]:
@@ -193,6 +194,7 @@ class Play:
                 step=number,
                 round=round_,
                 costs=stage.costs - before,
+                began_s=began_s,
                 gate_open_after_s=round(stage.now_s - began_s, 1) if opened else None,
             )
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coordinator.simulation.result import Violation
+from coordinator.simulation.result import Result, Violation
 from groups.model import Group, GroupState, GroupType, MemberProtocol
 from migration.gate.answers import Judgement
 from migration.rehearsal.acts import Place
@@ -72,8 +72,11 @@ class RoundPlayed:
     round: int
     """From 1."""
     costs: Costs
+    """From the end of the round before on."""
+    began_s: float
+    """The first stop or start."""
     gate_open_after_s: float | None
-    """From the first stop or start of the round on; None: it stayed closed."""
+    """From then on; None: it stayed closed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +112,8 @@ class Rehearsed:
     """Why the plan is not safe: gates that opened too early or stayed closed, invariants that fell."""
     story: tuple[str, ...]
     """What happened, a line each; empty unless it was asked for."""
+    result: Result | None
+    """The same as a run of the simulation, for a picture; None unless the story was asked for."""
 
     @property
     def is_safe(self) -> bool:

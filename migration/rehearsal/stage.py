@@ -14,8 +14,8 @@ from coordinator.engine.describe_groups import consumer_group
 from coordinator.simulation.beginning import Beginning
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.node import NodeStatus
-from coordinator.simulation.result import Violation
-from coordinator.simulation.run import LIMIT, come_to_rest
+from coordinator.simulation.result import Result, Violation
+from coordinator.simulation.run import LIMIT, come_to_rest, result_of
 from coordinator.simulation.scenario import Close, FailCoordinator, MemberScript, Restart, Scenario, Start
 from coordinator.simulation.world import World
 from coordinator.store.described_groups import classic_member
@@ -85,7 +85,7 @@ class Stage:
 
     def __init__(self, found: Found, cast: Cast, seed: int, *, tells: bool) -> None:
         """:raises InvalidSetting: a setting of the brokers cannot be played"""
-        self.found, self._cast = found, cast
+        self.found, self._cast, self._seed, self._tells = found, cast, seed, tells
         actors = cast.actors.values()
         settings = _settings(found)
         self._assignor = Config.parse(settings).group_consumer_assignors[0]
@@ -217,6 +217,10 @@ class Stage:
     @property
     def violations(self) -> tuple[Violation, ...]:
         return tuple(self.world.violations.all)
+
+    def result(self) -> Result | None:
+        """All that happened up to now, for a picture; None where there is no story."""
+        return result_of(self.world, self._seed) if self._tells else None
 
     @property
     def answers(self) -> bool:

@@ -60,7 +60,7 @@ class Rehearsal:
     mistakes: list[MistakePlayed | Inapplicable] = field(default_factory=list)
     """Each as it went worst; none where the plan itself is not safe."""
     told: Rehearsed | None = None
-    """The first one that is not safe, or the first one where a story was asked for, with its story."""
+    """The first one that is not safe, or the first one where one is to be shown, with story and picture."""
 
     @property
     def is_safe(self) -> bool:
@@ -158,8 +158,8 @@ def _place(plan: Plan, text: str) -> tuple[int, int]:
     )
 
 
-def carry_out(request: RehearsalRequest, *, story: bool) -> Rehearsal:
-    """Play every seed; without --stop-at, from the first one the ways back too.
+def carry_out(request: RehearsalRequest, *, shows: bool) -> Rehearsal:
+    """Play every seed; without --stop-at, from the first one the ways back too. `shows`: the first one in detail.
 
     :raises UsageError: the group cannot be played
     """
@@ -181,7 +181,7 @@ def carry_out(request: RehearsalRequest, *, story: bool) -> Rehearsal:
                     each if isinstance(each, Inapplicable) else _make(request, each, right)
                 )
                 progress.advance(1)
-        rehearsal.told = _told(rehearsal, story=story)
+        rehearsal.told = _told(rehearsal, shows=shows)
     return rehearsal
 
 
@@ -193,13 +193,13 @@ def _ways_back(request: RehearsalRequest) -> list[tuple[int, int]]:
     return [place for index, place in enumerate(known) if index in chosen]
 
 
-def _told(rehearsal: Rehearsal, *, story: bool) -> Rehearsed | None:
-    request = rehearsal.request
-    for each in (*rehearsal.played, *rehearsal.back):
-        if not each.is_safe or story:
-            place = request.stop_at if each.back is None else (each.back.step, each.back.round)
-            return _play(request, each.seed, place, tells=True)
-    return None
+def _told(rehearsal: Rehearsal, *, shows: bool) -> Rehearsed | None:
+    request, runs = rehearsal.request, (*rehearsal.played, *rehearsal.back)
+    each = next((each for each in runs if not each.is_safe), runs[0] if shows else None)
+    if each is None:
+        return None
+    place = request.stop_at if each.back is None else (each.back.step, each.back.round)
+    return _play(request, each.seed, place, tells=True)
 
 
 def _play(

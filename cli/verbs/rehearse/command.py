@@ -39,6 +39,9 @@ def rehearse(
         ),
     ] = None,
     story: Annotated[bool, option("--story", "Print what happened, line by line.")] = False,
+    svg: Annotated[
+        Path | None, option("--svg", "Draw who owned what, round by round, in one of the seeds.", "FILE")
+    ] = None,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
@@ -48,10 +51,12 @@ def rehearse(
     of a mistake or not at all; 2: the plan is not, or no longer, that of the group.
     """
     from cli.output import emit
+    from cli.render.output_format import OutputFormat
     from cli.selection import opened
     from cli.verbs.plan.action import configs_of
     from cli.verbs.plan.plan_files import read_plan
     from cli.verbs.rehearse.action import carry_out, find, request_of, status_of
+    from cli.verbs.rehearse.picture import write_picture
     from cli.verbs.rehearse.view import rehearsal_document
 
     read, configs = read_plan(plan), configs_of(client_config or ())
@@ -67,5 +72,7 @@ def rehearse(
         faults=faults,
         configs=configs,
     )
-    rehearsal = carry_out(request, story=story)
-    emit(rehearsal_document(rehearsal), output, status_of(rehearsal))
+    rehearsal = carry_out(request, shows=story or svg is not None or output.output is OutputFormat.HTML)
+    if svg is not None:
+        write_picture(svg, rehearsal)
+    emit(rehearsal_document(rehearsal, story=story), output, status_of(rehearsal))

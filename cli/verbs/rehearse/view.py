@@ -14,6 +14,7 @@ from cli.render.cells import Cell
 from cli.render.document import Block, Code, Document, Heading, Table, Text, columns
 from cli.verbs.rehearse.action import Rehearsal
 from cli.verbs.rehearse.mistakes import mistakes_blocks, mistakes_data
+from cli.verbs.rehearse.picture import picture_of
 from migration.model import Plan
 from migration.rehearsal.rehearsed import Rehearsed, RoundPlayed
 
@@ -22,9 +23,13 @@ _COLUMNS = ("#REBALANCES", "#MOVED", "#WITHOUT-OWNER-S", "#READ-TWICE", "#COMMIT
 _COMPUTED = ("rebalances", "moved", "without_owner_s")
 
 
-def rehearsal_document(rehearsal: Rehearsal) -> Document:
-    """Rounds over all seeds: the median, and the worst where there are several."""
-    request = rehearsal.request
+def rehearsal_document(rehearsal: Rehearsal, *, story: bool) -> Document:
+    """Rounds over all seeds: the median, and the worst where there are several.
+
+    With `story` it is told where all went well, too.
+    """
+    request, told = rehearsal.request, rehearsal.told
+    lines = told.story if told is not None and (story or not told.is_safe) else None
     return Document(
         command="rehearse",
         data={
@@ -43,9 +48,9 @@ def rehearsal_document(rehearsal: Rehearsal) -> Document:
             "computed": list(_computed(rehearsal)),
             "mistakes": mistakes_data(rehearsal),
             "unsafe": list(_unsafe_data(rehearsal)),
-            "story": list(rehearsal.told.story) if rehearsal.told else [],
+            "story": list(lines or ()),
         },
-        blocks=list(_blocks(rehearsal)),
+        blocks=list(_blocks(rehearsal, lines)),
         remarks=tuple(_remarks(rehearsal)),
     )
 
@@ -123,7 +128,7 @@ def _replay(run: Rehearsed, faults: Path | None) -> str:
     return shlex.join([*words, "--story"])
 
 
-def _blocks(rehearsal: Rehearsal) -> Iterator[Block]:
+def _blocks(rehearsal: Rehearsal, story: tuple[str, ...] | None) -> Iterator[Block]:
     request = rehearsal.request
     yield Heading(f"{request.plan.group}: {request.plan.path or request.plan.destination.value}", level=1)
     yield Text(_verdict(rehearsal))
@@ -148,9 +153,13 @@ def _blocks(rehearsal: Rehearsal) -> Iterator[Block]:
     yield _computed_table(rehearsal)
     if request.mistakes:
         yield from mistakes_blocks(rehearsal)
-    if rehearsal.told is not None:
+    picture = picture_of(request.plan.group, rehearsal.told) if rehearsal.told is not None else None
+    if picture is not None:
+        yield Heading("Who owned what")
+        yield picture
+    if rehearsal.told is not None and story is not None:
         yield Heading(f"Story of seed {rehearsal.told.seed}")
-        yield Code(rehearsal.told.story or ("nothing happened",), language="text")
+        yield Code(story or ("nothing happened",), language="text")
 
 
 def _verdict(rehearsal: Rehearsal) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 from pathlib import Path
+from typing import Protocol
 
 from cli.counts import counted
 from cli.errors import CommandError
@@ -48,8 +49,23 @@ MARK_WIDTH = 3.0
 MOST_LANES = 60
 MOST_NAMED = 8
 KINDS_COUNT = 8
+
+
+class Costs(Protocol):
+    """What is told of a run in words."""
+
+    @property
+    def rebalances(self) -> int: ...
+    @property
+    def moved(self) -> int: ...
+    @property
+    def without_owner_s(self) -> float: ...
+    @property
+    def read_twice(self) -> int: ...
+
+
 _CALLBACK_STYLES = {CallbackKind.ASSIGNED: "k2", CallbackKind.REVOKED: "k3", CallbackKind.LOST: NONE}
-_LEGEND = (
+LEGEND = (
     *((style, kind.value) for kind, style in _CALLBACK_STYLES.items()),
     (AWAY, "owned by a member that was removed; coordinator or network away"),
 )
@@ -79,15 +95,20 @@ def in_words(result: Result) -> str:
 
 def _drawing(results: Sequence[Result]) -> Drawing:
     scenario = results[0].scenario
-    end = max(*(result.ended_s for result in results), 0.001)
-    axis = Axis(left=LEFT, end=end, unit=(WIDTH - LEFT - RIGHT) / end)
+    axis = axis_of(0.0, max(result.ended_s for result in results))
     return Drawing(
         title=f"{scenario.name}: who owned what",
         text=" ".join(f"{_protocol(result)}: {in_words(result)}" for result in results),
         axis=axis,
-        legend=_LEGEND,
+        legend=LEGEND,
         lanes=list(chain.from_iterable(_lanes(result, axis) for result in results)),
     )
+
+
+def axis_of(start_s: float, end_s: float) -> Axis:
+    """Simulated time, as wide as the page."""
+    unit = (WIDTH - LEFT - RIGHT) / max(end_s - start_s, 0.001)
+    return Axis(left=LEFT, start=start_s, end=max(end_s, start_s + 0.001), unit=unit)
 
 
 def _protocol(result: Result) -> str:
@@ -95,15 +116,29 @@ def _protocol(result: Result) -> str:
 
 
 def _lanes(result: Result, axis: Axis) -> Iterator[Lane]:
-    title = (
-        f"{_protocol(result)}: {counted(result.rebalances, 'rebalance')}, "
-        f"{counted(result.moved, 'partition')} moved, {result.without_owner_s:,.1f} partition-seconds without an "
-        f"owner, {counted(result.read_twice, 'record')} read twice"
+    yield title_lane(f"{_protocol(result)}: {costs_in_words(result)}", axis)
+    yield from member_lanes(result, axis)
+
+
+def title_lane(title: str, axis: Axis) -> Lane:
+    """What the lanes below it show."""
+    return Lane(height=20, texts=(Label(title, y=12, at=axis.start, shift=-LEFT + 4, style="strong"),))
+
+
+def costs_in_words(costs: Costs) -> str:
+    """The figures of a run, or of a part of it."""
+    return (
+        f"{counted(costs.rebalances, 'rebalance')}, {counted(costs.moved, 'partition')} moved, "
+        f"{costs.without_owner_s:,.1f} partition-seconds without an owner, "
+        f"{counted(costs.read_twice, 'record')} read twice"
     )
-    yield Lane(height=20, texts=(Label(title, y=12, at=axis.start, shift=-LEFT + 4, style="strong"),))
+
+
+def member_lanes(result: Result, axis: Axis) -> Iterator[Lane]:
+    """What happened to the world, a lane for each member, and the seconds."""
     members = sorted(result.scenario.members)
     drawn = [_member(member, result, axis) for member in members[:MOST_LANES]]
-    marks = list(round_places(0, int(axis.end * 1000)))
+    marks = list(round_places(int(axis.start * 1000), int(axis.end * 1000)))
     world = _world(result, axis)
     yield Lane(
         height=0,

@@ -86,6 +86,9 @@ class RealStage:
     def calm(self) -> bool:
         return True
 
+    def result(self) -> None:
+        """There is nothing simulated."""
+
     def _successor(self, one: Application) -> Application:
         """In the process that nobody uses."""
         made = replace(

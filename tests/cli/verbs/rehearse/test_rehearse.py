@@ -211,3 +211,35 @@ def test_a_configuration_that_no_consumer_starts_with(
     answer = _rehearse(kohort, plan, sample, "--client-config", str(file))
     assert answer.status == 2
     assert "heartbeat.interval.ms is a number of ms from 1 to 2147483647, not 'soon'" in answer.stderr
+
+
+def test_the_picture_shows_rounds_and_members(
+    kohort: Kohort, plan: Path, sample: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "rehearsal.svg"
+    _rehearse(kohort, plan, sample, "--stop-at", "1.2", "--svg", str(file)).succeeded()
+    drawn = file.read_text()
+    assert "billing: who owned what, round by round" in drawn
+    assert "step 1, round 1: gate open after 35 s" in drawn
+    assert "step 1, round 2: gate open after" in drawn
+    assert "back to the start, in" in drawn
+    assert "consumer-billing-1@10.0.0.187 owns" in drawn
+
+
+def test_the_picture_is_on_the_page_too(kohort: Kohort, plan: Path, sample: Path) -> None:
+    page = _rehearse(kohort, plan, sample, "--output", "html").succeeded().stdout
+    assert "Who owned what" in page
+    assert "step 2, round 3: gate open after" in page
+    assert "Story of seed" not in page, "nobody asked for it"
+
+
+def test_the_picture_of_an_unsafe_plan_is_that_of_its_story(
+    kohort: Kohort, plan: Path, sample: Path, tmp_path: Path
+) -> None:
+    data = yaml.safe_load(plan.read_text())
+    data["steps"][0]["course"] = data["steps"][1]["course"]
+    plan.write_text(json.dumps(data))
+    file = tmp_path / "rehearsal.svg"
+    answer = _rehearse(kohort, plan, sample, "--svg", str(file))
+    assert answer.status == 1
+    assert "step 1, round 1: gate stays closed" in file.read_text()

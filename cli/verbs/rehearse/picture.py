@@ -1,0 +1,100 @@
+"""The picture of a rehearsal: above the members' lanes of a simulation, the rounds of the plan and their gates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+from cli.errors import CommandError
+from cli.output import write_file
+from cli.render.document import Picture
+from cli.render.lanes import Axis, Box, Drawing, Label, Lane, draw_file, fitting
+from cli.verbs.rehearse.action import Rehearsal
+from cli.verbs.simulate.picture import LEGEND, axis_of, costs_in_words, member_lanes, title_lane
+from coordinator.simulation.result import Result
+from migration.rehearsal.rehearsed import Rehearsed
+from migration.rehearsal.stage import Costs
+
+BEFORE_S = 5.0
+"""Of the group at rest, before the first round."""
+HEIGHT = 18
+CLOSED = "bar"
+
+
+def write_picture(file: Path, rehearsal: Rehearsal) -> None:
+    """Draw the rehearsal that is shown. CommandError where no round began in it."""
+    run = rehearsal.told
+    picture = None if run is None else picture_of(rehearsal.request.plan.group, run)
+    if picture is None:
+        raise CommandError("--svg: no round was begun, so there is nothing to draw")
+    write_file(file, draw_file(picture.drawing()))
+
+
+def picture_of(group: str, run: Rehearsed) -> Picture | None:
+    """Who owned what in a rehearsal; None where it was not played for a picture, or no round began."""
+    result = run.result
+    if result is None or not run.rounds:
+        return None
+    text = _in_words(run)
+    return Picture(text=text, drawing=lambda: _drawing(group, run, result, text))
+
+
+def _in_words(run: Rehearsed) -> str:
+    opened = [each for each in run.rounds if each.gate_open_after_s is not None]
+    told = f"Seed {run.seed}: {len(opened)} of {len(run.rounds)} rounds ended with an open gate"
+    return f"{told}; {run.unsafe[0]}." if run.unsafe else f"{told}."
+
+
+def _drawing(group: str, run: Rehearsed, result: Result, text: str) -> Drawing:
+    axis = axis_of(max(0.0, run.rounds[0].began_s - BEFORE_S), result.ended_s)
+    # How the group came about is not what is rehearsed.
+    shown = replace(
+        result,
+        callbacks=tuple(each for each in result.callbacks if each.at_s >= axis.start),
+        thrown=tuple(each for each in result.thrown if each.at_s >= axis.start),
+    )
+    costs = sum((each.costs for each in run.rounds), Costs())
+    return Drawing(
+        title=f"{group}: who owned what, round by round",
+        text=text,
+        axis=axis,
+        legend=((CLOSED, "gate closed"), *LEGEND),
+        lanes=[
+            title_lane(f"seed {run.seed}: {costs_in_words(costs)}", axis),
+            _rounds(run, axis),
+            *member_lanes(shown, axis),
+        ],
+    )
+
+
+def _rounds(run: Rehearsed, axis: Axis) -> Lane:
+    """A box for each round, with a mark for as long as its gate is closed, and one for the way back."""
+    boxes = [*_boxes(run, axis)]
+    return Lane(height=HEIGHT + 4, texts=(Label("round", y=13),), spans=boxes)
+
+
+def _boxes(run: Rehearsed, axis: Axis) -> Iterator[Box]:
+    begins = [each.began_s for each in run.rounds]
+    ends = [later for _, later in pairwise(begins)]
+    last = run.rounds[-1]
+    if run.back is not None:
+        ends.append(last.began_s + (last.gate_open_after_s or 0.0))
+    for each, end_s in zip(run.rounds, [*ends, axis.end], strict=False):
+        opens_s = end_s if each.gate_open_after_s is None else each.began_s + each.gate_open_after_s
+        after = (
+            "stays closed" if each.gate_open_after_s is None else f"open after {each.gate_open_after_s:g} s"
+        )
+        title = f"step {each.step}, round {each.round}: gate {after}"
+        closed = Box(
+            start=each.began_s, end=min(opens_s, end_s), style=CLOSED, title=title, top=HEIGHT - 3, height=3
+        )
+        yield _box(each.began_s, end_s, f"{each.step}.{each.round}", title, axis, (closed,))
+    if run.back is not None:
+        yield _box(ends[-1], axis.end, "back", f"back to the start, in {run.back.lasted_s:g} s", axis, ())
+
+
+def _box(start: float, end: float, name: str, title: str, axis: Axis, bars: tuple[Box, ...]) -> Box:
+    text = Label(fitting(name, axis.x(end) - axis.x(start) - 6), y=12, at=start, shift=3, style="strong")
+    return Box(start=start, end=end, style="box", title=title, height=HEIGHT, bars=bars, texts=(text,))
