@@ -183,6 +183,44 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StepFigures:
+    """What a step came to, over the seeds of a rehearsal."""
+
+    rebalances: float
+    moved: float
+    without_owner_s: float
+    """Partition-seconds."""
+    read_twice: float
+    commits_refused: float
+    lasted_s: float | None
+    """From the first stop of each round until its gate was open, added up; None where one stayed closed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RehearsedStep:
+    """The figures of a step in a rehearsal."""
+
+    median: StepFigures
+    worst: StepFigures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRehearsal:
+    """The plan was played on the group as it was found."""
+
+    at: str
+    """When, in UTC: `2026-03-01T12:00:00Z`."""
+    seed: int
+    """The first of the seeds."""
+    seeds: int
+    safe: bool
+    unsafe: tuple[str, ...] = ()
+    """Why it is not, each once."""
+    story: tuple[str, ...] = ()
+    """What happened in the first seed that was not safe, a line each: the end of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stray:
     """A way in which a group leaves the plan, told from its state."""
 
@@ -211,6 +249,8 @@ class Step:
     """What the group looks like while the step runs."""
     expectation: Expectation | None = None
     """None where there is nothing to compute from, such as an empty group."""
+    rehearsed: RehearsedStep | None = None
+    """None where the plan was not rehearsed."""
     course: Course | None = field(default=None, compare=False)
     """How it goes, for the expectation, the picture and the rehearsal; None where the group notices nothing."""
     shell: tuple[str, ...] = ()
@@ -318,6 +358,7 @@ class Plan:
     """Members in a round."""
     bounce_s: float = 0.0
     """How long the restart of a member is taken to last."""
+    rehearsal: PlanRehearsal | None = None
     moments: tuple[Moment, ...] = field(default=(), compare=False, metadata=UNWRITTEN)
     """What the group goes through, as `foresee` walked it, for the picture."""
 

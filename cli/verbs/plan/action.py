@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperOption
@@ -33,6 +33,9 @@ from migration.paths.choose import leader_matters
 from migration.paths.path import EAGER
 from migration.plan import case_of, make_plan
 
+if TYPE_CHECKING:
+    from cli.verbs.rehearse.action import Rehearsal
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
@@ -50,6 +53,16 @@ class PlanRequest:
     connection: ClusterOptions
     with_costs: bool = True
     """Whether what the steps cost is shown at all."""
+    seeds: int = 0
+    """From how many seeds each plan is rehearsed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A plan, and the rehearsal of it where there is one."""
+
+    plan: Plan
+    rehearsal: Rehearsal | None = None
 
 
 def connection_of(source: SourceOptions) -> ClusterOptions:
@@ -130,7 +143,7 @@ def what_clients_are(options: ClientOptions) -> dict[str, Any]:
 
 def plan_groups(
     source: Source, selection: SelectionOptions, request: PlanRequest
-) -> tuple[tuple[Plan, ...], tuple[Problem, ...]]:
+) -> tuple[tuple[Planned, ...], tuple[Problem, ...]]:
     """A plan for every group that was meant and could be read, and what could not be read."""
     described = describe_chosen(source, selection, offsets=False)
     if not described.items and is_single(selection):
@@ -141,8 +154,10 @@ def plan_groups(
     known = source.group_settings([group.id for group in described.items]) if _moves_timeouts(request) else {}
     found = _with_leaders(source, described.items, request)
     topics = source.topics(_topics_to_read(found, request), end_offsets=False)
-    plans = tuple(
-        make_plan(
+
+    def planned(group: Group) -> Planned:
+        configs = _configs_of(group, request, selection)
+        plan = make_plan(
             case_of(
                 group,
                 cluster,
@@ -152,7 +167,7 @@ def plan_groups(
                 assignor=request.assignor,
                 regexes=request.regexes,
                 frameworks=request.frameworks,
-                configs=_configs_of(group, request, selection),
+                configs=configs,
                 access=access,
                 settings=_values(known.get(group.id, {})),
                 offline=request.offline,
@@ -162,8 +177,15 @@ def plan_groups(
             connection=request.connection,
             with_costs=request.with_costs or is_single(selection),
         )
-        for group in found
-    )
+        if not request.seeds:
+            return Planned(plan=plan)
+        from cli.verbs.rehearse.action import found_of, rehearsed  # the simulation: no other plan needs it
+
+        place = found_of(source, group, cluster, topics.items)
+        plan, rehearsal = rehearsed(plan, place, configs, request.seeds)
+        return Planned(plan=plan, rehearsal=rehearsal)
+
+    plans = tuple(map(planned, found))
     return plans, (*_not_judged(described), *topics.problems)
 
 
@@ -221,19 +243,19 @@ def is_single(selection: SelectionOptions) -> bool:
 
 
 def document_of(
-    plans: Sequence[Plan], problems: tuple[Problem, ...], selection: SelectionOptions, write: str
+    planned: Sequence[Planned], problems: tuple[Problem, ...], selection: SelectionOptions, write: str
 ) -> Document:
     """A runbook, which names `write` as the command that writes its plan as data; or a table of verdicts."""
     from cli.verbs.plan.view import plan_document, readiness_document
 
     if is_single(selection):
-        return plan_document(plans[0], problems, write)
-    return readiness_document(plans, problems)
+        return plan_document(planned[0].plan, problems, write, planned[0].rehearsal)
+    return readiness_document([each.plan for each in planned], problems)
 
 
-def status_of(plans: Sequence[Plan]) -> ExitStatus:
+def status_of(planned: Sequence[Planned]) -> ExitStatus:
     """FALSE when a plan is blocked."""
-    blocked = any(plan.verdict is Verdict.BLOCKED for plan in plans)
+    blocked = any(each.plan.verdict is Verdict.BLOCKED for each in planned)
     return ExitStatus.FALSE if blocked else ExitStatus.DONE
 
 

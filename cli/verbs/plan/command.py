@@ -47,6 +47,13 @@ def plan(
             "NAME",
         ),
     ] = None,
+    rehearse: Annotated[
+        bool,
+        option("--rehearse", "Play the plan on the group as it is: it is blocked where that is not safe."),
+    ] = False,
+    seeds: Annotated[
+        int, option("--seeds", "With --rehearse: from so many seeds.", "N", min=1, max=1_000_000)
+    ] = 10,
     svg: Annotated[
         Path | None, option("--svg", "Draw the course of the group, round by round; one plan.", "FILE")
     ] = None,
@@ -81,6 +88,7 @@ def plan(
         frameworks=frameworks_of(framework or ()),
         connection=connection_of(source),
         with_costs=output.output in FOR_PROGRAMS,
+        seeds=seeds if rehearse else 0,
         **what_clients_are(clients),
     )
     with opened(source) as groups:
@@ -88,6 +96,6 @@ def plan(
     if svg is not None:
         from cli.verbs.plan.timeline import write_timeline
 
-        write_timeline(svg, plans)
+        write_timeline(svg, [each.plan for each in plans])
     write = f"{typed_again(invocation, without=('output', 'svg'), with_options=('--output', 'yaml'))} > {PLAN_FILE}"
     emit(document_of(plans, problems, selection, write), output, status_of(plans))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from cli.render.document import Block, Checklist, Code, Document, Heading, Table, Text, columns, table_of
 from cli.verbs.plan.timeline import timeline_blocks
@@ -12,6 +13,9 @@ from migration.course import Manner
 from migration.model import Expectation, Level, Plan, PlannedMember, Step, Stray, Verdict, names_of
 from migration.plan_file import plan_to_data
 from migration.rules.case import without_members
+
+if TYPE_CHECKING:
+    from cli.verbs.rehearse.action import Rehearsal
 
 MOST_CHECKED = 12
 """Rounds that are printed with a command each; more become a table, with one command for all."""
@@ -25,20 +29,41 @@ _DONE = {None: "Do", Manner.RESTART: "Restart", Manner.STOP: "Stop", Manner.STAR
 _WEIGHT = {Level.BLOCKER: 0, Level.WARNING: 1}
 
 
-def plan_document(plan: Plan, problems: tuple[Problem, ...], write: str | None = None) -> Document:
+def plan_document(
+    plan: Plan,
+    problems: tuple[Problem, ...],
+    write: str | None = None,
+    rehearsal: Rehearsal | None = None,
+) -> Document:
     """Findings first, then the steps with boxes to tick. `write` is the command that writes the plan as data."""
     return Document(
-        command="plan", data=plan_to_data(plan), blocks=list(_blocks(plan, write)), errors=problems
+        command="plan",
+        data=plan_to_data(plan),
+        blocks=list(_blocks(plan, write, rehearsal)),
+        errors=problems,
+        remarks=_remarks(rehearsal),
     )
 
 
-def _blocks(plan: Plan, write: str | None) -> Iterator[Block]:
+def _remarks(rehearsal: Rehearsal | None) -> tuple[str, ...]:
+    if rehearsal is None:
+        return ()
+    from cli.verbs.rehearse.view import rehearsal_remarks
+
+    return tuple(rehearsal_remarks(rehearsal))
+
+
+def _blocks(plan: Plan, write: str | None, rehearsal: Rehearsal | None) -> Iterator[Block]:
     yield Heading(f"{plan.group}: {plan.origin} → {plan.destination.value}", level=1)
     yield Text(_VERDICTS[plan.verdict])
     if plan.findings:
         yield Heading("Findings")
         level = ("LEVEL", lambda finding: finding.level.value)
         yield table_of(plan.findings, level, "RULE", "MEMBER", ("FINDING", "message"), "REMEDY", "SOURCE")
+    if plan.rehearsal is not None:
+        from cli.verbs.plan.rehearsal import rehearsal_blocks
+
+        yield from rehearsal_blocks(plan, plan.rehearsal, rehearsal)
     if plan.steps:
         yield from _overview(plan, write)
     elif plan.verdict is not Verdict.BLOCKED:
@@ -196,6 +221,7 @@ def readiness_document(plans: Sequence[Plan], problems: tuple[Problem, ...]) -> 
         ("VERDICT", lambda plan: plan.verdict.value),
         ("##BLOCKERS", lambda plan: _count_of(plan, Level.BLOCKER)),
         ("##WARNINGS", lambda plan: _count_of(plan, Level.WARNING)),
+        *((("REHEARSED", _rehearsed),) if any(plan.rehearsal for plan in plans) else ()),
         ("CLIENTS", lambda plan: f"{', '.join(plan.clients)}{_inferred(plan)}" or None),
         ("FIRST REASON", _first_reason),
     )
@@ -205,6 +231,12 @@ def readiness_document(plans: Sequence[Plan], problems: tuple[Problem, ...]) -> 
 
 def _count_of(plan: Plan, level: Level) -> int:
     return sum(finding.level is level for finding in plan.findings)
+
+
+def _rehearsed(plan: Plan) -> str | None:
+    if plan.rehearsal is None:
+        return None
+    return "safe" if plan.rehearsal.safe else "not safe"
 
 
 def _first_reason(plan: Plan) -> str | None:

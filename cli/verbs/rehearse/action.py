@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from assignors.errors import AssignorFailedError, NoCommonProtocolError, UnknownAssignorError
@@ -11,9 +12,10 @@ from cli.errors import ExitStatus, UsageError
 from cli.progress import Progress
 from cli.sources.permissions import ending
 from cli.sources.source import Source
+from cli.times import format_moment
 from coordinator.errors import InvalidSetting
 from groups.group_spec import wanted_topics
-from groups.model import Group
+from groups.model import Cluster, Group, Topic
 from groups.what_if import WhatIf
 from groups.yaml_files import TreeError
 from migration.client_config import ClientConfig
@@ -21,6 +23,7 @@ from migration.model import Plan, Verdict
 from migration.rehearsal.cast import Cast
 from migration.rehearsal.errors import CannotRehearseError
 from migration.rehearsal.faults import NO_FAULTS, PlanFaults, read_faults
+from migration.rehearsal.figures import not_rehearsed, with_rehearsal
 from migration.rehearsal.mistakes import Inapplicable, Made, mistakes_in
 from migration.rehearsal.play import cast_for, is_of_group, places, rehearse
 from migration.rehearsal.rehearsed import Rehearsed
@@ -28,6 +31,7 @@ from migration.rehearsal.stage import Found
 from migration.rehearsal.symptoms import GateOutcome, MistakePlayed, play_mistake, worst_of
 from migration.walk import sampled
 
+FIRST_SEED = 1
 MOST_WAYS_BACK = 12
 """Rounds from which the way back is rehearsed: all of a short plan, evenly spread ones of a long one."""
 
@@ -82,13 +86,25 @@ def find(plan: Plan, source: Source) -> Found:
     if not described.items:
         raise ending(described.problems[0])
     (group,) = described.items
-    read = source.topics(wanted_topics([group], WhatIf()), end_offsets=False)
-    found = Found(group=group, cluster=source.cluster(), topics={topic.name: topic for topic in read.items})
+    wanted = wanted_topics([group], WhatIf())
+    found = found_of(source, group, source.cluster(), source.topics(wanted, end_offsets=False).items)
     differences = is_of_group(plan, found).differences
     if differences:
         told = "; ".join(f"{each.what}: {each.plan} in the plan, now {each.now}" for each in differences)
         raise UsageError(f"this plan is not that of the group {plan.group}, or no longer: {told}. Plan anew")
     return found
+
+
+def found_of(source: Source, group: Group, cluster: Cluster, topics: Iterable[Topic]) -> Found:
+    """The group with the settings that hold for it, and those of the topics that it wants."""
+    wanted = wanted_topics([group], WhatIf())
+    known = source.group_settings([group.id]).get(group.id, {})
+    settings = {name: each.value for name, each in known.items() if each.value is not None}
+    return Found(
+        group=replace(group, settings=settings) if settings else group,
+        cluster=cluster,
+        topics={topic.name: topic for topic in topics if wanted is None or topic.name in wanted},
+    )
 
 
 def request_of(
@@ -229,6 +245,21 @@ def _make(request: RehearsalRequest, made: Made, right: Sequence[Rehearsed]) -> 
             for each in right
         ]
     )
+
+
+def rehearsed(
+    plan: Plan, found: Found, configs: Sequence[ClientConfig], seeds: int
+) -> tuple[Plan, Rehearsal | None]:
+    """The plan with what its rehearsals came to: it is blocked where one is not safe. None: it cannot be rehearsed."""
+    if not plan.steps:
+        return plan, None
+    try:
+        request = request_of(plan, found, first=FIRST_SEED, count=seeds, stop_at=None, configs=configs)
+        rehearsal = carry_out(request, shows=True)
+    except UsageError as error:
+        return not_rehearsed(plan, str(error).removeprefix(f"{plan.group}: ")), None
+    at = format_moment(int(time.time()) * 1000)
+    return with_rehearsal(plan, at, rehearsal.played, rehearsal.back, rehearsal.told), rehearsal
 
 
 def status_of(rehearsal: Rehearsal) -> ExitStatus:

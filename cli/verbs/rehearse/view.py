@@ -16,6 +16,7 @@ from cli.verbs.rehearse.action import Rehearsal
 from cli.verbs.rehearse.mistakes import mistakes_blocks, mistakes_data
 from cli.verbs.rehearse.picture import picture_of
 from migration.model import Plan
+from migration.rehearsal.figures import as_number, figures_of
 from migration.rehearsal.rehearsed import Rehearsed, RoundPlayed
 
 _FIGURES = ("rebalances", "moved", "without_owner_s", "read_twice", "commits_refused")
@@ -51,7 +52,7 @@ def rehearsal_document(rehearsal: Rehearsal, *, story: bool) -> Document:
             "story": list(lines or ()),
         },
         blocks=list(_blocks(rehearsal, lines)),
-        remarks=tuple(_remarks(rehearsal)),
+        remarks=tuple(rehearsal_remarks(rehearsal)),
     )
 
 
@@ -67,14 +68,10 @@ def _of_rounds(rehearsal: Rehearsal) -> Iterator[list[RoundPlayed]]:
 def _figures(played: Sequence[RoundPlayed], *, worst: bool) -> dict[str, Any]:
     """The median or the worst of each figure; a gate that stayed closed in a seed has no time."""
     of = max if worst else median
-    found = {name: _number(of([getattr(each.costs, name) for each in played])) for name in _FIGURES}
+    found = {name: as_number(of([getattr(each.costs, name) for each in played])) for name in _FIGURES}
     times = [each.gate_open_after_s for each in played]
     known = [each for each in times if each is not None]
-    return {**found, "gate_open_after_s": _number(of(known)) if len(known) == len(times) else None}
-
-
-def _number(value: float) -> float | int:
-    return int(value) if float(value).is_integer() else round(value, 1)
+    return {**found, "gate_open_after_s": as_number(of(known)) if len(known) == len(times) else None}
 
 
 def _rounds_data(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
@@ -91,25 +88,14 @@ def _rounds_data(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
 def _computed(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
     """Of each step: what the plan computes, and the median of what the rehearsals came to."""
     for number, step in enumerate(rehearsal.request.plan.steps, 1):
-        sums = [
-            [
-                sum(getattr(each.costs, name) for each in run.rounds if each.step == number)
-                for name in _COMPUTED
-            ]
-            for run in rehearsal.played
-        ]
-        if step.course is None or not any(
-            each.step == number for run in rehearsal.played for each in run.rounds
-        ):
+        rehearsed = figures_of(rehearsal.played, number)
+        if rehearsed is None:
             continue
         expected = step.expectation
         yield {
             "step": number,
             "computed": None if expected is None else {name: getattr(expected, name) for name in _COMPUTED},
-            "rehearsed": {
-                name: _number(median(column))
-                for name, column in zip(_COMPUTED, zip(*sums, strict=True), strict=True)
-            },
+            "rehearsed": {name: getattr(rehearsed.median, name) for name in _COMPUTED},
         }
 
 
@@ -206,7 +192,8 @@ def _computed_table(rehearsal: Rehearsal) -> Table:
     return Table(columns=columns("#STEP", "FIGURES", *_COLUMNS[:3]), rows=rows)
 
 
-def _remarks(rehearsal: Rehearsal) -> Iterator[str]:
+def rehearsal_remarks(rehearsal: Rehearsal) -> Iterator[str]:
+    """What was taken for what is not known."""
     yield from rehearsal.request.cast.remarks
     if rehearsal.request.faults_file is not None:
         yield f"played with the faults of {rehearsal.request.faults_file}"

@@ -1,0 +1,100 @@
+"""Rehearsals from several seeds as figures of each step, and what they make of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields, replace
+from statistics import median
+
+from migration.model import Finding, Level, Plan, PlanRehearsal, RehearsedStep, StepFigures
+from migration.rehearsal.rehearsed import Rehearsed
+
+RULE = "rehearsal"
+MOST_LINES = 60
+"""Of a story that a plan holds: the last ones."""
+
+
+def figures_of(played: Sequence[Rehearsed], step: int) -> RehearsedStep | None:
+    """Of a step, from 1, over all seeds; None where no round of it was played."""
+    runs = [of_run for run in played if (of_run := _of_run(run, step)) is not None]
+    if not runs:
+        return None
+    return RehearsedStep(median=_over(median, runs), worst=_over(max, runs))
+
+
+def _of_run(run: Rehearsed, step: int) -> StepFigures | None:
+    rounds = [each for each in run.rounds if each.step == step]
+    if not rounds:
+        return None
+    costs = sum((each.costs for each in rounds[1:]), rounds[0].costs)
+    times = [each.gate_open_after_s for each in rounds]
+    known = [each for each in times if each is not None]
+    return StepFigures(
+        rebalances=costs.rebalances,
+        moved=costs.moved,
+        without_owner_s=costs.without_owner_s,
+        read_twice=costs.read_twice,
+        commits_refused=costs.commits_refused,
+        lasted_s=sum(known) if len(known) == len(times) else None,
+    )
+
+
+def _over(of: Callable[[Sequence[float]], float], runs: Sequence[StepFigures]) -> StepFigures:
+    """Each figure on its own; one that is missing in a seed is missing."""
+    found: dict[str, float | None] = {}
+    for name in (each.name for each in fields(StepFigures)):
+        values = [getattr(run, name) for run in runs]
+        found[name] = None if None in values else as_number(of(values))
+    return StepFigures(**found)  # type: ignore[arg-type]
+
+
+def as_number(value: float) -> float | int:
+    """As it is printed: whole, or with one digit."""
+    return int(value) if float(value).is_integer() else round(value, 1)
+
+
+def with_rehearsal(
+    plan: Plan, at: str, played: Sequence[Rehearsed], back: Iterable[Rehearsed], told: Rehearsed | None
+) -> Plan:
+    """The plan with what its rehearsals came to; one that is not safe is blocked, and has no steps.
+
+    :param at: when it was rehearsed, in UTC
+    :param back: ways back, from rounds on the way
+    :param told: the first one that is not safe, with its story
+    """
+    runs = [*played, *back]
+    unsafe = [(run.seed, reason) for run in runs for reason in run.unsafe]
+    rehearsal = PlanRehearsal(
+        at=at,
+        seed=played[0].seed,
+        seeds=len(played),
+        safe=not unsafe,
+        unsafe=tuple(dict.fromkeys(reason for _, reason in unsafe)),
+        story=told.story[-MOST_LINES:] if told is not None and unsafe else (),
+    )
+    if unsafe:
+        seed, reason = unsafe[0]
+        finding = Finding(
+            rule=RULE,
+            level=Level.BLOCKER,
+            message=f"Rehearsed on the group as it is, the plan is not safe. Seed {seed}: {reason}.",
+            remedy="Read the story of that seed. Change what it shows, or go another way (--offline, --concurrency 1).",
+            source="kohort rehearse: docs/rehearsal.md",
+        )
+        return replace(plan, findings=(finding, *plan.findings), steps=(), moments=(), rehearsal=rehearsal)
+    steps = tuple(
+        replace(step, rehearsed=figures_of(played, number)) for number, step in enumerate(plan.steps, 1)
+    )
+    return replace(plan, steps=steps, rehearsal=rehearsal)
+
+
+def not_rehearsed(plan: Plan, why: str) -> Plan:
+    """The plan with a word on why it could not be rehearsed."""
+    finding = Finding(
+        rule=RULE,
+        level=Level.INFO,
+        message=f"The plan was not rehearsed: {why}.",
+        remedy="What its steps cost is computed only.",
+        source="kohort rehearse: docs/rehearsal.md",
+    )
+    return replace(plan, findings=(*plan.findings, finding))
