@@ -127,13 +127,18 @@ def baseline_of(case: Case) -> Baseline:
         type=group.type,
         state=group.state,
         protocol=group.protocol,
-        epoch=group.generation if group.type is GroupType.CLASSIC else group.group_epoch,
+        epoch=epoch_of(group),
         members=planned_members(case),
         topics=tuple(sorted(wanted)),
         partitions={name: case.topics[name].partitions for name in sorted(wanted) if name in case.topics}
         if case.topics
         else {},
     )
+
+
+def epoch_of(group: Group) -> int | None:
+    """Its generation or group epoch, which go on counting where a group is converted; None where it is not known."""
+    return group.generation if group.type is GroupType.CLASSIC else group.group_epoch
 
 
 def _subscribed(member: Member) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from groups.trees import Malformed, Trees, count_values
@@ -30,7 +31,19 @@ class Opened:
     """When, in UTC: `2026-03-01T12:00:00Z`."""
     went_on: bool = False
     """Whether a gate of the next step has been asked since: then this must not be noted anew."""
+    epoch: int | None = None
+    """Generation or group epoch."""
     members: tuple[PlannedMember, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """A step as it was done, as far as gates see it."""
+
+    rebalances: int | None
+    """Generations or group epochs; None where an epoch is not known, or began anew."""
+    lasted_s: int
+    """From the gate before it on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +62,9 @@ class Notes:
             return plan.baseline.members
         return None
 
-    def with_opened(self, number: int, at: str, members: tuple[PlannedMember, ...]) -> Notes:
+    def with_opened(
+        self, number: int, at: str, members: tuple[PlannedMember, ...], epoch: int | None = None
+    ) -> Notes:
         """With a gate that opened now. Once the next step has begun, what was noted before it stays.
 
         Until then the newest counts: a member that was restarted in between for another reason is not the step's doing.
@@ -57,7 +72,22 @@ class Notes:
         before = self.opened.get(number)
         if before is not None and before.went_on:
             return self
-        return replace(self, opened={**self.opened, number: Opened(at=at, members=members)})
+        return replace(self, opened={**self.opened, number: Opened(at=at, members=members, epoch=epoch)})
+
+    def measured(self, number: int) -> Measured | None:
+        """What the gates of a step, and of the one before, have seen of it; None where they were not both open."""
+        before, after = self.opened.get(number - 1), self.opened.get(number)
+        if before is None or after is None:
+            return None
+        known = before.epoch is not None and after.epoch is not None and after.epoch >= before.epoch
+        try:
+            lasted = datetime.fromisoformat(after.at) - datetime.fromisoformat(before.at)
+        except (ValueError, TypeError):  # notes are a file, in which anybody may write
+            return None
+        return Measured(
+            rebalances=(after.epoch or 0) - (before.epoch or 0) if known else None,
+            lasted_s=int(lasted.total_seconds()),
+        )
 
     def without_from(self, number: int) -> Notes:
         """Of a group that strayed: what was noted when this gate and later ones opened is true no more.

@@ -23,6 +23,7 @@ from migration.gate.judge import check_steady, judge_gate, needs_leader
 from migration.gate.notes import Notes, NotesError, fingerprint, notes_from_data, notes_to_data
 from migration.gate.observation import GateObservation
 from migration.model import Plan, PlannedMember, Step
+from migration.plan import epoch_of
 from wire.client.errors import WireError
 
 POLL_S = 2.0
@@ -256,7 +257,7 @@ class GatePoller:
                     f"{number + 1}"
                 )
             now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            notes = notes.with_opened(number, now, members)
+            notes = notes.with_opened(number, now, members, epoch_of(look.group) if look.group else None)
         self.notes.keep(notes)
         return look
 

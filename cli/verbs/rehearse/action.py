@@ -19,6 +19,7 @@ from groups.model import Cluster, Group, Topic
 from groups.what_if import WhatIf
 from groups.yaml_files import TreeError
 from migration.client_config import ClientConfig
+from migration.gate.notes import Notes
 from migration.model import Plan, Verdict
 from migration.rehearsal.cast import Cast
 from migration.rehearsal.errors import CannotRehearseError
@@ -51,6 +52,8 @@ class RehearsalRequest:
     faults_file: Path | None = None
     config_files: tuple[str, ...] = ()
     """Where the members' settings come from."""
+    notes: Notes | None = None
+    """Those of the plan's gates, where it has been carried out."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -117,6 +120,7 @@ def request_of(
     mistakes: bool = False,
     faults: Path | None = None,
     configs: Sequence[ClientConfig] = (),
+    notes: Notes | None = None,
 ) -> RehearsalRequest:
     """What the options ask for. UsageError for what cannot be rehearsed."""
     if mistakes and stop_at is not None:
@@ -139,6 +143,7 @@ def request_of(
         faults=_faults(plan, cast, faults) if faults is not None else NO_FAULTS,
         faults_file=faults,
         config_files=tuple(config.name for config in configs),
+        notes=notes,
     )
 
 

@@ -53,6 +53,7 @@ def rehearse(
     from cli.output import emit
     from cli.render.output_format import OutputFormat
     from cli.selection import opened
+    from cli.verbs.gate.action import NotesFile
     from cli.verbs.plan.action import configs_of
     from cli.verbs.plan.plan_files import read_plan
     from cli.verbs.rehearse.action import carry_out, find, request_of, status_of
@@ -71,6 +72,7 @@ def rehearse(
         mistakes=mistakes,
         faults=faults,
         configs=configs,
+        notes=NotesFile.beside(plan, read, is_written=False).notes,
     )
     rehearsal = carry_out(request, shows=story or svg is not None or output.output is OutputFormat.HTML)
     if svg is not None:

@@ -22,6 +22,7 @@ from migration.rehearsal.rehearsed import Rehearsed, RoundPlayed
 _FIGURES = ("rebalances", "moved", "without_owner_s", "read_twice", "commits_refused")
 _COLUMNS = ("#REBALANCES", "#MOVED", "#WITHOUT-OWNER-S", "#READ-TWICE", "#COMMITS-REFUSED")
 _COMPUTED = ("rebalances", "moved", "without_owner_s")
+_REHEARSED = (*_COMPUTED, "lasted_s")
 
 
 def rehearsal_document(rehearsal: Rehearsal, *, story: bool) -> Document:
@@ -86,16 +87,19 @@ def _rounds_data(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
 
 
 def _computed(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
-    """Of each step: what the plan computes, and the median of what the rehearsals came to."""
+    """Of each step: what the plan computes, the median of what the rehearsals came to, and what gates have seen."""
     for number, step in enumerate(rehearsal.request.plan.steps, 1):
         rehearsed = figures_of(rehearsal.played, number)
         if rehearsed is None:
             continue
         expected = step.expectation
+        notes = rehearsal.request.notes
+        measured = notes.measured(number) if notes is not None else None
         yield {
             "step": number,
             "computed": None if expected is None else {name: getattr(expected, name) for name in _COMPUTED},
-            "rehearsed": {name: getattr(rehearsed.median, name) for name in _COMPUTED},
+            "rehearsed": {name: getattr(rehearsed.median, name) for name in _REHEARSED},
+            "measured": None if measured is None else asdict(measured),
         }
 
 
@@ -135,7 +139,11 @@ def _blocks(rehearsal: Rehearsal, story: tuple[str, ...] | None) -> Iterator[Blo
                 for each in gone_back
             ],
         )
-    yield Heading("Computed and rehearsed, by step")
+    yield Heading(
+        "Computed, rehearsed and measured, by step"
+        if _is_measured(rehearsal)
+        else "Computed and rehearsed, by step"
+    )
     yield _computed_table(rehearsal)
     if request.mistakes:
         yield from mistakes_blocks(rehearsal)
@@ -183,13 +191,18 @@ def _who(plan: Plan, played: RoundPlayed) -> str:
     return f"{names[0]} and {len(names) - 1} more" if len(names) > 2 else " ".join(names)
 
 
+def _is_measured(rehearsal: Rehearsal) -> bool:
+    return any(each["measured"] for each in _computed(rehearsal))
+
+
 def _computed_table(rehearsal: Rehearsal) -> Table:
     rows: list[list[Cell]] = []
     for each in _computed(rehearsal):
-        for what in ("computed", "rehearsed"):
+        for what in ("computed", "rehearsed", "measured"):
             found = each[what]
-            rows.append([each["step"], what, *(found[name] if found else None for name in _COMPUTED)])
-    return Table(columns=columns("#STEP", "FIGURES", *_COLUMNS[:3]), rows=rows)
+            if found or what != "measured":
+                rows.append([each["step"], what, *((found or {}).get(name) for name in _REHEARSED)])
+    return Table(columns=columns("#STEP", "FIGURES", *_COLUMNS[:3], "#LASTED-S"), rows=rows)
 
 
 def rehearsal_remarks(rehearsal: Rehearsal) -> Iterator[str]:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from migration.gate.notes import Notes, fingerprint, notes_to_data
+from migration.plan_file import plan_from_data
 from tests.cli.command import Answer, Kohort
 
 SOURCE = "--embedded"
@@ -243,3 +245,24 @@ def test_the_picture_of_an_unsafe_plan_is_that_of_its_story(
     answer = _rehearse(kohort, plan, sample, "--svg", str(file))
     assert answer.status == 1
     assert "step 1, round 1: gate stays closed" in file.read_text()
+
+
+def test_what_gates_have_noted_is_shown_as_measured(kohort: Kohort, plan: Path, sample: Path) -> None:
+    """The rehearsal of a plan that has been carried out, on the snapshot of before."""
+    notes = Notes(plan=fingerprint(plan_from_data(yaml.safe_load(plan.read_text()))))
+    notes = notes.with_opened(0, "2026-03-01T12:00:00Z", (), 17).with_opened(
+        1, "2026-03-01T12:05:30Z", (), 23
+    )
+    notes = notes.with_opened(2, "2026-03-01T12:10:00Z", ())
+    plan.with_name(f"{plan.name}.gates").write_text(json.dumps(notes_to_data(notes)))
+    answer = _rehearse(kohort, plan, sample, "--output", "json").succeeded()
+    assert [each["measured"] for each in answer.document["computed"]] == [
+        {"rebalances": 6, "lasted_s": 330},
+        {"rebalances": None, "lasted_s": 270},
+    ]
+    table = _rehearse(kohort, plan, sample).succeeded().stdout
+    assert "Computed, rehearsed and measured, by step" in table
+    assert [line.split() for line in table.splitlines() if " measured " in line] == [
+        ["1", "measured", "6", "-", "-", "330"],
+        ["2", "measured", "-", "-", "-", "270"],
+    ]
