@@ -147,6 +147,8 @@ class Front:
     """Bins in front of it: a new id falls into one of them by chance; into the same bin, it stands behind."""
     bins: int
     """Bins that the map has."""
+    others: tuple[str, ...] = ()
+    """The followers that are in the bin of the first one."""
 
     def is_preceded_by(self, newcomer: str) -> bool:
         """Whether a member that joins under this id would come before it."""
@@ -167,7 +169,8 @@ def front_of(group: Group, *, newcomers: int = 0) -> Front | None:
     capacity = max(listed, grown_capacity(len(ids) + newcomers))
     bins = _bins(found.order, capacity)
     first = int(bins.argmin())
-    return Front(member=found.order[first], places=int(bins[first]), bins=capacity)
+    together = [found.order[each] for each in np.flatnonzero(bins == bins[first]).tolist()]
+    return Front(member=together[0], places=int(bins[first]), bins=capacity, others=tuple(together[1:]))
 
 
 def _unknown_leader(group: Group) -> str:

@@ -23,8 +23,9 @@ from assignors.assignor import Leader, Side
 from assignors.registry import known
 from groups.model import Group, GroupState, GroupType
 from groups.succession import front_of, leader_of, succession
-from migration.paths.path import BRIDGE
 
+BRIDGE = "kohort-bridge"
+"""The bridge's client id, by which gates know it; that of a console consumer in its place, too."""
 CONSUMER = "consumer"
 """The protocol type of consumers, which `connect` and others are not."""
 LONGEST_WAIT_MS = 360_000
@@ -142,7 +143,7 @@ def outlook(group: Group) -> Outlook:
         leader = leader_of(group)
         return Outlook(leader=leader, restart=None, with_user_data=with_user_data, why=why)
     front = front_of(group, newcomers=1)
-    first = [] if front is None or front.places else [front.member]
+    first = [] if front is None or front.places else [front.member, *front.others]
     return Outlook(
         leader=found.leader,
         restart=_restarts(group, first, found.leader),

@@ -56,6 +56,12 @@ def describe_migration(group: str, connection: ClusterOptions) -> str:
     return _with_group("kohort describe", group, f"--migration {connection.kohort}")
 
 
+def bridge(group: str, connection: ClusterOptions, *, runs: bool = False) -> str:
+    """`kohort bridge`: what it would take, or, where it `runs`, the bridge itself, until the group is converted."""
+    options = f"{connection.kohort} --execute --watch" if runs else connection.kohort
+    return _with_group("kohort bridge", group, options)
+
+
 def gate(step: int, connection: ClusterOptions) -> str:
     """Whether the step is complete, as an exit status; waits for it."""
     return f"kohort gate {PLAN_FILE} --step {step} --wait {connection.kohort}"

@@ -60,6 +60,8 @@ class Course:
     """None where members are only stopped."""
     guests: tuple[Guest, ...] = ()
     """Guests that this step starts; they are in its rounds too."""
+    leaving: tuple[str, ...] = ()
+    """Guests that leave by themselves when the rounds are done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from groups.model import Cluster, Group, GroupType, Member, Topic
 from migration.access import Access
+from migration.bridge import BRIDGE
 from migration.client_config import ClientConfig
 from migration.clients import (
     DeclaredClients,
@@ -19,7 +20,7 @@ from migration.commands import ClusterOptions
 from migration.expectation import foresee
 from migration.model import Baseline, Destination, Plan, Verdict
 from migration.paths.choose import choose_path, has_arrived
-from migration.paths.path import BRIDGE, Trip, planned_members
+from migration.paths.path import Trip, planned_members
 from migration.rules.assignors import lists_are_known
 from migration.rules.case import Case
 from migration.rules.catalogue import judge

@@ -116,6 +116,8 @@ class Walk:
                 yield self._stop(index + 1, members, course.manner)
             if course.manner is not Manner.STOP and course.start is not None:
                 yield self._start(index + 1, members, course.start)
+        if course.leaving:
+            yield self._stop(len(course.rounds), course.leaving, Manner.STOP)
 
     def _stop(self, number: int, origins: Sequence[str], manner: Manner) -> Moment:
         leaving = [origin for origin in origins if not self._stays(origin, manner)]

@@ -1,21 +1,26 @@
 """A librdkafka cooperative-sticky group to the consumer protocol while it goes on: by a bridge leader.
 
 librdkafka's leader copies each member's subscription user data into its assignment, and a broker refuses to convert a
-group whose assignments carry user data. A leader of another library writes none. So a temporary member of another
-library, on a topic without records, becomes the leader first: it comes first in the broker's order of succession
-(`groups.succession`), then the leader is restarted. Source: the field study, section 6 (10 of 10).
+group whose assignments carry user data. A leader of another library writes none. So a temporary member that writes none
+becomes the leader first: `kohort bridge`, which finds a place that comes first in the broker's order of succession
+(`groups.succession`); then the leader is restarted. Source: the field study, section 6 (10 of 10); docs/bridge.md.
 """
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
+from dataclasses import replace
 
 from groups.model import GroupType, Member
-from groups.succession import leader_of
+from groups.succession import leader_of, leads
+from migration import commands
+from migration.bridge import BRIDGE, outlook, subscribed_to
 from migration.course import Course, Guest, Manner, Start
 from migration.model import (
     Absent,
     Alternative,
+    Condition,
     Danger,
     Leads,
     MemberCount,
@@ -28,34 +33,43 @@ from migration.model import (
     TypeIs,
 )
 from migration.paths import configuration
-from migration.paths import path as dangers
-from migration.paths.path import BRIDGE, GONE, STABLE, Path, Trip
-from migration.paths.rolling_upgrade import FIRST, first_member, offline, other_members
+from migration.paths.path import GONE, INCONSISTENT, STABLE, Path, Trip, in_rounds
+from migration.paths.rolling_upgrade import first_member, offline, other_members
 
 EMPTY_TOPIC = "kohort-bridge-empty"
 COOPERATIVE = "cooperative-sticky"
-START, LEAD, STOP = "start-bridge", "bridge-leads", "stop-bridge"
-EASY_SIZE = 8
-"""Up to so many members a bridge finds its place after a few tries."""
+START, WAY, LEAD, BACK, STOP = "start-bridge", "make-way", "bridge-leads", "leader-back", "stop-bridge"
+AS_IT_IS = Start(assignors=(COOPERATIVE,))
+LEADS: tuple[Condition, ...] = (
+    STABLE,
+    ProtocolIs(protocol=COOPERATIVE),
+    Leads(client_id=BRIDGE),
+    NoUserData(),
+)
+GONE_BRIDGE = Stray(
+    conditions=(STABLE, Absent(client_id=BRIDGE)), message="The bridge has gone.", back_to=START
+)
 
 
 def bridge_leader(trip: Trip) -> Path:
-    """Bridge up, leader restarted, first member converted, bridge down, the rest rolled."""
+    """Bridge up, leader restarted, first member converted (the bridge leaves by itself), the rest rolled."""
     ordered = trip.ordered(trip.members)
     leader = leader_of(trip.case.group)
     # Whoever leads is restarted for the bridge; another one is the first of the consumer protocol.
     first = next((member for member in ordered if member.id != leader), ordered[0])
     rest = [member for member in ordered if member is not first]
+    in_the_way = _in_the_way(trip)
     return Path(
         name="bridge leader",
         steps=(
-            _start_bridge(trip),
-            _restart_leader(trip, [member for member in ordered if member.id == leader] or ordered, leader),
-            first_member(trip, [first], guests=1),
-            _stop_bridge(trip),
-            other_members(trip, rest, fallen_back_to=FIRST),
+            _start_bridge(trip, has_place=not in_the_way),
+            *((_make_way(trip, in_the_way),) if in_the_way else ()),
+            *(() if leads(trip.case.group, BRIDGE) else _leader_leaves(trip, leader)),
+            _convert(trip, first),
+            other_members(trip, rest, fallen_back_to=START),
         ),
         alternatives=(
+            _console_consumer(trip),
             offline(),
             Alternative(
                 title="One member after the other, as librdkafka's migration guide has it",
@@ -67,128 +81,228 @@ def bridge_leader(trip: Trip) -> Path:
                 title="A list of cooperative-sticky and range",
                 why_not="librdkafka refuses to construct such a consumer (librdkafka issues 4368 and 3589).",
             ),
-            Alternative(
-                title="Restarting members until the bridge happens to lead, without looking at the order",
-                why_not="It took up to 4 restarts in 5 trials; a bridge that comes late in the order leads only "
-                "after all that come before it have left.",
-            ),
         ),
     )
 
 
-def _start_bridge(trip: Trip) -> Step:
-    here = (STABLE, Present(client_id=BRIDGE), MemberCount(at_least=trip.size + 1))
-    several = (
-        ()
-        if trip.size <= EASY_SIZE
+def _in_the_way(trip: Trip) -> list[Member]:
+    """Followers that no new id comes before, as far as that is known: they are restarted, for ids of their own."""
+    if trip.has_bridge:
+        return []
+    found = outlook(trip.case.group)
+    ids = {each.member for each in found.restart or ()} - {found.leader}
+    return [member for member in trip.members if member.id in ids]
+
+
+def _console_consumer(trip: Trip) -> Alternative:
+    kafka = trip.connection.kafka
+    return Alternative(
+        title="Kafka's console consumer as the bridge, without `kohort bridge`",
+        why_not="Its place in the order of succession is drawn by chance, and it stays until it is stopped. Where "
+        f"Kohort cannot be a member: make a topic without records (`kafka-topics.sh {kafka} --create --if-not-exists "
+        f"--topic {EMPTY_TOPIC} --partitions 1`), and run in step 1 `kafka-console-consumer.sh {kafka} --topic "
+        f"{EMPTY_TOPIC} --group {shlex.quote(trip.group)} --command-property client.id={BRIDGE} --command-property "
+        "enable.auto.commit=false --command-property group.protocol=classic --command-property "
+        f"partition.assignment.strategy={configuration.JAVA_COOPERATIVE}` (before Kafka 4.2 the option is called "
+        "--consumer-property). While the check says that it does not come first, do what it says: mostly, stop it with "
+        "Ctrl-C, wait until it has ended, and start it again. In a large group start several at once: one in the "
+        "right place is enough. Stop it with Ctrl-C when the group is of type consumer and Stable; delete the topic.",
+    )
+
+
+def _start_bridge(trip: Trip, *, has_place: bool) -> Step:
+    """`has_place`: whether a new id may come first at once."""
+    bridge = (
+        (
+            "A bridge is a member already: leave it running, and go on with the check. A second one is refused.",
+        )
+        if trip.has_bridge
         else (
-            "In a group of this size start several bridges at once, in terminals of their own: one in the right "
-            "place is enough.",
+            "The first command below changes nothing: it shows who leads, and which members restart in which order.",
+            "Run the second one in a terminal of its own, and leave it running. It asks before it joins, and prints a "
+            "line for each step: `rejoin`, then `restart` with the member to restart (the next step here).",
         )
     )
-    return Step(  # noqa: S604 - a field, nothing is run
+    shell = () if trip.has_bridge else _bridge_commands(trip)
+    place = (Precedes(client_id=BRIDGE),) if has_place else ()
+    return Step(
         id=START,
-        title="Start the bridge: a temporary member of another library",
-        actions=(
-            f"Make a topic without records for it, {EMPTY_TOPIC}.",
-            "Start the bridge in a terminal of its own, and leave it running.",
-            "When the group is Stable, run the check, without --wait. If it says that the bridge does not come "
-            "first in the order of succession, do what it says: mostly, stop the bridge with Ctrl-C, wait until it "
-            "has ended, and start it again. It comes back under a new id, whose place is drawn by chance. Where "
-            "next to no id comes before the member in front, restart that member, as it is: it gets a new id too.",
-            *several,
-        ),
-        shell=(
-            f"kafka-topics.sh {trip.connection.kafka} --create --if-not-exists --topic {EMPTY_TOPIC} --partitions 1",
-            f"kafka-console-consumer.sh {trip.connection.kafka} --topic {EMPTY_TOPIC} --group "
-            f"{shlex.quote(trip.group)} --command-property client.id={BRIDGE} --command-property "
-            "enable.auto.commit=false --command-property group.protocol=classic --command-property "
-            f"partition.assignment.strategy={configuration.JAVA_COOPERATIVE}",
-        ),
-        expect="The bridge gets the one partition of its topic and nothing of the real ones. Cooperative members keep "
-        "what they own in the rebalance that it causes. (Before Kafka 4.2 the option is called --consumer-property.)",
+        title="Start the bridge: a temporary member that owns nothing",
+        actions=bridge,
+        shell=shell,
+        expect="The bridge joins under an id that comes first after the leader, is assigned nothing and commits "
+        "nothing. Cooperative members keep what they own in the rebalance that it causes.",
         course=Course(
             manner=Manner.START,
             rounds=((BRIDGE,),),
-            start=Start(assignors=(COOPERATIVE,)),
-            guests=(Guest(id=BRIDGE, topics=(EMPTY_TOPIC,)),),
+            start=AS_IT_IS,
+            guests=(Guest(id=BRIDGE, topics=subscribed_to(COOPERATIVE)),),
         ),
-        complete_when="The group is Stable, the bridge is a member, and it comes first of all members but the "
-        "leader in the broker's order of succession.",
-        gate=(*here, Precedes(client_id=BRIDGE)),
+        complete_when="The group is Stable, and the bridge is a member"
+        + (
+            " that comes first of all members but the leader in the broker's order of succession."
+            if has_place
+            else "."
+        ),
+        gate=(*_beside_all(trip), *place),
         dangers=(
             Danger(
-                what="The bridge subscribes to a topic of the group.",
-                symptom="It gets records and prints them: they are missing where they are wanted.",
-                then=f"Stop it. Its topic is {EMPTY_TOPIC}, and nothing is ever written to it. It commits nothing, "
-                "so the next owner reads those records again.",
+                what="Kohort cannot be a member: its own client does not know the login, or it must not run there.",
+                symptom="`the bridge cannot log in to …`, exit status 4.",
+                then="Take Kafka's console consumer as the bridge, as the ways not taken have it: the checks know "
+                "both by their client id.",
             ),
             Danger(
-                what="The bridge lists other assignors than cooperative-sticky.",
-                symptom=f"It ends with {dangers.INCONSISTENT}.",
-                then="Start it with the line above, literally.",
+                what="The bridge lists other assignors than cooperative-sticky (a console consumer).",
+                symptom=f"It ends with {INCONSISTENT}.",
+                then="Start it with its line, literally.",
             ),
         ),
-        way_back="Stop the bridge with Ctrl-C.",
+        way_back="Stop the bridge with Ctrl-C: it leaves the group.",
     )
 
 
-def _restart_leader(trip: Trip, candidates: list[Member], leader: str | None) -> Step:
-    who = (
-        (f"Restart {trip.names[leader]}, which leads the group, with its configuration as it is.",)
-        if leader is not None
-        else (
-            "Who leads is not known from this source. The broker's log names it: `Assignment received from leader M "
-            "for group G for generation N`; or `kohort describe --migration` of a live cluster. Restart that member "
-            "alone, with its configuration as it is.",
-            "Where nobody can tell: restart the members one after the other, and run the gate of this step (without "
-            "--wait) after each. As soon as it opens, the step is complete: leave the rest alone.",
-            "If the bridge has lost its place (the check of a round says so), start it anew as in step 1.",
-        )
+def _bridge_commands(trip: Trip) -> tuple[str, ...]:
+    return (
+        commands.bridge(trip.group, trip.connection),
+        commands.bridge(trip.group, trip.connection, runs=True),
     )
+
+
+def _beside_all(trip: Trip) -> tuple[Condition, ...]:
+    """The group rests with all its members and the bridge."""
+    return (STABLE, Present(client_id=BRIDGE), MemberCount(at_least=trip.size + 1))
+
+
+def _make_way(trip: Trip, in_the_way: Sequence[Member]) -> Step:
+    rounds = in_rounds(replace(trip, concurrency=1), in_the_way)
     return Step(
-        id=LEAD,
-        title="Restart the leader: the bridge leads",
+        id=WAY,
+        title="Make way: restart who comes before every new id",
         actions=(
-            *who,
-            "Nothing changes in the member's configuration: it stays on the classic protocol.",
-            *(
-                ("Stop a static leader until its session has ended: restarted at once it leads again.",)
-                if trip.has_static
-                else ()
-            ),
+            "Restart the members below with their configuration as it is. They are in the very first bin of the "
+            "broker's map of members: no bridge can come before them, and the bridge asks for each.",
+            "A new id may fall into the first bin again: then the bridge, and the check of the step, name the member. "
+            "Restart it once more.",
         ),
-        rounds=tuple(trip.name([member]) for member in candidates),
+        rounds=rounds.names,
+        expect="Each comes back under a new id, with a place of its own; the bridge joins again where that gives it a "
+        "better one. Records of a restarted member wait for seconds.",
+        course=rounds.course(Manner.RESTART, AS_IT_IS),
+        complete_when="The bridge comes first of all members but the leader in the broker's order of succession.",
+        between=_beside_all(trip),
+        gate=(*_beside_all(trip), Precedes(client_id=BRIDGE)),
+        way_back="Stop the bridge: nothing else has changed.",
+    )
+
+
+def _leader_leaves(trip: Trip, leader: str | None) -> tuple[Step, ...]:
+    """The leader restarted; a static one stopped until its session has ended, and started again."""
+    candidates = [member for member in trip.members if leader in (member.id, None)]
+    rounds = in_rounds(replace(trip, concurrency=1), candidates)
+    stops = leader is not None and candidates[0].instance is not None
+    members = MemberCount(at_least=trip.size + (0 if stops else 1))
+    lead = Step(
+        id=LEAD,
+        title=f"{'Stop' if stops else 'Restart'} the leader: the bridge leads",
+        actions=_how_it_leaves(trip, leader, stops=stops),
+        rounds=rounds.names,
         expect="The leader leaves, the bridge leads, and the next assignments come from it, without user data. "
-        "Records of the restarted member wait for seconds.",
-        course=Course(
-            manner=Manner.RESTART,
-            rounds=tuple((member.id,) for member in candidates),
-            start=Start(assignors=(COOPERATIVE,)),
-        ),
+        f"Records of the {'stopped' if stops else 'restarted'} member wait"
+        + (" until its session has ended." if stops else " for seconds."),
+        course=rounds.course(Manner.STOP if stops else Manner.RESTART, None if stops else AS_IT_IS),
         complete_when="The bridge leads, and no member's assignment carries user data.",
-        between=(STABLE, MemberCount(at_least=trip.size + 1), Precedes(client_id=BRIDGE)),
-        gate=(
-            STABLE,
-            MemberCount(at_least=trip.size + 1),
-            ProtocolIs(protocol=COOPERATIVE),
-            Leads(client_id=BRIDGE),
-            NoUserData(),
-        ),
-        strays=(
-            Stray(
-                conditions=(STABLE, Absent(client_id=BRIDGE)), message="The bridge has gone.", back_to=START
-            ),
-        ),
+        between=(STABLE, members, Precedes(client_id=BRIDGE)),
+        gate=(*LEADS, members),
+        # Where others restart than the leader, the bridge may leave for a better place, and is back in a moment.
+        strays=() if leader is None else (GONE_BRIDGE,),
         dangers=(
             Danger(
                 what="Another member than the bridge has become the leader: one joined meanwhile and took its place "
                 "in the order.",
                 symptom="The gate stays closed: the assignments still carry user data, or the bridge does not lead.",
-                then="Begin again with step 1: stop the bridge, start it, look at its place.",
+                then="Restart whom the bridge's newest line names. A console consumer: begin again with step 1.",
             ),
         ),
         way_back="Stop the bridge: a librdkafka member leads again, nothing else has changed.",
+    )
+    if not stops:
+        return (lead,)
+    back = Step(
+        id=BACK,
+        title="Start the leader of before again",
+        actions=(f"Start {trip.names[candidates[0].id]} again, with its configuration as it is.",),
+        rounds=rounds.names,
+        expect="It comes back as a follower. Cooperative members give up only what it takes.",
+        course=rounds.course(Manner.START, AS_IT_IS),
+        complete_when="The group is Stable with all its members, and the bridge leads.",
+        gate=(*LEADS, MemberCount(at_least=trip.size + 1)),
+        strays=(GONE_BRIDGE,),
+        way_back=lead.way_back,
+    )
+    return (lead, back)
+
+
+def _how_it_leaves(trip: Trip, leader: str | None, *, stops: bool) -> tuple[str, ...]:
+    if leader is None:
+        return (
+            "Who leads is not known from this source. The bridge's line `restart` names the member; so do the broker's "
+            "log (`Assignment received from leader M for group G for generation N`) and `kohort bridge` or `kohort "
+            "describe --migration` of a live cluster. Restart that member alone, with its configuration as it is: it "
+            "stays on the classic protocol.",
+            "Where nobody can tell: restart the members one after the other, and run the gate of this step (without "
+            "--wait) after each. As soon as it opens, the step is complete: leave the rest alone.",
+            *(
+                ("Stop a static leader until its session has ended: restarted at once it leads again.",)
+                if trip.has_static
+                else ()
+            ),
+        )
+    if stops:
+        return (
+            f"Stop {trip.names[leader]}, which leads the group, and leave it stopped until its session has ended "
+            "(session.timeout.ms, 45 s by default): it is static, and leads again where it comes back before.",
+        )
+    return (
+        f"Restart {trip.names[leader]}, which leads the group, with its configuration as it is: it stays on the "
+        "classic protocol.",
+    )
+
+
+def _convert(trip: Trip, first: Member) -> Step:
+    """The first member of the consumer protocol; with it the bridge leaves."""
+    step = first_member(trip, [first])
+    return replace(
+        step,
+        expect=f"{step.expect} The bridge leaves by itself when the group is of type consumer and Stable (its line "
+        "`converted`), and ends. The broker assigns then: who led does not matter any more.",
+        course=replace(step.course, leaving=(BRIDGE,)) if step.course else None,
+        complete_when=f"{step.complete_when} The bridge is gone.",
+        gate=(*step.gate, Absent(client_id=BRIDGE)),
+        strays=(
+            Stray(
+                conditions=(TypeIs(type=GroupType.CLASSIC), STABLE, Absent(client_id=BRIDGE)),
+                message="The group is classic and the bridge is gone: a librdkafka member leads and writes user data.",
+                back_to=START,
+            ),
+            *step.strays,
+        ),
+        dangers=(
+            *step.dangers,
+            Danger(
+                what="The bridge ends before the group is of type consumer.",
+                symptom="The group is classic, a librdkafka member leads, and the first member of the consumer "
+                "protocol gets GROUP_ID_NOT_FOUND.",
+                then="Begin again with step 1.",
+            ),
+            Danger(
+                what="The bridge does not leave.",
+                symptom=f"The group is of type consumer and Stable, and the check says that {BRIDGE} is a member.",
+                then="A console consumer stays until it is stopped: press Ctrl-C where it runs.",
+            ),
+        ),
+        way_back=f"{step.way_back} The leader writes user data again once the bridge has gone: the way begins with "
+        "step 1 then.",
     )
 
 
@@ -207,44 +321,8 @@ def stop_left_bridge(trip: Trip) -> Step:
             Danger(
                 what="Nobody knows where the bridge runs.",
                 symptom=f"`kohort describe --members` shows {BRIDGE} and its host.",
-                then="End the console consumer on that host.",
+                then="End its process on that host.",
             ),
         ),
         way_back="Nothing to go back to: the bridge consumes nothing.",
-    )
-
-
-def _stop_bridge(trip: Trip) -> Step:
-    return Step(  # noqa: S604 - a field, nothing is run
-        id=STOP,
-        title="Stop the bridge",
-        actions=("Stop the bridge with Ctrl-C (every one, if there are several).", "Delete its topic."),
-        shell=(f"kafka-topics.sh {trip.connection.kafka} --delete --topic {EMPTY_TOPIC}",),
-        expect="The broker assigns now; who led does not matter any more. No partition of the real topics moves.",
-        course=Course(manner=Manner.STOP, rounds=((BRIDGE,),)),
-        complete_when="The bridge is gone and the consumer group is Stable with all its members.",
-        gate=(
-            TypeIs(type=GroupType.CONSUMER),
-            STABLE,
-            MemberCount(at_least=trip.size),
-            Absent(client_id=BRIDGE),
-        ),
-        strays=(
-            Stray(
-                conditions=(TypeIs(type=GroupType.CLASSIC), STABLE, Absent(client_id=BRIDGE)),
-                message="The group is classic again and the bridge is gone: a librdkafka member leads and writes "
-                "user data.",
-                back_to=START,
-            ),
-        ),
-        dangers=(
-            Danger(
-                what="The bridge is stopped before the group is of type consumer.",
-                symptom="The group is classic, a librdkafka member leads, and the next first member of the consumer "
-                "protocol gets GROUP_ID_NOT_FOUND.",
-                then="Begin again with step 1.",
-            ),
-        ),
-        way_back="Nothing to go back to: the bridge has done its work. Should the group fall back to classic later, "
-        "its leader writes user data again, and the way begins with step 1.",
     )

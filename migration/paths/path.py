@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from groups.model import GroupState, GroupType, Member, MemberProtocol
+from migration.bridge import BRIDGE
 from migration.clients import LIBRARIES, MemberClient, version_text
 from migration.commands import ClusterOptions
 from migration.course import Course, Manner, Start
@@ -41,8 +42,6 @@ class Path:
     alternatives: tuple[Alternative, ...] = ()
 
 
-BRIDGE = "kohort-bridge"
-"""Client id of the temporary member that leads a group over (`bridge_leader.py`)."""
 EAGER = ("range", "roundrobin", "sticky")
 """Kafka's own eager assignors, as the protocol names them."""
 POLICY = "group.consumer.migration.policy"
@@ -205,9 +204,9 @@ def in_rounds(trip: Trip, members: Sequence[Member], *, at_once: bool = False) -
     )
 
 
-def all_back(trip: Trip, guests: int = 0) -> tuple[Condition, ...]:
-    """The group rests with all its members (and guests); those of the rounds so far are new ones."""
-    return (STABLE, MemberCount(at_least=max(trip.size + guests, 1)), Replaced())
+def all_back(trip: Trip) -> tuple[Condition, ...]:
+    """The group rests with all its members; those of the rounds so far are new ones."""
+    return (STABLE, MemberCount(at_least=max(trip.size, 1)), Replaced())
 
 
 def restart_actions(trip: Trip, rounds: Rounds) -> tuple[str, ...]:

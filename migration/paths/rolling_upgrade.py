@@ -54,7 +54,7 @@ def convert(trip: Trip, left: Sequence[Member]) -> tuple[Step, ...]:
     return (first, other_members(trip, rest, fallen_back_to=FIRST)) if rest else (first,)
 
 
-def first_member(trip: Trip, first: Sequence[Member], *, guests: int = 0) -> Step:
+def first_member(trip: Trip, first: Sequence[Member]) -> Step:
     """The one that converts the group, and the one whose failure costs least."""
     rounds = in_rounds(trip, first)
     return Step(
@@ -67,7 +67,7 @@ def first_member(trip: Trip, first: Sequence[Member], *, guests: int = 0) -> Ste
         course=rounds.course(Manner.RESTART, _start(trip)),
         complete_when="The group is of type consumer and Stable, with all its members, and one of them speaks the "
         "consumer protocol.",
-        gate=(CONSUMER, *all_back(trip, guests), Speaking(protocol=MemberProtocol.CONSUMER, at_least=1)),
+        gate=(CONSUMER, *all_back(trip), Speaking(protocol=MemberProtocol.CONSUMER, at_least=1)),
         dangers=(dangers.refused_upgrade(trip), dangers.leftovers(trip), *dangers.of_statics(trip)),
         way_back="Wait for Stable, stop the new member, and start it as it was. The group is classic again when the "
         "last member of the consumer protocol has left (a static one: when a classic one has taken its place); not "

@@ -10,12 +10,12 @@ from random import Random
 from coordinator.simulation.result import Violation
 from coordinator.simulation.scenario import MemberScript
 from groups.model import Group
+from migration.bridge import BRIDGE
 from migration.client_config import ClientConfig
 from migration.gate.answers import Judgement, cannot_tell
 from migration.gate.judge import check_steady, judge_gate
 from migration.gate.observation import GateObservation
 from migration.model import Plan, PlannedMember, Step
-from migration.paths.path import BRIDGE
 from migration.rehearsal.acts import Act, Place, round_of, undoing
 from migration.rehearsal.cast import Cast, cast_of
 from migration.rehearsal.errors import CannotRehearseError

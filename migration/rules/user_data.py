@@ -108,7 +108,7 @@ def _past(case: Case, way: OnlineWay | None) -> str:
     match way:
         case OnlineWay.BRIDGE_LEADER:
             return (
-                "A bridge leader: a temporary member of another library comes to lead, and its assignments carry "
+                "A bridge leader (`kohort bridge`): a temporary member comes to lead, and its assignments carry "
                 "none. Or stop all members and start them on the consumer protocol."
             )
         case OnlineWay.RANGE_FIRST:

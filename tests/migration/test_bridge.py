@@ -9,6 +9,7 @@ import pytest
 from groups.model import Client, Group, GroupState, GroupType, Member, UserData
 from groups.succession import succession
 from migration.bridge import (
+    BRIDGE,
     LONGEST_WAIT_MS,
     NO_TOPIC,
     REJOINS,
@@ -21,7 +22,6 @@ from migration.bridge import (
     subscribed_to,
     unrest,
 )
-from migration.paths.path import BRIDGE
 
 # One letter each: the bin of a map of 16 is the letter's code modulo 16, so "p" comes before "a", "b" and "c".
 FIRST, A, B, C = "p", "a", "b", "c"
@@ -101,6 +101,8 @@ def test_the_leader_alone_is_restarted_where_an_id_may_come_first() -> None:
 
 def test_a_follower_in_the_first_bin_is_restarted_before_the_leader() -> None:
     assert restarts(group(member(FIRST), member(A))) == [(FIRST, Manner.RESTART), (A, Manner.RESTART)]
+    two = group(member(FIRST), member("0"), member(A))
+    assert restarts(two) == [(FIRST, Manner.RESTART), ("0", Manner.RESTART), (A, Manner.RESTART)]
 
 
 def test_a_static_leader_is_stopped_and_a_static_follower_is_restarted() -> None:

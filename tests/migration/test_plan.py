@@ -97,11 +97,11 @@ WAYS = {
     "librdkafka-to-consumer": (LIBRDKAFKA, CONSUMER, [], ["first-member", "other-members"]),
     "librdkafka-cooperative-to-consumer": (
         LIBRDKAFKA_STICKY, CONSUMER, [],
-        ["start-bridge", "bridge-leads", "first-member", "stop-bridge", "other-members"],
+        ["start-bridge", "bridge-leads", "first-member", "other-members"],
     ),
     "half-java-cooperative-to-consumer": (
         replace(LIBRDKAFKA_STICKY, members=(*LIBRDKAFKA_STICKY.members, member("j", "java", "4.1.0"))), CONSUMER, [],
-        ["start-bridge", "bridge-leads", "first-member", "stop-bridge", "other-members"],
+        ["start-bridge", "bridge-leads", "first-member", "other-members"],
     ),
     "one-member-to-consumer": (replace(LIBRDKAFKA, members=LIBRDKAFKA.members[:1]), CONSUMER, [], ["first-member"]),
     "one-static-member-to-consumer": (ONE_STATIC, CONSUMER, [], ["first-member"]),

@@ -7,7 +7,7 @@ from itertools import chain
 
 import pytest
 
-from groups.model import Group, GroupState, GroupType, MemberProtocol, Subscription
+from groups.model import Group, GroupState, GroupType, MemberProtocol, Subscription, UserData
 from migration.commands import ClusterOptions
 from migration.course import Manner
 from migration.model import (
@@ -276,11 +276,58 @@ def test_the_bridge_is_gated_by_its_place_its_lead_and_the_user_data() -> None:
     assert steps["bridge-leads"].config == ()
     # Whoever was restarted for the bridge is not the first to be converted.
     assert steps["first-member"].rounds == (("m1",),)
-    assert Absent(client_id=bridge) in steps["stop-bridge"].gate
+    # It leaves by itself.
+    assert Absent(client_id=bridge) in steps["first-member"].gate
+    assert steps["first-member"].course is not None
+    assert steps["first-member"].course.leaving == (bridge,)
     assert steps["other-members"].rounds == (("m2",), ("m3",))
-    (_, console) = steps["start-bridge"].shell
-    assert "--command-property partition.assignment.strategy=org.apache.kafka" in console
-    assert f"--command-property client.id={bridge}" in console
+    assert steps["start-bridge"].shell == (
+        'kohort bridge payments -b "$BOOTSTRAP"',
+        'kohort bridge payments -b "$BOOTSTRAP" --execute --watch',
+    )
+
+
+def test_the_console_consumer_is_the_way_without_kohort_in_the_group() -> None:
+    group, to, clients, _ = WAYS["librdkafka-cooperative-to-consumer"]
+    (console,) = [each for each in plan(group, to, *clients).alternatives if "console consumer" in each.title]
+    assert "--command-property partition.assignment.strategy=org.apache.kafka" in console.why_not
+    assert "--command-property client.id=kohort-bridge" in console.why_not
+
+
+def in_the_map(*ids: str, leader: str, static: str | None = None) -> Plan:
+    """The plan of a group of librdkafka whose members are listed as the broker's map has them: of one letter each,
+    whose bin of 16 is its code modulo 16."""
+    group, to, clients, _ = WAYS["librdkafka-cooperative-to-consumer"]
+    members = tuple(
+        replace(
+            group.members[0],
+            id=each,
+            client=replace(group.members[0].client, id=f"m{each}"),
+            instance=each if each == static else None,
+            owned={"orders": (number,)},
+            user_data=UserData(assignment=b"d"),
+        )
+        for number, each in enumerate(ids)
+    )
+    return plan(replace(group, members=members, leader=leader), to, *clients)
+
+
+def test_followers_that_no_bridge_comes_before_restart_first() -> None:
+    steps = by_id(in_the_map("p", "0", "b", leader="b"))
+    assert list(steps) == ["start-bridge", "make-way", "bridge-leads", "first-member", "other-members"]
+    place = Precedes(client_id="kohort-bridge")
+    assert steps["make-way"].rounds == (("m0",), ("mp",))
+    assert [place in steps[name].gate for name in ("start-bridge", "make-way")] == [False, True]
+    assert place not in steps["make-way"].between
+
+
+def test_a_static_leader_stays_stopped_until_the_bridge_leads() -> None:
+    steps = by_id(in_the_map("a", "b", leader="b", static="b"))
+    lead, back = steps["bridge-leads"], steps["leader-back"]
+    assert [lead.manner, back.manner] == [Manner.STOP, Manner.START]
+    assert lead.rounds == back.rounds == (("b",),)
+    assert {MemberCount(at_least=2), Leads(client_id="kohort-bridge")} <= set(lead.gate)
+    assert {MemberCount(at_least=3), Leads(client_id="kohort-bridge")} <= set(back.gate)
 
 
 def test_with_an_unknown_leader_members_restart_until_the_bridge_leads() -> None:
@@ -393,7 +440,9 @@ def test_commands_can_be_pasted(group: str, name: str) -> None:
     made = plan(replace(GROUP, id=group), COOPERATIVE)
     assert made.steps[0].commands[1] == f'kohort describe {name} --migration -b "$BOOTSTRAP"'
     bridged = replace(WAYS["librdkafka-cooperative-to-consumer"][0], id=group)
-    assert f" --group {name} " in plan(bridged, CONSUMER).steps[0].shell[1]
+    made = plan(bridged, CONSUMER)
+    assert made.steps[0].shell[0] == f'kohort bridge {name} -b "$BOOTSTRAP"'
+    assert f" --group {name} " in made.alternatives[0].why_not
 
 
 def test_an_id_may_look_like_an_option() -> None:

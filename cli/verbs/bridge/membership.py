@@ -35,8 +35,7 @@ from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswe
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.records import ClassicMemberValue
 from coordinator.engine.topics import TopicImage, TopicInfo
-from migration.bridge import LONGEST_WAIT_MS, subscribed_to
-from migration.paths.path import BRIDGE
+from migration.bridge import BRIDGE, LONGEST_WAIT_MS, subscribed_to
 from wire.client.address import Address
 from wire.client.client import KafkaClient
 from wire.client.cluster import ClusterMetadata

@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from tests.kafka.wait import wait_until
 from tests.migration.end_to_end.application import Application
 from tests.migration.end_to_end.deployment import Deployment
 from tests.migration.end_to_end.shell import Background, Shell
@@ -21,12 +22,13 @@ PLAN_FILE = "PLAN.yaml"
 """As runbooks call it."""
 OPEN, CLOSED = 0, 1
 WAIT = re.compile(r" --wait\b")
-STOP_GUEST = "Stop the bridge"
+GUEST_LEAVES = "The bridge is gone."
 RESTART = re.compile(r"\bfirst in the order of succession, .*: restart (?P<name>[^\s,]+)")
 PLACE_S = 240.0
 """For a guest to find its place: one try in eight succeeds at least, and takes some 3 s."""
-RUNS_ON = "kafka-console-consumer"
-"""A command that does not come back by itself."""
+BRIDGE, CONSOLE = "kohort bridge", "kafka-console-consumer"
+"""Commands that do not come back by themselves: the bridge where it is to `--execute`."""
+COMMAND = re.compile(r"`(kafka-[^`]+)`")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,8 @@ class Follower:
     looks: list[Look] = field(default_factory=list)
     guests: list[Background] = field(default_factory=list)
     """Temporary members that a step's own commands started."""
+    is_without_bridge: bool = False
+    """Whether the plan's console consumer takes the place of `kohort bridge`."""
 
     def make_plan(self, *options: str) -> dict[str, Any]:
         """Have the plan of the group at rest made and written to its file; return it."""
@@ -80,11 +84,10 @@ class Follower:
         """Carry out one step: its gate is closed before and open afterwards."""
         whole = step["commands"][0]
         self.expect(whole, CLOSED)
-        if any(action.startswith(STOP_GUEST) for action in step["actions"]):
-            self._stop_guests()
-        self._run(step["shell"])
-        if any(RUNS_ON in command for command in step["shell"]):
-            self._find_a_place(step)
+        shell = self._shell_of(step)
+        self._run(shell)
+        if any(map(runs_on, shell)):
+            self._find_a_place(step, shell[-1])
         for number, names in enumerate(step["rounds"] or self._everybody(), 1):
             between = step["round_command"]
             if between:
@@ -92,6 +95,8 @@ class Follower:
             self.do(step, names)
             if between:
                 self.wait(of_round(between, number))
+        if GUEST_LEAVES in step["complete_when"]:
+            self._see_off()
         self.wait(whole)
 
     def do(self, step: dict[str, Any], names: Iterable[str]) -> None:
@@ -130,9 +135,19 @@ class Follower:
         applications = self.deployment.applications
         return [] if any(one.running for one in applications.values()) else [list(applications)]
 
-    def _find_a_place(self, step: dict[str, Any]) -> None:
-        """Where the check says that the guest does not come first: do what it says, and ask again."""
-        (command,) = (one for one in step["shell"] if RUNS_ON in one)
+    def _shell_of(self, step: dict[str, Any]) -> Sequence[str]:
+        """What to run in a step: its commands, or those of the way that the plan has without a bridge of Kohort's."""
+        shell: Sequence[str] = step["shell"]
+        if not self.is_without_bridge or not any(BRIDGE in command for command in shell):
+            return shell
+        ways = self.plan["alternatives"]
+        return next(found for way in ways if (found := COMMAND.findall(way["why_not"])))
+
+    def _find_a_place(self, step: dict[str, Any], command: str) -> None:
+        """Where the check says that the guest does not come first: do what it says, and ask again.
+
+        A bridge of Kohort's moves by itself: it is left to it.
+        """
         deadline = time.monotonic() + PLACE_S
         while time.monotonic() < deadline:
             look = self._look(WAIT.sub("", step["commands"][0]), waits=False)
@@ -144,10 +159,25 @@ class Follower:
                 time.sleep(0.3)
             elif advice["name"] in self.deployment.applications:
                 self.deployment.applications[advice["name"]].restart()
-            else:
+            elif CONSOLE in command:
                 self._stop_guests()
                 self._run([command])
+            else:
+                time.sleep(0.3)
         raise TimeoutError(f"not first within {PLACE_S:g} s: {self.looks[-1]}\n{self._complaints()}")
+
+    def _see_off(self) -> None:
+        """The group is converted: a bridge ends by itself, and did what it is for; a console consumer is stopped."""
+        if self.is_without_bridge:
+            wait_until(
+                lambda: (view := self.deployment.view()).kind == "consumer" and view.state == "Stable",
+                "the group is of type consumer and Stable",
+            )
+            self._stop_guests()
+            return
+        for guest in self.guests:
+            assert guest.end() == 0, guest.tail()
+        self.guests.clear()
 
     def _stop_guests(self) -> None:
         for guest in self.guests:
@@ -156,8 +186,9 @@ class Follower:
 
     def _run(self, commands: Iterable[str]) -> None:
         for command in commands:
-            if RUNS_ON in command:
-                self.guests.append(self.shell.start(command.removesuffix("&")))
+            if runs_on(command):
+                # It asks on a terminal, and here is none.
+                self.guests.append(self.shell.start(f"{command} --yes" if BRIDGE in command else command))
                 continue
             done = self.shell.run(command)
             assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
@@ -182,6 +213,11 @@ class Follower:
 
     def _applications(self) -> Iterator[Application]:
         yield from self.deployment.applications.values()
+
+
+def runs_on(command: str) -> bool:
+    """Whether it does not come back by itself."""
+    return CONSOLE in command or (BRIDGE in command and "--execute" in command)
 
 
 def stops(step: dict[str, Any]) -> bool:

@@ -107,6 +107,10 @@ class Background:
                 self.kill()
                 raise TimeoutError(f"Ctrl-C did not end it within {STOP_S:g} s:\n{self.tail()}") from None
 
+    def end(self) -> int:
+        """Wait until it ends by itself; its exit status."""
+        return self._process.wait(TIMEOUT_S)
+
     def tail(self, lines: int = 40) -> str:
         """The last lines that it said, those that begin with a blank (configurations) left out."""
         said = self.said.read_text(errors="replace").splitlines()

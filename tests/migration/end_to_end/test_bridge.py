@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from migration.paths.path import BRIDGE
+from migration.bridge import BRIDGE
 from tests.kafka.groups import MemberView, describe
 from tests.kafka.wait import wait_until
 from tests.migration.end_to_end.bridged import (

@@ -150,6 +150,18 @@ def test_plan_is_followed_to_its_end(asked: Journey, deploy: Deploy, follow: Fol
     deployment.finish().check()
 
 
+@LONG
+def test_the_console_consumer_is_a_bridge_too(deploy: Deploy, follow: Follow, tools: ToolHost) -> None:
+    """The way that the plan has without Kohort in the group."""
+    deployment = deploy(librdkafka("cooperative-sticky"))
+    follower = follow(deployment)
+    follower.is_without_bridge = True
+    follower.make_plan(*TO_CONSUMER.split())
+    follower.follow()
+    assert state_of(deployment, tools) == ("Consumer", "uniform", "Stable", str(len(deployment.applications)))
+    deployment.finish().check()
+
+
 def state_of(deployment: Deployment, tools: ToolHost) -> tuple[str, str, str, str]:
     """Type, assignor, state and number of members of the group, as Kafka's own tool prints them."""
     servers = ("--bootstrap-server", deployment.broker.bootstrap)
