@@ -128,6 +128,8 @@ class Process:
         self.number = 0
         """Which process of its member it is, from 0 on."""
         self.member: Member
+        self.lost_requests = 0
+        """How many failed with their connection."""
         self.last_error = ""
         """The class of the last exception; empty again with the next assignment."""
         self.after_error = after_error
@@ -222,6 +224,7 @@ class Process:
         if self._waits(self.fail, number):
             return
         self._committing.pop(number, None)
+        self.lost_requests += 1
         self._watcher.failed(self)
         self.member.failed(number, self._schedule.now_ms)
         self._step()

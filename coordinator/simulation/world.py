@@ -167,6 +167,11 @@ class World:
             case AskCommitted():
                 process.committed()
 
+    def prescribe(self, name: str, member_id: str) -> None:
+        """The id that the next process of a member gets, as its coordinator would make it."""
+        number, ids = self._starting.get(name, -1) + 1, self._member_ids.get(name, [])
+        self._member_ids[name] = [*ids[:number], *[""] * (number - len(ids)), member_id]
+
     def _start(self, name: str) -> None:
         running = self.processes.get(name)
         if running is not None and running.is_running:

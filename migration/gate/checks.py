@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from groups.model import Group, GroupState, GroupType, Member, MemberProtocol
-from groups.succession import front_of, leader_of, leads, precedes, succession
+from groups.succession import Front, front_of, leader_of, leads, precedes, succession
 from migration.gate.answers import Check, await_all, cannot_tell, count, name_all, no, yes
 from migration.gate.observation import GateObservation, Turnover, is_named, outcomes
 from migration.model import (
@@ -235,11 +235,12 @@ def _precedes(condition: Precedes, group: Group, tag: str) -> Check:
         return yes(tag, text)
     if not _holders(group.members, wanted):
         return no(tag, f"{wanted} is no member")
+    front = front_of(group)
     return no(
         tag,
-        f"{wanted} does not come first in the order of succession{_how_to_come_first(group, wanted)}",
-        # The order changes with the members alone.
-        by_waiting=group.state is not GroupState.STABLE,
+        f"{wanted} does not come first in the order of succession{_how_to_come_first(group, wanted, front)}",
+        # The order changes with the members alone: `kohort bridge` joins again where an id may come first.
+        by_waiting=group.state is not GroupState.STABLE or (front is not None and front.places > 0),
     )
 
 
@@ -247,9 +248,8 @@ FEW_PLACES = 2
 """With fewer bins than these in front, trying again is not worth while."""
 
 
-def _how_to_come_first(group: Group, wanted: str) -> str:
+def _how_to_come_first(group: Group, wanted: str, front: Front | None) -> str:
     """A new id falls into a bin by chance; a follower in one of the first bins leaves it next to none."""
-    front = front_of(group)
     if front is None:
         return f": restart {wanted}, for a new member id, and ask again"
     first = next(PlannedMember.of(member) for member in group.members if member.id == front.member)
@@ -259,7 +259,10 @@ def _how_to_come_first(group: Group, wanted: str) -> str:
             f", {name_all([first])} does, and {chance}: restart {first.label} with its configuration as it is, "
             "for a new member id of its own, and ask again"
         )
-    return f", {name_all([first])} does: restart {wanted}, for a new member id, and ask again ({chance})"
+    return (
+        f", {name_all([first])} does: restart {wanted}, for a new member id, and ask again ({chance}); `kohort bridge` "
+        "joins again by itself"
+    )
 
 
 def _leads(condition: Leads, group: Group, tag: str) -> Check:
@@ -316,7 +319,8 @@ def _others(_: OthersAlso, observed: GateObservation, tag: str) -> Check:
     since = observed.roster
     if since is None:
         return cannot_tell(tag, "who belongs to the group is not known", by_waiting=False)
-    if not since.surplus:
+    planned = observed.since_plan
+    if not since.surplus or (planned is not None and not planned.surplus):
         return no(tag, "nobody is there who is not in the plan")
     text = f"not in the plan: {name_all(since.surplus)}"
     known = {one.label for one in (*since.stayed, *since.gone)}

@@ -28,6 +28,7 @@ from migration.model import (
     Precedes,
     Present,
     ProtocolIs,
+    Replaced,
     Step,
     Stray,
     TypeIs,
@@ -190,8 +191,8 @@ def _make_way(trip: Trip, in_the_way: Sequence[Member]) -> Step:
         "better one. Records of a restarted member wait for seconds.",
         course=rounds.course(Manner.RESTART, AS_IT_IS),
         complete_when="The bridge comes first of all members but the leader in the broker's order of succession.",
-        between=_beside_all(trip),
-        gate=(*_beside_all(trip), Precedes(client_id=BRIDGE)),
+        between=(*_beside_all(trip), Replaced()),
+        gate=(*_beside_all(trip), Replaced(), Precedes(client_id=BRIDGE)),
         way_back="Stop the bridge: nothing else has changed.",
     )
 
@@ -212,7 +213,7 @@ def _leader_leaves(trip: Trip, leader: str | None) -> tuple[Step, ...]:
         + (" until its session has ended." if stops else " for seconds."),
         course=rounds.course(Manner.STOP if stops else Manner.RESTART, None if stops else AS_IT_IS),
         complete_when="The bridge leads, and no member's assignment carries user data.",
-        between=(STABLE, members, Precedes(client_id=BRIDGE)),
+        between=(STABLE, members, Replaced(), Precedes(client_id=BRIDGE)),
         gate=(*LEADS, members),
         # Where others restart than the leader, the bridge may leave for a better place, and is back in a moment.
         strays=() if leader is None else (GONE_BRIDGE,),

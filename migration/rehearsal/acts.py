@@ -37,11 +37,12 @@ class Act:
 
 
 def round_of(plan: Plan, step: int, round_: int, scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:
-    """What a round of a step, both from 1, does to its members, whose `scripts` so far are known."""
+    """What a round of a step, both from 1, does to its members, whose `scripts` so far are known; guests (`guest.py`)
+    act by themselves."""
     course = plan.steps[step - 1].course
     if course is None:
         return ()
-    members = course.rounds[round_ - 1]
+    members = [member for member in course.rounds[round_ - 1] if member in scripts]
     if course.manner is Manner.STOP or course.start is None:
         return tuple(Act(member=member, script=None) for member in members)
     away_s = plan.bounce_s if course.manner is Manner.RESTART else 0.0
@@ -51,7 +52,11 @@ def round_of(plan: Plan, step: int, round_: int, scripts: Mapping[str, MemberScr
 
 
 def undoing(course: Course, acts: Sequence[Act], scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:
-    """What undoes acts of a course before which the members had these `scripts`."""
+    """What undoes acts of a course before which the members had these `scripts`: nothing, where they run as before."""
     if course.manner is Manner.START:
         return tuple(Act(member=act.member, script=None) for act in acts)
-    return tuple(Act(member=act.member, script=scripts[act.member], away_s=act.away_s) for act in acts)
+    return tuple(
+        Act(member=act.member, script=scripts[act.member], away_s=act.away_s)
+        for act in acts
+        if act.script != scripts[act.member]
+    )

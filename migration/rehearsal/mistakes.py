@@ -62,7 +62,7 @@ def mistakes_in(plan: Plan, cast: Cast) -> tuple[Made | Inapplicable, ...]:
         made = [
             each
             for number, step in enumerate(plan.steps, 1)
-            if step.course is not None and step.course.rounds
+            if step.course is not None and step.course.rounds and not step.course.guests
             for each in ways(_Step(plan=plan, cast=cast, number=number, course=step.course))
         ]
         found += made or [Inapplicable(mistake=mistake, why=why_not)]

@@ -10,16 +10,19 @@ from random import Random
 from coordinator.simulation.result import Violation
 from coordinator.simulation.scenario import MemberScript
 from groups.model import Group
-from migration.bridge import BRIDGE
+from migration.bridge import BRIDGE, Manner, Restart
 from migration.client_config import ClientConfig
+from migration.course import Course, Start
 from migration.gate.answers import Judgement, cannot_tell
 from migration.gate.judge import check_steady, judge_gate
 from migration.gate.observation import GateObservation
 from migration.model import Plan, PlannedMember, Step
+from migration.rebalancing import SESSION_S
 from migration.rehearsal.acts import Act, Place, round_of, undoing
 from migration.rehearsal.cast import Cast, cast_of
 from migration.rehearsal.errors import CannotRehearseError
 from migration.rehearsal.faults import NO_FAULTS, PlanFaults
+from migration.rehearsal.guest import Bridge
 from migration.rehearsal.rehearsed import Look, Rehearsed, RoundPlayed, Shown, WayBack
 from migration.rehearsal.stage import Found, Stage
 
@@ -28,6 +31,8 @@ ASK_S = 2.0
 STEADY_S = 1.0
 PATIENCE_S = 300.0
 """How long a gate is waited for, from the start of the processes on: as `kohort gate --wait` does."""
+OF_BRIDGE = frozenset({"precedes", "leads", "no-user-data"})
+"""Checks that a bridge has to bring about."""
 RESOLUTION_S = 0.001
 """Of simulated time."""
 SETTLING_S = 30.0
@@ -68,8 +73,6 @@ def cast_for(plan: Plan, found: Found, configs: Sequence[ClientConfig] = ()) -> 
                 f"step {number} ({step.title}): the plan does not say what its members speak then; plan anew, or it "
                 "is a step that only its own application carries out"
             )
-        if step.course is not None and step.course.guests:
-            raise CannotRehearseError(f"step {number} ({step.title}): a bridge leader is not rehearsed yet")
     if not places(plan):
         raise CannotRehearseError("the plan stops and starts nobody: there is nothing to rehearse")
     return cast_of(found.group, plan.baseline.members, configs)
@@ -130,10 +133,13 @@ class Play:
         """How the rounds so far have each member run; None: not at all."""
         self._began_with: dict[int, tuple[PlannedMember, ...]] = {}
         """By step: who was in the group when it began."""
+        self._bridge: Bridge | None = None
+        self._obeyed: set[str] = set()
+        """Ids of members that it asked to be restarted."""
 
     def play(self, stop_at: Place | None, last_step: int | None) -> Rehearsed:
         stage = self._stage
-        stage.begin()
+        stage.begin(leader=stage.found.group.leader if _has_guests(self._plan) else None)
         misplaced = stage.misplaced()
         self._began_with[1] = self._members()
         start = stage.group()
@@ -179,7 +185,9 @@ class Play:
         course = self._plan.steps[number - 1].course
         acts = self._spread(round_of(self._plan, number, round_, stage.scripts))
         if course is not None:
-            self._undo.append(undoing(course, acts, stage.scripts))
+            if undo := undoing(course, acts, stage.scripts):
+                self._undo.append(undo)
+            self._welcome(course)
         self._planned |= {act.member: act.script for act in acts}
         self._perform(place, self._hands(place, acts, stage.scripts))
         opened = not self._has_rounds(number) or self._opens(place, round_)
@@ -205,6 +213,25 @@ class Play:
         """Processes that are started together are up one after the other, in an order that the seed says."""
         late_s = [0.0, *(self._operator.uniform(0, SPREAD_S) for _ in acts[1:])]
         return tuple(each.up_later(by_s) for each, by_s in zip(acts, late_s, strict=False))
+
+    def _welcome(self, course: Course) -> None:
+        """Have the guests of a step come."""
+        for guest in course.guests:
+            self._bridge = Bridge(self._stage, guest, course.start or Start(), self._seed)
+            self._bridge.enter()
+
+    def _obey(self, asked: Restart | None) -> bool:
+        """Restart whom the bridge asks for, once; whether that was done."""
+        stage = self._stage
+        if asked is None or asked.member in self._obeyed:
+            return False
+        self._obeyed.add(asked.member)
+        member = stage.origin_of(asked.member)
+        if self._planned.get(member, stage.scripts[member]) is None:
+            return False  # it is stopped, and its session has not ended
+        away_s = self._plan.bounce_s + (SESSION_S if asked.manner is Manner.STOP else 0.0)
+        stage.perform(Act(member=member, script=stage.scripts[member], away_s=away_s))
+        return True
 
     def _afterwards(self, last: Place) -> None:
         """What hands do when all is done: the last gate is asked again."""
@@ -246,7 +273,12 @@ class Play:
                 if again.open and check_steady(group, after).holds:
                     break
                 judged = again
-            if judged.is_final and not judged.open:
+            closed_by = {*self._looks[-1].closed_by}
+            if self._bridge is not None and closed_by & OF_BRIDGE and judged.strayed is None:
+                # Its place changes as members restart: whoever follows the plan asks again.
+                if closed_by <= OF_BRIDGE and self._obey(self._bridge.asks):
+                    end_s = stage.now_s + self._plan.bounce_s + PATIENCE_S
+            elif judged.is_final and not judged.open:
                 self._unsafe.append(f"{what} says that the group has strayed: {'; '.join(judged.reasons)}")
                 return False
             if stage.now_s >= end_s:
@@ -323,6 +355,9 @@ class Play:
                 stage.perform(act)
             stage.wait(self._plan.bounce_s)
             arrived = stage.rest()
+        if self._bridge is not None and arrived:
+            self._bridge.leave()  # it came before all that
+            arrived = stage.rest()
         now = stage.group()
         arrived = arrived and now is not None and start is not None and _alike(now, start)
         if not arrived:
@@ -344,6 +379,10 @@ def places(plan: Plan) -> tuple[Place, ...]:
         for number, step in enumerate(plan.steps, 1)
         for round_ in range(1, len(_rounds(step)) + 1)
     )
+
+
+def _has_guests(plan: Plan) -> bool:
+    return any(step.course is not None and step.course.guests for step in plan.steps)
 
 
 def _flaw(fallen: Violation) -> str:

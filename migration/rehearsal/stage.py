@@ -34,6 +34,8 @@ PATIENCE_S = 600.0
 STOP_S = 30.0
 """How long a process that is stopped is waited for, and how often it is looked at."""
 LOOK_S = 0.1
+HEAD_START_S = 1.0
+"""Of a leader: enough to be the first to join."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,8 +117,10 @@ class Stage:
 
     # What is done to it.
 
-    def begin(self) -> None:
+    def begin(self, *, leader: str | None = None) -> None:
         """Start everybody as found: first those of the classic protocol, as they were first where both are spoken.
+
+        `leader` is to lead, where that matters: it joins first.
 
         :raises CannotRehearseError: the group as it was found does not come to rest
         """
@@ -124,6 +128,9 @@ class Stage:
             protocol: [one.name for one in self._cast.actors.values() if one.script.protocol == protocol]
             for protocol in ("classic", "consumer")
         }
+        if leader in self._names:
+            self.world.play(Start(at=0, member=self._names[leader]))
+            self.wait(HEAD_START_S)
         for names in filter(None, by_protocol.values()):
             for name in names:
                 self.world.play(Start(at=0, member=name))
@@ -249,6 +256,11 @@ class Stage:
     def name_of(self, member: str) -> str:
         """What a reader calls it."""
         return self._names[member]
+
+    def origin_of(self, member_id: str) -> str:
+        """What acts call the member that has this id now. :raises StopIteration: it is none of the group as found"""
+        name = self.world.name_of(member_id)
+        return next(member for member, each in self._names.items() if each == name)
 
     def refusals(self) -> tuple[Refusal, ...]:
         """Errors that members were answered so far; none where there is no story."""

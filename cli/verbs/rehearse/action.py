@@ -88,7 +88,8 @@ def find(plan: Plan, source: Source) -> Found:
     described = source.describe([plan.group], offsets=False)
     if not described.items:
         raise ending(described.problems[0])
-    (group,) = described.items
+    leader_matters = any(step.course and step.course.guests for step in plan.steps)
+    (group,) = source.with_leaders(described.items) if leader_matters else described.items
     wanted = wanted_topics([group], WhatIf())
     found = found_of(source, group, source.cluster(), source.topics(wanted, end_offsets=False).items)
     differences = is_of_group(plan, found).differences

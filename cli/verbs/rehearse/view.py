@@ -186,7 +186,9 @@ def _rounds_table(rehearsal: Rehearsal) -> Table:
 
 
 def _who(plan: Plan, played: RoundPlayed) -> str:
-    rounds = plan.steps[played.step - 1].rounds
+    step = plan.steps[played.step - 1]
+    # The text of a step without members has no rounds: it is about a guest.
+    rounds = step.rounds or (step.course.rounds if step.course else ())
     names = rounds[played.round - 1] if played.round <= len(rounds) else ()
     return f"{names[0]} and {len(names) - 1} more" if len(names) > 2 else " ".join(names)
 

@@ -21,8 +21,10 @@ def plan(kohort: Kohort, sample: Path, tmp_path: Path) -> Path:
     return _written(kohort, sample, tmp_path, "billing")
 
 
-def _written(kohort: Kohort, sample: Path, directory: Path, group: str) -> Path:
-    question = f"plan {group} --to cooperative --client java:3.7.0 --output yaml --embedded"
+def _written(
+    kohort: Kohort, sample: Path, directory: Path, group: str, to: str = "cooperative --client java:3.7.0"
+) -> Path:
+    question = f"plan {group} --to {to} --output yaml --embedded"
     file = directory / f"{group}.yaml"
     file.write_text(kohort.quick(question, sample).succeeded().stdout)
     return file
@@ -44,6 +46,17 @@ def test_a_safe_plan(kohort: Kohort, plan: Path, sample: Path) -> None:
     assert document["computed"][0]["rehearsed"]["rebalances"] == 6
     for each in document["rounds"]:
         assert all(each["worst"][name] >= each[name] for name in ("rebalances", "moved", "gate_open_after_s"))
+
+
+def test_a_bridge_leader(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
+    """Of members whose assignments carry user data."""
+    plan = _written(kohort, sample, tmp_path, "search-indexer", "consumer --client librdkafka:2.16.0")
+    answer = _rehearse(kohort, plan, sample, "--seeds", "3").succeeded()
+    assert "search-indexer: bridge leader\n\nSafe: rehearsed from 3 seeds." in answer.stdout
+    assert any("kohort-bridge" in line for line in answer.stdout.splitlines())
+    document = _rehearse(kohort, plan, sample, "--output", "json").document
+    assert [each["rehearsed"]["moved"] for each in document["computed"]] == [0, 12, 12, 12]
+    assert all(each["arrived"] for each in document["back"])
 
 
 def test_stopping_in_the_middle(kohort: Kohort, plan: Path, sample: Path) -> None:

@@ -1,0 +1,100 @@
+"""A guest on the stage: the bridge, which does what `kohort bridge` does, by the same decisions (`migration.bridge`).
+
+Theory of operation. It joins as a member of Java's library, under an id that comes first: a broker hands out ids before
+the group learns of them, so one is drawn here and prescribed. Twice a second it observes the group, as the command
+does, and takes the next step: it joins again, asks for restarts (`asks`), or leaves.
+
+What differs: it joins a group without user data too, for a rehearsed one is so young that it may have none yet.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from uuid import UUID
+
+from coordinator.simulation.scenario import Close, MemberScript
+from coordinator.simulation.scenario import Restart as Starts
+from groups.model import GroupType
+from migration.bridge import Crossing, Move, Restart, Step, comes_first, unrest
+from migration.course import Guest, Start
+from migration.rehearsal.cast import NEAREST, started
+from migration.rehearsal.stage import Stage
+
+OBSERVE_MS = 500
+CONFIG = {"session.timeout.ms": "10000", "heartbeat.interval.ms": "500"}
+"""As `kohort bridge` has them."""
+MOST_IDS = 2_000
+"""How many ids are drawn for a place."""
+
+
+class Bridge:
+    """See the module. It is called by its client id in the world."""
+
+    def __init__(self, stage: Stage, guest: Guest, start: Start, seed: int) -> None:
+        self._stage, self._name = stage, guest.id
+        self._script = started(MemberScript(library=NEAREST, topics=guest.topics, config=CONFIG), start)
+        self._ids = Random(f"{seed} {guest.id}")  # noqa: S311
+        self._crossing = Crossing()
+        self._step = Step(move=Move.REJOIN, why="the bridge joins")
+        self._id: str | None = None
+        """Its member id; None while it is joining."""
+
+    @property
+    def asks(self) -> Restart | None:
+        """Whom it asks to be restarted first; None where it asks for nothing."""
+        return self._step.restart[0] if self._step.restart else None
+
+    def enter(self) -> None:
+        """Join, and be a member until there is nothing left to do."""
+        self._observe()
+
+    def leave(self) -> None:
+        """As on Ctrl-C."""
+        self._take(Step(move=Move.LEAVE, why="it is stopped"))
+
+    def _observe(self) -> None:
+        if self._step.move in (Move.LEAVE, Move.CONVERTED):
+            return
+        if self._stage.answers:
+            self._take(self._next() or self._step)
+        schedule = self._stage.world.schedule
+        schedule.at(schedule.now_ms + OBSERVE_MS, self._observe)
+
+    def _next(self) -> Step | None:
+        """What comes next; None while it is on its way into the group, or out of it."""
+        process = self._stage.world.processes.get(self._name)
+        if process is None or not process.is_running:
+            return self._join()
+        if process.lost_requests:
+            return Step(move=Move.LEAVE, why="its connection was lost")
+        if not process.member.is_settled or (self._step.move is Move.REJOIN and self._id is not None):
+            return None
+        if self._id not in (None, process.member.member_id):
+            return Step(move=Move.LEAVE, why="the coordinator no longer knows the bridge")
+        self._id = process.member.member_id
+        return self._crossing.next_step(self._stage.group(), self._id, self._stage.world.schedule.now_ms)
+
+    def _join(self) -> Step | None:
+        """Start its process once the group is at rest, under an id that comes first."""
+        group = self._stage.group()
+        if group is None or unrest(group) is not None:
+            return None
+        if group.type is not GroupType.CLASSIC:
+            return Step(move=Move.LEAVE, why=f"it is a group of type {group.type.value}")
+        for _ in range(MOST_IDS):
+            drawn = f"{self._name}-{UUID(int=self._ids.getrandbits(128), version=4)}"
+            if comes_first(group, drawn):
+                self._id = None
+                self._stage.world.prescribe(self._name, drawn)
+                self._stage.world.play(Starts(at=0, member=self._name, script=self._script))
+                return None
+        return Step(move=Move.LEAVE, why=f"none of {MOST_IDS} ids comes first in the order of succession")
+
+    def _take(self, step: Step) -> None:
+        if step == self._step:
+            return
+        self._step = step
+        world = self._stage.world
+        world.story.tell(self._name, f"{step.move.value}: {step.why}")
+        if step.move in (Move.REJOIN, Move.LEAVE, Move.CONVERTED):
+            world.play(Close(at=0, member=self._name))

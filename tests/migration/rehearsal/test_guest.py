@@ -1,0 +1,98 @@
+"""Plans with a bridge leader, played: the bridge comes first, leads, and leaves when the group is converted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from groups.model import Group, UserData
+from migration.model import Plan
+from migration.rehearsal.play import cast_for, places, rehearse
+from migration.rehearsal.rehearsed import Rehearsed
+from migration.rehearsal.stage import Found
+from tests.migration.cases import CONSUMER, NEW
+from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
+
+
+def carrying(leader: str | None, *, static: bool = False) -> Group:
+    """A group of librdkafka on cooperative-sticky, whose leader, `m1` or another one, writes user data.
+
+    No new id comes before that of m2.
+    """
+    group = classic_group("librdkafka:2.16.0", "cooperative-sticky", static=static)
+    members = tuple(replace(each, user_data=UserData(assignment=b"d")) for each in group.members)
+    leads = next((each.id for each in members if each.client.id == leader), None)
+    return replace(group, members=members, leader=leads)
+
+
+def in_map_order(group: Group) -> Group:
+    """The same, its members listed as the broker's map has them, so that a plan knows their order."""
+    by_name = {each.client.id: each for each in group.members}
+    return replace(group, members=tuple(by_name[name] for name in ("m2", "m1", "m3")))
+
+
+def play(of: Plan, group: Group, seed: int = 1, *, stop_at: tuple[int, int] | None = None) -> Rehearsed:
+    found = Found(group=group, cluster=NEW, topics=TOPICS)
+    return rehearse(of, found, cast_for(of, found), seed, stop_at=stop_at, tells=True)
+
+
+def steps(of: Plan) -> list[str]:
+    return [step.id for step in of.steps]
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_a_bridge_leads_the_group_over(seed: int) -> None:
+    group = carrying("m2")
+    of = plan_of(group, CONSUMER)
+    played = play(of, group, seed)
+    assert played.unsafe == ()
+    assert [(each.step, each.round) for each in played.rounds] == list(places(of))
+    # It comes; the leader goes, comes, and gets something; the first member goes and comes, and the bridge leaves.
+    assert [each.costs.rebalances for each in played.rounds[:3]] == [1, 3, 3]
+    assert played.rounds[0].costs.moved == 0
+    assert {each.costs.read_twice for each in played.rounds} == {0}
+    said = [line for line in played.story if "kohort-bridge  " in line]
+    assert sum("lead: the bridge leads, and no assignment carries user data" in line for line in said) >= 1
+    assert sum("converted: the group has been converted and is Stable" in line for line in said) == 1
+    assert not any("onPartitionsAssigned: orders" in line for line in said)
+    assert "GROUP_ID_NOT_FOUND" not in {each.error for each in played.refusals}
+
+
+def test_without_the_bridge_the_first_member_is_refused() -> None:
+    """Also in a group that is so young that no assignment carries user data yet: the restart brings it."""
+    group = carrying("m2")
+    of = plan_of(group, CONSUMER)
+    at_once = [replace(step, strays=()) for step in of.steps if step.id in ("first-member", "other-members")]
+    played = play(replace(of, steps=tuple(at_once)), group)
+    assert "GROUP_ID_NOT_FOUND" in {each.error for each in played.refusals}
+    assert "the gate of step 1 stays closed" in played.unsafe[0]
+    assert len(played.rounds) == 1
+
+
+@pytest.mark.parametrize("leader", ["m1", "m2", None])
+@pytest.mark.parametrize("static", [False, True])
+def test_whoever_leads_the_plan_is_safe_and_so_is_every_way_back(leader: str | None, static: bool) -> None:
+    group = carrying(leader, static=static)
+    of = plan_of(group, CONSUMER)
+    assert ("leader-back" in steps(of)) == (static and leader is not None)
+    assert play(of, group).unsafe == ()
+    for place in places(of):
+        played = play(of, group, stop_at=place)
+        assert played.unsafe == (), place
+        assert played.back is not None
+        assert played.back.arrived
+
+
+def test_a_follower_that_no_bridge_comes_before_is_restarted_first() -> None:
+    """By the plan, where the group's order is known; else when the bridge asks for it."""
+    known = in_map_order(carrying("m1"))
+    of = plan_of(known, CONSUMER)
+    assert steps(of) == ["start-bridge", "make-way", "bridge-leads", "first-member", "other-members"]
+    assert of.steps[1].rounds == (("m2",),)
+    asked = plan_of(carrying("m1"), CONSUMER)
+    assert "make-way" not in steps(asked)
+    for each, group in ((of, known), (asked, carrying("m1"))):
+        played = play(each, group)
+        assert played.unsafe == ()
+        assert any("m2-00000000-0000-4000-8000-000000000002 precedes" in line for line in played.story)
