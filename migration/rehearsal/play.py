@@ -12,7 +12,7 @@ from coordinator.simulation.scenario import MemberScript
 from groups.model import Group
 from migration.bridge import BRIDGE, Manner, Restart
 from migration.client_config import ClientConfig
-from migration.course import Course, Start
+from migration.course import Course, Guest, Start
 from migration.gate.answers import Judgement, cannot_tell
 from migration.gate.judge import check_steady, judge_gate
 from migration.gate.observation import GateObservation
@@ -118,9 +118,16 @@ class Play:
     """A plan on a stage, from a seed of the operator's pauses."""
 
     def __init__(
-        self, plan: Plan, stage: Stage, seed: int, hands: Hands, faults: PlanFaults = NO_FAULTS
+        self,
+        plan: Plan,
+        stage: Stage,
+        seed: int,
+        hands: Hands,
+        faults: PlanFaults = NO_FAULTS,
+        invites: Callable[[Stage, Guest, Start, int], Bridge] = Bridge,
     ) -> None:
         self._plan, self._stage, self._seed = plan, stage, seed
+        self._invites = invites
         self._hands, self._faults = hands, faults
         self._operator = Random(f"{seed} operator")  # noqa: S311
         self._rounds: list[RoundPlayed] = []
@@ -217,7 +224,7 @@ class Play:
     def _welcome(self, course: Course) -> None:
         """Have the guests of a step come."""
         for guest in course.guests:
-            self._bridge = Bridge(self._stage, guest, course.start or Start(), self._seed)
+            self._bridge = self._invites(self._stage, guest, course.start or Start(), self._seed)
             self._bridge.enter()
 
     def _obey(self, asked: Restart | None) -> bool:

@@ -159,6 +159,22 @@ def test_a_guest_takes_nothing_and_its_coming_and_going_moves_nothing() -> None:
     assert [seat.away for seat in found.moments[2].seats] == [False, False, False, True]
 
 
+def test_a_guest_leaves_when_the_rounds_are_done() -> None:
+    group = group_of("cooperative-sticky", 3, 12)
+    guest = Guest(id="bridge", topics=("empty",))
+    come = Course(manner=Manner.START, rounds=(("bridge",),), start=COOPERATIVE, guests=(guest,))
+    first = Course(rounds=((group.members[0].id,),), start=CONSUMER, leaving=("bridge",))
+    found = foreseen(group, come, first)
+    assert [(m.step, m.round, m.stopped, m.started) for m in found.moments[2:]] == [
+        (2, 1, (group.members[0].id,), ()),
+        (2, 1, (), (group.members[0].id,)),
+        (2, 1, ("bridge",), ()),
+    ]
+    last = found.moments[-1]
+    assert (last.type, last.rebalances, last.moved) == (GroupType.CONSUMER, 1, 0)
+    assert last.seats[-1].away
+
+
 @pytest.mark.parametrize("protocol", ["range", "roundrobin", "sticky", "cooperative-sticky"])
 @pytest.mark.parametrize("members", [1, 2, 5])
 @pytest.mark.parametrize("together", [1, 2])

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
+from migration.bridge import Manner, Restart
 from tests.cli.command import Kohort
 from tests.cli.verbs.watch.running import Running, in_pipe
 from tests.kafka.wait import wait_until
@@ -28,6 +29,25 @@ def bridge(deployment: Deployment, directory: Path, *options: str, name: str = "
     (directory / "home").mkdir(exist_ok=True)
     with in_pipe(Kohort(directory / "home"), directory, *command, name=name) as running:
         yield running
+
+
+class RealBridge:
+    """What `Play` asks of a guest, of the command."""
+
+    def __init__(self, running: Callable[[], AbstractContextManager[Running]]) -> None:
+        self._starts, self._stack = running, ExitStack()
+        self.process: Running | None = None
+
+    def enter(self) -> None:
+        self.process = self._stack.enter_context(self._starts())
+
+    def leave(self) -> None:
+        self._stack.close()
+
+    @property
+    def asks(self) -> Restart | None:
+        member = to_restart(self.process) if self.process else None
+        return Restart(member=member, manner=Manner.RESTART, why="") if member else None
 
 
 def moves(running: Running) -> list[str]:

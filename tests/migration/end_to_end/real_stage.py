@@ -46,7 +46,9 @@ class RealStage:
 
     # What is done to it.
 
-    def begin(self) -> None:
+    def begin(self, *, leader: str | None = None) -> None:
+        """As it is, whoever leads."""
+        self._has_leader = leader is not None
         self._deployment.wait_rest()
         self._began_ns = time.monotonic_ns()
 
@@ -158,7 +160,14 @@ class RealStage:
     def group(self) -> Group | None:
         with live_source(self._deployment.broker) as source:
             items = source.describe([self._deployment.group], offsets=False).items
+            if self._has_leader:
+                items = source.with_leaders(items)
         return items[0] if items else None
+
+    def origin_of(self, member_id: str) -> str:
+        return next(
+            member for member, each in self._cast.actors.items() if member_id.startswith(f"{each.name}-")
+        )
 
     def refusals(self) -> tuple[Refusal, ...]:
         """Exceptions that named an error of the protocol, by their names there."""

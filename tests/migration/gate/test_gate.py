@@ -395,6 +395,16 @@ def test_an_order_that_is_not_told_is_not_an_unknown_leader() -> None:
     assert "the members are not listed in a broker's order" in check.text
 
 
+def test_who_was_stopped_in_the_step_before_is_no_stranger() -> None:
+    """m2 was away when the step began, and was there when the plan was made."""
+    plan = replace(BOUNCES, steps=(Step(title="t", actions=(), gate=(MemberCount(at_least=3),)),) * 2)
+    assert ask(plan, 2, classic(1, 2, 1), began=classic(1, 0, 1)).open is True
+    stranger = replace(BEFORE, members=(*classic(1, 2, 1).members, member("m9", 1, place=3)))
+    found = ask(plan, 2, stranger, began=classic(1, 0, 1))
+    assert found.strayed is not None
+    assert "not in the plan" in found.strayed.message
+
+
 def test_two_bridges_are_one_more_member() -> None:
     """The second one would hide that a member is missing."""
     gate = (MemberCount(at_least=4), Present(client_id="kohort-bridge"))
