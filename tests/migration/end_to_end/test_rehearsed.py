@@ -21,6 +21,7 @@ from migration.model import Plan
 from migration.rehearsal.play import Play, as_planned, cast_for, rehearse
 from migration.rehearsal.rehearsed import Rehearsed
 from tests.cli.sources.live_source import live_source
+from tests.migration.end_to_end.bridged import RealBridge, bridge
 from tests.migration.end_to_end.conftest import Deploy, Follow
 from tests.migration.end_to_end.deployment import Fleet
 from tests.migration.end_to_end.fleets import CLASSIC, java, librdkafka
@@ -66,6 +67,11 @@ JOURNEYS = (
         fleet=Fleet(library="librdkafka", config={"group.protocol": "consumer"}),
         to="--to classic --client librdkafka:2.16.0",
     ),
+    Journey(
+        name="bridge",
+        fleet=librdkafka("cooperative-sticky"),
+        to="--to consumer --client librdkafka:2.16.0",
+    ),
 )
 
 
@@ -88,8 +94,12 @@ def test_a_plan_costs_what_was_rehearsed(
     assert [run.unsafe for run in rehearsed if run.unsafe] == []
 
     stage: Any = RealStage(found, cast, deployment)
-    measured = Play(plan, stage, 1, as_planned).play(None, None)
+    command: Any = RealBridge(lambda: bridge(deployment, tmp_path))
+    measured = Play(plan, stage, 1, as_planned, invites=lambda *_: command).play(None, None)
+    command.leave()
     assert measured.unsafe == ()
+    # It left when the group was converted.
+    assert command.process is None or command.process.process.returncode == 0
     rows = list(compared(plan, rehearsed, measured))
     _write_down(journey.name, rows)
     assert [row for row in rows if not row.agrees] == []
