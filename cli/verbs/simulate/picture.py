@@ -136,7 +136,7 @@ def costs_in_words(costs: Costs) -> str:
 
 def member_lanes(result: Result, axis: Axis) -> Iterator[Lane]:
     """What happened to the world, a lane for each member, and the seconds."""
-    members = sorted(result.scenario.members)
+    members = sorted({*result.scenario.members, *(each.member for each in result.presence)})
     drawn = [_member(member, result, axis) for member in members[:MOST_LANES]]
     marks = list(round_places(int(axis.start * 1000), int(axis.end * 1000)))
     world = _world(result, axis)

@@ -279,3 +279,11 @@ def test_what_gates_have_noted_is_shown_as_measured(kohort: Kohort, plan: Path, 
         ["1", "measured", "6", "-", "-", "330"],
         ["2", "measured", "-", "-", "-", "270"],
     ]
+
+
+def test_the_bridge_has_a_lane_in_the_picture(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
+    question = "plan search-indexer --to consumer --client librdkafka:2.16.0 --output yaml --embedded"
+    plan, file = tmp_path / "PLAN.yaml", tmp_path / "rehearsal.svg"
+    plan.write_text(kohort.quick(question, sample).succeeded().stdout)
+    _rehearse(kohort, plan, sample, "--stop-at", "3.1", "--svg", str(file)).succeeded()
+    assert "kohort-bridge runs from" in file.read_text()
