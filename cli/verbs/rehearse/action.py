@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from migration.rehearsal.figures import not_rehearsed, with_rehearsal
 from migration.rehearsal.mistakes import Inapplicable, Made, mistakes_in
 from migration.rehearsal.play import cast_for, is_of_group, places, rehearse
 from migration.rehearsal.rehearsed import Rehearsed
+from migration.rehearsal.settings import with_settings
 from migration.rehearsal.stage import Found
 from migration.rehearsal.symptoms import GateOutcome, MistakePlayed, play_mistake, worst_of
 from migration.walk import sampled
@@ -54,6 +55,8 @@ class RehearsalRequest:
     """Where the members' settings come from."""
     notes: Notes | None = None
     """Those of the plan's gates, where it has been carried out."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """In the place of the brokers' and the members' own; `found` and `cast` have them."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -122,6 +125,7 @@ def request_of(
     faults: Path | None = None,
     configs: Sequence[ClientConfig] = (),
     notes: Notes | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> RehearsalRequest:
     """What the options ask for. UsageError for what cannot be rehearsed."""
     if mistakes and stop_at is not None:
@@ -130,8 +134,8 @@ def request_of(
         raise UsageError(_nothing(plan))
     _refuse_strangers(configs, found.group)
     try:
-        cast = cast_for(plan, found, configs)
-    except CannotRehearseError as error:
+        found, cast = with_settings(found, cast_for(plan, found, configs), settings or {})
+    except (CannotRehearseError, InvalidSetting) as error:
         raise UsageError(f"{plan.group}: {error}") from None
     place = None if stop_at is None else _place(plan, stop_at)
     return RehearsalRequest(
@@ -145,6 +149,7 @@ def request_of(
         faults_file=faults,
         config_files=tuple(config.name for config in configs),
         notes=notes,
+        settings=settings or {},
     )
 
 

@@ -38,6 +38,14 @@ def rehearse(
             "[MEMBER|LIBRARY=]FILE",
         ),
     ] = None,
+    set_: Annotated[
+        list[str] | None,
+        option(
+            "--set",
+            "Play with this setting of the brokers or of all members; repeatable.",
+            "NAME=VALUE",
+        ),
+    ] = None,
     story: Annotated[bool, option("--story", "Print what happened, line by line.")] = False,
     svg: Annotated[
         Path | None, option("--svg", "Draw who owned what, round by round, in one of the seeds.", "FILE")
@@ -59,6 +67,7 @@ def rehearse(
     from cli.verbs.rehearse.action import carry_out, find, request_of, status_of
     from cli.verbs.rehearse.picture import write_picture
     from cli.verbs.rehearse.view import rehearsal_document
+    from cli.verbs.simulate.options import settings_of
 
     read, configs = read_plan(plan), configs_of(client_config or ())
     with opened(source) as groups:
@@ -73,6 +82,7 @@ def rehearse(
         faults=faults,
         configs=configs,
         notes=NotesFile.beside(plan, read, is_written=False).notes,
+        settings=settings_of(set_ or ()),
     )
     rehearsal = carry_out(request, shows=story or svg is not None or output.output is OutputFormat.HTML)
     if svg is not None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 from cli.counts import counted
 from cli.render.cells import Cell
 from cli.render.document import Block, Code, Document, Heading, Table, Text, columns
-from cli.verbs.rehearse.action import Rehearsal
+from cli.verbs.rehearse.action import Rehearsal, RehearsalRequest
 from cli.verbs.rehearse.mistakes import mistakes_blocks, mistakes_data
 from cli.verbs.rehearse.picture import picture_of
 from migration.model import Plan
@@ -39,6 +38,7 @@ def rehearsal_document(rehearsal: Rehearsal, *, story: bool) -> Document:
             "seed": request.seeds[0],
             "seeds": len(request.seeds),
             "faults": str(request.faults_file) if request.faults_file else None,
+            "settings": dict(request.settings),
             "safe": rehearsal.is_safe,
             "rounds": list(_rounds_data(rehearsal)),
             "back": [
@@ -106,15 +106,17 @@ def _computed(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
 def _unsafe_data(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
     for run in (*rehearsal.played, *rehearsal.back):
         for reason in run.unsafe:
-            yield {"seed": run.seed, "reason": reason, "replay": _replay(run, rehearsal.request.faults_file)}
+            yield {"seed": run.seed, "reason": reason, "replay": _replay(run, rehearsal.request)}
 
 
-def _replay(run: Rehearsed, faults: Path | None) -> str:
+def _replay(run: Rehearsed, request: RehearsalRequest) -> str:
     words = ["kohort", "rehearse", "PLAN.yaml", "--seed", str(run.seed)]
     if run.back is not None:
         words += ["--stop-at", f"{run.back.step}.{run.back.round}"]
-    if faults is not None:
-        words += ["--faults", str(faults)]
+    if request.faults_file is not None:
+        words += ["--faults", str(request.faults_file)]
+    for name, value in request.settings.items():
+        words += ["--set", f"{name}={value}"]
     return shlex.join([*words, "--story"])
 
 
@@ -212,6 +214,9 @@ def rehearsal_remarks(rehearsal: Rehearsal) -> Iterator[str]:
     yield from rehearsal.request.cast.remarks
     if rehearsal.request.faults_file is not None:
         yield f"played with the faults of {rehearsal.request.faults_file}"
+    if rehearsal.request.settings:
+        given = " ".join(f"{name}={value}" for name, value in rehearsal.request.settings.items())
+        yield f"played with {given}; the plan was made for the settings as they are"
     misplaced = max((run.misplaced for run in rehearsal.played), default=0)
     if misplaced:
         yield (

@@ -14,6 +14,7 @@ from types import FrameType
 
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.progress import Progress
+from cli.verbs.simulate.options import settings_of
 from coordinator.errors import InvalidSetting
 from coordinator.simulation import random_scenario
 from coordinator.simulation.broken_rules import BROKEN_RULES
@@ -182,7 +183,7 @@ def request_of(
         seeds=range(first, first + count),
         limit=limit or LIMIT,
         processes=jobs or len(os.sched_getaffinity(0)),
-        settings=dict(_setting(text) for text in settings),
+        settings=settings_of(settings),
         break_rule=break_rule,
     )
     for variant in request.variants if request.settings else ():
@@ -203,13 +204,6 @@ def check_settings(source: Source, settings: Mapping[str, str], variant: Variant
     except InvalidSetting as error:
         given = " ".join(f"{name}={value}" for name, value in settings.items())
         raise UsageError(f"{source.name} with {given}, {variant.value}: {error}") from None
-
-
-def _setting(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name or not value:
-        raise UsageError(f"--set {text}: write NAME=VALUE, as session.timeout.ms=10000")
-    return name, value
 
 
 def carry_out(request: Request) -> Simulated:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Annotated
 
+from cli.errors import UsageError
 from cli.options import option
 
 
@@ -25,3 +27,14 @@ BrokenRule = Annotated[
     str | None, option("--break", "Switch this safety rule off, to see which invariant falls.", "RULE")
 ]
 Limit = Annotated[int | None, option("--limit", "Stop a run after so many steps.", "STEPS", min=1, max=2**53)]
+
+
+def settings_of(texts: Sequence[str]) -> Mapping[str, str]:
+    """What `--set` gives, the last value of each name. :raises UsageError: one has no name or no value"""
+    settings: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name or not value:
+            raise UsageError(f"--set {text}: write NAME=VALUE, as session.timeout.ms=10000")
+        settings[name] = value
+    return settings

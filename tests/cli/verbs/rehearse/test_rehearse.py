@@ -11,6 +11,7 @@ import yaml
 from migration.gate.notes import Notes, fingerprint, notes_to_data
 from migration.plan_file import plan_from_data
 from tests.cli.command import Answer, Kohort
+from tests.cli.schemas import faults
 
 SOURCE = "--embedded"
 
@@ -287,3 +288,22 @@ def test_the_bridge_has_a_lane_in_the_picture(kohort: Kohort, sample: Path, tmp_
     plan.write_text(kohort.quick(question, sample).succeeded().stdout)
     _rehearse(kohort, plan, sample, "--stop-at", "3.1", "--svg", str(file)).succeeded()
     assert "kohort-bridge runs from" in file.read_text()
+
+
+def test_other_settings_than_the_group_has(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
+    """A plan to convert the group online, where the brokers would not do it."""
+    file = tmp_path / "plan.yaml"
+    line = "plan billing --to consumer --output yaml --embedded"
+    file.write_text(kohort.quick(line, sample).succeeded().stdout)
+    assert _rehearse(kohort, file, sample).succeeded()
+    setting = "group.consumer.migration.policy=disabled"
+    answer = _rehearse(kohort, file, sample, "--set", setting)
+    assert answer.status == 1
+    assert f"--set {setting} --story" in " ".join(answer.stdout.split())
+    assert f"played with {setting}" in answer.stderr
+    document = _rehearse(kohort, file, sample, "--set", setting, "--output", "json").document
+    assert faults(document) == []
+    assert document["settings"] == {"group.consumer.migration.policy": "disabled"}
+    refused = _rehearse(kohort, file, sample, "--set", "group.consumer.migration.polcy=disabled")
+    assert refused.status == 2
+    assert "'group.consumer.migration.policy' meant" in refused.stderr

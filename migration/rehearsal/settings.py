@@ -1,0 +1,73 @@
+"""A rehearsal under other settings than the group was found with: the plan and its gates stay as they are.
+
+A setting of the coordinator is the brokers', also where the group has one of its own; one of a consumer is that of every
+member, whenever it is started. The session timeout and the heartbeat interval are both: the members' under the classic
+protocol, and the brokers' (`group.consumer.…`, with the bound that is in the way) under the consumer protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+from coordinator.consumer.settings import MemberSettings
+from coordinator.engine.config import Config
+from coordinator.errors import InvalidSetting
+from coordinator.simulation.scenario_checks import CLASSIC_SETTINGS, unknown
+from coordinator.simulation.variants import of_brokers
+from migration.rehearsal.cast import Cast
+from migration.rehearsal.stage import Found
+
+_OF_MEMBERS = tuple(each.name.replace("_", ".") for each in fields(MemberSettings))
+NAMES = (*Config.names(), *_OF_MEMBERS)
+"""Of everything that can be set."""
+_OF_GROUP = "group."
+"""Before the name that a group's own setting has, it is the brokers' name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Altered:
+    """Settings by whose they are."""
+
+    brokers: Mapping[str, str]
+    members: Mapping[str, str]
+
+
+def altered(settings: Mapping[str, str], given: Mapping[str, str] | None = None) -> Altered:
+    """What these mean where the brokers have `given`.
+
+    :raises InvalidSetting: a name that is none of NAMES, or a value that no consumer has
+    """
+    brokers: dict[str, str] = {}
+    members: dict[str, str] = {}
+    for name, value in settings.items():
+        if name in _OF_MEMBERS:
+            MemberSettings.parse({name: value})
+            members[name] = value
+            if name in CLASSIC_SETTINGS:
+                brokers |= of_brokers(name, int(value), Config.parse(given or {}))
+        elif name in Config.names():
+            brokers[name] = value
+        else:
+            raise InvalidSetting(unknown("setting", name, NAMES))
+    return Altered(brokers=brokers, members=members)
+
+
+def with_settings(found: Found, cast: Cast, settings: Mapping[str, str]) -> tuple[Found, Cast]:
+    """The same group and members with these settings in the place of theirs.
+
+    :raises InvalidSetting: as `altered`; what brokers refuse shows when it is played
+    """
+    if not settings:
+        return found, cast
+    theirs = found.cluster.settings or {}
+    own = found.group.settings or {}
+    new = altered(settings, {name: value for name, value in theirs.items() if name in Config.names()})
+    cluster = replace(found.cluster, settings={**theirs, **new.brokers})
+    kept = {name: value for name, value in own.items() if f"{_OF_GROUP}{name}" not in new.brokers}
+    actors = {
+        member: replace(actor, script=replace(actor.script, config={**actor.script.config, **new.members}))
+        for member, actor in cast.actors.items()
+    }
+    group = replace(found.group, settings=kept)
+    return replace(found, cluster=cluster, group=group), replace(cast, actors=actors)
