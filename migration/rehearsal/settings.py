@@ -1,8 +1,8 @@
 """A rehearsal under other settings than the group was found with: the plan and its gates stay as they are.
 
 A setting of the coordinator is the brokers', also where the group has one of its own; one of a consumer is every
-member's, whenever it is started. The session timeout and the heartbeat interval are both: the members' under the classic
-protocol, and the brokers' (`group.consumer.…`, with the bound that is in the way) under the consumer protocol.
+member's, whenever it is started. The session timeout and the heartbeat interval are both: the members' under the
+classic protocol, and the brokers' (`group.consumer.…`, with the bound that is in the way) under the consumer protocol.
 """
 
 from __future__ import annotations

@@ -1,35 +1,70 @@
-"""The schema of a fleet's rehearsals, versioned with the others: columns may be added, never renamed."""
+"""The schemas of a fleet's rehearsals, versioned with the others: columns may be added, never renamed.
+
+`runs` has a row for every group, settings and seed that was played, `failures` one for each of these that is not safe;
+`rehearsals` sums up the seeds of each group and settings, and lists the groups that nobody could play.
+"""
 
 from __future__ import annotations
 
 from pipeline.tables.schemas import DOUBLE, INT, LONG, QUARANTINE, STRING, STRINGS, table
 
-REHEARSED = (
+CASE = (
     ("source", STRING, False),
     ("cluster", STRING, True),
     ("group", STRING, False),
     ("destination", STRING, False),
-    ("verdict", STRING, False),  # safe, unsafe, blocked, unplayable, arrived or threw
-    (
-        "why",
-        STRINGS,
-        False,
-    ),  # of what is not safe: what happened, the rules that block, or why nobody can play it
+    ("settings", STRING, False),  # that were varied: NAME=VALUE, separated by spaces; empty: none
+)
+"""Whose plan it is, and what it was made and played with: these columns begin every table."""
+PLANNED = (
+    ("members", INT, False),
     ("warnings", INT, True),  # null: there is no plan, its code threw
     ("path", STRING, True),
-    ("members", INT, False),
-    ("rounds", INT, True),
-    ("seeds", LONG, False),  # that were played
-    ("unsafe_seed", LONG, True),  # the first
-    # Each the worst of all seeds.
-    ("rebalances", INT, True),
-    ("moved", LONG, True),
-    ("without_owner_s", DOUBLE, True),  # partition-seconds
-    ("read_twice", LONG, True),
-    ("commits_refused", LONG, True),
-    ("duration_s", DOUBLE, True),  # from the start of each round to its open gate, added up
+    ("rounds", INT, True),  # null: there is nothing to play
 )
-REHEARSALS = table(*REHEARSED, ("rank", INT, True))  # null: not safe
-UNRANKED = table(*REHEARSED)
-TABLES = {"rehearsals": REHEARSALS, "quarantine": QUARANTINE}
-FIGURES = ("rebalances", "moved", "without_owner_s", "read_twice", "commits_refused")
+FIGURES = (
+    ("rebalances", INT),
+    ("moved", LONG),
+    ("without_owner_s", DOUBLE),  # partition-seconds
+    ("read_twice", LONG),
+    ("commits_refused", LONG),
+    ("duration_s", DOUBLE),  # from the start of each round to its open gate, added up
+)
+"""Of all rounds of a plan."""
+WHY = ("why", STRINGS, False)
+"""Of what is not safe: what happened, the rules that block, or why nobody can play it."""
+
+RUNS = table(
+    *CASE,
+    *PLANNED,
+    ("seed", LONG, False),
+    ("verdict", STRING, False),  # safe, unsafe, unplayable or threw
+    WHY,
+    *((name, kind, True) for name, kind in FIGURES),  # null: it was not played to its end
+)
+FAILURES = table(
+    *CASE,
+    ("seed", LONG, False),
+    ("verdict", STRING, False),
+    WHY,
+    ("story", STRINGS, False),  # a happening a line: the last ones; of what threw, where
+    ("commands", STRINGS, False),  # make the plan and play the seed again on one machine
+    ("snapshot", STRING, False),  # the group as a file, for another machine
+)
+UNPLAYED = table(*CASE, *PLANNED, ("verdict", STRING, False), WHY)
+SUMMED = table(
+    *CASE,
+    *PLANNED,
+    ("verdict", STRING, False),  # safe, unsafe, blocked, unplayable, arrived or threw: the worst of the seeds
+    WHY,  # of the first such seed
+    ("seeds", LONG, False),  # that were played
+    ("unsafe", LONG, False),  # of these
+    ("unsafe_seed", LONG, True),  # the first
+    *((name, kind, True) for name, kind in FIGURES),  # the worst of all seeds
+    *((f"{name}_median", kind, True) for name, kind in FIGURES),
+)
+REHEARSALS = table(
+    *((field.name, field.dataType, field.nullable) for field in SUMMED.fields),
+    ("rank", INT, True),  # among those of the same settings; null: not safe
+)
+TABLES = {"rehearsals": REHEARSALS, "runs": RUNS, "failures": FAILURES, "quarantine": QUARANTINE}
