@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 PLAN_FILE = "PLAN.yaml"
@@ -70,6 +71,19 @@ def gate(step: int, connection: ClusterOptions) -> str:
 def gate_round(step: int, connection: ClusterOptions) -> str:
     """Whether round K of the step is complete."""
     return f'kohort gate {PLAN_FILE} --step {step} --round "$K" --wait {connection.kohort}'
+
+
+def plan_into_file(group: str, options: Sequence[str]) -> str:
+    """Make a plan, and keep it as data."""
+    return f"{_with_group('kohort plan', group, shlex.join([*options, '--output', 'yaml']))} > {PLAN_FILE}"
+
+
+def rehearse_seed(seed: int, snapshot: str, settings: Mapping[str, str]) -> str:
+    """Rehearse the plan that is kept from one seed, and print what happened."""
+    words = ["kohort", "rehearse", PLAN_FILE, "--snapshot", snapshot]
+    for name, value in settings.items():
+        words += ["--set", f"{name}={value}"]
+    return shlex.join([*words, "--seed", str(seed), "--story"])
 
 
 def of_round(command: str, number: int) -> str:

@@ -21,6 +21,8 @@ from migration.rehearsal.stage import Found
 _OF_MEMBERS = tuple(each.name.replace("_", ".") for each in fields(MemberSettings))
 NAMES = (*Config.names(), *_OF_MEMBERS)
 """Of everything that can be set."""
+OF_PLANS = ("concurrency", "bounce-seconds")
+"""Options of `kohort plan`: who rehearses many plans can vary them, too."""
 _OF_GROUP = "group."
 """Before the name that a group's own setting has, it is the brokers' name."""
 

@@ -1,9 +1,10 @@
-"""A group of a snapshot planned and rehearsed, from every seed: a row."""
+"""Groups of a snapshot planned, and each plan rehearsed: a seed a row."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+import pickle
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from functools import reduce
 from operator import add
 from typing import Any
@@ -12,21 +13,58 @@ from assignors.errors import AssignorFailedError, NoCommonProtocolError, Unknown
 from coordinator.errors import InvalidSetting
 from groups.group_spec import wanted_topics
 from groups.model import Group
+from groups.snapshot import Snapshot, snapshot_text
 from groups.what_if import WhatIf
+from migration.commands import plan_into_file, rehearse_seed
 from migration.model import Level, Plan, Verdict
 from migration.paths.choose import has_arrived
-from migration.plan import make_plan
+from migration.plan import DEFAULT_BOUNCE_S, make_plan
+from migration.rehearsal.cast import Cast
 from migration.rehearsal.errors import CannotRehearseError
 from migration.rehearsal.play import cast_for, rehearse
 from migration.rehearsal.rehearsed import Rehearsed
+from migration.rehearsal.settings import OF_PLANS, with_settings
 from migration.rehearsal.stage import Costs, Found
-from migration.rules.case import Case
 from pipeline.audit.judge import AuditSettings, case_in, quarantined
 from pipeline.audit.work import GroupChunk, opened
-from pipeline.rehearsal.schemas import FIGURES, UNRANKED
-from pipeline.tables.schemas import QUARANTINE, table
+from pipeline.rehearsal.schemas import FAILURES, RUNS, UNPLAYED
+from pipeline.simulation.play import MOST_LINES, thrown_at
+from pipeline.tables.schemas import BINARY, LONG, QUARANTINE, table
 
-PLAYED = table(("rehearsed", UNRANKED, True), ("quarantined", QUARANTINE, True))
+PLANNED = table(
+    ("unplayed", UNPLAYED, True),
+    ("part", BINARY, True),  # a Part, for `play_part`
+    ("first_seed", LONG, True),  # of the part
+    ("seeds", LONG, True),
+    ("quarantined", QUARANTINE, True),
+)
+"""One of the three in each row."""
+PLAYED = table(("run", RUNS, False), ("failure", FAILURES, True))
+UNPLAYABLE = (
+    CannotRehearseError,
+    InvalidSetting,
+    UnknownAssignorError,
+    NoCommonProtocolError,
+    AssignorFailedError,
+)
+"""What a group or its settings may be, and no mistake of Kohort's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variation:
+    """What takes the place of what is the same for all; by default nothing."""
+
+    concurrency: int | None = None
+    bounce_s: float | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """What the rehearsal is played with; the plan is made for the cluster as it was found."""
+
+    @property
+    def text(self) -> str:
+        """In one line; empty: nothing."""
+        of_plan = zip(OF_PLANS, (self.concurrency, self.bounce_s), strict=True)
+        given = {name: f"{value:g}" for name, value in of_plan if value is not None}
+        return " ".join(f"{name}={value}" for name, value in {**given, **self.settings}.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,42 +73,69 @@ class Terms:
 
     planned: AuditSettings
     seeds: range = range(1, 2)
+    variations: tuple[Variation, ...] = (Variation(),)
+    groups: frozenset[str] = frozenset()
+    """Only these; empty: all."""
+    client_options: tuple[str, ...] = ()
+    """The words by which `kohort plan` is told of the clients what `planned` holds of them."""
 
 
-def play_rows(work: dict[str, Any], terms: Terms) -> Iterator[dict[str, Any]]:
-    """Rows of PLAYED of a row of WORK."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A plan that can be played, and what its rows have in common."""
+
+    head: Mapping[str, Any]
+    plan: Plan
+    found: Found
+    """As in the snapshot."""
+    variation: Variation
+
+
+def plan_rows(work: dict[str, Any], terms: Terms, seeds_per_part: int) -> Iterator[dict[str, Any]]:
+    """Rows of PLANNED of a row of WORK."""
     if work["chunk"] is None:
         yield quarantined(work["source"], work["file"], work["reason"])
         return
     chunk = opened(work["chunk"])
     for group in chunk.groups:
-        yield {"rehearsed": _of_group(chunk, group, terms)}
+        for variation in terms.variations if not terms.groups or group.id in terms.groups else ():
+            head: dict[str, Any] = {
+                "source": chunk.source,
+                "cluster": chunk.cluster.id,
+                "group": group.id,
+                "destination": terms.planned.destinations[0].value,
+                "settings": variation.text,
+                "members": len(group.members),
+            }
+            try:
+                planned = _planned(chunk, group, terms, variation, head)
+            except Exception as error:
+                # What Kohort's own code throws is a row that says so: it is not to end the rehearsals of all others.
+                planned = head | {"verdict": "threw", "why": [_thrown(error)]}
+            if isinstance(planned, Part):
+                part = pickle.dumps(planned, protocol=pickle.HIGHEST_PROTOCOL)
+                for seeds in _parts(terms.seeds, seeds_per_part):
+                    yield {"part": part, "first_seed": seeds.start, "seeds": len(seeds)}
+            else:
+                yield {"unplayed": planned}
 
 
-def _of_group(chunk: GroupChunk, group: Group, terms: Terms) -> dict[str, Any]:
-    head: dict[str, Any] = {
-        "source": chunk.source,
-        "cluster": chunk.cluster.id,
-        "group": group.id,
-        "destination": terms.planned.destinations[0].value,
-        "members": len(group.members),
-        "seeds": 0,
-        "why": [],
-    }
-    try:
-        return head | _planned_and_played(chunk, group, terms)
-    except Exception as error:
-        # What Kohort's own code throws is a row that says so: it is not to end the rehearsals of all others.
-        return head | {"verdict": "threw", "why": [f"{type(error).__name__}: {error}"]}
+def _parts(seeds: range, most: int) -> Iterator[range]:
+    for start in range(0, len(seeds), most):
+        yield seeds[start : start + most]
 
 
-def _planned_and_played(chunk: GroupChunk, group: Group, terms: Terms) -> dict[str, Any]:
-    settings = terms.planned
+def _planned(
+    chunk: GroupChunk, group: Group, terms: Terms, variation: Variation, head: Mapping[str, Any]
+) -> Part | dict[str, Any]:
+    """What can be played, or a row of UNPLAYED."""
+    settings = _varied(terms.planned, variation)
     wants_any = bool(settings.regexes) or wanted_topics([group], WhatIf()) is None
     topics = chunk.topics_of(group, all_of_them=wants_any)
     case = case_in(group, chunk.cluster, topics, settings.destinations[0], settings)
     plan = make_plan(case, concurrency=settings.concurrency, bounce_s=settings.bounce_s, with_costs=False)
     row: dict[str, Any] = {
+        **head,
         "warnings": sum(finding.level is Level.WARNING for finding in plan.findings),
         "path": plan.path or None,
     }
@@ -78,36 +143,92 @@ def _planned_and_played(chunk: GroupChunk, group: Group, terms: Terms) -> dict[s
         rules = sorted({finding.rule for finding in plan.findings if finding.level is Level.BLOCKER})
         return row | {"verdict": "blocked", "why": rules}
     if has_arrived(case) or not plan.steps:
-        return row | {"verdict": "arrived"}
-    return row | _played(plan, case, terms.seeds)
-
-
-def _played(plan: Plan, case: Case, seeds: range) -> dict[str, Any]:
-    found = Found(
-        group=replace(case.group, offsets=None),
-        cluster=case.cluster,
-        topics=case.topics or {},
-    )
+        return row | {"verdict": "arrived", "why": []}
+    rounds = sum(len(step.course.rounds) for step in plan.steps if step.course is not None)
+    found = Found(group=replace(group, offsets=None), cluster=case.cluster, topics=case.topics or {})
+    part = Part(head=row | {"rounds": rounds}, plan=plan, found=found, variation=variation)
     try:
-        cast = cast_for(plan, found)
-        played = [rehearse(plan, found, cast, seed) for seed in seeds]
-    except (
-        CannotRehearseError, InvalidSetting, UnknownAssignorError, NoCommonProtocolError, AssignorFailedError,
-    ) as error:  # fmt: skip
-        return {"verdict": "unplayable", "why": [str(error)]}
-    unsafe = [each for each in played if not each.is_safe]
+        _cast(part)
+    except UNPLAYABLE as error:
+        return row | {"verdict": "unplayable", "why": [str(error)]}
+    return part
+
+
+def _varied(planned: AuditSettings, variation: Variation) -> AuditSettings:
+    return replace(
+        planned,
+        concurrency=planned.concurrency if variation.concurrency is None else variation.concurrency,
+        bounce_s=planned.bounce_s if variation.bounce_s is None else variation.bounce_s,
+    )
+
+
+def _cast(part: Part) -> tuple[Found, Cast]:
+    return with_settings(part.found, cast_for(part.plan, part.found), part.variation.settings)
+
+
+def play_part(row: dict[str, Any], terms: Terms) -> Iterator[dict[str, Any]]:
+    """Rows of PLAYED of a row of PLANNED that has a part: one for each seed."""
+    part = pickle.loads(row["part"])  # noqa: S301
+    if not isinstance(part, Part):
+        raise TypeError(f"expected a part of a rehearsal, found {type(part).__name__}")
+    found, cast = _cast(part)
+    for seed in range(row["first_seed"], row["first_seed"] + row["seeds"]):
+        yield _played(part, found, cast, seed, terms)
+
+
+def _played(part: Part, found: Found, cast: Cast, seed: int, terms: Terms) -> dict[str, Any]:
+    figures: dict[str, Any] = {}
+    story: list[str] = []
+    try:
+        played = rehearse(part.plan, found, cast, seed)
+        verdict, why, figures = "safe", list(played.unsafe), _figures(played)
+        if not played.is_safe:
+            verdict = "unsafe"
+            story = list(rehearse(part.plan, found, cast, seed, tells=True).story)
+    except UNPLAYABLE as error:
+        verdict, why = "unplayable", [str(error)]
+    except Exception as error:
+        verdict, why, story = "threw", [_thrown(error)], thrown_at(error)
+    run = {**part.head, "seed": seed, "verdict": verdict, "why": why, **figures}
+    if verdict == "safe":
+        return {"run": run, "failure": None}
     return {
-        "verdict": "unsafe" if unsafe else "safe",
-        "why": list(unsafe[0].unsafe) if unsafe else [],
-        "unsafe_seed": unsafe[0].seed if unsafe else None,
-        "seeds": len(played),
-        "rounds": sum(len(step.course.rounds) for step in plan.steps if step.course is not None),
-        **_worst(played),
+        "run": run,
+        "failure": {name: run[name] for name in FAILURES.fieldNames() if name in run}
+        | {
+            "story": story[-MOST_LINES:],
+            "commands": _commands(part, seed, terms),
+            "snapshot": snapshot_text(
+                Snapshot(
+                    cluster=part.found.cluster,
+                    topics=part.found.topics,
+                    groups={part.found.group.id: part.found.group},
+                )
+            ),
+        },
     }
 
 
-def _worst(played: Sequence[Rehearsed]) -> dict[str, Any]:
-    costs = [asdict(reduce(add, (each.costs for each in one.rounds), Costs())) for one in played]
-    lasted = [sum(each.gate_open_after_s or 0.0 for each in one.rounds) for one in played]
-    worst: dict[str, Any] = {name: max(each[name] for each in costs) for name in FIGURES}
-    return worst | {"duration_s": round(max(lasted), 1)}
+def _figures(played: Rehearsed) -> dict[str, Any]:
+    """Over all rounds, as far as it came."""
+    costs = reduce(add, (each.costs for each in played.rounds), Costs())
+    lasted = sum(each.gate_open_after_s or 0.0 for each in played.rounds)
+    return {**asdict(costs), "duration_s": round(lasted, 1)}
+
+
+def _thrown(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _commands(part: Part, seed: int, terms: Terms) -> list[str]:
+    """For a shell: the plan of the group, and its rehearsal from the seed."""
+    planned, source = _varied(terms.planned, part.variation), part.head["source"]
+    options = ["--to", part.head["destination"], *terms.client_options]
+    if planned.concurrency != 1:
+        options += ["--concurrency", str(planned.concurrency)]
+    if planned.bounce_s != DEFAULT_BOUNCE_S:
+        options += ["--bounce-seconds", str(planned.bounce_s)]
+    return [
+        plan_into_file(part.head["group"], [*options, "--snapshot", source]),
+        rehearse_seed(seed, source, part.variation.settings),
+    ]

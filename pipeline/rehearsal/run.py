@@ -1,4 +1,4 @@
-"""The rehearsals of a fleet, from its snapshots to the table, in the order in which to go.
+"""The rehearsals of a fleet, from its snapshots to the tables, in the order in which to go.
 
 The order: safe groups only; those with the fewest warnings of their plans first, of these those that cost the fewest
 partition-seconds without an owner, then the fewest records read twice, then the shortest.
@@ -11,28 +11,35 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyspark import StorageLevel
-from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as f
 
 from pipeline.audit.run import Snapshots
 from pipeline.audit.snapshots import list_snapshots, snapshot_work
 from pipeline.audit.work import each_row
 from pipeline.jobs import watched
-from pipeline.rehearsal.play import PLAYED, Terms, play_rows
-from pipeline.rehearsal.schemas import REHEARSALS, TABLES
+from pipeline.rehearsal.play import PLANNED, PLAYED, Terms, plan_rows, play_part
+from pipeline.rehearsal.schemas import CASE, FIGURES, OF_PLAN, REHEARSALS, SUMMED, TABLES
 from pipeline.replaced import check_directory, write_tables
 from pipeline.sources.filesystem import hadoop_options
 
 KIND = "rehearsal"
 TASKS_PER_CORE = 4
+MOST_SEEDS = 8
+"""Of one plan in one task: a group with a thousand partitions takes seconds a seed."""
+FAILURES_SHOWN = 20
 ORDER = ("warnings", "without_owner_s", "read_twice", "duration_s", "source", "group")
+_WORST_FIRST = ("threw", "unsafe", "unplayable", "safe")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearsalRun:
-    """Rows of the tables of `pipeline.rehearsal.schemas`: safe groups in their order, then the others by name."""
+    """Rows of the tables of `pipeline.rehearsal.schemas`, by settings in the order in which they were given."""
 
     rehearsals: Sequence[Mapping[str, Any]]
+    """Safe groups in their order, then the others by name."""
+    failures: Sequence[Mapping[str, Any]]
+    """The first of each group and settings, FAILURES_SHOWN of them, those that threw first; without the snapshots."""
     quarantined: Sequence[Mapping[str, Any]]
     paths: Mapping[str, str]
     """Where the tables are, by name; empty without `out`."""
@@ -46,7 +53,7 @@ def rehearse_fleet(
     out: str | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> RehearsalRun:
-    """Plan and rehearse every group; `out` and `progress` are those of an audit.
+    """Plan and rehearse every group under every variation; `out` and `progress` are those of an audit.
 
     :raises FileNotFoundError: a path is not there :raises pipeline.store.NotATableStore: `out` holds something else
     """
@@ -56,31 +63,96 @@ def rehearse_fleet(
             check_directory(out, KIND, options)
         files = list_snapshots(snapshots.paths, options)
         work = snapshot_work(spark, files, options, all_topics=bool(terms.planned.regexes))
-        tasks = TASKS_PER_CORE * spark.sparkContext.defaultParallelism
         chunks = work.where("chunk is not null or reason is not null")
-        played = each_row(chunks.repartition(tasks), lambda row: play_rows(row, terms), PLAYED)
-        played = played.persist(StorageLevel.DISK_ONLY)
+        cores = spark.sparkContext.defaultParallelism
+        tasks = TASKS_PER_CORE * cores
+        per_part = min(MOST_SEEDS, -(-len(terms.seeds) // cores))
+        planned = each_row(
+            chunks.repartition(tasks), lambda row: plan_rows(row, terms, per_part), PLANNED
+        ).persist(StorageLevel.DISK_ONLY)
+        parts = planned.where("part is not null").select("part", "first_seed", "seeds").repartition(tasks)
+        played = each_row(parts, lambda row: play_part(row, terms), PLAYED).persist(StorageLevel.DISK_ONLY)
+        runs = played.select("run.*")
         tables = {
-            "rehearsals": _ranked(played.where("rehearsed is not null").select("rehearsed.*")).coalesce(1),
-            "quarantine": played.where("quarantined is not null").select("quarantined.*").coalesce(1),
+            "rehearsals": _ranked(_summed(planned, runs)).coalesce(1),
+            "runs": runs.repartition(1),
+            "failures": played.where("failure is not null").select("failure.*").repartition(1),
+            "quarantine": planned.where("quarantined is not null").select("quarantined.*").coalesce(1),
         }
         paths: dict[str, str] = {}
         if out is not None:
             paths = write_tables(tables, out, KIND, options)
             tables = {name: spark.read.schema(TABLES[name]).parquet(path) for name, path in paths.items()}
-        rows = tables["rehearsals"].orderBy(f.col("rank").asc_nulls_last(), "source", "group").collect()
-        quarantined = tables["quarantine"].orderBy("source", "file", "reason").collect()
-        run = RehearsalRun(
-            rehearsals=[row.asDict() for row in rows],
-            quarantined=[row.asDict() for row in quarantined],
-            paths=paths,
-        )
+        run = _collected(tables, [each.text for each in terms.variations], paths)
     played.unpersist()
+    planned.unpersist()
     return run
 
 
+def _summed(planned: DataFrame, runs: DataFrame) -> DataFrame:
+    """SUMMED: the seeds of each group and settings, and groups that were not played."""
+    case = [name for name, _, _ in (*CASE, *OF_PLAN)]
+    is_unsafe = f.col("verdict") == "unsafe"
+    sums = runs.groupBy(*case).agg(
+        f.min(f.struct(_severity().alias("severity"), "seed", "verdict", "why")).alias("worst"),
+        f.count_if(f.col("verdict").isin("safe", "unsafe")).alias("seeds"),
+        f.count_if(is_unsafe).alias("unsafe"),
+        f.min(f.when(is_unsafe, f.col("seed"))).alias("unsafe_seed"),
+        *(f.max(name).alias(name) for name, _ in FIGURES),
+        # The greater of the two in the middle: one that a seed has had.
+        *(
+            f.expr(f"percentile_disc(0.5) within group (order by {name} desc)")
+            .cast(kind)
+            .alias(f"{name}_median")
+            for name, kind in FIGURES
+        ),
+    )
+    nothing = f.lit(0).cast("long")
+    unplayed = planned.where("unplayed is not null").select(
+        "unplayed.*", nothing.alias("seeds"), nothing.alias("unsafe")
+    )
+    return (
+        sums.select("*", "worst.verdict", "worst.why")
+        .drop("worst")
+        .unionByName(unplayed, allowMissingColumns=True)
+        .select(*SUMMED.fieldNames())
+    )
+
+
+def _severity() -> Column:
+    """Of a verdict: 1 is the worst."""
+    return f.array_position(f.array(*map(f.lit, _WORST_FIRST)), f.col("verdict"))
+
+
 def _ranked(rows: DataFrame) -> DataFrame:
-    """REHEARSALS, with the place of each safe group."""
+    """REHEARSALS, with the place of each safe group among those of the same settings."""
     is_safe = f.col("verdict") == "safe"
-    place = f.row_number().over(Window.partitionBy(is_safe).orderBy(*ORDER))
+    place = f.row_number().over(Window.partitionBy("settings", is_safe).orderBy(*ORDER))
     return rows.withColumn("rank", f.when(is_safe, place)).select(*REHEARSALS.fieldNames())
+
+
+def _collected(
+    tables: Mapping[str, DataFrame], settings: Sequence[str], paths: Mapping[str, str]
+) -> RehearsalRun:
+    def order(row: Mapping[str, Any]) -> tuple[Any, ...]:
+        rank = row["rank"]
+        return settings.index(row["settings"]), rank is None, rank, row["source"], row["group"]
+
+    first = Window.partitionBy(*(name for name, _, _ in CASE)).orderBy("severity", "seed")
+    failures = (
+        tables["failures"]
+        .withColumn("severity", _severity())
+        .withColumn("place", f.row_number().over(first))
+        .where("place = 1")
+        .orderBy("severity", "source", "group", "settings")
+        .drop("severity", "place", "snapshot")
+        .limit(FAILURES_SHOWN)
+        .collect()
+    )
+    quarantined = tables["quarantine"].orderBy("source", "file", "reason").collect()
+    return RehearsalRun(
+        rehearsals=sorted((row.asDict() for row in tables["rehearsals"].collect()), key=order),
+        failures=[row.asDict() for row in failures],
+        quarantined=[row.asDict() for row in quarantined],
+        paths=paths,
+    )

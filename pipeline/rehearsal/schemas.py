@@ -16,7 +16,7 @@ CASE = (
     ("settings", STRING, False),  # that were varied: NAME=VALUE, separated by spaces; empty: none
 )
 """Whose plan it is, and what it was made and played with: these columns begin every table."""
-PLANNED = (
+OF_PLAN = (
     ("members", INT, False),
     ("warnings", INT, True),  # null: there is no plan, its code threw
     ("path", STRING, True),
@@ -36,7 +36,7 @@ WHY = ("why", STRINGS, False)
 
 RUNS = table(
     *CASE,
-    *PLANNED,
+    *OF_PLAN,
     ("seed", LONG, False),
     ("verdict", STRING, False),  # safe, unsafe, unplayable or threw
     WHY,
@@ -51,10 +51,10 @@ FAILURES = table(
     ("commands", STRINGS, False),  # make the plan and play the seed again on one machine
     ("snapshot", STRING, False),  # the group as a file, for another machine
 )
-UNPLAYED = table(*CASE, *PLANNED, ("verdict", STRING, False), WHY)
+UNPLAYED = table(*CASE, *OF_PLAN, ("verdict", STRING, False), WHY)
 SUMMED = table(
     *CASE,
-    *PLANNED,
+    *OF_PLAN,
     ("verdict", STRING, False),  # safe, unsafe, blocked, unplayable, arrived or threw: the worst of the seeds
     WHY,  # of the first such seed
     ("seeds", LONG, False),  # that were played

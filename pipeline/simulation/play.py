@@ -58,14 +58,20 @@ def play_row(case: Case, seed: int, terms: Terms) -> dict[str, Any]:
     except Exception as error:
         head = _head(case, scenario, seed, "threw")
         message = f"{type(error).__name__}: {error}"
-        lines = [
-            f"{Path(frame.filename).name}:{frame.lineno} {frame.name}"
-            for frame in traceback.extract_tb(error.__traceback__)
-        ]
-        return {
-            "run": {**head, "error": message},
-            "failure": {**_failure(case, scenario, seed, terms, head), "message": message, "story": lines},
+        failure = {
+            **_failure(case, scenario, seed, terms, head),
+            "message": message,
+            "story": thrown_at(error),
         }
+        return {"run": {**head, "error": message}, "failure": failure}
+
+
+def thrown_at(error: Exception) -> list[str]:
+    """Where an error came from, in the place of a story."""
+    return [
+        f"{Path(frame.filename).name}:{frame.lineno} {frame.name}"
+        for frame in traceback.extract_tb(error.__traceback__)
+    ]
 
 
 def _row(case: Case, scenario: Scenario, seed: int, terms: Terms) -> dict[str, Any]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cli.errors import UsageError
 from cli.render.document import Block, Document, Heading, Table, Text, columns, table_of
 from cli.verbs.fleet.options import AuditOptions, LogOptions, SparkOptions
-from cli.verbs.fleet.report_page import check_writable, write_report
+from cli.verbs.fleet.report_page import check_writable, history_page, write_report
 from cli.verbs.fleet.sources import LiveTopic, LogPaths, bytes_below, check_snapshots, source_of
 from cli.verbs.fleet.spark import FleetProgress, fleet_session, settings_of
 from groups.model import Cause, Problem
@@ -111,7 +112,7 @@ def _answer(request: AuditRequest, run: AuditRun) -> Audit:
 
         numbers = numbers_of({"audit": run.audit}, made=datetime.now(UTC), sources=request.places)
         for file in request.reports:
-            write_report(file, numbers)
+            write_report(file, partial(history_page, numbers), numbers.as_data)
     there = {row["group"] for row in rows}
     missing = [group for group in request.groups if group not in there]
     return Audit(

@@ -10,8 +10,8 @@ import typer
 
 from cli.options import OutputOptions, option
 from cli.render.output_format import StreamOutput
-from cli.verbs.fleet.options import AuditOptions, LiveOptions, LogOptions, SparkOptions
-from cli.verbs.plan.options import ClientOptions
+from cli.verbs.fleet.options import AuditOptions, LiveOptions, LogOptions, SparkOptions, Vary
+from cli.verbs.plan.options import ClientOptions, words_of
 from cli.verbs.simulate.options import BrokenRule, Limit, Protocol, ProtocolOption
 
 Report = Annotated[
@@ -203,10 +203,7 @@ def fleet_simulate(
         int, option("--seed", "The first seed; one that failed fails again.", "S", min=0, max=2**53)
     ] = 1,
     protocol: Protocol = ProtocolOption.AS_WRITTEN,
-    vary: Annotated[
-        list[str] | None,
-        option("--vary", "Play with each of these values; repeatable: every combination.", "NAME=VALUE,…"),
-    ] = None,
+    vary: Vary = None,
     break_: BrokenRule = None,
     limit: Limit = None,
     out: Annotated[
@@ -258,11 +255,14 @@ def fleet_rehearse(
     seed: Annotated[
         int, option("--seed", "The first seed; one that failed fails again.", "S", min=0, max=2**53)
     ] = 1,
+    vary: Vary = None,
+    groups: Annotated[list[str] | None, option("--group", "Only this group; repeatable.", "GROUP")] = None,
     clients: ClientOptions,
     out: Annotated[
         str | None,
         option("--out", "Write the tables there, as Parquet, in place of earlier ones.", "DIR"),
     ] = None,
+    report: Report = None,
     spark: SparkOptions,
     output: OutputOptions,
 ) -> None:
@@ -272,15 +272,25 @@ def fleet_rehearse(
     cheapest first. Exits with 0: no plan is unsafe; 1: one is (its seed is listed), or Kohort's own code threw.
     """
     from cli.output import emit
-    from cli.verbs.fleet.rehearse import FleetRehearsalRequest, carry_out, fleet_rehearsal_document, status_of
+    from cli.verbs.fleet.rehearse import (
+        FleetRehearsalRequest,
+        carry_out,
+        fleet_rehearsal_document,
+        status_of,
+        variations_of,
+    )
     from cli.verbs.plan.action import what_clients_are
     from migration.model import Destination
 
     request = FleetRehearsalRequest(
         snapshots=tuple(dict.fromkeys(snapshots)),
         planned={"destinations": (Destination(to.value),), **what_clients_are(clients)},
+        client_options=words_of(clients, without=("concurrency", "bounce_seconds")),
+        variations=variations_of(vary or ()),
+        groups=tuple(dict.fromkeys(groups or ())),
         seeds=range(seed, seed + seeds),
         out=out,
+        reports=tuple(report or ()),
     )
     run = carry_out(request, spark)
-    emit(fleet_rehearsal_document(run), output, status_of(run))
+    emit(fleet_rehearsal_document(request, run), output, status_of(run))

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from cli.render.document import Block, Document, Table, columns, fields, table_o
 from cli.times import format_moment, parse_moment
 from cli.verbs.describe.view import DescribeMode, describe_document
 from cli.verbs.fleet.options import SparkOptions
-from cli.verbs.fleet.report_page import check_writable, write_report
+from cli.verbs.fleet.report_page import check_writable, history_page, write_report
 from cli.verbs.fleet.sources import LiveTopic, LogPaths, bytes_below
 from cli.verbs.fleet.spark import FleetProgress, fleet_session, is_local, settings_of
 from groups.listing import Cause
@@ -211,7 +212,7 @@ class _Answer:
         tables["quarantine"] = self._table("quarantine")
         numbers = numbers_of(tables, made=datetime.now(UTC), sources=self._request.source.places)
         for file in self._request.reports:
-            write_report(file, numbers)
+            write_report(file, partial(history_page, numbers), numbers.as_data)
 
     def _draw(self, there: Collection[str]) -> None:
         request = self._request

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Annotated
 
+from cli.errors import UsageError
 from cli.options import option
 
 _spark = partial(option, rich_help_panel="Spark")
@@ -122,3 +126,29 @@ class SparkOptions:
         list[str] | None, _spark("--jars", "Jars for Spark, as those of its Kafka source or of S3A.", "JAR,…")
     ] = None
     verbose: Annotated[bool, _spark("--verbose --spark-log", "Show Spark's own log.")] = False
+
+
+Vary = Annotated[
+    list[str] | None,
+    option("--vary", "Play with each of these values; repeatable: every combination.", "NAME=VALUE,…"),
+]
+MOST_COMBINATIONS = 10_000
+
+
+def combinations_of(vary: Sequence[str], *, of: int = 1) -> tuple[Mapping[str, str], ...]:
+    """Every combination of the values of `--vary`; one empty one where nothing varies.
+
+    :raises UsageError: not a name and its values, one name twice, or, with `of` things to be played, too many
+    """
+    values: dict[str, list[str]] = {}
+    for text in vary:
+        name, _, listed = text.partition("=")
+        found = list(dict.fromkeys(filter(None, listed.split(","))))
+        if not name or not found:
+            raise UsageError(f"--vary {text}: write NAME=VALUE,…, as session.timeout.ms=10000,45000")
+        if name in values:
+            raise UsageError(f"--vary {name} is given twice: list all values in one")
+        values[name] = found
+    if (count := of * prod(map(len, values.values()))) > MOST_COMBINATIONS:
+        raise UsageError(f"{count:,} combinations are too many: at most {MOST_COMBINATIONS:,}")
+    return tuple(dict(zip(values, each, strict=True)) for each in product(*values.values()))

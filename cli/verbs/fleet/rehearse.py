@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cli.counts import counted
-from cli.errors import ExitStatus
-from cli.render.document import Block, Document, Heading, table_of
-from cli.verbs.fleet.options import SparkOptions
+from cli.errors import ExitStatus, UsageError
+from cli.render.document import Block, Code, Document, Heading, Text, table_of
+from cli.verbs.fleet.options import SparkOptions, combinations_of
+from cli.verbs.fleet.rehearse_page import VERDICTS, merged, rehearsal_page
+from cli.verbs.fleet.report_page import check_writable, write_report
 from cli.verbs.fleet.sources import check_snapshots
 from cli.verbs.fleet.spark import FleetProgress, fleet_session, settings_of
+from cli.verbs.plan.action import bounce_of
+from coordinator.errors import InvalidSetting
+from groups.model import Cause, Problem
+from migration.rehearsal.settings import OF_PLANS, altered
 
 if TYPE_CHECKING:
     from pipeline.rehearsal import RehearsalRun
-
-VERDICTS = ("safe", "unsafe", "blocked", "unplayable", "arrived", "threw")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +34,39 @@ class FleetRehearsalRequest:
     snapshots: tuple[str, ...]
     planned: Mapping[str, Any]
     """Fields of `pipeline.audit.AuditSettings`, which exists only where Spark does."""
+    client_options: tuple[str, ...] = ()
+    """The words by which `kohort plan` is told of the clients."""
+    variations: tuple[Mapping[str, Any], ...] = ({},)
+    """Fields of `pipeline.rehearsal.Variation`."""
+    groups: tuple[str, ...] = ()
     seeds: range
     out: str | None
+    reports: tuple[Path, ...] = ()
+
+
+def variations_of(vary: Sequence[str]) -> tuple[Mapping[str, Any], ...]:
+    """What `--vary` asks for: fields of `Variation` for each combination. UsageError for what cannot be played."""
+    return tuple(map(_variation, combinations_of(vary)))
+
+
+def _variation(values: Mapping[str, str]) -> Mapping[str, Any]:
+    fields: dict[str, Any] = {
+        "settings": {name: value for name, value in values.items() if name not in OF_PLANS}
+    }
+    if (text := values.get("concurrency")) is not None:
+        if not text.isdecimal() or int(text) < 1:
+            raise UsageError(f"--vary concurrency: members that are restarted together, not {text!r}")
+        fields["concurrency"] = int(text)
+    if (text := values.get("bounce-seconds")) is not None:
+        try:
+            fields["bounce_s"] = bounce_of(float(text))
+        except ValueError:
+            raise UsageError(f"--vary bounce-seconds: a number of seconds, not {text!r}") from None
+    try:
+        altered(fields["settings"])
+    except InvalidSetting as error:
+        raise UsageError(f"--vary: {error}; of plans, {' and '.join(OF_PLANS)} can be varied") from None
+    return fields
 
 
 def carry_out(request: FleetRehearsalRequest, options: SparkOptions) -> RehearsalRun:
@@ -38,63 +75,93 @@ def carry_out(request: FleetRehearsalRequest, options: SparkOptions) -> Rehearsa
     :raises MissingSpark: the extra or Java is missing :raises CommandError: what Spark or a file system says
     """
     check_snapshots(request.snapshots)
+    for report in request.reports:
+        check_writable("--report", report)
     settings = settings_of(options, input_bytes=0)
     with FleetProgress(quiet=options.verbose) as progress, fleet_session(settings) as spark:
         from pipeline.audit import AuditSettings, Snapshots
-        from pipeline.rehearsal import Terms, rehearse_fleet
+        from pipeline.rehearsal import Terms, Variation, rehearse_fleet
 
-        terms = Terms(planned=AuditSettings(**request.planned), seeds=request.seeds)
+        terms = Terms(
+            planned=AuditSettings(**request.planned),
+            seeds=request.seeds,
+            variations=tuple(Variation(**each) for each in request.variations),
+            groups=frozenset(request.groups),
+            client_options=request.client_options,
+        )
         snapshots = Snapshots(paths=request.snapshots)
-        return rehearse_fleet(spark, snapshots, terms, out=request.out, progress=progress.rehearsals)
+        run = rehearse_fleet(spark, snapshots, terms, out=request.out, progress=progress.rehearsals)
+    for file in request.reports:
+        write_report(file, partial(rehearsal_page, run), partial(_data, run))
+    return run
 
 
-def fleet_rehearsal_document(run: RehearsalRun) -> Document:
+def fleet_rehearsal_document(request: FleetRehearsalRequest, run: RehearsalRun) -> Document:
     """Safe groups in the order in which to go, and why the others are not safe."""
-    counts = Counter(row["verdict"] for row in run.rehearsals)
     remarks = []
     if run.quarantined:
         remarks.append(
             f"{counted(len(run.quarantined), 'file or group')} could not be read; --output json says which"
         )
+    there = {row["group"] for row in run.rehearsals}
     return Document(
         command="fleet rehearse",
-        data={
-            "verdicts": {verdict: counts[verdict] for verdict in VERDICTS},
-            "groups": [dict(row) for row in run.rehearsals],
-            "quarantined": [dict(row) for row in run.quarantined],
-            "tables": dict(run.paths),
-        },
+        data=_data(run),
         blocks=list(_blocks(run)),
+        errors=tuple(
+            Problem(subject=group, message="is in none of the snapshots", cause=Cause.ABSENT)
+            for group in request.groups
+            if group not in there
+        ),
         remarks=tuple(remarks),
     )
+
+
+def _data(run: RehearsalRun) -> dict[str, Any]:
+    counts = Counter(row["verdict"] for row in run.rehearsals)
+    return {
+        "verdicts": {verdict: counts[verdict] for verdict in VERDICTS},
+        "groups": [dict(row) for row in run.rehearsals],
+        "failures": [dict(row) for row in run.failures],
+        "quarantined": [dict(row) for row in run.quarantined],
+        "tables": dict(run.paths),
+    }
 
 
 def _blocks(run: RehearsalRun) -> Iterator[Block]:
     safe = [row for row in run.rehearsals if row["verdict"] == "safe"]
     others = [row for row in run.rehearsals if row["verdict"] not in ("safe", "arrived")]
+    settings = len({row["settings"] for row in run.rehearsals})
+    varied = ("settings",) if settings > 1 else ()
     if safe:
         yield Heading("In this order")
-        names = ("rank", "group", "source", "warnings", "members", "rounds", "without_owner_s", "read_twice")
+        names = ("rank", "group", *varied, "source", "warnings", "members", "rounds", "without_owner_s")
         yield table_of(
             safe,
             *(
                 (
-                    f"{'' if name in ('group', 'source') else '#'}{name.upper().replace('_', '-')}",
+                    f"{'' if name in ('group', 'settings', 'source') else '#'}{name.upper().replace('_', '-')}",
                     itemgetter(name),
                 )
-                for name in (*names, "duration_s")
+                for name in (*names, "read_twice", "duration_s")
             ),
         )
     if others:
         yield Heading("Not safe")
         yield table_of(
-            others,
+            merged(others, settings),
             ("GROUP", itemgetter("group")),
+            *((name.upper(), itemgetter(name)) for name in varied),
             ("SOURCE", itemgetter("source")),
             ("VERDICT", itemgetter("verdict")),
             ("#SEED", itemgetter("unsafe_seed")),
             ("WHY", lambda row: "; ".join(row["why"])),
         )
+    for row in run.failures[:1]:
+        yield Heading(f"Plays {row['group']} again, from seed {row['seed']}")
+        yield Code(tuple(row["commands"]))
+        if len(run.failures) > 1:
+            yield Text("The commands and stories of the other groups are in --report and --output json.")
 
 
 def status_of(run: RehearsalRun) -> ExitStatus:

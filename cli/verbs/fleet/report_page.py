@@ -6,7 +6,7 @@ long: the size of the page does not depend on the size of the fleet.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from itertools import chain
@@ -400,11 +400,11 @@ def check_writable(option: str, file: Path) -> None:
         raise UsageError(f"{option} {file}: the directory {file.parent} is not there")
 
 
-def write_report(file: Path, numbers: ReportNumbers) -> None:
-    """A page, or where the name ends in .json the same numbers as data. :raises CommandError: it cannot be written"""
+def write_report(file: Path, page: Callable[[], str], data: Callable[[], Mapping[str, Any]]) -> None:
+    """A page, or where the name ends in .json the same as data. :raises CommandError: it cannot be written"""
     if file.suffix.lower() == ".json":
         import json
 
-        write_file(file, [json.dumps(numbers.as_data(), indent=2, ensure_ascii=False), "\n"])
+        write_file(file, [json.dumps(data(), indent=2, ensure_ascii=False), "\n"])
     else:
-        write_file(file, [history_page(numbers)])
+        write_file(file, [page()])

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cli.errors import ExitStatus, UsageError
 from cli.render.document import Block, Document, Heading, Table, Text, columns, table_of
-from cli.verbs.fleet.options import SparkOptions
-from cli.verbs.fleet.report_page import check_writable
-from cli.verbs.fleet.simulate_page import write_report
+from cli.verbs.fleet.options import SparkOptions, combinations_of
+from cli.verbs.fleet.report_page import check_writable, write_report
+from cli.verbs.fleet.simulate_page import simulation_page
 from cli.verbs.fleet.spark import FleetProgress, fleet_session, settings_of
 from cli.verbs.simulate.action import Source, check_rule, check_settings, read
 from coordinator.simulation.run import LIMIT
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 BYTES_PER_RUN = 256
 """Of a row of the largest table: how much Spark has to do beside the playing."""
-MOST_CASES = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +76,7 @@ def request_of(
     names = [source.name for source in sources]
     if len(set(names)) < len(names):
         raise UsageError("two scenarios have the same name: rename one of the files")
-    settings = _combined(vary)
-    if (cases := len(sources) * len(variants) * len(settings)) > MOST_CASES:
-        raise UsageError(f"{cases:,} combinations are too many: at most {MOST_CASES:,}")
+    settings = combinations_of(vary, of=len(sources) * len(variants))
     for source, variant, each in product(sources, variants, settings):
         check_settings(source, each, variant, first)
     return SimulationRequest(
@@ -91,20 +89,6 @@ def request_of(
         out=out,
         reports=reports,
     )
-
-
-def _combined(vary: Sequence[str]) -> tuple[Mapping[str, str], ...]:
-    """Every combination of the values; one empty one where nothing varies."""
-    values: dict[str, list[str]] = {}
-    for text in vary:
-        name, _, listed = text.partition("=")
-        found = list(dict.fromkeys(filter(None, listed.split(","))))
-        if not name or not found:
-            raise UsageError(f"--vary {text}: write NAME=VALUE,…, as session.timeout.ms=10000,45000")
-        if name in values:
-            raise UsageError(f"--vary {name} is given twice: list all values in one")
-        values[name] = found
-    return tuple(dict(zip(values, each, strict=True)) for each in product(*values.values()))
 
 
 def carry_out(request: SimulationRequest, options: SparkOptions) -> SimulationRun:
@@ -124,7 +108,7 @@ def carry_out(request: SimulationRequest, options: SparkOptions) -> SimulationRu
             spark, request.cases(), request.seeds, terms, out=request.out, progress=progress.simulation
         )
     for file in request.reports:
-        write_report(file, run, simulation_data(request, run))
+        write_report(file, partial(simulation_page, run), partial(simulation_data, request, run))
     return run
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cli.counts import counted
-from cli.output import write_file
 from cli.render.document import table_of
 from cli.render.html import table_html
 from cli.render.page import PAGE_END, page_head, shortened_to, text_html
@@ -36,14 +33,6 @@ _VERDICTS = {
     "stopped": "stopped at --limit",
     "threw": "the code threw",
 }
-
-
-def write_report(file: Path, run: SimulationRun, data: Mapping[str, Any]) -> None:
-    """A page, or where the name ends in .json the same as data. :raises CommandError: it cannot be written"""
-    if file.suffix.lower() == ".json":
-        write_file(file, [json.dumps(data, indent=2, ensure_ascii=False), "\n"])
-    else:
-        write_file(file, [simulation_page(run)])
 
 
 def simulation_page(run: SimulationRun) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -60,3 +61,14 @@ class ClientOptions:
             max=86_400,
         ),
     ] = 30.0
+
+
+def words_of(options: ClientOptions, *, without: Collection[str] = ()) -> tuple[str, ...]:
+    """The options that were given, as they are typed, but some."""
+    words: list[str] = []
+    for each in fields(options):
+        value = getattr(options, each.name)
+        if each.name not in without and value != each.default:
+            for one in value if isinstance(value, list) else [value]:
+                words += [f"--{each.name.replace('_', '-')}", str(one)]
+    return tuple(words)

@@ -1,36 +1,60 @@
-"""Every group of the sample, planned and rehearsed: as one by one, and in which order."""
+"""Every group of the sample, planned and rehearsed: as one by one, in which order, and under other settings."""
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
 from dataclasses import replace
 from math import nan
 from pathlib import Path
+from typing import Any
 
+import pytest
 from pyspark.sql import SparkSession
 
 from cli.errors import ExitStatus
 from cli.verbs.fleet.rehearse import status_of
 from migration.model import Destination
 from pipeline.audit import AuditSettings, Snapshots, audit
-from pipeline.rehearsal import Terms, rehearse_fleet
+from pipeline.rehearsal import Terms, Variation, rehearse_fleet
 from pipeline.rehearsal.run import ORDER
-from pipeline.rehearsal.schemas import FIGURES
-from tests.cli.command import Kohort
+from pipeline.rehearsal.schemas import FIGURES, TABLES
+from tests.cli.command import Answer, Kohort
 from tests.cli.conftest import kohort as kohort
 
+PLANNED = AuditSettings(destinations=(Destination.CONSUMER,))
+DISABLED = {"group.consumer.migration.policy": "disabled"}
+"""Brokers that do not convert a group online, which every plan does: it is unsafe."""
 
-def test_every_group_of_the_sample(spark: SparkSession, kohort: Kohort, tmp_path: Path) -> None:
-    directory = tmp_path / "snapshots"
-    directory.mkdir()
+
+@pytest.fixture
+def snapshot(kohort: Kohort, tmp_path: Path) -> Path:
+    """The sample's groups."""
+    file = tmp_path / "snapshots" / "a.yaml"
+    file.parent.mkdir()
     assert kohort.quick("demo", tmp_path / "sample").status == 0
-    assert kohort.quick("snapshot --embedded", tmp_path / "sample", "-o", directory / "a.yaml").status == 0
-    (directory / "b.yaml").write_text("groups: [")
-    planned = AuditSettings(destinations=(Destination.CONSUMER,))
-    run = rehearse_fleet(
-        spark, Snapshots(paths=(str(directory),)), Terms(planned=planned), out=str(tmp_path / "out")
-    )
+    assert kohort.quick("snapshot --embedded", tmp_path / "sample", "-o", file).status == 0
+    return file
+
+
+def rehearsed_again(kohort: Kohort, commands: list[str], plan: Path) -> Answer:
+    """Both commands of a failure, as they are pasted into a shell, with a plan file of its own."""
+    planning, rehearsing = map(shlex.split, commands)
+    assert planning[-2:] == [">", "PLAN.yaml"]
+    plan.write_text(kohort.quick(*planning[1:-2]).succeeded().stdout)
+    words = [str(plan) if word == "PLAN.yaml" else word for word in rehearsing[1:]]
+    return kohort.quick(*words, "--output", "json")
+
+
+def test_every_group_of_the_sample(
+    spark: SparkSession, kohort: Kohort, snapshot: Path, tmp_path: Path
+) -> None:
+    (snapshot.parent / "b.yaml").write_text("groups: [")
+    snapshots = Snapshots(paths=(str(snapshot.parent),))
+    run = rehearse_fleet(spark, snapshots, Terms(planned=PLANNED), out=str(tmp_path / "out"))
+    assert set(run.paths) == set(TABLES)
     assert [Path(row["file"]).name for row in run.quarantined] == ["b.yaml"]
-    judged = audit(spark, [Snapshots(paths=(str(directory),))], planned).audit.collect()
+    judged = audit(spark, [snapshots], PLANNED).audit.collect()
     assert {row["group"] for row in run.rehearsals} == {row["group"] for row in judged}
     blocked = {row["group"]: row["blocked_by"] for row in judged if row["verdict"] == "blocked"}
     assert {row["group"]: row["why"] for row in run.rehearsals if row["verdict"] == "blocked"} == blocked
@@ -51,26 +75,66 @@ def test_every_group_of_the_sample(spark: SparkSession, kohort: Kohort, tmp_path
     assert alone.status == 0
     rounds = alone.document["rounds"]
     assert len(rounds) == first["rounds"]
-    for name in FIGURES:
+    for name, _ in FIGURES[:-1]:
         # The document of one rehearsal has each round's figures to a tenth.
         least, most = (sum(each[name] for each in rounds) + way * 0.05 * len(rounds) for way in (-1, 1))
         assert least <= first[name] <= most, name
     assert round(sum(each["gate_open_after_s"] for each in rounds), 1) == first["duration_s"]
 
 
-def test_a_group_whose_code_throws_is_a_row_and_ends_nothing(
-    spark: SparkSession, kohort: Kohort, tmp_path: Path
+def test_every_seed_under_every_setting(
+    spark: SparkSession, kohort: Kohort, snapshot: Path, tmp_path: Path
 ) -> None:
-    assert kohort.quick("demo", tmp_path / "sample").status == 0
-    saved = tmp_path / "a.yaml"
-    assert kohort.quick("snapshot --embedded", tmp_path / "sample", "-o", saved).status == 0
-    whole = AuditSettings(destinations=(Destination.CONSUMER,))
-    seen = rehearse_fleet(spark, Snapshots(paths=(str(saved),)), Terms(planned=whole)).rehearsals
-    poisoned = Terms(planned=replace(whole, bounce_s=nan))
-    run = rehearse_fleet(spark, Snapshots(paths=(str(saved),)), poisoned)
+    variations = (Variation(), Variation(concurrency=3, bounce_s=10.0), Variation(settings=DISABLED))
+    terms = Terms(
+        planned=PLANNED, seeds=range(3, 6), variations=variations, groups=frozenset({"billing", "legacy-etl"})
+    )
+    run = rehearse_fleet(spark, Snapshots(paths=(str(snapshot),)), terms, out=str(tmp_path / "out"))
+    usual, together, disabled = (
+        {row["group"]: row for row in run.rehearsals if row["settings"] == each.text} for each in variations
+    )
+    assert [set(each) for each in (usual, together, disabled)] == [{"billing", "legacy-etl"}] * 3
+    assert [each["billing"]["rounds"] for each in (usual, together)] == [3, 2]
+    assert together["billing"]["duration_s"] < usual["billing"]["duration_s"] / 2
+    assert {each["legacy-etl"]["verdict"] for each in (usual, together, disabled)} == {"blocked"}
+    runs = spark.read.parquet(run.paths["runs"]).collect()
+    for rows in (usual, together, disabled):
+        row = rows["billing"]
+        seeds = [each for each in runs if each["settings"] == row["settings"]]
+        assert sorted(each["seed"] for each in seeds) == list(terms.seeds)
+        for name, _ in FIGURES:
+            values = sorted(each[name] for each in seeds)
+            assert (row[f"{name}_median"], row[name]) == (values[1], values[-1]), name
+    assert [disabled["billing"][name] for name in ("seeds", "unsafe", "unsafe_seed")] == [3, 3, 3]
+    # What failed is played again by its commands, with the snapshot or with the table alone.
+    (shown,) = run.failures
+    assert "online upgrade is disabled" in " ".join(shown["story"])
+    failure = _first(spark, run.paths["failures"])
+    assert (failure["seed"], failure["why"]) == (3, disabled["billing"]["why"])
+    (tmp_path / "sent.yaml").write_text(failure["snapshot"])
+    elsewhere = [each.replace(str(snapshot), str(tmp_path / "sent.yaml")) for each in failure["commands"]]
+    for commands in (failure["commands"], elsewhere):
+        again = rehearsed_again(kohort, commands, tmp_path / "PLAN.yaml")
+        assert again.status == 1
+        assert [each["reason"] for each in again.document["unsafe"]] == failure["why"]
+        assert again.document["story"] == failure["story"]
+
+
+def _first(spark: SparkSession, path: str) -> Mapping[str, Any]:
+    row = spark.read.parquet(path).orderBy("seed").first()
+    assert row is not None
+    return row.asDict()
+
+
+def test_a_group_whose_code_throws_is_a_row_and_ends_nothing(spark: SparkSession, snapshot: Path) -> None:
+    snapshots = Snapshots(paths=(str(snapshot),))
+    seen = rehearse_fleet(spark, snapshots, Terms(planned=PLANNED)).rehearsals
+    run = rehearse_fleet(spark, snapshots, Terms(planned=replace(PLANNED, bounce_s=nan)))
     threw = {row["group"]: row["why"] for row in run.rehearsals if row["verdict"] == "threw"}
     assert len(run.rehearsals) == len(seen)
     assert 0 < len(threw) < len(seen)
     assert all("Error: " in why for (why,) in threw.values())
     assert status_of(run) is ExitStatus.FALSE
+    assert {row["group"] for row in run.failures} == set(threw)
+    assert all(row["story"][-1].partition(":")[0].endswith(".py") for row in run.failures)
     assert run.quarantined == []

@@ -1,14 +1,20 @@
-"""`kohort fleet rehearse` from the command line to its document and its status."""
+"""`kohort fleet rehearse` from the command line to its document, its page and its status."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cli.verbs.fleet.rehearse_page import rehearsal_page
+from pipeline.rehearsal import RehearsalRun
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults
 from tests.pipeline.conftest import spark as spark
+
+DISABLED = "group.consumer.migration.policy=disabled"
 
 
 @pytest.mark.usefixtures("spark")
@@ -24,10 +30,118 @@ def test_groups_come_in_the_order_in_which_to_go(kohort: Kohort, sample: Path, t
     ranked = [row for row in document["groups"] if row["verdict"] == "safe"]
     assert [row["rank"] for row in ranked] == list(range(1, len(ranked) + 1))
     assert ranked
-    assert {Path(path).parent.name for path in document["tables"].values()} == {"rehearsals", "quarantine"}
+    assert {Path(path).parent.name for path in document["tables"].values()} == set(document["tables"])
+    assert set(document["tables"]) == {"rehearsals", "runs", "failures", "quarantine"}
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_plan_that_is_unsafe_under_a_setting(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
+    saved, page, numbers = tmp_path / "a.yaml", tmp_path / "report.html", tmp_path / "report.json"
+    assert kohort.quick("snapshot --embedded", sample, "-o", saved).status == 0
+    answer = kohort.quick(
+        "fleet rehearse --to consumer --group billing --client java:4.1.0 --snapshots",
+        *(
+            saved,
+            "--vary",
+            "group.consumer.migration.policy=bidirectional,disabled",
+            "--vary",
+            "concurrency=2",
+        ),
+        *("--report", page, "--report", numbers),
+    )
+    assert answer.status == 1
+    assert f"concurrency=2 {DISABLED}" in answer.stdout
+    plan = f"kohort plan billing --to consumer --client java:4.1.0 --concurrency 2 --snapshot {saved}"
+    again = f"kohort rehearse PLAN.yaml --snapshot {saved} --set {DISABLED} --seed 1 --story"
+    assert plan in answer.stdout
+    assert again in answer.stdout
+    shown = page.read_text()
+    assert shown.startswith("<!DOCTYPE html>")
+    assert again in shown
+    assert "What each setting costs" in shown
+    report = json.loads(numbers.read_text())
+    assert [row["verdict"] for row in report["groups"]] == ["safe", "unsafe"]
+    assert report["failures"][0]["story"]
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_group_that_is_in_no_snapshot(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "a.yaml"
+    assert kohort.quick("snapshot --embedded", sample, "-o", saved).status == 0
+    answer = kohort.quick("fleet rehearse --to consumer --group biling --snapshots", saved)
+    answer.assert_refused("biling: is in none of the snapshots", status=3)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--vary concurrency=0", "members that are restarted together, not '0'"),
+        ("--vary bounce-seconds=soon", "a number of seconds, not 'soon'"),
+        ("--vary heartbeat.interval=1000", "'heartbeat.interval.ms' meant"),
+        ("--vary loss=0.1", "concurrency and bounce-seconds can be varied"),
+        ("--vary session.timeout.ms=0", "a number of ms"),
+        ("--report no-such-directory/page.html", "is not there"),
+    ],
+)
+def test_what_is_invalid_is_refused_before_spark_starts(
+    kohort: Kohort, tmp_path: Path, words: str, told: str
+) -> None:
+    kohort.quick("fleet rehearse --to consumer --snapshots", tmp_path, *words.split()).assert_refused(
+        told, status=2
+    )
 
 
 def test_a_snapshot_that_is_not_there(kohort: Kohort, tmp_path: Path) -> None:
     kohort.quick("fleet rehearse --to consumer --snapshots", tmp_path / "none").assert_refused(
         "is not there", status=3
     )
+
+
+def run_of(*names: str, settings: tuple[str, ...] = ("",)) -> RehearsalRun:
+    """Two safe groups and one of each other verdict, for each name and settings."""
+    rows: list[dict[str, Any]] = []
+    failures: list[dict[str, Any]] = []
+    figures = dict.fromkeys(("rebalances", "moved", "read_twice", "commits_refused"), 12)
+    for setting in settings:
+        for name in names:
+            head: dict[str, Any] = {
+                "source": f"{name}.yaml", "cluster": name, "group": name, "destination": "consumer",
+                "settings": setting,
+                "members": 3, "warnings": 1, "path": name, "rounds": 3, "unsafe": 0, "unsafe_seed": None, "seeds": 5,
+                "why": [], **figures, "without_owner_s": 36.25, "duration_s": 4_000.0,
+            }  # fmt: skip
+            head |= {
+                f"{figure}_median": head[figure] for figure in (*figures, "without_owner_s", "duration_s")
+            }
+            rows += [{**head, "verdict": "safe", "rank": rank, "source": f"{rank}"} for rank in (1, 2)]
+            rows += [
+                {**head, "verdict": verdict, "rank": None, "why": [name], "unsafe": 1}
+                for verdict in ("unsafe", "blocked", "unplayable", "arrived", "threw")
+            ]
+            failures.append(
+                {
+                    **head,
+                    "seed": 7,
+                    "verdict": "unsafe",
+                    "why": [name],
+                    "story": [name] * 40,
+                    "commands": [name],
+                }
+            )
+    return RehearsalRun(
+        rehearsals=rows,
+        failures=failures,
+        quarantined=[{"file": name, "reason": name} for name in names],
+        paths={},
+    )
+
+
+def test_a_page_escapes_what_somebody_else_chose() -> None:
+    page = rehearsal_page(run_of("<script>", settings=("", "a=<i>")))
+    assert not [tag for tag in ("<script", "<i>") if tag in page]
+    assert "&lt;script&gt;" in page
+
+
+def test_a_page_of_nothing() -> None:
+    page = rehearsal_page(RehearsalRun(rehearsals=[], failures=[], quarantined=[], paths={}))
+    assert "Rehearsals of 0 groups" in page
