@@ -229,6 +229,18 @@ def _simulations_settings(_: Context) -> Described:
     return [(name, "") for name in NAMES]
 
 
+def _rehearsals_settings(_: Context) -> Described:
+    from migration.rehearsal.settings import NAMES
+
+    return [(name, "") for name in NAMES]
+
+
+def _varied_settings(context: Context) -> Described:
+    from migration.rehearsal.settings import OF_PLANS
+
+    return [*((name, "of the plan") for name in OF_PLANS), *_rehearsals_settings(context)]
+
+
 def _scenarios(_: Context) -> Described:
     """Those that ship with Kohort, and files."""
     from pathlib import Path
@@ -293,6 +305,8 @@ BY_COMMAND: Mapping[str, Values] = {
     "kohort simulate --break": RULES,
     "kohort fleet simulate SCENARIO…": SCENARIOS,
     "kohort fleet simulate --vary": SETTING,
+    "kohort fleet rehearse --vary": Values(names=_varied_settings, kind="more", suffix="="),
+    "kohort rehearse --set": Values(names=_rehearsals_settings, kind="more", suffix="="),
     "kohort fleet simulate --break": RULES,
     "kohort explore WORLD": Values(names=_worlds),
     "kohort explore --break": Values(names=_rules),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,12 +13,10 @@ from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Variant
 from coordinator.simulation.settings import with_settings
 from coordinator.simulation.shipped import shipped_scenario
-from pipeline.session import PACKAGES
 from pipeline.simulation import Terms, simulate
 from pipeline.simulation.schemas import TABLES
-from tests.pipeline.processes import ROOT, Program
 from tests.pipeline.simulation.test_simulate import RULE, case
-from tests.pipeline.standalone import Standalone, standalone
+from tests.pipeline.standalone import Standalone, answer_of, standalone
 from tests.support.long import LONG
 
 pytestmark = LONG
@@ -56,18 +52,7 @@ def cluster(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> It
 def test_a_cluster_plays_what_one_machine_plays(
     cluster: Standalone, spark: SparkSession, tmp_path: Path
 ) -> None:
-    site = tmp_path / "installed"
-    for package in (*PACKAGES, "cli"):
-        shutil.copytree(ROOT / package, site / package, ignore=shutil.ignore_patterns("__pycache__"))
-    source = DRIVER.format(master=cluster.master, conf=cluster.conf(), rule=RULE)
-    program = Program(tmp_path / "driver", source, variables={"PYTHONPATH": str(site)})
-    try:
-        ended = program.end(timeout_s=600)
-        assert (ended.status, ended.stderr) == (0, "")
-        far = json.loads(ended.stdout)
-        program.wait_gone()
-    finally:
-        program.kill()
+    far = answer_of(DRIVER.format(master=cluster.master, conf=cluster.conf(), rule=RULE), tmp_path)
     assert cluster.executors() == 2
 
     cases = [

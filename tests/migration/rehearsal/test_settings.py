@@ -1,0 +1,69 @@
+"""What settings of a rehearsal take the place of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from coordinator.errors import InvalidSetting
+from groups.model import Cluster
+from migration.model import Destination
+from migration.rehearsal.play import cast_for, rehearse
+from migration.rehearsal.settings import altered, with_settings
+from migration.rehearsal.stage import Found
+from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
+
+SESSION = "group.consumer.session.timeout.ms"
+
+
+def test_a_setting_goes_to_brokers_members_or_both() -> None:
+    new = altered({"group.max.size": "9", "max.poll.interval.ms": "60000", "session.timeout.ms": "50000"})
+    assert new.brokers == {"group.max.size": "9", SESSION: "50000"}
+    assert new.members == {"max.poll.interval.ms": "60000", "session.timeout.ms": "50000"}
+
+
+def test_a_bound_of_the_brokers_gives_way_where_it_is_in_the_way() -> None:
+    bound = "group.consumer.max.session.timeout.ms"
+    assert altered({"session.timeout.ms": "70000"}).brokers == {SESSION: "70000", bound: "70000"}
+    assert altered({"session.timeout.ms": "70000"}, {bound: "80000"}).brokers == {SESSION: "70000"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("max.poll.intervall.ms", "1", "'max.poll.interval.ms' meant"),
+        ("max.poll.interval.ms", "soon", "a number of ms"),
+        ("loss", "0.1", "there is no setting 'loss'"),
+        ("library", "java", "there is no setting 'library'"),
+    ],
+)
+def test_what_is_no_setting_of_a_rehearsal(name: str, value: str, told: str) -> None:
+    with pytest.raises(InvalidSetting, match=told):
+        altered({name: value})
+
+
+def test_it_takes_the_place_of_the_groups_own_setting() -> None:
+    """What is set for a group itself wins over the brokers': not over what the rehearsal is asked for."""
+    group = replace(classic_group(), settings={"consumer.session.timeout.ms": "50000", "other": "1"})
+    found = Found(group=group, cluster=Cluster(settings={SESSION: "45000"}), topics=TOPICS)
+    cast = cast_for(plan_of(classic_group(), Destination.CONSUMER), found)
+    assert with_settings(found, cast, {}) == (found, cast)
+    other, actors = with_settings(found, cast, {SESSION: "55000"})
+    assert other.group.settings == {"other": "1"}
+    assert other.cluster.settings == {SESSION: "55000"}
+    assert actors == cast
+
+
+def test_members_are_played_with_it_before_and_after_a_restart() -> None:
+    """A slower heartbeat is slower to show a rebalance, under both protocols."""
+    plan = plan_of(classic_group(), Destination.CONSUMER)
+    found = Found(group=classic_group(), cluster=Cluster(), topics=TOPICS)
+    quick, slow = (
+        rehearse(plan, *with_settings(found, cast_for(plan, found), {"heartbeat.interval.ms": each}), 1)
+        for each in ("1000", "9000")
+    )
+    assert quick.is_safe
+    assert slow.is_safe
+    without_owner = [sum(each.costs.without_owner_s for each in run.rounds) for run in (quick, slow)]
+    assert without_owner[0] < without_owner[1]
