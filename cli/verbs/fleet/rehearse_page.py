@@ -21,6 +21,9 @@ Row = Mapping[str, Any]
 ROWS_SHOWN = 200
 """Of a table, over all settings; the Parquet has all."""
 BARS_SHOWN = 20
+LINES_SHOWN = 60
+"""Of a story: the last ones."""
+_LONGEST_LINE = 5 * LONGEST_NAME
 VERDICTS = {
     "safe": "safe",
     "unsafe": "unsafe",
@@ -183,7 +186,7 @@ def _not_safe(rows: Sequence[Row], settings: int) -> Iterator[str]:
             *((("Settings", lambda row: _of_settings(row["settings"])),) if settings > 1 else ()),
             ("Verdict", lambda row: VERDICTS[row["verdict"]]),
             ("#Unsafe seeds", lambda row: f"{row['unsafe']:,} of {row['seeds']:,}" if row["seeds"] else "-"),
-            ("Why", lambda row: shortened_to("; ".join(row["why"]), 5 * LONGEST_NAME)),
+            ("Why", _reasons),
         )
     )
 
@@ -196,12 +199,13 @@ def _failures(failures: Sequence[Row]) -> Iterator[str]:
         "The first seed that failed of each group and settings, and the commands that play it again."
     )
     for row in failures:
-        name = ", ".join(filter(None, (_short(row["group"]), row["settings"])))
+        settings = _of_settings(row["settings"]) if row["settings"] else ""
+        name = ", ".join(filter(None, (_short(row["group"]), settings)))
         yield f"<h3>{text_html(name)}, seed {row['seed']}: {text_html(VERDICTS[row['verdict']])}</h3>\n"
-        yield _paragraph("; ".join(row["why"]))
+        yield _paragraph(_reasons(row))
         yield _code(row["commands"])
         if row["story"]:
-            yield _code(row["story"])
+            yield _code([shortened_to(line, _LONGEST_LINE) for line in row["story"][-LINES_SHOWN:]])
 
 
 def _not_read(quarantined: Sequence[Row]) -> Iterator[str]:
@@ -211,7 +215,7 @@ def _not_read(quarantined: Sequence[Row]) -> Iterator[str]:
             table_of(
                 quarantined[:ROWS_SHOWN],
                 ("File", lambda row: _short(row["file"])),
-                ("Why", lambda row: shortened_to(row["reason"], 5 * LONGEST_NAME)),
+                ("Why", lambda row: shortened_to(row["reason"], _LONGEST_LINE)),
             )
         )
 
@@ -268,6 +272,10 @@ def _seconds(seconds: float | None) -> str:
 
 def _lasting(seconds: float | None) -> str:
     return "-" if seconds is None else duration_text(round(seconds) * 1000)
+
+
+def _reasons(row: Row) -> str:
+    return shortened_to("; ".join(row["why"]), _LONGEST_LINE)
 
 
 def _of_settings(settings: str) -> str:

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from cli.verbs.fleet.rebalances_svg import timeline_svg
+from cli.verbs.fleet.rehearse_page import rehearsal_page
 from cli.verbs.fleet.report_page import history_page
 from pipeline.report.numbers import GroupTimeline, ReportNumbers
 from tests.browser.chromium import Chromium, Page, chromium
 from tests.cli.verbs.fleet import numbers as fleet_numbers
 from tests.cli.verbs.fleet.numbers import HOSTILE
+from tests.cli.verbs.fleet.test_fleet_rehearse import run_of
 
 WIDTHS = (375, 1280)
 PAPER = 718
@@ -99,12 +101,15 @@ def _hostile() -> ReportNumbers:
     )
 
 
-CASES = {
-    "fleet": fleet_numbers.fleet,
-    "one": fleet_numbers.one,
-    "nothing": fleet_numbers.nothing,
-    "big": _big,
-    "hostile": _hostile,
+LONG = HOSTILE + "W" * 5_000
+CASES: dict[str, Callable[[], str]] = {
+    "fleet": lambda: history_page(fleet_numbers.fleet()),
+    "one": lambda: history_page(fleet_numbers.one()),
+    "nothing": lambda: history_page(fleet_numbers.nothing()),
+    "big": lambda: history_page(_big()),
+    "hostile": lambda: history_page(_hostile()),
+    "rehearsals": lambda: rehearsal_page(run_of("billing", "checkout", settings=("", "concurrency=2"))),
+    "hostile rehearsals": lambda: rehearsal_page(run_of(LONG, settings=("", LONG))),
 }
 
 
@@ -118,9 +123,8 @@ def browser() -> Iterator[Chromium]:
 @pytest.fixture(scope="module", params=CASES)
 def page(request: pytest.FixtureRequest, browser: Chromium, tmp_path_factory: pytest.TempPathFactory) -> Page:
     """Each of the reports, loaded from its file."""
-    case: Callable[[], ReportNumbers] = CASES[request.param]
     file = tmp_path_factory.mktemp("report") / "report.html"
-    file.write_text(history_page(case()), encoding="utf-8")
+    file.write_text(CASES[request.param](), encoding="utf-8")
     return browser.open(file.as_uri())
 
 
