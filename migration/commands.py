@@ -78,9 +78,9 @@ def plan_into_file(group: str, options: Sequence[str]) -> str:
     return f"{_with_group('kohort plan', group, shlex.join([*options, '--output', 'yaml']))} > {PLAN_FILE}"
 
 
-def rehearse_seed(seed: int, snapshot: str, settings: Mapping[str, str]) -> str:
+def rehearse_seed(seed: int, options: Sequence[str], settings: Mapping[str, str]) -> str:
     """Rehearse the plan that is kept from one seed, and print what happened."""
-    words = ["kohort", "rehearse", PLAN_FILE, "--snapshot", snapshot]
+    words = ["kohort", "rehearse", PLAN_FILE, *options]
     for name, value in settings.items():
         words += ["--set", f"{name}={value}"]
     return shlex.join([*words, "--seed", str(seed), "--story"])

@@ -15,10 +15,9 @@ from groups.group_spec import wanted_topics
 from groups.model import Group
 from groups.snapshot import Snapshot, snapshot_text
 from groups.what_if import WhatIf
-from migration.commands import plan_into_file, rehearse_seed
 from migration.model import Level, Plan, Verdict
 from migration.paths.choose import has_arrived
-from migration.plan import DEFAULT_BOUNCE_S, make_plan
+from migration.plan import make_plan
 from migration.rehearsal.cast import Cast
 from migration.rehearsal.errors import CannotRehearseError
 from migration.rehearsal.play import cast_for, rehearse
@@ -27,6 +26,7 @@ from migration.rehearsal.settings import OF_PLANS, with_settings
 from migration.rehearsal.stage import Costs, Found
 from pipeline.audit.judge import AuditSettings, case_in, quarantined
 from pipeline.audit.work import GroupChunk, opened
+from pipeline.rehearsal.replay import configs_of, replay_commands
 from pipeline.rehearsal.schemas import FAILURES, RUNS, UNPLAYED
 from pipeline.simulation.play import MOST_LINES, thrown_at
 from pipeline.tables.schemas import BINARY, LONG, QUARANTINE, table
@@ -76,8 +76,6 @@ class Terms:
     variations: tuple[Variation, ...] = (Variation(),)
     groups: frozenset[str] = frozenset()
     """Only these; empty: all."""
-    client_options: tuple[str, ...] = ()
-    """The words by which `kohort plan` is told of the clients what `planned` holds of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +86,10 @@ class Part:
     plan: Plan
     found: Found
     """As in the snapshot."""
-    variation: Variation
+    planned: AuditSettings
+    """What the plan was made with."""
+    settings: Mapping[str, str]
+    """What the rehearsal is played with."""
 
 
 def plan_rows(work: dict[str, Any], terms: Terms, seeds_per_part: int) -> Iterator[dict[str, Any]]:
@@ -146,7 +147,9 @@ def _planned(
         return row | {"verdict": "arrived", "why": []}
     rounds = sum(len(step.course.rounds) for step in plan.steps if step.course is not None)
     found = Found(group=replace(group, offsets=None), cluster=case.cluster, topics=case.topics or {})
-    part = Part(head=row | {"rounds": rounds}, plan=plan, found=found, variation=variation)
+    part = Part(
+        head=row | {"rounds": rounds}, plan=plan, found=found, planned=settings, settings=variation.settings
+    )
     try:
         _cast(part)
     except UNPLAYABLE as error:
@@ -163,20 +166,21 @@ def _varied(planned: AuditSettings, variation: Variation) -> AuditSettings:
 
 
 def _cast(part: Part) -> tuple[Found, Cast]:
-    return with_settings(part.found, cast_for(part.plan, part.found), part.variation.settings)
+    configs = configs_of(part.found.group, part.planned.configs)
+    return with_settings(part.found, cast_for(part.plan, part.found, configs), part.settings)
 
 
-def play_part(row: dict[str, Any], terms: Terms) -> Iterator[dict[str, Any]]:
+def play_part(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Rows of PLAYED of a row of PLANNED that has a part: one for each seed."""
     part = pickle.loads(row["part"])  # noqa: S301
     if not isinstance(part, Part):
         raise TypeError(f"expected a part of a rehearsal, found {type(part).__name__}")
     found, cast = _cast(part)
     for seed in range(row["first_seed"], row["first_seed"] + row["seeds"]):
-        yield _played(part, found, cast, seed, terms)
+        yield _played(part, found, cast, seed)
 
 
-def _played(part: Part, found: Found, cast: Cast, seed: int, terms: Terms) -> dict[str, Any]:
+def _played(part: Part, found: Found, cast: Cast, seed: int) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     story: list[str] = []
     try:
@@ -197,7 +201,9 @@ def _played(part: Part, found: Found, cast: Cast, seed: int, terms: Terms) -> di
         "failure": {name: run[name] for name in FAILURES.fieldNames() if name in run}
         | {
             "story": story[-MOST_LINES:],
-            "commands": _commands(part, seed, terms),
+            "commands": replay_commands(
+                part.found.group, part.planned, part.head["source"], seed, part.settings
+            ),
             "snapshot": snapshot_text(
                 Snapshot(
                     cluster=part.found.cluster,
@@ -218,17 +224,3 @@ def _figures(played: Rehearsed) -> dict[str, Any]:
 
 def _thrown(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
-
-
-def _commands(part: Part, seed: int, terms: Terms) -> list[str]:
-    """For a shell: the plan of the group, and its rehearsal from the seed."""
-    planned, source = _varied(terms.planned, part.variation), part.head["source"]
-    options = ["--to", part.head["destination"], *terms.client_options]
-    if planned.concurrency != 1:
-        options += ["--concurrency", str(planned.concurrency)]
-    if planned.bounce_s != DEFAULT_BOUNCE_S:
-        options += ["--bounce-seconds", str(planned.bounce_s)]
-    return [
-        plan_into_file(part.head["group"], [*options, "--snapshot", source]),
-        rehearse_seed(seed, source, part.variation.settings),
-    ]

@@ -71,7 +71,7 @@ def rehearse_fleet(
             chunks.repartition(tasks), lambda row: plan_rows(row, terms, per_part), PLANNED
         ).persist(StorageLevel.DISK_ONLY)
         parts = planned.where("part is not null").select("part", "first_seed", "seeds").repartition(tasks)
-        played = each_row(parts, lambda row: play_part(row, terms), PLAYED).persist(StorageLevel.DISK_ONLY)
+        played = each_row(parts, play_part, PLAYED).persist(StorageLevel.DISK_ONLY)
         runs = played.select("run.*")
         tables = {
             "rehearsals": _ranked(_summed(planned, runs)).coalesce(1),

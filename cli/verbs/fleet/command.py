@@ -11,7 +11,7 @@ import typer
 from cli.options import OutputOptions, option
 from cli.render.output_format import StreamOutput
 from cli.verbs.fleet.options import AuditOptions, LiveOptions, LogOptions, SparkOptions, Vary
-from cli.verbs.plan.options import ClientOptions, words_of
+from cli.verbs.plan.options import ClientOptions
 from cli.verbs.simulate.options import BrokenRule, Limit, Protocol, ProtocolOption
 
 Report = Annotated[
@@ -285,7 +285,6 @@ def fleet_rehearse(
     request = FleetRehearsalRequest(
         snapshots=tuple(dict.fromkeys(snapshots)),
         planned={"destinations": (Destination(to.value),), **what_clients_are(clients)},
-        client_options=words_of(clients, without=("concurrency", "bounce_seconds")),
         variations=variations_of(vary or ()),
         groups=tuple(dict.fromkeys(groups or ())),
         seeds=range(seed, seed + seeds),

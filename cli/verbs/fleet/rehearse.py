@@ -34,8 +34,6 @@ class FleetRehearsalRequest:
     snapshots: tuple[str, ...]
     planned: Mapping[str, Any]
     """Fields of `pipeline.audit.AuditSettings`, which exists only where Spark does."""
-    client_options: tuple[str, ...] = ()
-    """The words by which `kohort plan` is told of the clients."""
     variations: tuple[Mapping[str, Any], ...] = ({},)
     """Fields of `pipeline.rehearsal.Variation`."""
     groups: tuple[str, ...] = ()
@@ -87,7 +85,6 @@ def carry_out(request: FleetRehearsalRequest, options: SparkOptions) -> Rehearsa
             seeds=request.seeds,
             variations=tuple(Variation(**each) for each in request.variations),
             groups=frozenset(request.groups),
-            client_options=request.client_options,
         )
         snapshots = Snapshots(paths=request.snapshots)
         run = rehearse_fleet(spark, snapshots, terms, out=request.out, progress=progress.rehearsals)

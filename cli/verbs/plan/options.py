@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -61,14 +60,3 @@ class ClientOptions:
             max=86_400,
         ),
     ] = 30.0
-
-
-def words_of(options: ClientOptions, *, without: Collection[str] = ()) -> tuple[str, ...]:
-    """The options that were given, as they are typed, but some."""
-    words: list[str] = []
-    for each in fields(options):
-        value = getattr(options, each.name)
-        if each.name not in without and value != each.default:
-            for one in value if isinstance(value, list) else [value]:
-                words += [f"--{each.name.replace('_', '-')}", str(one)]
-    return tuple(words)
