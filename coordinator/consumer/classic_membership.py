@@ -60,7 +60,6 @@ class ClassicMembership(CommittingMember):
         self._member_id = ""
         self._must_rejoin = True
         self._must_prepare = True
-        self._beat_at_ms = NEVER
         self._is_beating = False
         """Whether a heartbeat is under way."""
         self._heard_at_ms = 0
@@ -102,6 +101,26 @@ class ClassicMembership(CommittingMember):
         if code is not ErrorCode.ILLEGAL_GENERATION:
             self._member_id = ""
         self._must_rejoin = self._must_prepare = True
+
+    @property
+    def _beat_interval_ms(self) -> int:
+        return self.settings.heartbeat_interval_ms
+
+    def _beat_request(self) -> Heartbeat:
+        return Heartbeat(
+            group=self.identity.group,
+            generation=self.generation,
+            member=self._member_id,
+            instance=self.identity.instance,
+        )
+
+    def _take_beat_for_done(self, sent_ms: int) -> None:
+        super()._take_beat_for_done(sent_ms)
+        self._heard_at_ms = sent_ms
+
+    @property
+    def _commits_by_routine(self) -> bool:
+        return bool(self.owned) and super()._commits_by_routine
 
     @property
     def _has_fallen_out(self) -> bool:
@@ -186,14 +205,8 @@ class ClassicMembership(CommittingMember):
         if self._coordinator is None or self._is_beating or now_ms < self._beat_at_ms:
             return
         self._beat_at_ms = now_ms + self.settings.heartbeat_interval_ms
-        request = Heartbeat(
-            group=self.identity.group,
-            generation=self.generation,
-            member=self._member_id,
-            instance=self.identity.instance,
-        )
         self._is_beating = True
-        self._send(request, partial(self._beat_answered, self.generation, self._member_id))
+        self._send(self._beat_request(), partial(self._beat_answered, self.generation, self._member_id))
 
     def _leave_silently(self) -> None:
         """max.poll.interval.ms is over: a dynamic member leaves, a static one only forgets that it was in."""

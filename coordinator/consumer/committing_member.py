@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from coordinator.consumer.member import COORDINATOR_MOVED, NEVER, Identity, Member, Position
+from coordinator.consumer.member import COORDINATOR_MOVED, NEVER, Identity, Member, Position, Routine
 from coordinator.consumer.outputs import Committed, Partitions, Positioned, Raised, TopicPartition
+from coordinator.engine.calls import Request
 from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
 from coordinator.engine.offsets.fetch import OffsetFetch, OffsetFetchAnswer, OffsetQuery
 from coordinator.engine.topics import TopicImage
@@ -47,6 +48,7 @@ class CommittingMember(Member):
 
     def __init__(self, identity: Identity, image: TopicImage, position: Position) -> None:
         super().__init__(identity, image, position)
+        self._beat_at_ms = NEVER
         self._auto_commit_at_ms = NEVER
         self._auto_commits = False
         """Whether an automatic commit is not answered."""
@@ -62,6 +64,38 @@ class CommittingMember(Member):
         self._shares_fetch = self._is_stranded_call = False
         """Whether what it waits for is the OffsetFetch that its positions were looked up with, and whether its answer
         was lost (`strands_shared_fetch`)."""
+
+    @property
+    def routines(self) -> tuple[Routine, ...] | None:
+        if self._waiting or not self.is_settled or not self.in_poll:
+            return None
+        routines = [Routine(next_ms=self._beat_at_ms, every_ms=self._beat_interval_ms)]
+        if self._commits_by_routine:
+            every_ms = self.settings.auto_commit_interval_ms
+            routines.append(Routine(next_ms=self._auto_commit_at_ms, every_ms=every_ms))
+        is_all = self.next_deadline() == min(each.next_ms for each in routines)
+        return tuple(routines) if is_all else None
+
+    def skip_routines(
+        self, since_ms: int, until_ms: int
+    ) -> Iterator[tuple[int, Callable[[], Request[Any] | None]]]:
+        for number, routine in enumerate(self.routines or ()):
+            sent_ms = routine.last_by(until_ms)
+            if sent_ms <= since_ms:
+                continue
+            if number:
+                self._auto_commit_at_ms = sent_ms + routine.every_ms
+                yield sent_ms, self._commit_of_all
+            else:
+                self._take_beat_for_done(sent_ms)
+                yield sent_ms, self._beat_request
+
+    def _take_beat_for_done(self, sent_ms: int) -> None:
+        self._beat_at_ms = sent_ms + self._beat_interval_ms
+
+    def _commit_of_all(self) -> OffsetCommit | None:
+        consumed, who = self._consumed(), self._commit_identity()
+        return None if not consumed or isinstance(who, str) else self._commit_request(consumed, *who)
 
     def commit(self, now_ms: int) -> None:
         was_in_poll = self.in_poll or self._polls_next
@@ -91,6 +125,20 @@ class CommittingMember(Member):
         super()._end()
 
     # For the protocols.
+
+    @property
+    @abstractmethod
+    def _beat_interval_ms(self) -> int:
+        """Between two heartbeats."""
+
+    @abstractmethod
+    def _beat_request(self) -> Request[Any]:
+        """A heartbeat with nothing to report."""
+
+    @property
+    def _commits_by_routine(self) -> bool:
+        """Whether automatic commits are to come, be there something to commit or not."""
+        return self._auto_commit_at_ms != NEVER
 
     @abstractmethod
     def _commit_error(self, code: ErrorCode, _now_ms: int) -> str:
@@ -142,19 +190,21 @@ class CommittingMember(Member):
         if not self._find_coordinator(now_ms):
             self._retry_commit(commit, "TimeoutException", now_ms)
             return
-        member, epoch = who
-        offsets = [
-            Offset(topic=topic, topic_id=None, partition=partition, offset=offset)
-            for (topic, partition), offset in commit.offsets.items()
-        ]
-        request = OffsetCommit(
+        self._send(self._commit_request(commit.offsets, *who), partial(self._commit_answered, commit))
+
+    def _commit_request(self, offsets: Offsets, member: str, epoch: int) -> OffsetCommit:
+        return OffsetCommit(
             group=self.identity.group,
             generation_or_epoch=epoch,
             member=member,
             instance=self.identity.instance,
-            offsets=tuple(offsets),
+            offsets=tuple(
+                [
+                    Offset(topic=topic, topic_id=None, partition=partition, offset=offset)
+                    for (topic, partition), offset in offsets.items()
+                ]
+            ),
         )
-        self._send(request, partial(self._commit_answered, commit))
 
     def _commit_answered(self, commit: _Commit, answer: object, now_ms: int) -> None:
         if not isinstance(answer, OffsetCommitAnswer):

@@ -26,6 +26,7 @@ from coordinator.consumer.member import (
     NEVER,
     Identity,
     Position,
+    Routine,
     Subscription,
 )
 from coordinator.consumer.outputs import CallbackKind
@@ -35,7 +36,7 @@ from coordinator.engine.consumer.client_assignment import (
     PrepareAssignment,
     PrepareAssignmentAnswer,
 )
-from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeatAnswer
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import InvalidSetting
 from wire.errors import ErrorCode
@@ -118,6 +119,17 @@ class ConsumerMember(ReconcilingMember):
             and self._then is None
             and self.owned <= self.positioned
         )
+
+    @property
+    def routines(self) -> tuple[Routine, ...] | None:
+        return None if self._client_side is not None else super().routines
+
+    @property
+    def _beat_interval_ms(self) -> int:
+        return self._interval_ms
+
+    def _beat_request(self) -> ConsumerGroupHeartbeat:
+        return self._fields.plain(self._epoch)
 
     def next_deadline(self) -> int | None:
         if self.is_closed:
@@ -271,7 +283,7 @@ class ConsumerMember(ReconcilingMember):
                 joins=state is State.JOINING,
             )
         else:
-            request = self._fields.plain(self._epoch)
+            request = self._beat_request()
         self._beat = self._send(request, self._heartbeat_answered)
         self._beat_at_ms = now_ms + self._interval_ms
         if state is State.ACKNOWLEDGING:

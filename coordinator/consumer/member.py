@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -52,6 +52,18 @@ class Identity:
     rack: str | None
     library: Library
     settings: MemberSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routine:
+    """What a member does again and again at an interval."""
+
+    next_ms: int
+    every_ms: int
+
+    def last_by(self, at_ms: int) -> int:
+        """When it is done for the last time up to a moment; that may be before it begins."""
+        return at_ms - (at_ms - self.next_ms) % self.every_ms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +164,19 @@ class Member(ABC):
     @abstractmethod
     def is_settled(self) -> bool:
         """Whether it is a member, waits for nothing and has nothing to do but to heartbeat."""
+
+    @property
+    @abstractmethod
+    def routines(self) -> tuple[Routine, ...] | None:
+        """Its heartbeats and automatic commits, where it will do nothing else as long as it hears nothing else than
+        that they are taken; None where something else is under way."""
+
+    @abstractmethod
+    def skip_routines(
+        self, since_ms: int, until_ms: int
+    ) -> Iterator[tuple[int, Callable[[], Request[Any] | None]]]:
+        """Take `routines` for done up to a moment. Of each that comes since another one: when it is done last, and
+        what it sends then, if anything, to be asked at that time."""
 
     @abstractmethod
     def next_deadline(self) -> int | None:

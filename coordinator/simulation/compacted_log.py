@@ -18,10 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import accumulate, compress
 from random import Random
 from typing import get_args
 
-from coordinator.engine.records import Record
+from coordinator.engine.records import OffsetRecord, Record
 
 _KEY_NAMES: Mapping[type, tuple[str, ...]] = {
     kind: tuple(each.name for each in fields(kind) if each.name not in ("value", "payload"))
@@ -67,6 +68,21 @@ def compacted(log: Sequence[Record], cleaning: Cleaning) -> list[Record]:
         return log[place].value is not None or place >= cleaning.dropped
 
     return [record for place, record in enumerate(log) if stays(place)]
+
+
+def without_old_offsets(log: Sequence[Record], ends: Sequence[int]) -> tuple[list[Record], list[int]]:
+    """The log and the ends of its batches, but for offsets that were committed again since: most of a long log."""
+    last = {
+        (record.topic, record.partition): place
+        for place, record in enumerate(log)
+        if type(record) is OffsetRecord
+    }
+    stays = [
+        type(record) is not OffsetRecord or last[record.topic, record.partition] == place
+        for place, record in enumerate(log)
+    ]
+    before = [0, *accumulate(stays)]
+    return list(compress(log, stays)), list(dict.fromkeys(before[end] for end in ends))
 
 
 def key_of(record: Record) -> tuple[object, ...]:

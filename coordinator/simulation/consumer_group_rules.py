@@ -16,7 +16,7 @@ from coordinator.simulation.epoch_rules import EpochRules
 from coordinator.simulation.facts import Facts
 from coordinator.simulation.handover_rules import HandoverRules, partition_name
 from coordinator.simulation.known_flaws import ASSIGNED_AFTER_REPORT, LATE_REPORT
-from coordinator.simulation.process import NOTHING
+from coordinator.simulation.process import NOTHING, Process
 
 
 class ConsumerGroupRules:
@@ -63,10 +63,10 @@ class ConsumerGroupRules:
         """`had`: in an upgrade, what the member, or the static one in whose place it comes, had before."""
         before, now = self._handovers.has.get(member, frozenset()), self._places(current.assigned)
         kept = now | self._places(current.revoking)
-        for place in self._handovers.kept.get(member, frozenset()) - kept:
-            self._handovers.released[member, place] = (
-                LATE_REPORT if is_late else self._report_flaw(member, place)
-            )
+        released = self._handovers.kept.get(member, frozenset()) - kept
+        process = self._running(member) if released else None
+        for place in released:
+            self._handovers.released[member, place] = LATE_REPORT if is_late else _report_flaw(process, place)
         self._kept_before[member] = self._handovers.kept.get(member, frozenset())
         self._handovers.has[member], self._handovers.kept[member] = now, kept
         self._handovers.rejoins(member, now)
@@ -118,15 +118,20 @@ class ConsumerGroupRules:
                 f"{who} reports {partition_name(min(unknown))} at an epoch that is over, and is not fenced",
             )
 
-    def _report_flaw(self, member: str, place: TopicPartition) -> str:
-        """Whether the member was about to take the partition over when it reported that it has not got it: its listener
-        has its time, has thrown, or was called when the report was under way."""
-        for process in self._facts.processes.values():
-            if process.is_running and process.member.member_id == member:
-                is_to_come = (
-                    place not in process.owned
-                    or place in process.member.taking_over
-                    or process.assigned_ms.get(place, -1) >= process.reported_ms
-                )
-                return ASSIGNED_AFTER_REPORT if is_to_come else ""
+    def _running(self, member: str) -> Process | None:
+        """The process of the member."""
+        processes = self._facts.processes.values()
+        return next((each for each in processes if each.member.member_id == member and each.is_running), None)
+
+
+def _report_flaw(process: Process | None, place: TopicPartition) -> str:
+    """Whether a member was about to take the partition over when it reported that it has not got it: its listener has
+    its time, has thrown, or was called when the report was under way."""
+    if process is None:
         return ""
+    is_to_come = (
+        place not in process.owned
+        or place in process.member.taking_over
+        or process.assigned_ms.get(place, -1) >= process.reported_ms
+    )
+    return ASSIGNED_AFTER_REPORT if is_to_come else ""

@@ -1,15 +1,22 @@
-"""What the bytes of the embedded protocol say of partitions and topics. Of bytes that cannot be read: nothing."""
+"""What the bytes of the embedded protocol say of partitions and topics. Of bytes that cannot be read: nothing.
+
+They are asked again and again of the same bytes, of which there are a few for each member.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from coordinator.consumer.outputs import Partitions, TopicPartition
 from wire.messages.assignor_user_data import read_sticky
 from wire.messages.embedded_protocol import read_assignment, read_subscription
 from wire.messages.reader import DecodeError
 
+REMEMBERED = 1024
 
+
+@lru_cache(maxsize=REMEMBERED)
 def assigned(assignment: bytes) -> Partitions:
     """What a leader has assigned; nothing where none has yet."""
     if not assignment:
@@ -20,6 +27,7 @@ def assigned(assignment: bytes) -> Partitions:
         return frozenset()
 
 
+@lru_cache(maxsize=REMEMBERED)
 def claimed(protocol: str | None, subscription: bytes) -> Partitions:
     """What a member says it owns: to the leader of an eager sticky group in its user data."""
     try:
@@ -29,6 +37,7 @@ def claimed(protocol: str | None, subscription: bytes) -> Partitions:
         return frozenset()
 
 
+@lru_cache(maxsize=REMEMBERED)
 def subscribed(subscription: bytes) -> tuple[str, ...]:
     """The topics that a member subscribes to."""
     try:

@@ -53,7 +53,9 @@ class HandoverRules:
 
     def given_on(self, member: str, partitions: Partitions) -> None:
         """I2: who else takes them for its own?"""
-        for place in partitions:
+        if not partitions:
+            return
+        for place in partitions if self.released else ():
             if self.released.get((member, place)) in (CREATED_ANEW, MISSED_REBALANCE):
                 del self.released[member, place]
         for process in self._facts.processes.values():

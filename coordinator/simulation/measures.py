@@ -54,6 +54,12 @@ class Measures:
         running = (self._present(process) for process in self._started)
         return tuple(sorted((*self.presence, *running), key=lambda each: (each.start_s, each.member)))
 
+    def forget(self) -> None:
+        """Let go of intervals that are over, and of callbacks."""
+        self.owners.clear()
+        self.presence.clear()
+        self.callbacks.clear()
+
     # What happens.
 
     def started(self, process: Process) -> None:
@@ -107,8 +113,10 @@ class Measures:
     def read(self, partition: TopicPartition, start: int, end: int) -> None:
         """Records of a partition were given to an application, from `start` up to before `end`."""
         known = self._read.get(partition, 0)
-        self.read_twice += max(0, min(end, known) - start)
-        self._read[partition] = max(known, end)
+        if start < known:
+            self.read_twice += min(end, known) - start
+        if end > known:
+            self._read[partition] = end
 
     def gone(self, partition: TopicPartition) -> None:
         """The partition was deleted: it needs no owner any more, and another one of its name begins anew."""

@@ -118,6 +118,21 @@ class Network:
         self._reorder = False
         self._partitions = {}
 
+    @property
+    def is_calm(self) -> bool:
+        """Whether it has no faults."""
+        return not (self._loss or self._duplicate or self._partitions)
+
+    @property
+    def slowest_ms(self) -> int:
+        """How long a message takes at most, where there are no faults."""
+        return self._low + self._span - 1
+
+    def plan_anew(self) -> None:
+        """No request is under way, and no check is planned any more."""
+        for connection in self._connections.values():
+            connection.check_ms = None
+
     def send(self, process: Endpoint, sent: Send) -> None:
         """A process sends a request."""
         node = sent.node or 0
@@ -128,7 +143,7 @@ class Network:
         connection.waiting[sent.number] = deadline_ms
         if connection.check_ms is None or deadline_ms < connection.check_ms:
             connection.check_ms = deadline_ms
-            self._schedule.at(deadline_ms, self._check, connection)
+            self._schedule.at(deadline_ms, self.check, connection)
         if connection.is_lost:
             return
         if node in self._down:
@@ -144,7 +159,7 @@ class Network:
         self._schedule.at(at_ms, self._arrive, connection, sent.number, sent.request, False)
         if self._duplicate and node and self._random.random() < self._duplicate:
             late_ms = at_ms + int(self._random.random() * LATE_MS)
-            nowhere = _nowhere(process, node, self._lives[node])
+            nowhere = self.nowhere(process, node)
             self._schedule.at(late_ms, self._arrive, nowhere, sent.number, sent.request, True)
 
     def answer(self, connection: Connection, number: int, answer: object) -> None:
@@ -178,6 +193,12 @@ class Network:
 
     def begin_node(self, node: int) -> None:
         self._down.discard(node)
+
+    def nowhere(self, process: Endpoint, node: int) -> Connection:
+        """A connection whose answers are lost."""
+        connection = Connection(process, node, self._lives[node])
+        connection.is_lost = connection.is_closed = True
+        return connection
 
     def _arrival(self, member: str, direction: Direction) -> int:
         at_ms = self._schedule.now_ms + self._low + int(self._random.random() * self._span)
@@ -223,8 +244,8 @@ class Network:
             at_ms = self._schedule.now_ms + self._low + int(self._random.random() * self._span)
             self._schedule.at(at_ms, self._close, connection)
 
-    def _check(self, connection: Connection) -> None:
-        """A request has waited for its timeout, or has been answered meanwhile."""
+    def check(self, connection: Connection) -> None:
+        """As planned: a request has waited for its timeout, or has been answered meanwhile."""
         connection.check_ms = None
         if connection.is_closed or not connection.waiting:
             return
@@ -233,7 +254,7 @@ class Network:
             self._close(connection)
         else:
             connection.check_ms = earliest_ms
-            self._schedule.at(earliest_ms, self._check, connection)
+            self._schedule.at(earliest_ms, self.check, connection)
 
     def _close(self, connection: Connection) -> None:
         """The client notices: all that waits on the connection has failed, and the next request opens another."""
@@ -245,10 +266,3 @@ class Network:
             del self._connections[key]
         for number in list(connection.waiting):
             connection.process.fail(number)
-
-
-def _nowhere(process: Endpoint, node: int, life: int) -> Connection:
-    """A connection whose answers are lost."""
-    connection = Connection(process, node, life)
-    connection.is_lost = connection.is_closed = True
-    return connection

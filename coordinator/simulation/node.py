@@ -156,6 +156,11 @@ class Node:
         if self._wake_ms is not None:
             self._wake_ms += by_ms
 
+    def plan_anew(self) -> None:
+        """Its wake-up is not planned any more: plan it by what the engine has to do."""
+        self._wake_ms = None
+        self._wake()
+
     # What the network brings, and the passing of time.
 
     def receive(self, connection: Connection, number: int, request: Request[Any], is_late: bool) -> None:
@@ -188,11 +193,12 @@ class Node:
             return CoordinatorResult(answers=((call.ticket, call.request.refused(error)),))
         return self.engine.handle(call)
 
-    def _expire(self, number: int) -> None:
+    def expire(self, number: int) -> None:
+        """As planned: what is due is done; nothing where it was planned anew meanwhile."""
         if number != self._wakes:
             return
         if self._schedule.now_ms < self._rests_until_ms:
-            self._schedule.at(self._rests_until_ms, self._expire, number)
+            self._schedule.at(self._rests_until_ms, self.expire, number)
             return
         self._wake_ms = None
         if self.status is NodeStatus.COORDINATING or self.status is NodeStatus.ZOMBIE:
@@ -229,7 +235,7 @@ class Node:
         if deadline_ms is not None and (self._wake_ms is None or deadline_ms < self._wake_ms):
             self._wake_ms = deadline_ms
             self._wakes += 1
-            self._schedule.at(deadline_ms, self._expire, self._wakes)
+            self._schedule.at(deadline_ms, self.expire, self._wakes)
 
     def _send(self, result: CoordinatorResult) -> None:
         for ticket, answer in result.answers:

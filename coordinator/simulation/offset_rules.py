@@ -51,7 +51,7 @@ class OffsetRules:
             self._acknowledged.pop(key, None)
             return
         topic_id, before = self._offsets.get(key, (value.topic_id, 0))
-        if topic_id != value.topic_id:
+        if topic_id is not value.topic_id and topic_id != value.topic_id:
             self._acknowledged.pop(key, None)
         elif value.offset < before and not _is_reset(request):
             self._facts.broken(

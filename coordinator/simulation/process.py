@@ -237,7 +237,8 @@ class Process:
         since_ms = self._reading.get(partition)
         if position is None or since_ms is None or self._schedule.now_ms < since_ms + FETCH_MS:
             return position
-        return max(position, self._log_end(partition))
+        end = self._log_end(partition)
+        return end if end > position else position
 
     def reset(self, partition: TopicPartition) -> None:
         """The partition was deleted: of another one of its name everything is read (auto.offset.reset=earliest)."""
@@ -256,6 +257,12 @@ class Process:
     @property
     def is_running(self) -> bool:
         return self.activity is not Activity.ENDED
+
+    def plan_anew(self) -> None:
+        """Its wake-up is not planned any more: plan it by what the member has to do."""
+        self._wake_ms = None
+        if self.is_running:
+            self._plan_wake()
 
     def count_reading(self) -> None:
         """Report what has been read so far, of partitions that are being read."""
@@ -314,13 +321,17 @@ class Process:
                     self.given_up_outlived.add(gone)
             self.given_up_outlived -= owned - before
             self._watcher.owned_changed(self, before)
-        deadline_ms = member.next_deadline()
+        self._plan_wake()
+
+    def _plan_wake(self) -> None:
+        deadline_ms = self.member.next_deadline()
         if deadline_ms is not None and (self._wake_ms is None or deadline_ms < self._wake_ms):
             self._wake_ms = deadline_ms
-            self._schedule.at(deadline_ms, self._wake, deadline_ms)
+            self._schedule.at(deadline_ms, self.wake, deadline_ms)
 
-    def _wake(self, wake_ms: int) -> None:
-        if wake_ms != self._wake_ms or self._waits(self._wake, wake_ms):
+    def wake(self, wake_ms: int) -> None:
+        """As planned: the member does what is due; nothing where it was planned anew meanwhile."""
+        if wake_ms != self._wake_ms or self._waits(self.wake, wake_ms):
             return
         self._wake_ms = None
         deadline_ms = self.member.next_deadline()
@@ -483,7 +494,7 @@ class Process:
         waiting, self._frozen = self._frozen, []
         self._read_on()
         # Answers before deadlines: a wake-up is among what waited, and asks the member anew when it is due.
-        for action, arguments in sorted(waiting, key=lambda each: each[0] == self._wake):
+        for action, arguments in sorted(waiting, key=lambda each: each[0] == self.wake):
             action(*arguments)
 
     def _end(self) -> None:

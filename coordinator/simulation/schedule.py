@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import Any, TypeAlias
 
 Action: TypeAlias = Callable[..., None]
@@ -35,6 +35,16 @@ class Schedule:
         self._heap = [
             (at_ms + by_ms, number, action, arguments) for at_ms, number, action, arguments in self._heap
         ]
+
+    def first_but(self, is_passed_over: Callable[[Action], bool]) -> int | None:
+        """When the first thing is planned that is not passed over; None where there is none."""
+        return min((at_ms for at_ms, _, action, _ in self._heap if not is_passed_over(action)), default=None)
+
+    def skip(self, to_ms: int, is_dropped: Callable[[Action], bool]) -> None:
+        """Go on at a later moment, before which only what is dropped was planned: all of that, also later."""
+        self._heap = [each for each in self._heap if not is_dropped(each[2])]
+        heapify(self._heap)
+        self.now_ms = to_ms
 
     def play(self, until_ms: int, limit: int, go_on: Callable[[], bool] | None = None) -> bool:
         """Play what is planned up to and with `until_ms`; False where `limit` steps in all were reached before.

@@ -6,7 +6,7 @@ ids. Nothing here depends on the order of a set or on a hash, so the same scenar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from random import Random
@@ -21,10 +21,16 @@ from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
 from coordinator.engine.config import Config
 from coordinator.engine.engine import Engine
-from coordinator.engine.records import OffsetRecord, Record
+from coordinator.engine.records import (
+    ConsumerMemberRecord,
+    CurrentAssignmentRecord,
+    OffsetRecord,
+    Record,
+    TargetMemberRecord,
+)
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.beginning import Beginning, Client
-from coordinator.simulation.compacted_log import Cleaning
+from coordinator.simulation.compacted_log import Cleaning, without_old_offsets
 from coordinator.simulation.consumers import Birth, MakeMember, after_error, make_member
 from coordinator.simulation.earlier_brokers import LACKS
 from coordinator.simulation.invariants import Invariants
@@ -69,6 +75,8 @@ TAKEOVER_MS = 100
 
 _NOTHING_BEFORE = Beginning()
 
+_OF_MEMBERS = (ConsumerMemberRecord, CurrentAssignmentRecord, TargetMemberRecord)
+
 
 class World:
     """See the module. `member_ids`: the ids of the successive processes of members, as their coordinator would make
@@ -97,6 +105,9 @@ class World:
         self.nodes: dict[int, Node] = {}
         self.answered = 0
         self.is_calm = False
+        self._seed, self._rests = seed, 0
+        self._kept = 0
+        """Records of the log that the last `forget` has left."""
         self._random, self._ids = Random(f"{seed} network"), Random(f"{seed} ids")  # noqa: S311
         self._member_ids = {name: list(ids) for name, ids in (member_ids or {}).items()}
         self._clients = beginning.clients
@@ -123,6 +134,8 @@ class World:
         self.coordinator = self._add_node()
         self._authority = self.coordinator
         """Whose engine says who is a member: the last one that loaded."""
+        self._has_new_authority = False
+        """Whether nobody has been judged by it yet."""
         self.coordinator.load(self.topics.image)
         if beginning.log:
             self.invariants.appended(beginning.log, None, is_late=False)
@@ -310,6 +323,7 @@ class World:
         cleaning = Cleaning.draw(self._random, self.ends) if event.compacted else None
         self.story.tell(COORDINATOR, f"node {node.number} loads the {'compacted ' * event.compacted}log")
         before, self._authority = self._authority, node
+        self._has_new_authority = True
         node.load(self.topics.image, predecessor, cleaning)
         if node.status is NodeStatus.FAILED:
             self._authority = before
@@ -364,7 +378,7 @@ class World:
         if type(records[0]) is not OffsetRecord:
             self.story.records(records)
             self.measures.appended(records)
-            for process in self.processes.values():
+            for process in self._concerned(records):
                 if process.owned:
                     self._judge(process)
         self.invariants.appended(records, request, is_late=is_late)
@@ -388,6 +402,16 @@ class World:
         self.story.tell(
             COORDINATOR, f"node {node.number} crashes before it has appended {len(records)} records"
         )
+
+    def _concerned(self, records: Sequence[Record]) -> Iterable[Process]:
+        """Who may have become a zombie by the records, or is none any more: all, unless they are about members of a
+        consumer group alone."""
+        members = [record.member for record in records if isinstance(record, _OF_MEMBERS)]
+        if len(members) < len(records) or self._has_new_authority:
+            self._has_new_authority = False
+            return self.processes.values()
+        names = dict.fromkeys(self._known.get(member, "") for member in members)
+        return [self.processes[name] for name in names if name in self.processes]
 
     def _judge(self, process: Process) -> None:
         """Note since when a process is a zombie."""
@@ -473,6 +497,28 @@ class World:
             self.schedule.leap(by_ms)
             self.coordinator.leap(by_ms, to_ms)
         return self.schedule.play(to_ms, limit)
+
+    def begin_anew(self) -> None:
+        """At rest, with no request under way, and nothing planned of what recurs: plan that, by the members' order.
+
+        Chance is drawn anew: what follows does not depend on how often it was asked before.
+        """
+        self._rests += 1
+        self._random.seed(f"{self._seed} network, after rest {self._rests}")
+        self.network.plan_anew()
+        for process in self.processes.values():
+            process.plan_anew()
+        for node in self.nodes.values():
+            node.plan_anew()
+        self.invariants.rest.unrest()  # it counts since when each member is settled
+
+    def forget(self) -> None:
+        """Let go of what only matters to a reader of the whole run: who had what when, and offsets in the log that were
+        committed again since."""
+        self.measures.forget()
+        if len(self.log) > 2 * self._kept:
+            self.log[:], self.ends = without_old_offsets(self.log, self.ends)
+            self._kept = len(self.log)
 
     def calm_down(self) -> None:
         """No faults from now on."""

@@ -115,7 +115,7 @@ def _commit(
     for offset, topic in zip(request.offsets, found, strict=True):
         if isinstance(topic, ErrorCode):
             codes.append(topic)
-        elif length(offset.metadata or "") > ctx.config.offset_metadata_max_bytes:
+        elif offset.metadata and length(offset.metadata) > ctx.config.offset_metadata_max_bytes:
             codes.append(ErrorCode.OFFSET_METADATA_TOO_LARGE)
         else:
             if check is not None:
