@@ -6,11 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 
 from coordinator.consumer.outputs import TopicPartition
-from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.config import Config
-from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.consumer.target_assignment import shown_assignor
-from coordinator.engine.describe_groups import consumer_group
+from coordinator.simulation import rests
 from coordinator.simulation.beginning import Beginning
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.node import NodeStatus
@@ -18,12 +15,11 @@ from coordinator.simulation.result import Result, Violation
 from coordinator.simulation.run import LIMIT, come_to_rest, result_of
 from coordinator.simulation.scenario import Close, FailCoordinator, MemberScript, Restart, Scenario, Start
 from coordinator.simulation.world import World
-from coordinator.store.described_groups import classic_member
-from groups import described
 from groups.group_spec import current_of
-from groups.model import Cluster, Group, GroupState, GroupType, Topic
+from groups.model import Cluster, Group, Topic
 from migration.rehearsal.acts import Act, Place
 from migration.rehearsal.cast import Cast
+from migration.rehearsal.description import Description
 from migration.rehearsal.errors import CannotRehearseError
 from migration.rehearsal.faults import Fault, PlanFaults, from_now
 
@@ -90,7 +86,7 @@ class Stage:
         self.found, self._cast, self._seed, self._tells = found, cast, seed, tells
         actors = cast.actors.values()
         settings = _settings(found)
-        self._assignor = Config.parse(settings).group_consumer_assignors[0]
+        self._description = Description(found.group.id, Config.parse(settings).group_consumer_assignors[0])
         scenario = Scenario(
             name=found.group.id,
             topics={topic.name: topic.partitions for topic in found.topics.values()},
@@ -150,7 +146,23 @@ class Stage:
 
     def wait(self, seconds: float) -> None:
         schedule = self.world.schedule
-        schedule.play(schedule.now_ms + int(seconds * 1000), LIMIT)
+        end_ms = schedule.now_ms + int(seconds * 1000)
+        while schedule.now_ms < end_ms:
+            self._leap(end_ms)
+            schedule.play(min(schedule.now_ms + 1_000, end_ms), LIMIT)
+
+    def _leap(self, before_ms: int) -> None:
+        if rests.leap(self.world, before_ms) and not self._tells:
+            self.world.forget()
+
+    def wait_for_change(self, step_s: float, longest_s: float) -> None:
+        """Wait `step_s`; where the group is at rest, the multiple of it after which it may not be: it is shown as
+        now all the time."""
+        schedule, step_ms = self.world.schedule, int(step_s * 1000)
+        began_ms = schedule.now_ms
+        self._leap(began_ms + int(longest_s * 1000))
+        left_ms = -(schedule.now_ms - began_ms) % step_ms or step_ms
+        schedule.play(schedule.now_ms + left_ms, LIMIT)
 
     def perform(self, act: Act) -> None:
         """Stop a member's process and wait for its end, or have another one take its place."""
@@ -282,15 +294,9 @@ class Stage:
         return len(has - wanted)
 
     def group(self) -> Group | None:
-        """As a broker describes it, with its leader; None where there is none."""
-        stored = self.world.engine.state.groups.get(GROUP)
-        if isinstance(stored, ClassicGroup):
-            return replace(_classic(stored), id=self.found.group.id)
-        if isinstance(stored, ConsumerGroup):
-            assignor = shown_assignor(stored.wishes(), self._assignor)
-            shown = consumer_group(stored, self.world.topics.image.names, assignor)
-            return replace(shown, id=self.found.group.id)
-        return None
+        """As a broker describes it, with its leader; None where there is none. The same object while it is the same."""
+        world = self.world
+        return self._description.of(world.engine.state.groups.get(GROUP), world.topics.image.names)
 
 
 def _successor(name: str) -> str:
@@ -304,20 +310,3 @@ def _settings(found: Found) -> dict[str, str]:
     own = {f"group.{name}": value for name, value in (found.group.settings or {}).items()}
     known = {**(found.cluster.settings or {}), **own}
     return {name: value for name, value in known.items() if name in names}
-
-
-def _classic(stored: ClassicGroup) -> Group:
-    is_stable = stored.state is GroupState.STABLE
-    protocol = (stored.protocol or None) if is_stable else None
-    bare = Group(
-        id=stored.id,
-        type=GroupType.CLASSIC,
-        state=stored.state,
-        protocol_type=stored.protocol_type,
-        protocol=protocol,
-        generation=stored.generation,
-        leader=stored.leader,
-    )
-    assignments = {member.id: member.assignment for member in stored.members.values()}
-    members = stored.member_values(protocol, assignments)
-    return described.classic_group(bare, map(classic_member, members), stable=is_stable)[0]
