@@ -7,7 +7,7 @@ SETUP := $(VENV)/.ready
 # Whole: no test is skipped for its length, and of made-up cases there are very many.
 LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 
-.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges matrix stories bench-assignors bench-coordinator bench-storage bench-plans bench-audit bench-pipeline bench-fleet-simulation clean
+.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges matrix stories bench-assignors bench-coordinator bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -106,6 +106,9 @@ bench-storage: $(SETUP) ## Time the reading of a log of 1.2 million commits besi
 
 bench-plans: $(SETUP) ## Time plans of 500 members on 5,000 partitions and checks of 100 regexes on 100,000 topics
 	$(BIN)/python -m benchmarks.plans
+
+bench-rehearsals: $(SETUP) ## Time rehearsals of groups of up to 100 members on 1,000 partitions
+	$(BIN)/python -m benchmarks.rehearsals
 
 bench-audit: $(SETUP) ## Time the audit of 20,000 groups on 40 clusters, on two cores
 	$(BIN)/python -m benchmarks.audit

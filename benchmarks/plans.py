@@ -118,11 +118,11 @@ def regexes(scratch: Path) -> Iterator[tuple[str, list[str]]]:
         yield " ".join(["validate-regex", *compared]), ["validate-regex", *options]
 
 
-def large_group(protocol: str) -> Snapshot:
-    """A group at rest, its partitions dealt out evenly."""
+def large_group(protocol: str, members: int = MEMBERS, partitions: int = PARTITIONS) -> Snapshot:
+    """A group at rest, its partitions (so many of each topic) dealt out evenly."""
     random = Random(7)
     topics = [
-        Topic(name=f"topic-{number}", partitions=PARTITIONS, id=UUID(int=random.getrandbits(128)))
+        Topic(name=f"topic-{number}", partitions=partitions, id=UUID(int=random.getrandbits(128)))
         for number in range(TOPICS)
     ]
     kind = GroupType.CONSUMER if protocol == "uniform" else GroupType.CLASSIC
@@ -135,17 +135,17 @@ def large_group(protocol: str) -> Snapshot:
         generation=7 if kind is GroupType.CLASSIC else None,
         group_epoch=7 if kind is GroupType.CONSUMER else None,
         assignment_epoch=7 if kind is GroupType.CONSUMER else None,
-        members=tuple(_member(number, kind, protocol, topics, random) for number in range(MEMBERS)),
+        members=tuple(_member(number, members, kind, protocol, topics, random) for number in range(members)),
     )
     cluster = Cluster(id="bench", kafka="4.3.1", features={"group.version": 1})
     return Snapshot(cluster=cluster, topics={t.name: t for t in topics}, groups={group.id: group})
 
 
-def _member(number: int, kind: GroupType, protocol: str, topics: Sequence[Topic], random: Random) -> Member:
+def _member(
+    number: int, of: int, kind: GroupType, protocol: str, topics: Sequence[Topic], random: Random
+) -> Member:
     owned = {
-        topic.name: tuple(
-            range(number * topic.partitions // MEMBERS, (number + 1) * topic.partitions // MEMBERS)
-        )
+        topic.name: tuple(range(number * topic.partitions // of, (number + 1) * topic.partitions // of))
         for topic in topics
     }
     client = f"service-{number:03}"
