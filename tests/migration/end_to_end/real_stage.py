@@ -59,6 +59,9 @@ class RealStage:
             time.sleep(min(left_s, 0.1))
         self._do_what_is_due()
 
+    def wait_for_change(self, step_s: float, _longest_s: float) -> None:
+        self.wait(step_s)
+
     def perform(self, act: Act) -> None:
         name = self.name_of(act.member)
         one = self._applications[name]
