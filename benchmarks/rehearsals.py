@@ -1,4 +1,4 @@
-"""How long a rehearsal of a large group takes, from one seed, there and without the ways back: `make bench-rehearsals`.
+"""How long a rehearsal of a large group takes, from one seed and without the ways back: `make bench-rehearsals`.
 
 Processor time is that of one process, which other work on the machine makes longer too, but less than the time of the
 clock. Simulated time is how long the migration takes.

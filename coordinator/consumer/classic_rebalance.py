@@ -78,8 +78,11 @@ class RebalancingMember(ClassicMembership):
         assignors: Sequence[str] = (),
         subscription_version: int = NEWEST_VERSION,
         custom: Sequence[Assignor] = (),
+        history: Partitions = frozenset(),
     ) -> None:
-        """`assignors` are preferred first; none: those of the library. `custom`: what the application brings along
+        """`history` is what another process of the member was assigned last: it is claimed until there is more.
+
+        `assignors` are preferred first; none: those of the library. `custom`: what the application brings along
         for a name that is not known (it is taken to be eager).
 
         :raises NoCommonProtocolError: they support no rebalance protocol in common
@@ -99,7 +102,9 @@ class RebalancingMember(ClassicMembership):
         """The topics of the last JoinGroup."""
         self._joined_counts: dict[str, int] = {}
         """Their partitions then."""
-        self._last_assigned: Partitions = frozenset()
+        self._last_assigned = history
+        self._history = history if self.is_cooperative else frozenset()
+        """What it claims to own in its first JoinGroups."""
         self._last_generation = NO_GENERATION
         self._given_up_eagerly: Partitions = frozenset()
         """What it remembers of that (`remembers_eager`)."""
@@ -249,7 +254,7 @@ class RebalancingMember(ClassicMembership):
             self.assignors,
             identity.library.leader,
             self._joined,
-            self.owned,
+            self.owned | self._history,
             self._last_assigned,
             self._last_generation,
             identity.rack,
@@ -435,6 +440,7 @@ class RebalancingMember(ClassicMembership):
         self._take_over(assigned, now_ms)
 
     def _take_over(self, assigned: Partitions, now_ms: int) -> None:
+        self._history = frozenset()
         known = self.owned | self._given_up_eagerly if self.is_cooperative else self.owned
         self._unread = (assigned & known) - (self.owned - self._unread)
         self._given_up_eagerly = frozenset()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from coordinator.consumer.outputs import TopicPartition
+from coordinator.consumer.outputs import Partitions, TopicPartition
 from coordinator.engine.records import Record
 
 
@@ -31,3 +31,5 @@ class Beginning:
     """Of the next record of a partition; 0 where it is missing."""
     clients: Mapping[str, Client] = field(default_factory=dict)
     """By member; others have their name as client id."""
+    histories: Mapping[str, Partitions] = field(default_factory=dict)
+    """By member of the classic protocol: what another process of it was assigned last, which it claims as it joins."""

@@ -10,6 +10,7 @@ from coordinator.consumer.classic_member import ClassicMember
 from coordinator.consumer.consumer_member import ConsumerMember
 from coordinator.consumer.library import AfterError, library_named
 from coordinator.consumer.member import Identity, Member, Position, Subscription
+from coordinator.consumer.outputs import Partitions
 from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.client_side import NamedAssignor
@@ -30,6 +31,8 @@ class Birth:
     position: Position
     member_uuid: str
     """Its id under the consumer protocol, which the client makes."""
+    history: Partitions = frozenset()
+    """Of the classic protocol: what it was assigned last, by another process."""
 
 
 MakeMember: TypeAlias = Callable[[Birth], Member]
@@ -55,6 +58,7 @@ def make_member(birth: Birth) -> Member:
         birth.position,
         assignors=script.assignors,
         subscription_version=script.subscription_version,
+        history=birth.history,
     )
 
 

@@ -110,7 +110,7 @@ class World:
         """Records of the log that the last `forget` has left."""
         self._random, self._ids = Random(f"{seed} network"), Random(f"{seed} ids")  # noqa: S311
         self._member_ids = {name: list(ids) for name, ids in (member_ids or {}).items()}
-        self._clients = beginning.clients
+        self._clients, self._histories = beginning.clients, dict(beginning.histories)
         self._make = make
         self._scripts: dict[str, MemberScript] = dict(scenario.members)
         self._known: dict[str, str] = {}
@@ -220,6 +220,7 @@ class World:
             image=self.topics.image,
             position=process.position,
             member_uuid=member_uuid,
+            history=self._histories.pop(name, frozenset()),
         )
         if script.protocol == "consumer":
             self._known[member_uuid] = name

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
+from uuid import NAMESPACE_URL, uuid5
 
-from coordinator.consumer.outputs import TopicPartition
+from coordinator.consumer.outputs import Partitions, TopicPartition
 from coordinator.engine.config import Config
+from coordinator.engine.consumer.member import AWAY
+from coordinator.engine.records import Record
+from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.simulation import rests
 from coordinator.simulation.beginning import Beginning
 from coordinator.simulation.consumers import GROUP
@@ -15,8 +19,10 @@ from coordinator.simulation.result import Result, Violation
 from coordinator.simulation.run import LIMIT, come_to_rest, result_of
 from coordinator.simulation.scenario import Close, FailCoordinator, MemberScript, Restart, Scenario, Start
 from coordinator.simulation.world import World
+from coordinator.store.group_records import NoRecords, group_records
 from groups.group_spec import current_of
-from groups.model import Cluster, Group, Topic
+from groups.model import Cluster, Group, GroupType, Member, MemberProtocol, Topic
+from groups.regex.broker import InvalidRegexError
 from migration.rehearsal.acts import Act, Place
 from migration.rehearsal.cast import Cast
 from migration.rehearsal.description import Description
@@ -85,7 +91,7 @@ class Stage:
         """:raises InvalidSetting: a setting of the brokers cannot be played"""
         self.found, self._cast, self._seed, self._tells = found, cast, seed, tells
         actors = cast.actors.values()
-        settings = _settings(found)
+        settings, topics = _settings(found), _topics(found)
         self._description = Description(found.group.id, Config.parse(settings).group_consumer_assignors[0])
         scenario = Scenario(
             name=found.group.id,
@@ -102,7 +108,12 @@ class Stage:
                 clients={
                     name: actor.client for actor in actors for name in (actor.name, _successor(actor.name))
                 },
-                topic_ids={topic.name: topic.id for topic in found.topics.values() if topic.id is not None},
+                topic_ids={name: topic.id for name, topic in topics.topics.items()},
+                log=_log_of(found.group, topics),
+                histories={
+                    cast.actors[member.id].name: _places(found.group, member)
+                    for member in found.group.members
+                },
             ),
         )
         self.scripts = {member: actor.script for member, actor in cast.actors.items()}
@@ -284,11 +295,9 @@ class Stage:
     def misplaced(self) -> int:
         """How many partitions another member has than was found with them."""
         wanted = {
-            (place, actor.name)
+            (place, self._cast.actors[member.id].name)
             for member in self.found.group.members
-            for actor in (self._cast.actors[member.id],)
-            for topic, numbers in current_of(self.found.group, member).items()
-            for place in (TopicPartition(topic, number) for number in numbers)
+            for place in _places(self.found.group, member)
         }
         has = {(place, name) for name, each in self.world.processes.items() for place in each.owned}
         return len(has - wanted)
@@ -302,6 +311,46 @@ class Stage:
 def _successor(name: str) -> str:
     """What a process is called that is started while its member's old one still runs."""
     return f"{name}'s successor"
+
+
+def _places(group: Group, member: Member) -> Partitions:
+    """What the member has."""
+    return frozenset(
+        TopicPartition(topic, number)
+        for topic, numbers in current_of(group, member).items()
+        for number in numbers
+    )
+
+
+def _topics(found: Found) -> TopicImage:
+    """The topics; one whose id is not known gets one that follows from its name."""
+    return TopicImage.of(
+        [
+            TopicInfo(
+                name=topic.name, id=topic.id or uuid5(NAMESPACE_URL, topic.name), partitions=topic.partitions
+            )
+            for topic in found.topics.values()
+        ],
+        version=1,
+    )
+
+
+def _log_of(group: Group, topics: TopicImage) -> tuple[Record, ...]:
+    """What a coordinator has of the group: its target assignment, where all members speak the consumer protocol.
+
+    Members of the classic protocol bring their assignment with them, as far as their assignor looks at it.
+    """
+    speaks_it = all(member.protocol is MemberProtocol.CONSUMER for member in group.members)
+    if group.type is not GroupType.CONSUMER or not speaks_it:
+        return ()
+    # Who holds an instance id cannot be replaced before it has gone away.
+    members = tuple(
+        member if member.instance is None else replace(member, epoch=AWAY) for member in group.members
+    )
+    try:
+        return group_records(replace(group, id=GROUP, offsets=None, members=members), topics, 0)
+    except (NoRecords, InvalidRegexError):
+        return ()
 
 
 def _settings(found: Found) -> dict[str, str]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from groups.model import Client, Group, GroupType
+from groups.model import Client, Group, GroupType, MemberProtocol
 from migration.client_config import ClientConfig, kept
 from migration.course import Course, Manner, Start
 from migration.model import Destination, Plan, StateIn
@@ -47,6 +47,55 @@ def test_it_begins_as_found() -> None:
     """Range follows from the member ids, which are those that were found."""
     group = classic_group()
     assert _rehearse(plan_of(group, COOPERATIVE), group).misplaced == 0
+
+
+def _dealt_otherwise(group: Group) -> Group:
+    """As after a history of members that came and went."""
+    owned: Sequence[tuple[int, ...]] = ((0, 5), (2, 3), (1, 4))
+    return replace(
+        group,
+        members=tuple(
+            replace(one, owned={"orders": numbers}) for one, numbers in zip(group.members, owned, strict=True)
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("client", "protocol"),
+    [
+        ("java:4.1.0", "cooperative-sticky"),
+        ("java:4.1.0", "sticky"),
+        ("librdkafka:2.16.0", "cooperative-sticky"),
+    ],
+)
+@pytest.mark.parametrize("static", [False, True])
+def test_a_sticky_group_begins_as_its_history_has_left_it(client: str, protocol: str, static: bool) -> None:
+    group = _dealt_otherwise(classic_group(client, protocol, static=static))
+    to = EAGER if protocol == "cooperative-sticky" else COOPERATIVE
+    rehearsed = _rehearse(plan_of(group, to), group)
+    assert rehearsed.misplaced == 0
+    assert rehearsed.violations == ()
+
+
+@pytest.mark.parametrize("static", [False, True])
+def test_a_consumer_group_begins_with_its_target(static: bool) -> None:
+    dealt = _dealt_otherwise(classic_group(static=static))
+    members = tuple(
+        replace(one, protocol=MemberProtocol.CONSUMER, protocols=None, target=one.owned, epoch=7)
+        for one in dealt.members
+    )
+    group = replace(
+        dealt,
+        type=GroupType.CONSUMER,
+        protocol="uniform",
+        generation=None,
+        group_epoch=7,
+        assignment_epoch=7,
+        members=members,
+    )
+    rehearsed = _rehearse(plan_of(group, CLASSIC), group)
+    assert rehearsed.misplaced == 0
+    assert rehearsed.unsafe == ()
 
 
 def test_a_seed_gives_the_same_again() -> None:
