@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.resources import as_file, files
+from types import MappingProxyType
 
 import pytest
 
@@ -68,10 +70,24 @@ def made_up(group: Group, to: Destination, cluster: Cluster = NEW) -> tuple[Plan
 
 
 def both(
-    plan: Plan, found: Found, seed: int, monkeypatch: pytest.MonkeyPatch, *, stop: bool = False
+    plan: Plan,
+    found: Found,
+    seed: int,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    stop: bool = False,
+    config: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Rehearsed, Rehearsed]:
     """With rests leapt over, and with rests played; but for how many requests that took."""
-    cast, stop_at = cast_for(plan, found), places(plan)[-1] if stop else None
+    stop_at = places(plan)[-1] if stop else None
+    cast = cast_for(plan, found)
+    cast = replace(
+        cast,
+        actors={
+            member: replace(actor, script=replace(actor.script, config={**actor.script.config, **config}))
+            for member, actor in cast.actors.items()
+        },
+    )
     fast = rehearse(plan, found, cast, seed, tells=True, stop_at=stop_at)
     with monkeypatch.context() as patch:
         patch.setattr(rests, "pass_rest", play_all)
@@ -101,6 +117,23 @@ def test_other_libraries_and_static_members_there_and_back(
     fast, slow = both(*made_up(classic_group(client, static=static), to), seed, monkeypatch, stop=True)
     assert fast == slow
     assert fast.back is not None
+
+
+@pytest.mark.parametrize("to", [COOPERATIVE, CONSUMER])
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"enable.auto.commit": "false"},
+        {"auto.commit.interval.ms": "700", "heartbeat.interval.ms": "500", "session.timeout.ms": "6000"},
+        {"heartbeat.interval.ms": "10000", "auto.commit.interval.ms": "60000"},
+    ],
+)
+def test_members_that_heartbeat_and_commit_otherwise(
+    config: Mapping[str, str], to: Destination, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for static in (False, True):
+        fast, slow = both(*made_up(classic_group(static=static), to), 1, monkeypatch, config=config)
+        assert fast == slow
 
 
 def test_more_members_than_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
