@@ -215,7 +215,10 @@ class Play:
                 self._undo.append(undo)
             self._welcome(course)
         self._planned |= {act.member: act.script for act in acts}
-        self._perform(place, self._hands(place, acts, stage.scripts))
+        done = self._hands(place, acts, stage.scripts)
+        self._perform(place, done)
+        if done != acts:
+            stage.wait(STEADY_S)  # nobody asks before the last act has begun to show
         opened = not self._has_rounds(number) or self._opens(place, round_)
         if opened and round_ < len(_rounds(self._plan.steps[number - 1])):
             if self._judge(place, None, stage.group()).open and (differs := self._not_yet(number)):
@@ -283,8 +286,6 @@ class Play:
                 self._ask(place, round_)
                 stage.wait(min(ASK_S, left_s))
             stage.perform(act)
-        if self._hands is not as_planned:
-            stage.wait(STEADY_S)  # nobody asks before the last act has begun to show
 
     def _opens(self, place: Place, round_: int | None) -> bool:
         """Ask from now on until the gate opens; what is unsafe is noted."""

@@ -36,6 +36,8 @@ PATIENCE_S = 600.0
 STOP_S = 30.0
 """How long a process that is stopped is waited for, and how often it is looked at."""
 LOOK_S = 0.1
+BETWEEN_MS = 300
+"""How long before a look members are seen too: one with a request under way at every full second is settled."""
 HEAD_START_S = 1.0
 """Of a leader: enough to be the first to join."""
 
@@ -172,8 +174,10 @@ class Stage:
         schedule, step_ms = self.world.schedule, int(step_s * 1000)
         began_ms = schedule.now_ms
         self._leap(began_ms + int(longest_s * 1000))
-        left_ms = -(schedule.now_ms - began_ms) % step_ms or step_ms
-        schedule.play(schedule.now_ms + left_ms, LIMIT)
+        end_ms = schedule.now_ms + (-(schedule.now_ms - began_ms) % step_ms or step_ms)
+        schedule.play(max(schedule.now_ms, end_ms - BETWEEN_MS), LIMIT)
+        self.unrest()  # it counts since when each member is settled
+        schedule.play(end_ms, LIMIT)
 
     def perform(self, act: Act) -> None:
         """Stop a member's process and wait for its end, or have another one take its place."""
@@ -259,11 +263,19 @@ class Stage:
 
     def unrest(self) -> str:
         """What is not at rest by the members' own view; empty where all is."""
-        return self.world.invariants.rest.unrest()
+        return self._doubled() or self.world.invariants.rest.unrest()
 
     def unrest_of_group(self) -> str:
         """The same, but for what only keeps a member busy: that it stands still, or waits for an answer."""
-        return self.world.invariants.rest.unrest_of_group()
+        return self._doubled() or self.world.invariants.rest.unrest_of_group()
+
+    def _doubled(self) -> str:
+        """Of whom two processes run; empty where nobody has more than one."""
+        for member, name in self._names.items():
+            first = self._cast.actors[member].name
+            if name != first and self.world.processes[first].is_running:
+                return f"{first} and {name} run at the same time"
+        return ""
 
     def missing(self, stopped: Collection[str]) -> str:
         """Who does not run but is to, of all but the members that were `stopped`; empty where everybody does."""

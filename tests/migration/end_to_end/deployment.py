@@ -20,6 +20,7 @@ from tests.migration.end_to_end.producer import SteadyProducer
 
 PARTITIONS = 6
 MEMBERS = 3
+COMMIT = {"auto.commit.interval.ms": "1000"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +155,7 @@ def deployed(
                 broker=broker,
                 group=group,
                 subscription=subscription,
-                config={"auto.commit.interval.ms": "1000", **fleet.config, **static},
+                config={**COMMIT, **fleet.config, **static},
                 members=members,
                 directory=directory,
                 polls_again=fleet.polls_again,
