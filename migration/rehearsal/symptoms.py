@@ -111,7 +111,8 @@ def play_mistake(
 
 
 def compare(made: Made, wrong: Rehearsed, right: Rehearsed) -> MistakePlayed:
-    """What came of a mistake: `wrong` is the plan with it; `right`, without, was played to its end."""
+    """What came of a mistake: `wrong` is the plan with it, and has come that far; `right`, without, was played to its
+    end."""
     looks = [look for look in wrong.looks if look.place >= made.place]
     last = looks[-1]
     closed = [look for look in looks if look.closed_by]

@@ -152,6 +152,7 @@ def test_a_mistake_looks_as_rehearsed(
     monkeypatch.setattr(play, "PATIENCE_S", PATIENCE_S)
     stage: Any = RealStage(found, actors, deployment)
     wrong = Play(plan, stage, right.seed, made.hands).play(None, made.last_step)
+    assert wrong.looks[-1].place >= made.place, ("stopped before the mistake", wrong.unsafe)
     seen = compare(made, wrong, right)
     _write_down(request.node.callspec.id, rehearsed, seen)
     assert _essence(seen) in list(map(_essence, rehearsed)), (seen.why, {each.why for each in rehearsed})

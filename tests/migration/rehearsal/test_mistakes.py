@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from groups.model import Group, GroupState, GroupType
-from migration.model import Destination, ProtocolIs
+from migration.model import Destination, Plan, ProtocolIs
 from migration.rehearsal.acts import Place
+from migration.rehearsal.cast import Cast
 from migration.rehearsal.mistakes import Inapplicable, Made, Mistake, mistakes_in
 from migration.rehearsal.play import cast_for, rehearse
 from migration.rehearsal.stage import Found
@@ -23,7 +24,7 @@ Played = Mapping[tuple[Mistake, Place], MistakePlayed]
 
 
 def _all(group: Group, to: Destination, seed: int = 1) -> Played:
-    plan, found = plan_of(group, to), Found(group=group, cluster=NEW, topics=TOPICS)
+    plan, found = plan_of(group, to), _found(group)
     cast = cast_for(plan, found)
     right = rehearse(plan, found, cast, seed, tells=True)
     assert right.unsafe == ()
@@ -32,6 +33,28 @@ def _all(group: Group, to: Destination, seed: int = 1) -> Played:
         if isinstance(each, Made):  # in a place before its round, then after it
             played.setdefault((each.mistake, each.place), play_mistake(plan, found, cast, each, right))
     return played
+
+
+def _found(group: Group) -> Found:
+    return Found(group=group, cluster=NEW, topics=TOPICS)
+
+
+def _configured(cast: Cast, config: Mapping[str, str], after_error: str | None = None) -> Cast:
+    actors = {
+        member: replace(actor, script=replace(actor.script, config=config, after_error=after_error))
+        for member, actor in cast.actors.items()
+    }
+    return replace(cast, actors=actors)
+
+
+def _made(plan: Plan, cast: Cast, mistake: Mistake, step: int) -> Made:
+    """The mistake in a step of the plan."""
+    (made,) = (
+        each
+        for each in mistakes_in(plan, cast)
+        if isinstance(each, Made) and (each.mistake, each.step) == (mistake, step)
+    )
+    return made
 
 
 @pytest.fixture(scope="module", params=[1, 2, 3])
@@ -130,6 +153,22 @@ def test_a_successor_too_early_is_fenced_or_fences(static_bounces: Played) -> No
     assert _refused(played) == {("m1", FENCED), ("m1's successor", FENCED)}
     assert played.symptom.costs.read_twice > played.symptom.planned_costs.read_twice
     assert played.outcome is OPENED
+    assert "m1 and m1's successor run at the same time" in played.why
+
+
+def test_an_early_successor_is_a_race() -> None:
+    """As with real consumers that end with an exception: a heartbeat ends the old one, or a commit has it rejoin."""
+    plan, found = plan_of(classic_group(static=True), CONSUMER), _found(classic_group(static=True))
+    cast = _configured(
+        cast_for(plan, found), {"auto.commit.interval.ms": "1000", "session.timeout.ms": "20000"}, "die"
+    )
+    made = _made(plan, cast, Mistake.EARLY_SUCCESSOR, 1)
+    endings = set()
+    for seed in range(1, 13):
+        wrong = rehearse(plan, found, cast, seed, tells=True, hands=made.hands, last_step=1)
+        errors = {each.error: each.member for each in wrong.refusals}
+        endings.add((errors[FENCED], wrong.looks[-1].shown.type))
+    assert endings == {("m1", GroupType.CONSUMER), ("m1's successor", GroupType.CLASSIC)}
 
 
 def test_a_successor_too_early_ends_an_upgrade() -> None:
@@ -148,6 +187,29 @@ def test_static_members_that_are_away_cannot_be_seen(static_bounces: Played) -> 
         assert "has not come back" in played.why
 
 
+def test_nothing_differs_before_the_mistake() -> None:
+    group = classic_group()
+    plan, found = plan_of(group, COOPERATIVE), _found(group)
+    cast = cast_for(plan, found)
+    right = rehearse(plan, found, cast, 1)
+    for mistake in (Mistake.DEPLOY, Mistake.WRONG_JAR):
+        made = _made(plan, cast, mistake, 2)
+        wrong = rehearse(plan, found, cast, 1, hands=made.hands)
+        before = [[look for look in run.looks if look.place < made.place] for run in (right, wrong)]
+        assert before[0] == before[1] != []
+
+
+def test_requests_at_full_seconds_are_no_unrest() -> None:
+    """Of a member that commits whenever the gate is asked."""
+    group = classic_group(static=True)
+    plan, found = replace(plan_of(group, CONSUMER), bounce_s=15), _found(group)
+    settings = {"auto.commit.interval.ms": "1000", "heartbeat.interval.ms": "500"}
+    cast = _configured(cast_for(plan, found), settings)
+    made = _made(plan, cast, Mistake.OLD_MEMBER, 2)
+    wrong = rehearse(plan, found, cast, 18, hands=made.hands)
+    assert wrong.opened_wrongly == ()
+
+
 def test_all_stopped_and_started() -> None:
     played = _all(classic_group("librdkafka:2.16.0"), COOPERATIVE)
     back = played[Mistake.OLD_MEMBER, (2, 1)]
@@ -160,7 +222,7 @@ def test_a_mistake_that_nobody_can_make_says_why() -> None:
     plan = plan_of(group, CONSUMER)
     why = {
         each.mistake: each.why
-        for each in mistakes_in(plan, cast_for(plan, Found(group=group, cluster=NEW, topics=TOPICS)))
+        for each in mistakes_in(plan, cast_for(plan, _found(group)))
         if isinstance(each, Inapplicable)
     }
     assert why == {
@@ -173,13 +235,12 @@ def test_a_mistake_that_nobody_can_make_says_why() -> None:
 def test_a_gate_that_asks_too_little_is_found() -> None:
     """Without the question for the assignor the reversed list goes through, and it is said who runs otherwise."""
     group = classic_group()
-    plan, found = plan_of(group, COOPERATIVE), Found(group=group, cluster=NEW, topics=TOPICS)
+    plan, found = plan_of(group, COOPERATIVE), _found(group)
     gate = tuple(one for one in plan.steps[0].gate if not isinstance(one, ProtocolIs))
     plan = replace(plan, steps=(replace(plan.steps[0], gate=gate), plan.steps[1]))
     cast = cast_for(plan, found)
     right = rehearse(plan, found, cast, 1, tells=True, last_step=1)
-    (made,) = (each for each in mistakes_in(plan, cast) if each.mistake is Mistake.REVERSED_LIST)
-    assert isinstance(made, Made)
+    made = _made(plan, cast, Mistake.REVERSED_LIST, 1)
     played = play_mistake(plan, found, cast, made, right)
     assert played.outcome is OPENED
     assert "although m1 does not run as planned" in played.why
