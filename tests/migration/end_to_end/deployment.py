@@ -20,7 +20,6 @@ from tests.migration.end_to_end.producer import SteadyProducer
 
 PARTITIONS = 6
 MEMBERS = 3
-COMMIT = {"auto.commit.interval.ms": "1000"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +154,7 @@ def deployed(
                 broker=broker,
                 group=group,
                 subscription=subscription,
-                config={**COMMIT, **fleet.config, **static},
+                config={"auto.commit.interval.ms": "1000", **fleet.config, **static},
                 members=members,
                 directory=directory,
                 polls_again=fleet.polls_again,

@@ -9,9 +9,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 
+from cli.verbs.plan.client_files import read_client_config
 from coordinator.simulation.result import Violation
 from coordinator.simulation.scenario import MemberScript
 from groups.model import Group
+from migration.client_config import ClientConfig
 from migration.rehearsal.acts import Act, Place
 from migration.rehearsal.cast import Cast
 from migration.rehearsal.faults import PlanFaults
@@ -180,6 +182,14 @@ class RealStage:
         for one in self._lives:
             for event in one.thrown():
                 yield Refusal(at_s=event.heard_at, member=one.name, error=error_name(event.reason or ""))
+
+
+def client_config(deployment: Deployment) -> ClientConfig:
+    """The file of its consumers as `--client-config` takes it: what they run with, and will as classic members."""
+    one = next(iter(deployment.applications.values()))
+    file = one.directory / "client.properties"
+    file.write_text("".join(f"{key}={value}\n" for key, value in (CLASSIC | one.config).items()))
+    return read_client_config(f"{one.library}={file}")
 
 
 def error_name(reason: str) -> str:

@@ -1,7 +1,7 @@
 """What people do wrong, done with real consumers on a real broker: it looks and is gated as the rehearsal says.
 
 The hands are those of the rehearsal, and so are the gates; only the stage is real. Restarts are shorter, and a gate
-that stays closed is waited for less long. The rehearsed consumers have the timeouts of the real ones.
+that stays closed is waited for less long. The rehearsed consumers have the settings of the real ones.
 
 Two processes with one instance id put each other out by whose request comes first, on a real broker too: one outcome of
 a broker must be among those of several seeds. Of everything else one seed and one outcome are compared.
@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,16 +24,15 @@ import pytest
 from cli.verbs.plan.plan_files import read_plan
 from cli.verbs.rehearse.action import find
 from migration.rehearsal import play
-from migration.rehearsal.cast import Cast
 from migration.rehearsal.mistakes import Made, Mistake, mistakes_in
 from migration.rehearsal.play import Play, cast_for, rehearse
 from migration.rehearsal.symptoms import GateOutcome, MistakePlayed, compare, play_mistake
 from tests.cli.sources.live_source import live_source
 from tests.migration.end_to_end.conftest import Deploy, Follow
-from tests.migration.end_to_end.deployment import COMMIT, Fleet
-from tests.migration.end_to_end.fleets import CLASSIC, java, librdkafka
+from tests.migration.end_to_end.deployment import Fleet
+from tests.migration.end_to_end.fleets import java, librdkafka
 from tests.migration.end_to_end.follower import PLAN_FILE
-from tests.migration.end_to_end.real_stage import RealStage
+from tests.migration.end_to_end.real_stage import RealStage, client_config
 from tests.support.long import LONG
 
 pytestmark = [pytest.mark.kafka, LONG]
@@ -48,7 +47,6 @@ PATIENCE_S = 40.0
 """For a gate that stays closed: twice the members' session."""
 TO_COOPERATIVE, TO_CONSUMER = "--to cooperative --client java", "--to consumer --client java:4.3.1"
 RDKAFKA_TO_CONSUMER = "--to consumer --client librdkafka:2.16.0"
-TIMEOUTS = {**CLASSIC, **COMMIT}
 FATAL = frozenset(
     {"INCONSISTENT_GROUP_PROTOCOL", "FENCED_INSTANCE_ID", "UNRELEASED_INSTANCE_ID", "GROUP_ID_NOT_FOUND"}
 )
@@ -137,7 +135,7 @@ def test_a_mistake_looks_as_rehearsed(
     plan = read_plan(follower.shell.directory / PLAN_FILE)
     with live_source(deployment.broker) as source:
         found = find(plan, source)
-    actors = configured(cast_for(plan, found), TIMEOUTS)
+    actors = cast_for(plan, found, [client_config(deployment)])
     made = next(
         each
         for each in mistakes_in(plan, actors)
@@ -158,17 +156,6 @@ def test_a_mistake_looks_as_rehearsed(
     assert _essence(seen) in list(map(_essence, rehearsed)), (seen.why, {each.why for each in rehearsed})
 
 
-def configured(cast: Cast, config: Mapping[str, str]) -> Cast:
-    """The cast with these settings of its consumers."""
-    return replace(
-        cast,
-        actors={
-            member: replace(actor, script=replace(actor.script, config=config))
-            for member, actor in cast.actors.items()
-        },
-    )
-
-
 def _essence(played: MistakePlayed) -> dict[str, object]:
     """What the rehearsal and the broker must agree about."""
     shown = played.symptom.shown
@@ -177,6 +164,7 @@ def _essence(played: MistakePlayed) -> dict[str, object]:
         "closed by": sorted(played.closed_by) if played.outcome is GateOutcome.CLOSED else None,
         "errors": sorted({each.error for each in played.symptom.refused} & FATAL),
         "group": (shown.type, shown.protocol, shown.members, shown.upgraded),
+        "fewest members": None if played.made.mistake in RACES else played.symptom.fewest,
     }
 
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from cli.verbs.plan.client_files import read_client_config
 from cli.verbs.plan.plan_files import read_plan
 from cli.verbs.rehearse.action import find
 from migration.model import Plan
@@ -24,9 +23,9 @@ from tests.cli.sources.live_source import live_source
 from tests.migration.end_to_end.bridged import RealBridge, bridge
 from tests.migration.end_to_end.conftest import Deploy, Follow
 from tests.migration.end_to_end.deployment import Fleet
-from tests.migration.end_to_end.fleets import CLASSIC, java, librdkafka
+from tests.migration.end_to_end.fleets import java, librdkafka
 from tests.migration.end_to_end.follower import PLAN_FILE
-from tests.migration.end_to_end.real_stage import RealStage
+from tests.migration.end_to_end.real_stage import RealStage, client_config
 from tests.support.long import LONG
 
 pytestmark = [pytest.mark.kafka, LONG]
@@ -76,20 +75,14 @@ JOURNEYS = (
 
 
 @pytest.mark.parametrize("journey", JOURNEYS, ids=lambda one: one.name)
-def test_a_plan_costs_what_was_rehearsed(
-    journey: Journey, deploy: Deploy, follow: Follow, tmp_path: Path
-) -> None:
+def test_a_plan_costs_what_was_rehearsed(journey: Journey, deploy: Deploy, follow: Follow) -> None:
     deployment = deploy(journey.fleet)
     follower = follow(deployment)
     follower.make_plan(*journey.to.split(), "--bounce-seconds", str(BOUNCE_S))
     plan = read_plan(follower.shell.directory / PLAN_FILE)
     with live_source(deployment.broker) as source:
         found = find(plan, source)
-    config = tmp_path / "client.properties"
-    # What the consumers run with now, and with what they will as classic members.
-    settings = CLASSIC | next(iter(deployment.applications.values())).config
-    config.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
-    cast = cast_for(plan, found, [read_client_config(f"{journey.fleet.library}={config}")])
+    cast = cast_for(plan, found, [client_config(deployment)])
     rehearsed = [rehearse(plan, found, cast, seed) for seed in SEEDS]
     assert [run.unsafe for run in rehearsed if run.unsafe] == []
 
