@@ -27,6 +27,9 @@ class Act:
     """From the end of the old process to the start of the new one; negative: the new one starts so long before the old
     one is stopped. Of a member that does not run the new one starts at once."""
 
+    is_ahead: bool = False
+    """It is what the plan has in the next round, done before its time."""
+
     def up_later(self, by_s: float) -> Act:
         """The same, but what is started is up so much later."""
         if self.script is None:

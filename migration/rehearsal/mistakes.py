@@ -178,7 +178,8 @@ def _begin_too_early(at: _Step) -> Iterator[Made]:
             return ()
         if here != at.first:
             return acts
-        return (*acts, *_later(round_of(at.plan, *place, scripts), at.plan.bounce_s / 2))
+        early = [replace(act, is_ahead=True) for act in round_of(at.plan, *place, scripts)]
+        return (*acts, *_later(early, at.plan.bounce_s / 2))
 
     what = f"step {place[0]}, round {place[1]}, is begun {at.plan.bounce_s / 2:g} s after it"
     yield at.made(Mistake.TOO_EARLY, at.first, what, hands, place[0])

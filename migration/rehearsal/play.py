@@ -216,6 +216,7 @@ class Play:
             self._welcome(course)
         self._planned |= {act.member: act.script for act in acts}
         done = self._hands(place, acts, stage.scripts)
+        self._planned |= {act.member: act.script for act in done if act.is_ahead}
         self._perform(place, done)
         if done != acts:
             stage.wait(STEADY_S)  # nobody asks before the last act has begun to show

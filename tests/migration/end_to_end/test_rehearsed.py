@@ -75,7 +75,9 @@ JOURNEYS = (
 
 
 @pytest.mark.parametrize("journey", JOURNEYS, ids=lambda one: one.name)
-def test_a_plan_costs_what_was_rehearsed(journey: Journey, deploy: Deploy, follow: Follow) -> None:
+def test_a_plan_costs_what_was_rehearsed(
+    journey: Journey, deploy: Deploy, follow: Follow, tmp_path: Path
+) -> None:
     deployment = deploy(journey.fleet)
     follower = follow(deployment)
     follower.make_plan(*journey.to.split(), "--bounce-seconds", str(BOUNCE_S))

@@ -156,6 +156,20 @@ def test_the_table_of_mistakes(kohort: Kohort, plan: Path, sample: Path) -> None
     assert "The gate cannot see it." in " ".join(answer.stdout.split())
 
 
+def test_a_round_too_early_may_be_that_of_the_next_step(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
+    """Its member has been restarted before, for the bridge: it runs as planned all the same."""
+    question = "plan search-indexer --to consumer --client librdkafka:2.16.0 --output yaml --embedded"
+    plan = tmp_path / "PLAN.yaml"
+    plan.write_text(kohort.quick(question, sample).succeeded().stdout)
+    document = _rehearse(kohort, plan, sample, "--mistakes", "--output", "json").document
+    outcomes = {
+        each["step"]: each["gate"]["outcome"]
+        for each in document["mistakes"]
+        if each["mistake"] == "next-round-too-early"
+    }
+    assert outcomes == {2: "closed", 3: "opens-at-rest"}
+
+
 def test_mistakes_are_not_made_on_the_way_back(kohort: Kohort, plan: Path, sample: Path) -> None:
     answer = _rehearse(kohort, plan, sample, "--mistakes", "--stop-at", "1.1")
     assert answer.status == 2
