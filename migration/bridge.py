@@ -128,8 +128,9 @@ def subscribed_to(assignor: str) -> tuple[str, ...]:
     """What the bridge subscribes to, so that no leader assigns it a partition.
 
     Under a leader of librdkafka 2.16 (Kafka 4.3.1) a bridge that subscribed to nothing got an assignment of 0 bytes;
-    a topic that does not exist does no harm there. librdkafka has no sticky, and sarama no cooperative-sticky. That a
-    leader of sarama would fail for a topic that does not exist is assumed: no group of sarama has been tried.
+    a topic that does not exist does no harm there. librdkafka has no sticky. A leader of sarama (1.61.1) cannot assign
+    a topic that does not exist: the group is without assignments until the leader's session ends, or, where brokers
+    create topics by themselves, the topic is created and assigned. It forgives a member of no topics.
     """
     return () if assignor == "sticky" else (NO_TOPIC,)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tests.kafka.broker import Broker
 from tests.kafka.child import Child
+from tests.kafka.go_programs import sarama_member
 from tests.kafka.java_host import JavaHost
 from tests.kafka.member import Member
 from tests.kafka.settings import HEARTBEAT_MS
@@ -69,7 +70,37 @@ class Members:
             "journal": str(journal) if journal else None,
             "pollAgain": poll_again,
         }
-        child = Child([sys.executable, "-m", "tests.kafka.confluent_member", json.dumps(asked)])
+        return self._own_process(name, [sys.executable, "-m", "tests.kafka.confluent_member"], asked)
+
+    def sarama(
+        self,
+        broker: Broker,
+        group: str,
+        topics: Sequence[str],
+        name: str = "",
+        *,
+        journal: Path | None = None,
+        **settings: Setting,
+    ) -> Member:
+        """Start a consumer of sarama, with its sticky assignor, in a process of its own.
+
+        `go/sarama_member.go` has the settings that it takes. It does not subscribe to other topics.
+
+        Raises:
+            GoUnavailableError: it cannot be built; the fixture `sarama` skips the test then.
+        """
+        name = name or fresh_name("sarama")
+        config = {"bootstrap.servers": broker.bootstrap, "group.id": group, "client.id": name}
+        asked = {
+            "member": name,
+            "topics": list(topics),
+            "config": {**config, **consuming(settings)},
+            "journal": str(journal) if journal else "",
+        }
+        return self._own_process(name, [str(sarama_member())], asked)
+
+    def _own_process(self, name: str, command: Sequence[str], asked: Mapping[str, object]) -> Member:
+        child = Child([*command, json.dumps(asked)])
         self._endings.callback(child.crash)
         self._kills.append(child.crash)
         return Member(

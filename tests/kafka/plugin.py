@@ -10,6 +10,7 @@ import pytest
 from tests.kafka.broker import Broker
 from tests.kafka.class_archive import ensure_archive
 from tests.kafka.coordinator import running_broker
+from tests.kafka.go_programs import GoUnavailableError, sarama_member
 from tests.kafka.jars import KafkaUnavailableError, fetch
 from tests.kafka.java_host import JavaHost
 from tests.kafka.members import Members
@@ -18,6 +19,8 @@ from tests.wire.client.certificates import have_openssl
 
 REQUIRE = "KOHORT_REQUIRE_KAFKA"
 SKIPPED = "no real broker"
+REQUIRE_GO = "KOHORT_REQUIRE_GO"
+SKIPPED_GO = "no consumer of sarama"
 
 StartBroker = Callable[[Mapping[str, str]], Broker]
 
@@ -73,6 +76,19 @@ def secure(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 @pytest.fixture(scope="session")
+def sarama() -> None:
+    """Build the consumer of sarama; where it cannot be had, the test is skipped or fails."""
+    try:
+        sarama_member()
+        return
+    except GoUnavailableError as error:
+        reason = f"{SKIPPED_GO}: {error}"
+    if os.environ.get(REQUIRE_GO) == "1":
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
 def java_host(kafka_jars: Path) -> Iterator[JavaHost]:
     """Give the JVM that hosts the Java consumers of all tests; tests take `members`."""
     host = JavaHost(kafka_jars)
@@ -89,12 +105,13 @@ def members(kafka_jars: Path, java_host: JavaHost, tmp_path: Path) -> Iterator[M
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many tests had no broker to run against, and how to make that a failure."""
-    skipped = [
-        report for report in terminalreporter.stats.get("skipped", ()) if SKIPPED in str(report.longrepr)
-    ]
-    if skipped:
-        terminalreporter.write_line(
-            f"Skipped for want of a real Kafka broker: {len(skipped)} ({REQUIRE}=1 makes that a failure).",
-            yellow=True,
-        )
+    """Say how many tests had no broker or no sarama to run against, and how to make that a failure."""
+    for what, reason, require in (
+        ("a real Kafka broker", SKIPPED, REQUIRE),
+        ("a consumer of sarama", SKIPPED_GO, REQUIRE_GO),
+    ):
+        skipped = sum(reason in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
+        if skipped:
+            terminalreporter.write_line(
+                f"Skipped for want of {what}: {skipped} ({require}=1 makes that a failure).", yellow=True
+            )

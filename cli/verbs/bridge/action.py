@@ -115,7 +115,7 @@ class Bridge:
                     member = self._joined(settings)
                     self._note(began, step)
                 time.sleep(OBSERVE_S)
-                step = self._observed(source, crossing, member) or step
+                step = self._observed(source, crossing, member)
                 if step.move is not Move.REJOIN:
                     self._note(began, step)
             if step.move is Move.CONVERTED:
@@ -138,13 +138,13 @@ class Bridge:
         member.start()
         return member
 
-    def _observed(self, source: LiveSource, crossing: Crossing, member: Membership | None) -> Step | None:
-        """What comes next; None while the bridge is still joining."""
+    def _observed(self, source: LiveSource, crossing: Crossing, member: Membership | None) -> Step:
+        """What comes next."""
         standing = member.standing if member else None
         if standing is None or standing.lost is not None:
             raise Ended("it has not joined" if standing is None else str(standing.lost))
         if standing.member is None:
-            return None
+            return Step(move=Move.WAIT, why="the bridge is joining")
         read = source.describe([self.name], offsets=False)
         gone = not read.items and all(each.cause is Cause.ABSENT for each in read.problems)
         if not read.items and not gone:

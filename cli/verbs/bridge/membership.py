@@ -4,7 +4,8 @@ Theory of operation. The member decides what is sent and when; this file sends i
 observes nothing else, so that nothing holds up a heartbeat. What it adds to a consumer's member:
 
 - the id: JoinGroup with an empty id is answered with a new id before the group learns of it (KIP-394). Ids whose place
-  is not wanted are given back by LeaveGroup.
+  is not wanted are given back by LeaveGroup, all at once: a broker (4.3.1) begins a rebalance with it.
+- what it assigns as the leader: to others only.
 - an end instead of a retry: where a connection is lost, or the coordinator no longer knows the member, it ends and says
   why; and where it is assigned a partition.
 
@@ -15,7 +16,7 @@ over a new connection.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -45,6 +46,8 @@ from wire.client.security import ConnectionSettings
 from wire.client.steps import Deadline, Expired, SocketWait, Steps, run_all
 from wire.errors import ErrorCode, Failure, error_name, refusal
 from wire.messages.definition import Api
+from wire.messages.embedded_protocol import EmbeddedAssignment, read_assignment, write_assignment
+from wire.messages.reader import DecodeError
 from wire.messages.schemas.classic_groups import HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, SYNC_GROUP
 
 SESSION_MS = 10_000
@@ -58,6 +61,8 @@ METADATA_MS = 10_000
 MOST_IDS = 2_000
 """How many ids are drawn for a place; in a map of hundreds of members few come first."""
 
+_NOTHING = write_assignment(EmbeddedAssignment(version=1, partitions={}))
+"""What a bridge that leads assigns to itself."""
 _NODE = 0
 """The coordinator's number, for the member; where it is, is kept here."""
 _STOPPED, _ASKED = "stopped", "asked"
@@ -180,10 +185,6 @@ class Membership:
                     case Send():
                         answer = self._answer(output)
                         self._member.answered(output.number, answer, _now_ms())
-                    case Callback(partitions=partitions) if partitions:
-                        raise Lost(
-                            f"the leader has assigned it {len(partitions)} partitions, and it wants none"
-                        )
                     case Callback():
                         self._member.called_back(_now_ms(), threw=False)
                     case Raised():
@@ -217,16 +218,16 @@ class Membership:
             return self._joined(request)
         if self._standing.member is not None:
             raise Lost("the coordinator no longer knows the bridge: its session has ended, or it was removed")
+        unwanted: list[str] = []
         answer = self._joined(request)
-        drawn = 1
         while answer.error is ErrorCode.MEMBER_ID_REQUIRED and not self._wants(answer.member):
-            if drawn == MOST_IDS:
+            unwanted.append(answer.member)
+            if len(unwanted) == MOST_IDS:
                 raise Lost(f"none of {MOST_IDS} ids comes first in the broker's order of succession")
             if self._stopping.is_set():
                 raise _Stopped
-            self._give_back(answer.member)
             answer = self._joined(request)
-            drawn += 1
+        self._give_back(unwanted)
         return answer
 
     def _joined(self, request: JoinGroup) -> JoinGroupAnswer:
@@ -249,7 +250,10 @@ class Membership:
             leader=response.leader,
             skip_assignment=response.skip_assignment,
             member=response.member_id,
-            members=tuple(map(_member_value, response.members)),
+            # Java's sticky assigns to a member of no topics where it comes first: the bridge is not among them.
+            members=tuple(
+                _member_value(each) for each in response.members if each.member_id != request.member
+            ),
         )
         if answer.member:
             self._ids.add(answer.member)
@@ -259,13 +263,18 @@ class Membership:
             self._see_topics()
         return answer
 
-    def _give_back(self, member: str) -> None:
-        connection = self._client.connection(self._where)
-        run_all({_ASKED: _leave((member,), connection, [self._group], Deadline(SESSION_MS))})
-        self._ids.discard(member)
+    def _give_back(self, members: Sequence[str]) -> None:
+        """With another id drawn: LeaveGroup begins a rebalance, which waits for that one to join."""
+        if members:
+            connection = self._client.connection(self._where)
+            run_all({_ASKED: _leave(members, connection, [self._group], Deadline(SESSION_MS))})
+            self._ids.difference_update(members)
 
     def _sync(self, request: SyncGroup) -> SyncGroupAnswer:
-        assignments = [{"member_id": member, "assignment": given} for member, given in request.assignments]
+        given = dict(request.assignments)
+        if self._leader == request.member:
+            given[request.member] = _NOTHING
+        assignments = [{"member_id": member, "assignment": each} for member, each in given.items()]
         fields = {
             "group_id": request.group,
             "generation_id": request.generation,
@@ -276,6 +285,7 @@ class Membership:
             "assignments": assignments,
         }
         response = self._ask(SYNC_GROUP, fields, is_held_back=True)
+        _check_nothing_is_assigned(response.assignment)
         return SyncGroupAnswer(error=_code(response.error_code), assignment=response.assignment)
 
     def _beat(self, request: Heartbeat) -> HeartbeatAnswer:
@@ -372,6 +382,18 @@ def _member_value(listed: Any) -> ClassicMemberValue:
         subscription=listed.metadata,
         assignment=b"",
     )
+
+
+def _check_nothing_is_assigned(assignment: bytes) -> None:
+    """0 bytes: a leader may leave out a member of no topics. :raises Lost: it is assigned something"""
+    try:
+        partitions = read_assignment(assignment).partitions if assignment else {}
+    except DecodeError as error:
+        raise Lost(f"the leader's assignment cannot be read: {error}") from None
+    if any(partitions.values()):
+        raise Lost(
+            f"the leader has assigned it {sum(map(len, partitions.values()))} partitions, and it wants none"
+        )
 
 
 def _image(metadata: ClusterMetadata) -> TopicImage:

@@ -31,7 +31,7 @@ class Application:
 
     Attributes:
         name: its client id, whatever process runs it.
-        library: `java` or `librdkafka`.
+        library: `java`, `librdkafka` or `sarama`.
         config: its configuration file but for the servers, the group and the client id.
         members: starts its processes.
         polls_again: whether it goes on after an exception, which is an event then (`thrown`), or ends.
@@ -68,24 +68,17 @@ class Application:
         journal = self._journals[life] = self.directory / f"{self.group}-{life}.journal"
         settings = {"client.id": self.name, **self.config}
         asked: dict[str, Any] = {key.replace(".", "_"): value for key, value in settings.items()}
-        name = f"{self.group}-{life}"
+        self.running = self._process(f"{self.group}-{life}", journal, asked)
+        self._past.append(self.running)
+
+    def _process(self, name: str, journal: Path, asked: dict[str, Any]) -> Member:
+        where = (self.broker, self.group, self.subscription.topics, name)
         if self.library == "librdkafka":
-            self.running = self.members.confluent(
-                self.broker,
-                self.group,
-                self.subscription.topics,
-                name,
-                journal=journal,
-                poll_again=self.polls_again,
-                **asked,
-            )
-            self._past.append(self.running)
-            return
-        self.running = self.members.java(
-            self.broker,
-            self.group,
-            self.subscription.topics,
-            name,
+            return self.members.confluent(*where, journal=journal, poll_again=self.polls_again, **asked)
+        if self.library == "sarama":
+            return self.members.sarama(*where, journal=journal, **asked)
+        return self.members.java(
+            *where,
             pattern=self.subscription.pattern,
             re2=self.subscription.re2,
             journal=journal,
@@ -93,7 +86,6 @@ class Application:
             poll_again=self.polls_again,
             **asked,
         )
-        self._past.append(self.running)
 
     def stop(self) -> None:
         """Shut it down cleanly and wait for that; ValueError when it does not run."""

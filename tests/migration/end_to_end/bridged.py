@@ -17,7 +17,7 @@ from tests.migration.end_to_end.consumption import stays
 from tests.migration.end_to_end.deployment import Deployment
 from tests.migration.end_to_end.journal import Journal
 
-WANTED = re.compile(r"Now (?:restart|stop) (?P<member>\S+)")
+WANTED = re.compile(r"Now (?:restart|stop) (?P<member>[^\s,]+)")
 CONSUMER = {"group.protocol": "consumer", "auto.commit.interval.ms": "1000"}
 
 
@@ -98,8 +98,9 @@ def to_restart(running: Running) -> str | None:
 
 
 def to_consumer(application: Application) -> None:
-    """Restart it as a member of the consumer protocol."""
+    """Restart it as a member of the consumer protocol; a program of librdkafka takes the place of one of sarama."""
     application.stop()
+    application.library = "librdkafka"
     application.config = dict(CONSUMER)
     application.start()
 

@@ -27,7 +27,7 @@ class Fleet:
     """What to deploy.
 
     Attributes:
-        library: `java` or `librdkafka`.
+        library: `java`, `librdkafka` or `sarama`.
         config: each consumer's configuration at the beginning.
         static: whether each has a group.instance.id of its own.
         polls_again: whether each goes on after an exception.

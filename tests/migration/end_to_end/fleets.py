@@ -27,3 +27,8 @@ def librdkafka(assignor: str, *, static: bool = False, subscribe: Subscribe | No
     """Classic consumers of confluent-kafka with this assignor."""
     strategy = {"partition.assignment.strategy": assignor}
     return Fleet(library="librdkafka", config={**CLASSIC, **strategy}, static=static, subscribe=subscribe)
+
+
+def sarama() -> Fleet:
+    """Consumers of sarama with its sticky assignor."""
+    return Fleet(library="sarama", config=CLASSIC)

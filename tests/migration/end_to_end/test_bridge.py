@@ -26,7 +26,7 @@ from tests.migration.end_to_end.bridged import (
 from tests.migration.end_to_end.conftest import Deploy
 from tests.migration.end_to_end.consumption import repeated
 from tests.migration.end_to_end.deployment import Deployment
-from tests.migration.end_to_end.fleets import CLASSIC, librdkafka
+from tests.migration.end_to_end.fleets import CLASSIC, librdkafka, sarama
 from tests.support.long import cases
 
 pytestmark = pytest.mark.kafka
@@ -73,6 +73,14 @@ def test_a_librdkafka_cooperative_group_is_converted_online(
     assert figures["restarts"] >= 1
     # A rebalance is as long as its slowest member's heartbeat interval: one more of them is chance.
     assert figures["bridged_s"] <= figures["normal_s"] + HEARTBEAT_S
+
+
+@pytest.mark.usefixtures("sarama")
+@pytest.mark.parametrize("number", range(cases("KOHORT_BRIDGES", 1, many=10)))
+def test_a_sarama_sticky_group_is_converted_online(deploy: Deploy, tmp_path: Path, number: int) -> None:
+    figures = convert(deploy(sarama()), tmp_path)
+    print(f"conversion {number}: {figures}")
+    assert figures["restarts"] >= 1
 
 
 @pytest.mark.parametrize("number", range(cases("KOHORT_BRIDGES", 1, many=20)))

@@ -12,12 +12,19 @@ import pytest
 from tests.cli.command import Kohort
 from tests.cli.verbs.watch.running import Running, in_pipe
 from tests.kafka.broker import Broker
+from tests.kafka.coordinator import running_broker
+from tests.kafka.events import Partitions
 from tests.kafka.groups import describe, wait_group
+from tests.kafka.java_host import JavaHost
 from tests.kafka.member import Member
 from tests.kafka.members import Members, fresh_name
-from tests.kafka.plugin import StartBroker
+from tests.kafka.ports import HOST, free_ports
+from tests.kafka.relay import Relay
+from tests.kafka.secure import SCRAM_PASSWORDS, SecureBroker
+from tests.kafka.settings import HEARTBEAT_MS
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
+from tests.migration.end_to_end.bridged import to_restart
 from tests.migration.raw_group import RawGroup
 
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("heeded_interrupts")]
@@ -26,11 +33,17 @@ DOING = ("--execute", "--yes")
 
 
 @contextmanager
-def bridge(
-    kohort: Kohort, directory: Path, broker: Broker, group: str, name: str = "bridge"
+def bridge(kohort: Kohort, directory: Path, broker: Broker, group: str) -> Iterator[Running]:
+    with bridge_at(kohort, directory, broker.bootstrap, group) as running:
+        yield running
+
+
+@contextmanager
+def bridge_at(
+    kohort: Kohort, directory: Path, bootstrap: str, group: str, *options: str | Path
 ) -> Iterator[Running]:
-    command = ("bridge", group, "-b", broker.bootstrap, *DOING, "--watch")
-    with in_pipe(kohort, directory, *command, name=name) as running:
+    command = ("bridge", group, "-b", bootstrap, *DOING, "--watch", *options)
+    with in_pipe(kohort, directory, *command, name="bridge") as running:
         yield running
 
 
@@ -53,17 +66,31 @@ def cooperative(broker: Broker, members: Members) -> tuple[str, list[Member]]:
     return librdkafka_group(broker, members)
 
 
-def librdkafka_group(broker: Broker, members: Members) -> tuple[str, list[Member]]:
+def librdkafka_group(
+    broker: Broker, members: Members, heartbeat_ms: int = HEARTBEAT_MS
+) -> tuple[str, list[Member]]:
     topic, group = fresh_name("orders"), fresh_name("cooperative")
     create_topics(broker, {topic: 4})
     started = []
     for number in (1, 2):
-        one = members.confluent(broker, group, [topic], partition_assignment_strategy="cooperative-sticky")
-        started.append(one)
+        started.append(librdkafka_member(broker, members, group, topic, heartbeat_ms=heartbeat_ms))
         wait_group(broker, group, members=number)
     wait_until(lambda: sizes(started) == [2, 2], "each owns half")
     wait_group(broker, group, members=2)
     return group, started
+
+
+def librdkafka_member(
+    broker: Broker, members: Members, group: str, topic: str, name: str = "", heartbeat_ms: int = HEARTBEAT_MS
+) -> Member:
+    return members.confluent(
+        broker,
+        group,
+        [topic],
+        name,
+        partition_assignment_strategy="cooperative-sticky",
+        heartbeat_interval_ms=heartbeat_ms,
+    )
 
 
 def sizes(members: list[Member]) -> list[int]:
@@ -75,7 +102,7 @@ def ids(broker: Broker, group: str) -> set[str]:
     return set() if found is None else {each.member_id for each in found.members}
 
 
-def owned(broker: Broker, group: str) -> dict[str, object]:
+def owned(broker: Broker, group: str) -> dict[str, Partitions]:
     found = describe(broker, group)
     return {} if found is None else {each.member_id: each.assignment for each in found.members}
 
@@ -110,6 +137,45 @@ def test_a_signal_has_it_leave_the_group_as_it_was(
     wait_group(broker, group, members=2)
     assert owned(broker, group) == before
     assert sizes(started) == [2, 2]
+
+
+def test_its_joining_is_one_rebalance_however_long_that_takes(
+    kohort: Kohort, broker: Broker, members: Members, tmp_path: Path
+) -> None:
+    """Members that send a heartbeat every 3 s, as is librdkafka's default, take longer than the bridge's next look."""
+    group, _ = librdkafka_group(broker, members, heartbeat_ms=3000)
+    before = rebalances(broker, group)
+    with bridge(kohort, tmp_path, broker, group) as running:
+        wait_move(running, "restart")
+        assert rebalances(broker, group) == before + 1
+        assert running.interrupt() == 130
+
+
+def rebalances(broker: Broker, group: str) -> int:
+    """That the broker has begun."""
+    return broker.log.read_text(errors="replace").count(f"Preparing to rebalance group {group} ")
+
+
+def test_a_bridge_that_leads_sticky_assigns_to_the_others_only(
+    kohort: Kohort, broker: Broker, tmp_path: Path
+) -> None:
+    """Java's sticky assigns to a member that subscribes to nothing, where that comes first, as the bridge does."""
+    topic = fresh_name("orders")
+    create_topics(broker, {topic: 4})
+    raw = RawGroup(broker=broker, assignor="sticky", topic=topic, user_data=b"data")
+    raw.grow(3)
+    with bridge(kohort, tmp_path, broker, raw.id) as running:
+        wait_until(lambda: state(broker, raw.id) == "PreparingRebalance", "the bridge joins")
+        raw.rebalance()
+        while raw.leader in raw.members:
+            running.wait_for(lambda each: to_restart(each) in raw.members, "it asks for a restart")
+            raw.leave(to_restart(running) or "")
+            raw.joined(raw.start_joining([*raw.members, raw.new_id()]))
+            if raw.leader in raw.members:
+                raw.assign({each: {} for each in raw.members})
+        wait_move(running, "lead")
+        assert sum(len(given) for each in owned(broker, raw.id).values() for given in each.values()) == 4
+        assert running.interrupt() == 130
 
 
 def refusals() -> dict[str, tuple[Callable[[Broker, Members], str], str]]:
@@ -229,15 +295,75 @@ def test_it_ends_when_it_is_removed(
     assert ids(broker, group) == before
 
 
-def test_a_lost_connection_ends_it(
-    kohort: Kohort, start_broker: StartBroker, members: Members, tmp_path: Path
+@pytest.fixture
+def relayed(
+    kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory, java_host: JavaHost
+) -> Iterator[tuple[Broker, Relay, Members]]:
+    """A broker, the relay that leads to a listener of it, and what starts members that connect without the relay."""
+    client, behind, controller = free_ports(3)
+    relay = Relay(behind)
+    settings = {
+        "listeners": f"CLIENT://{HOST}:{client},RELAYED://{HOST}:{behind},CONTROLLER://{HOST}:{controller}",
+        "advertised.listeners": f"CLIENT://{HOST}:{client},RELAYED://{HOST}:{relay.port}",
+        "controller.quorum.voters": f"1@{HOST}:{controller}",
+        "listener.security.protocol.map": "CLIENT:PLAINTEXT,RELAYED:PLAINTEXT,CONTROLLER:PLAINTEXT",
+    }
+    directory = tmp_path_factory.mktemp("relayed")
+    with running_broker(kafka_jars, directory, settings, port=client) as broker:
+        members = Members(java_host, kafka_jars, directory)
+        yield broker, relay, members
+        members.end()
+        relay.cut()
+
+
+def test_a_lost_connection_ends_it_and_the_group_is_as_before(
+    kohort: Kohort, relayed: tuple[Broker, Relay, Members], tmp_path: Path
 ) -> None:
-    own = start_broker({})
-    group, _ = librdkafka_group(own, members)
-    with bridge(kohort, tmp_path, own, group) as running:
+    broker, relay, members = relayed
+    group, started = librdkafka_group(broker, members)
+    before = owned(broker, group)
+    with bridge_at(kohort, tmp_path, f"{HOST}:{relay.port}", group) as running:
         wait_move(running, "restart")
-        own.crash()
+        relay.cut()
         assert_ended(running, 4, "session ends within 10 s")
+    wait_until(lambda: ids(broker, group) == set(before), "the bridge's session ends")
+    wait_group(broker, group, members=2)
+    assert owned(broker, group) == before
+    assert sizes(started) == [2, 2]
+
+
+def test_a_group_is_converted_over_tls_and_sasl_with_the_permissions_that_are_documented(
+    kohort: Kohort, secure: SecureBroker, members: Members, tmp_path: Path
+) -> None:
+    broker = secure.broker
+    group, started = librdkafka_group(broker, members)
+    (topic,) = started[0].assignment()
+    file = tmp_path / "client.properties"
+    file.write_text(
+        "security.protocol=SASL_SSL\nsasl.mechanism=SCRAM-SHA-512\nsasl.username=bob\n"
+        f"sasl.password={SCRAM_PASSWORDS['bob']}\nssl.ca.location={secure.files}/ca.pem\n",
+        encoding="utf-8",
+    )
+    secure.allow("bob", "group", group, "READ")
+    secure.allow("bob", "topic", topic, "DESCRIBE")
+    by_name = {each.name: each for each in started}
+    try:
+        with bridge_at(kohort, tmp_path, secure.at("SASL_SSL"), group, "--command-config", file) as running:
+            restarted: list[str] = []
+            while " s  lead: " not in running.stdout:
+                running.wait_for(
+                    lambda each: " s  lead: " in each.stdout or to_restart(each) not in (None, *restarted),
+                    "it leads, or asks for a restart",
+                )
+                if member := to_restart(running):
+                    restarted.append(member)
+                    name = next(each for each in by_name if member.startswith(f"{each}-"))
+                    by_name[name].stop()
+                    by_name[name] = librdkafka_member(broker, members, group, topic, name)
+            members.confluent(broker, group, [topic], group_protocol="consumer")
+            assert running.process.wait(120) == 0, (running.stdout, running.stderr)
+    finally:
+        secure.forbid_all("bob")
 
 
 def test_only_a_live_cluster_is_bridged(kohort: Kohort, tmp_path: Path) -> None:

@@ -1,0 +1,53 @@
+"""A port that passes connections on to another, until they are cut: a network that fails, with the broker alive."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Lock, Thread
+
+from tests.kafka.ports import HOST
+
+BYTES = 65536
+
+
+class Relay:
+    """Passes everything on to the port `to`, both ways."""
+
+    def __init__(self, to: int) -> None:
+        """Listen on `port`."""
+        self._to = to
+        self._lock = Lock()
+        self._listener = socket.create_server((HOST, 0))
+        self._open = [self._listener]
+        self.port = int(self._listener.getsockname()[1])
+        self._begin(self._accept)
+
+    def cut(self) -> None:
+        """End all connections and refuse new ones, for good."""
+        with self._lock:
+            for each in self._open:
+                with suppress(OSError):  # it has ended already
+                    each.shutdown(socket.SHUT_RDWR)
+                each.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):  # cut
+            while True:
+                client, _ = self._listener.accept()
+                broker = socket.create_connection((HOST, self._to))
+                with self._lock:
+                    self._open += [client, broker]
+                self._begin(self._pass_on, client, broker)
+                self._begin(self._pass_on, broker, client)
+
+    def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):  # cut, or the other side has ended
+            while octets := source.recv(BYTES):
+                target.sendall(octets)
+            target.shutdown(socket.SHUT_WR)
+
+    @staticmethod
+    def _begin(target: Callable[..., None], *arguments: socket.socket) -> None:
+        Thread(target=target, args=arguments, daemon=True).start()
