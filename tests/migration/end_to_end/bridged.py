@@ -97,9 +97,13 @@ def to_restart(running: Running) -> str | None:
     return wanted["member"] if wanted else None
 
 
-def to_consumer(application: Application) -> None:
-    """Restart it as a member of the consumer protocol; a program of librdkafka takes the place of one of sarama."""
+def to_consumer(application: Application, meanwhile: Callable[[], object] = lambda: None) -> None:
+    """Restart it as a member of the consumer protocol; a program of librdkafka takes the place of one of sarama.
+
+    `meanwhile` is called between its stop and its start.
+    """
     application.stop()
+    meanwhile()
     application.library = "librdkafka"
     application.config = dict(CONSUMER)
     application.start()

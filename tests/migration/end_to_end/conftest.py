@@ -26,10 +26,22 @@ def java_hosts(kafka_jars: Path) -> Iterator[list[JavaHost]]:
 
 
 @pytest.fixture
-def deploy(broker: Broker, kafka_jars: Path, java_hosts: list[JavaHost], tmp_path: Path) -> Iterator[Deploy]:
-    """Give a function that deploys consumers, which are ended after the test."""
+def deploy(
+    broker: Broker,
+    kafka_jars: Path,
+    java_hosts: list[JavaHost],
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+) -> Iterator[Deploy]:
+    """Give a function that deploys consumers, which are ended after the test; of sarama only where it is to be had."""
     with ExitStack() as stack:
-        yield lambda fleet: stack.enter_context(deployed(fleet, broker, kafka_jars, java_hosts, tmp_path))
+
+        def deploys(fleet: Fleet) -> Deployment:
+            if fleet.library == "sarama":
+                request.getfixturevalue("sarama")
+            return stack.enter_context(deployed(fleet, broker, kafka_jars, java_hosts, tmp_path))
+
+        yield deploys
 
 
 @pytest.fixture
