@@ -185,12 +185,13 @@ class Crossing:
         self._others: frozenset[str] = frozenset()
         self._waits_since_ms: int | None = None
 
-    def next_step(self, group: Group | None, member_id: str, now_ms: int) -> Step:
+    def next_step(self, group: Group | None, member_id: str, now_ms: int, *, withheld: int = 0) -> Step:
         """What the bridge does as the member `member_id`.
 
         `group` is as described, with the leader that the bridge knows from its last JoinGroup; None: it is not there.
+        `withheld`: so many partitions its assignments, as the leader, leave without an owner.
         """
-        step = self._judged(group, member_id)
+        step = self._judged(group, member_id, withheld)
         if step.move is not Move.WAIT:
             self._waits_since_ms = None
             return step
@@ -202,7 +203,7 @@ class Crossing:
             return Step(move=Move.CONVERTED, why=f"{step.why}, for {LONGEST_WAIT_MS // 60_000} min")
         return Step(move=Move.LEAVE, why=f"{step.why}, for {LONGEST_WAIT_MS // 60_000} min")
 
-    def _judged(self, group: Group | None, member_id: str) -> Step:
+    def _judged(self, group: Group | None, member_id: str, withheld: int) -> Step:
         if group is None:
             # For a moment, when it has been converted since the groups were listed, by type.
             return Step(move=Move.WAIT, why="the group is not shown")
@@ -221,7 +222,7 @@ class Crossing:
             return Step(move=Move.WAIT, why="all other members have left")
         if group.state is not GroupState.STABLE:
             return Step(move=Move.WAIT, why=f"the group is {group.state.value}")
-        return self._at_rest(group, member_id)
+        return self._at_rest(group, member_id, withheld)
 
     def _in_consumer_group(self, group: Group) -> Step:
         """A member that fails before the others have rejoined turns the group back: until then the bridge stays."""
@@ -232,7 +233,7 @@ class Crossing:
             return Step(move=Move.WAIT, why=f"the group has been converted and is {group.state.value}")
         return Step(move=Move.CONVERTED, why="the group has been converted and is Stable")
 
-    def _at_rest(self, group: Group, member_id: str) -> Step:
+    def _at_rest(self, group: Group, member_id: str, withheld: int) -> Step:
         found = succession(group)
         if found is None or found.leader is None or not found.certain:
             return Step(move=Move.WAIT, why=found.why if found else "the group has no leader")
@@ -240,6 +241,11 @@ class Crossing:
             if _with_user_data(group):
                 return Step(move=Move.WAIT, why="the bridge leads, and its assignments are not yet shown")
             self.has_led = True
+            if withheld:
+                # Between two rebalances of the cooperative protocol; a conversion now may give them two owners.
+                return Step(
+                    move=Move.WAIT, why=f"{withheld} partitions are given up first, and assigned then"
+                )
             return Step(move=Move.LEAD, why="the bridge leads, and no assignment carries user data")
         ahead = found.order[: found.order.index(member_id)]
         if not ahead:

@@ -177,6 +177,12 @@ def test_it_does_not_lead_while_user_data_is_shown() -> None:
     assert Crossing().next_step(replace(BEHIND, leader=C), C, 0).move is Move.WAIT
 
 
+def test_it_asks_for_no_conversion_between_two_rebalances_of_the_cooperative_protocol() -> None:
+    crossing, leading = Crossing(), led(BEHIND, C)
+    assert crossing.next_step(leading, C, 0, withheld=2).move is Move.WAIT
+    assert crossing.next_step(leading, C, 1).move is Move.LEAD
+
+
 def test_in_a_rebalance_under_an_unknown_leader_and_alone_it_waits() -> None:
     for found in (
         replace(BEHIND, state=GroupState.COMPLETING_REBALANCE),

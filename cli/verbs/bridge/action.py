@@ -150,7 +150,8 @@ class Bridge:
         if not read.items and not gone:
             raise Ended("; ".join(each.message for each in read.problems))
         group = replace(read.items[0], leader=standing.leader) if read.items else None
-        return crossing.next_step(group, standing.member, time.monotonic_ns() // 1_000_000)
+        now_ms = time.monotonic_ns() // 1_000_000
+        return crossing.next_step(group, standing.member, now_ms, withheld=standing.withheld)
 
     def _at_rest(self) -> Group:
         """The group as it is now, once it is Stable; a bridge that has left for a better place began a rebalance."""

@@ -80,6 +80,8 @@ class Standing:
     """The member's id, once its first rebalance is complete."""
     leader: str | None = None
     """Who led the last one."""
+    withheld: int = 0
+    """Partitions that the bridge has assigned to no member: cooperative members have to give them up first."""
     lost: str | None = None
     """Why the bridge can no longer be a member."""
 
@@ -98,6 +100,7 @@ class Membership:
         self._ids: set[str] = set()
         """Ids that the coordinator knows, as far as it has answered."""
         self._leader = ""
+        self._withheld = 0
         self._coordinator: Address | None = None
         self._topics: frozenset[str] = frozenset()
         """Of the group, where the bridge leads."""
@@ -192,7 +195,9 @@ class Membership:
                     case _:
                         pass
         if self._member.is_settled:
-            self._standing = Standing(member=self._member.member_id, leader=self._leader)
+            self._standing = Standing(
+                member=self._member.member_id, leader=self._leader, withheld=self._withheld
+            )
 
     def _answer(self, send: Send) -> object:
         match send.request:
@@ -272,7 +277,10 @@ class Membership:
 
     def _sync(self, request: SyncGroup) -> SyncGroupAnswer:
         given = dict(request.assignments)
+        self._withheld = 0
         if self._leader == request.member:
+            there = sum(topic.partitions for topic in self._member.image.topics.values())
+            self._withheld = max(0, there - sum(map(_count, given.values())))
             given[request.member] = _NOTHING
         assignments = [{"member_id": member, "assignment": each} for member, each in given.items()]
         fields = {
@@ -285,7 +293,9 @@ class Membership:
             "assignments": assignments,
         }
         response = self._ask(SYNC_GROUP, fields, is_held_back=True)
-        _check_nothing_is_assigned(response.assignment)
+        count = _count(response.assignment)
+        if count:
+            raise Lost(f"the leader has assigned it {count} partitions, and it wants none")
         return SyncGroupAnswer(error=_code(response.error_code), assignment=response.assignment)
 
     def _beat(self, request: Heartbeat) -> HeartbeatAnswer:
@@ -384,16 +394,13 @@ def _member_value(listed: Any) -> ClassicMemberValue:
     )
 
 
-def _check_nothing_is_assigned(assignment: bytes) -> None:
-    """0 bytes: a leader may leave out a member of no topics. :raises Lost: it is assigned something"""
+def _count(assignment: bytes) -> int:
+    """Partitions of an assignment; one of 0 bytes has none: a leader may leave out a member of no topics."""
     try:
         partitions = read_assignment(assignment).partitions if assignment else {}
     except DecodeError as error:
         raise Lost(f"the leader's assignment cannot be read: {error}") from None
-    if any(partitions.values()):
-        raise Lost(
-            f"the leader has assigned it {sum(map(len, partitions.values()))} partitions, and it wants none"
-        )
+    return sum(map(len, partitions.values()))
 
 
 def _image(metadata: ClusterMetadata) -> TopicImage:

@@ -87,7 +87,7 @@ def operate(deployment: Deployment, running: Running, first: Application) -> Non
                 one for one in deployment.applications.values() if member.startswith(f"{one.name}-")
             ).restart()
         elif moved("lead")(running) and first.config != CONSUMER:
-            to_consumer(first)
+            to_consumer(first, deployment.wait_rest)
         time.sleep(0.05)
 
 
@@ -97,13 +97,14 @@ def to_restart(running: Running) -> str | None:
     return wanted["member"] if wanted else None
 
 
-def to_consumer(application: Application, meanwhile: Callable[[], object] = lambda: None) -> None:
+def to_consumer(application: Application, wait_rest: Callable[[], object] = lambda: None) -> None:
     """Restart it as a member of the consumer protocol; a program of librdkafka takes the place of one of sarama.
 
-    `meanwhile` is called between its stop and its start.
+    The first one of a group waits for rest before its start: a conversion in the middle of a rebalance may give a
+    partition two owners (docs/kafka-weaknesses.md), and makes members of sarama join again 2 s later.
     """
     application.stop()
-    meanwhile()
+    wait_rest()
     application.library = "librdkafka"
     application.config = dict(CONSUMER)
     application.start()

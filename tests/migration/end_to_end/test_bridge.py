@@ -35,7 +35,7 @@ from tests.support.long import LONG, cases
 pytestmark = pytest.mark.kafka
 
 HEARTBEAT_S = int(CLASSIC["heartbeat.interval.ms"]) / 1000
-LIFE_S = 6.0
+LIFE_S = 7.0
 """From the start of a bridge's process to its end where all goes well, in seconds."""
 MOST_TWICE = round((SESSION_MS / 1000 + 1 + 2 * HEARTBEAT_S) / EVERY_S)
 """Records of a partition consumed twice at most: what is produced in the session of a dead leader, in which commits are
@@ -54,11 +54,7 @@ def convert(deployment: Deployment, directory: Path, name: str = "bridge") -> di
     normal_s = longest_gap_s(deployment.journals(), began, joins)
     with bridge(deployment, directory, name=name) as running:
         restarts = make_it_lead(deployment, running)
-        if first.library == "sarama":
-            # A conversion ends a rebalance with REBALANCE_IN_PROGRESS, and sarama joins again 2 s after that.
-            to_consumer(first, deployment.wait_rest)
-        else:
-            to_consumer(first)
+        to_consumer(first, deployment.wait_rest)
         assert running.process.wait(120) == 0, (moves(running), running.stderr)
         assert "has been converted; the bridge has left" in running.stderr
         assert any(" s  converted: " in line for line in moves(running))
