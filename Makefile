@@ -83,7 +83,7 @@ kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHOR
 tabs: $(SETUP) ## Complete odd names in every quoting, in bash, zsh and fish
 	$(LONG) tests/cli/verbs/completion/test_in_shells.py
 
-bridges: $(SETUP) ## Convert 10 real groups with the bridge, and kill it at 20 moments of its life
+bridges: $(SETUP) ## Convert 10 groups each of librdkafka and sarama with the bridge, and kill it 20 times in each
 	$(LONG) --capture no tests/migration/end_to_end/test_bridge.py
 
 simulations: $(SETUP) ## Play 2,000 seeds of the standard scenario, read odd scenarios, explore the published world

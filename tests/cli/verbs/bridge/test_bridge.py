@@ -232,11 +232,16 @@ def test_it_never_joins_where_a_bridge_is(
     kohort: Kohort, broker: Broker, cooperative: tuple[str, list[Member]], tmp_path: Path
 ) -> None:
     group, _ = cooperative
+    before = owned(broker, group)
     with bridge(kohort, tmp_path, broker, group) as running:
         wait_move(running, "restart")
+        joined = owned(broker, group)
         second = kohort("bridge", group, "-b", broker.bootstrap, *DOING)
         second.assert_refused("a bridge is there already", status=4)
+        assert owned(broker, group) == joined
         assert running.interrupt() == 130
+    wait_group(broker, group, members=2)
+    assert owned(broker, group) == before
 
 
 def test_it_leaves_when_another_bridge_joins(
@@ -246,7 +251,8 @@ def test_it_leaves_when_another_bridge_joins(
     cooperative: tuple[str, list[Member]],
     tmp_path: Path,
 ) -> None:
-    group, _ = cooperative
+    group, started = cooperative
+    before = owned(broker, group)
     empty = fresh_name("empty")
     create_topics(broker, {empty: 1})
     with bridge(kohort, tmp_path, broker, group) as running:
@@ -260,8 +266,10 @@ def test_it_leaves_when_another_bridge_joins(
             partition_assignment_strategy="cooperative-sticky",
         )
         assert_ended(running, 4, "another bridge has joined")
+    wait_group(broker, group, members=3)
     assert len(ids(broker, group) - own) == 1
-    assert len(ids(broker, group)) == 3
+    assert owned(broker, group).items() >= before.items()
+    assert sizes(started) == [2, 2]
 
 
 def test_it_leaves_a_group_that_turns_consumer_under_its_feet(
