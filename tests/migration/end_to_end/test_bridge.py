@@ -17,6 +17,7 @@ from migration.bridge import BRIDGE
 from tests.kafka.groups import MemberView, describe
 from tests.kafka.wait import wait_until
 from tests.migration.end_to_end.bridged import (
+    OPERATOR_S,
     at_rest,
     bridge,
     longest_gap_s,
@@ -45,7 +46,12 @@ refused, in a commit interval, and until the members learn of two rebalances."""
 def convert(deployment: Deployment, directory: Path, name: str = "bridge") -> dict[str, float]:
     """Convert it with the bridge to the last member; how long a partition was without an owner at most, in seconds:
     in a normal rebalance, in which a member is restarted, and from the bridge's start to its end."""
-    deployment.wait_rest()
+
+    def wait_rest() -> None:
+        deployment.wait_rest()
+        time.sleep(OPERATOR_S)
+
+    wait_rest()
     first, *others = deployment.applications.values()
     began = time.monotonic_ns()
     others[-1].restart()
@@ -54,7 +60,8 @@ def convert(deployment: Deployment, directory: Path, name: str = "bridge") -> di
     normal_s = longest_gap_s(deployment.journals(), began, joins)
     with bridge(deployment, directory, name=name) as running:
         restarts = make_it_lead(deployment, running)
-        to_consumer(first, deployment.wait_rest)
+        time.sleep(OPERATOR_S)
+        to_consumer(first, wait_rest)
         assert running.process.wait(120) == 0, (moves(running), running.stderr)
         assert "has been converted; the bridge has left" in running.stderr
         assert any(" s  converted: " in line for line in moves(running))
@@ -92,7 +99,7 @@ def test_a_group_recovers_whenever_the_bridge_is_killed(
 ) -> None:
     """A moment of its life is drawn, from the start of the process to the end of the conversion.
 
-    No record is lost, and no partition consumed by two at once. Records are consumed twice at most as `most_twice`
+    No record is lost, and no partition consumed by two at once. Records are consumed twice at most as `MOST_TWICE`
     says: where the bridge dies between JoinGroup and SyncGroup, as after the death of any leader.
     """
     rng = random.Random(f"bridge {number} {os.environ.get('KOHORT_RANDOM', '')}")
