@@ -115,6 +115,12 @@ class ClientConfig:
     is_for_library: bool = False
     """Whether it was given as the file of all members of `library`."""
 
+    @property
+    def told(self) -> str:
+        """The file and whose it is, as `--client-config` takes it."""
+        owner = self.library if self.is_for_library else self.member
+        return f"{owner}={self.name}" if owner else self.name
+
     def setting(self, key: str) -> Setting | None:
         """The setting of this name, None without a value."""
         return next((each for each in self.settings if each.key == key and each.value), None)

@@ -147,7 +147,7 @@ def request_of(
         mistakes=mistakes,
         faults=_faults(plan, cast, faults) if faults is not None else NO_FAULTS,
         faults_file=faults,
-        config_files=tuple(config.name for config in configs),
+        config_files=tuple(config.told for config in configs),
         notes=notes,
         settings=settings or {},
     )

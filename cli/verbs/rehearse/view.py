@@ -115,6 +115,8 @@ def _replay(run: Rehearsed, request: RehearsalRequest) -> str:
         words += ["--stop-at", f"{run.back.step}.{run.back.round}"]
     if request.faults_file is not None:
         words += ["--faults", str(request.faults_file)]
+    for file in request.config_files:
+        words += ["--client-config", file]
     for name, value in request.settings.items():
         words += ["--set", f"{name}={value}"]
     return shlex.join([*words, "--story"])

@@ -233,6 +233,19 @@ def test_the_settings_of_a_configuration_file(
     assert "--client-config names 'nobody', which is no member of billing" in refused.stderr
 
 
+def test_what_plays_a_seed_again_names_the_configuration(
+    kohort: Kohort, plan: Path, sample: Path, tmp_path: Path
+) -> None:
+    data = yaml.safe_load(plan.read_text())
+    data["steps"][0]["course"] = data["steps"][1]["course"]
+    plan.write_text(json.dumps(data))
+    file = tmp_path / "consumer.properties"
+    file.write_text("heartbeat.interval.ms=500\n")
+    answer = _rehearse(kohort, plan, sample, "--client-config", f"java={file}", "--output", "json")
+    replay = answer.document["unsafe"][0]["replay"]
+    assert replay == f"kohort rehearse PLAN.yaml --seed 1 --client-config java={file} --story"
+
+
 def test_a_configuration_that_no_consumer_starts_with(
     kohort: Kohort, plan: Path, sample: Path, tmp_path: Path
 ) -> None:
