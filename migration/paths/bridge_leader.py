@@ -275,6 +275,10 @@ def _convert(trip: Trip, first: Member) -> Step:
     step = first_member(trip, [first])
     return replace(
         step,
+        actions=(
+            *step.actions,
+            "Between stop and start, wait until the bridge prints `lead` again: no partition changes owners then.",
+        ),
         expect=f"{step.expect} The bridge leaves by itself when the group is of type consumer and Stable (its line "
         "`converted`), and ends. The broker assigns then: who led does not matter any more.",
         course=replace(step.course, leaving=(BRIDGE,)) if step.course else None,
