@@ -32,6 +32,10 @@ LONGEST_WAIT_MS = 360_000
 """How long the bridge waits for a rebalance: max.poll.interval.ms, which holds one up, is 5 min by default."""
 NO_TOPIC = "kohort-bridge-owns-nothing"
 """A topic that does not exist."""
+STEADY_MS = 2_000
+"""How long a group is shown unchanged before anything is asked for: one of the cooperative protocol is Stable for a
+moment between two rebalances, and librdkafka joins once a second at most. A process that is stopped while its JoinGroup
+waits for an answer cannot leave: its partitions are without an owner until its session has ended (20.0 s seen)."""
 REJOINS = 3
 """How often the bridge gives up its place for a better one while the other members stay the same."""
 
@@ -178,12 +182,16 @@ def _restarts(group: Group, ahead: Iterable[str], leader: str) -> tuple[Restart,
 class Crossing:
     """A bridge from when it has joined until it leaves: what it does next, now that the group was observed so."""
 
-    def __init__(self) -> None:
+    def __init__(self, steady_ms: int = STEADY_MS) -> None:
+        """`steady_ms`: how long the group is shown unchanged before anything is asked for."""
         self.has_led = False
         """Whether it has led, and no assignment carried user data then."""
         self._rejoins_left = REJOINS
         self._others: frozenset[str] = frozenset()
         self._waits_since_ms: int | None = None
+        self._steady_ms = steady_ms
+        self._shown: Group | None = None
+        self._shown_since_ms = 0
 
     def next_step(self, group: Group | None, member_id: str, now_ms: int, *, withheld: int = 0) -> Step:
         """What the bridge does as the member `member_id`.
@@ -191,7 +199,9 @@ class Crossing:
         `group` is as described, with the leader that the bridge knows from its last JoinGroup; None: it is not there.
         `withheld`: so many partitions its assignments, as the leader, leave without an owner.
         """
-        step = self._judged(group, member_id, withheld)
+        if group != self._shown:
+            self._shown, self._shown_since_ms = group, now_ms
+        step = self._judged(group, member_id, now_ms, withheld)
         if step.move is not Move.WAIT:
             self._waits_since_ms = None
             return step
@@ -203,7 +213,7 @@ class Crossing:
             return Step(move=Move.CONVERTED, why=f"{step.why}, for {LONGEST_WAIT_MS // 60_000} min")
         return Step(move=Move.LEAVE, why=f"{step.why}, for {LONGEST_WAIT_MS // 60_000} min")
 
-    def _judged(self, group: Group | None, member_id: str, withheld: int) -> Step:
+    def _judged(self, group: Group | None, member_id: str, now_ms: int, withheld: int) -> Step:
         if group is None:
             # For a moment, when it has been converted since the groups were listed, by type.
             return Step(move=Move.WAIT, why="the group is not shown")
@@ -222,6 +232,8 @@ class Crossing:
             return Step(move=Move.WAIT, why="all other members have left")
         if group.state is not GroupState.STABLE:
             return Step(move=Move.WAIT, why=f"the group is {group.state.value}")
+        if now_ms - self._shown_since_ms < self._steady_ms:
+            return Step(move=Move.WAIT, why="the group has changed a moment ago")
         return self._at_rest(group, member_id, withheld)
 
     def _in_consumer_group(self, group: Group) -> Step:

@@ -13,6 +13,7 @@ from migration.bridge import (
     LONGEST_WAIT_MS,
     NO_TOPIC,
     REJOINS,
+    STEADY_MS,
     Crossing,
     Manner,
     Move,
@@ -135,13 +136,22 @@ def test_a_place_is_that_of_the_map_that_the_bridge_makes_grow() -> None:
 
 
 def test_next_in_line_it_asks_for_a_restart_of_the_leader() -> None:
-    step = Crossing().next_step(IN_FRONT, FIRST, 0)
+    step = Crossing(0).next_step(IN_FRONT, FIRST, 0)
     assert step.move is Move.RESTART
     assert [each.member for each in step.restart] == [A]
 
 
+def test_it_asks_for_nothing_until_the_group_has_been_shown_unchanged_for_a_while() -> None:
+    """A cooperative group is Stable between two rebalances too, and a member that is stopped then cannot leave."""
+    crossing = Crossing()
+    later = replace(IN_FRONT, generation=9)
+    seen = [(0, IN_FRONT), (STEADY_MS - 1, IN_FRONT), (STEADY_MS, later), (2 * STEADY_MS - 1, later)]
+    assert {crossing.next_step(found, FIRST, at_ms).move for at_ms, found in seen} == {Move.WAIT}
+    assert crossing.next_step(later, FIRST, 2 * STEADY_MS).move is Move.RESTART
+
+
 def test_once_those_to_restart_have_gone_it_leads() -> None:
-    step = Crossing().next_step(BEHIND_THE_FIRST, C, 0)
+    step = Crossing(0).next_step(BEHIND_THE_FIRST, C, 0)
     gone = {each.member for each in step.restart}
     assert step.move is Move.RESTART
     stayed = tuple(each for each in BEHIND_THE_FIRST.members if each.id not in gone)
@@ -151,7 +161,7 @@ def test_once_those_to_restart_have_gone_it_leads() -> None:
 
 
 def test_behind_another_it_draws_a_new_id_a_few_times() -> None:
-    crossing = Crossing()
+    crossing = Crossing(0)
     found = [crossing.next_step(BEHIND, C, 0).move for _ in range(REJOINS + 1)]
     assert found == [Move.REJOIN] * REJOINS + [Move.RESTART]
     # Once a member was restarted, there is another order to find a place in.
@@ -160,12 +170,12 @@ def test_behind_another_it_draws_a_new_id_a_few_times() -> None:
 
 
 def test_where_no_id_comes_first_it_asks_for_a_restart_at_once() -> None:
-    step = Crossing().next_step(BEHIND_THE_FIRST, C, 0)
+    step = Crossing(0).next_step(BEHIND_THE_FIRST, C, 0)
     assert [each.member for each in step.restart] == [FIRST, A]
 
 
 def test_it_leads_until_the_converted_group_is_stable() -> None:
-    crossing, leading = Crossing(), led(BEHIND, C)
+    crossing, leading = Crossing(0), led(BEHIND, C)
     converting = replace(leading, type=GroupType.CONSUMER, state=GroupState.RECONCILING)
     assert crossing.next_step(leading, C, 0).move is Move.LEAD
     assert crossing.next_step(converting, C, 1).move is Move.WAIT
@@ -174,11 +184,11 @@ def test_it_leads_until_the_converted_group_is_stable() -> None:
 
 
 def test_it_does_not_lead_while_user_data_is_shown() -> None:
-    assert Crossing().next_step(replace(BEHIND, leader=C), C, 0).move is Move.WAIT
+    assert Crossing(0).next_step(replace(BEHIND, leader=C), C, 0).move is Move.WAIT
 
 
 def test_it_asks_for_no_conversion_between_two_rebalances_of_the_cooperative_protocol() -> None:
-    crossing, leading = Crossing(), led(BEHIND, C)
+    crossing, leading = Crossing(0), led(BEHIND, C)
     assert crossing.next_step(leading, C, 0, withheld=2).move is Move.WAIT
     assert crossing.next_step(leading, C, 1).move is Move.LEAD
 
@@ -190,11 +200,11 @@ def test_in_a_rebalance_under_an_unknown_leader_and_alone_it_waits() -> None:
         group(member(C, BRIDGE), leader=C),
         None,  # converted between the list of groups and its description
     ):
-        assert Crossing().next_step(found, C, 0).move is Move.WAIT
+        assert Crossing(0).next_step(found, C, 0).move is Move.WAIT
 
 
 def test_it_waits_no_longer_than_a_rebalance_may_take() -> None:
-    crossing = Crossing()
+    crossing = Crossing(0)
     moving = replace(BEHIND, state=GroupState.PREPARING_REBALANCE)
     assert crossing.next_step(moving, C, 0).move is Move.WAIT
     assert crossing.next_step(moving, C, LONGEST_WAIT_MS - 1).move is Move.WAIT
@@ -212,6 +222,6 @@ def test_it_waits_no_longer_than_a_rebalance_may_take() -> None:
     ],
 )
 def test_it_leaves_when_something_is_not_as_expected(found: Group, reason: str) -> None:
-    step = Crossing().next_step(found, C, 0)
+    step = Crossing(0).next_step(found, C, 0)
     assert step.move is Move.LEAVE
     assert reason in step.why

