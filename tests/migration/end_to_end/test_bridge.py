@@ -81,7 +81,6 @@ def convert(deployment: Deployment, directory: Path, name: str = "bridge") -> di
 
 LIBRDKAFKA = pytest.param(librdkafka("cooperative-sticky"), id="librdkafka")
 SARAMA = pytest.param(sarama(), id="sarama")
-SELDOM_SARAMA = pytest.param(sarama(), id="sarama", marks=LONG)
 
 
 @pytest.mark.parametrize("fleet", [LIBRDKAFKA, SARAMA])
@@ -97,7 +96,8 @@ def test_a_group_is_converted_online(deploy: Deploy, tmp_path: Path, fleet: Flee
     assert figures["bridged_s"] <= (figures["normal_s"] + chance_s if IS_LONG else SESSION_S / 2)
 
 
-@pytest.mark.parametrize("fleet", [LIBRDKAFKA, SELDOM_SARAMA])
+@LONG
+@pytest.mark.parametrize("fleet", [LIBRDKAFKA, SARAMA])
 @pytest.mark.parametrize("number", range(cases("KOHORT_KILLS", 1, many=20)))
 def test_a_group_recovers_whenever_the_bridge_is_killed(
     deploy: Deploy, tmp_path: Path, fleet: Fleet, number: int
