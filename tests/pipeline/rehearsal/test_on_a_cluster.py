@@ -23,7 +23,7 @@ from tests.support.long import LONG
 pytestmark = LONG
 
 SEEDS = range(1, 9)
-RESTLESS = {"heartbeat.interval.ms": "40"}
+RESTLESS = {"heartbeat.interval.ms": "10"}
 """Members are hardly ever without a heartbeat that waits for its answer: some seeds are unsafe, and some are not."""
 VARIATIONS: list[dict[str, Any]] = [{}, {"concurrency": 2}, {"settings": RESTLESS}, {"settings": DISABLED}]
 DRIVER = """
