@@ -1,6 +1,6 @@
 """The listening socket and its clients, until the process is told to end: frames in, answers out.
 
-serve(node, host, port, listening)      from the outside: until SIGTERM or SIGINT
+serve(cluster, host, port, listening)      from the outside: until SIGTERM or SIGINT
 
 A client's answers leave in the order of its requests. The next request is read when the last one is answered, as Kafka
 does (`SocketServer` mutes the channel): a request that waits holds every later one on its connection.
@@ -25,7 +25,10 @@ from ipaddress import IPv6Address, ip_address
 from typing import Any, Self
 
 from coordinator.errors import CoordinatorError
-from coordinator.server.node import Caller, CoordinatorNode, Exchange, PeerFault
+from coordinator.server.broker import Broker
+from coordinator.server.caller import Caller
+from coordinator.server.cluster import Cluster
+from coordinator.server.exchange import Exchange, PeerFault
 from coordinator.server.served import SERVED, ServedApi
 from wire.client.address import Address
 from wire.messages.definition import API_VERSIONS_KEY, HEAD
@@ -69,39 +72,40 @@ class StorageLost(CoordinatorError):
         )
 
 
-def serve(node: CoordinatorNode, host: str, port: int, listening: Callable[[Address], None]) -> None:
+def serve(cluster: Cluster, host: str, port: int, listening: Callable[[Address], None]) -> None:
     """Serve clients at `host`:`port` until SIGTERM or SIGINT; `listening` is told where, once it works.
 
     :raises CannotListen: :raises StorageLost:
     :raises StorageFailed: :raises DamagedLog: the data directory could not be closed in good order
     """
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    asyncio.run(_serve(node, host, port, listening))
+    asyncio.run(_serve(cluster, host, port, listening))
 
 
-async def _serve(node: CoordinatorNode, host: str, port: int, listening: Callable[[Address], None]) -> None:
+async def _serve(cluster: Cluster, host: str, port: int, listening: Callable[[Address], None]) -> None:
     told_to_end = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, told_to_end.set)
     try:
-        listener = await _open(node, host, port)
+        listener = await _open(cluster, cluster.controller, host, port)
+        cluster.start()
         try:
-            listening(Address(node.host, node.port))
-            await _first_of(told_to_end, node.failed)
-            if node.failure is not None:
+            listening(Address(cluster.controller.host, cluster.controller.port))
+            await _first_of(told_to_end, cluster.failed)
+            if cluster.failure is not None:
                 await asyncio.sleep(LAST_ANSWERS_S)
         finally:
             await listener.close()
     finally:
-        await node.close()
-    if node.failure is not None:
-        raise StorageLost(node.failure)
+        await cluster.close()
+    if cluster.failure is not None:
+        raise StorageLost(cluster.failure)
 
 
-async def _open(node: CoordinatorNode, host: str, port: int) -> Listener:
+async def _open(cluster: Cluster, broker: Broker, host: str, port: int) -> Listener:
     try:
-        return await Listener.open(node, host, port)
+        return await Listener.open(cluster, broker, host, port)
     except OSError as error:
         raise CannotListen(
             f"{Address(host, port)} cannot be listened on: {error.strerror or error}. "
@@ -132,10 +136,11 @@ def most_connections() -> int:
 
 
 class Listener:
-    """Listens until it is closed."""
+    """Where one broker of the cluster listens, until it is closed."""
 
-    def __init__(self, node: CoordinatorNode) -> None:
-        self._node = node
+    def __init__(self, cluster: Cluster, broker: Broker) -> None:
+        self._cluster = cluster
+        self._broker = broker
         self._server: asyncio.Server | None = None
         self._connections: dict[asyncio.Task[None], ClientConnection] = {}
         self._most = most_connections()
@@ -145,23 +150,21 @@ class Listener:
         self._sweeper: asyncio.TimerHandle | None = None
 
     @classmethod
-    async def open(cls, node: CoordinatorNode, host: str, port: int) -> Self:
-        """Listen on `host`:`port`, 0 for any free port; `node.port` says which. :raises OSError:"""
-        listener = cls(node)
+    async def open(cls, cluster: Cluster, broker: Broker, host: str, port: int) -> Self:
+        """Listen on `host`:`port`, 0 for any free port; `broker.port` says which. :raises OSError:"""
+        listener = cls(cluster, broker)
         listener._server = await asyncio.start_server(listener._accept, host, port, backlog=BACKLOG)
         address = listener._server.sockets[0].getsockname()
-        node.host, node.port = host, address[1]
-        node.start()
+        broker.host, broker.port = host, address[1]
         listener._sweep_later()
         return listener
 
     async def close(self) -> None:
-        """Stop listening, close every connection, and stop the clock of the node."""
+        """Stop listening, and close every connection."""
         if self._server is not None:
             self._server.close()
         if self._sweeper is not None:
             self._sweeper.cancel()
-        self._node.stop()
         for task in self._connections:
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
@@ -176,7 +179,9 @@ class Listener:
             writer.transport.abort()
             return
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        self._connections[task] = ClientConnection(self._node, reader, writer, self._turns, self._aside)
+        self._connections[task] = ClientConnection(
+            self._cluster, self._broker, reader, writer, self._turns, self._aside
+        )
         try:
             await self._connections[task].converse()
         except asyncio.CancelledError:
@@ -244,7 +249,8 @@ class ClientConnection:
 
     def __init__(
         self,
-        node: CoordinatorNode,
+        cluster: Cluster,
+        broker: Broker,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         turns: asyncio.Semaphore,
@@ -254,7 +260,8 @@ class ClientConnection:
 
         `aside` runs what takes long.
         """
-        self._node = node
+        self._cluster = cluster
+        self._broker = broker
         self._reader = reader
         self._writer = writer
         self._turns = turns
@@ -303,7 +310,8 @@ class ClientConnection:
     async def _answer(self, incoming: Incoming) -> bytes:
         """The whole response."""
         exchange = Exchange(
-            node=self._node,
+            cluster=self._cluster,
+            broker=self._broker,
             request=incoming.message,
             version=incoming.version,
             caller=Caller(client_id=incoming.client_id, host=self._host),

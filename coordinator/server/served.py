@@ -17,7 +17,7 @@ from coordinator.server.apis import (
     offsets,
     topics,
 )
-from coordinator.server.node import Exchange
+from coordinator.server.exchange import Exchange
 from wire.errors import ErrorCode
 from wire.messages.definition import API_VERSIONS_KEY, Api
 from wire.messages.schemas.classic_groups import (

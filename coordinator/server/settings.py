@@ -38,7 +38,7 @@ def _parse_ratio(name: str, text: str) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodeSettings:
+class BrokerSettings:
     """The broker that clients believe to see; names and defaults are those of a broker's properties, `_` for `.`.
 
     `num_partitions` is what a topic gets whose creator does not say. Those of the log count where there is a data
@@ -55,19 +55,19 @@ class NodeSettings:
     log_cleaner_delete_retention_ms: int = _integer(86_400_000, 0, MAX_LONG)
 
 
-NODE_SETTINGS: Mapping[str, Any] = {each.name.replace("_", "."): each for each in fields(NodeSettings)}
+BROKER_SETTINGS: Mapping[str, Any] = {each.name.replace("_", "."): each for each in fields(BrokerSettings)}
 """By the name that a broker gives them."""
 
 
-def parse_settings(settings: Mapping[str, str]) -> tuple[NodeSettings, Config]:
+def parse_settings(settings: Mapping[str, str]) -> tuple[BrokerSettings, Config]:
     """Settings by the names that a broker gives them. :raises InvalidSetting: with what is wrong"""
     own = {
-        NODE_SETTINGS[name].name: NODE_SETTINGS[name].metadata["parse"](name, text)
+        BROKER_SETTINGS[name].name: BROKER_SETTINGS[name].metadata["parse"](name, text)
         for name, text in settings.items()
-        if name in NODE_SETTINGS
+        if name in BROKER_SETTINGS
     }
-    rest = {name: text for name, text in settings.items() if name not in NODE_SETTINGS}
-    return NodeSettings(**own), Config.parse(rest)
+    rest = {name: text for name, text in settings.items() if name not in BROKER_SETTINGS}
+    return BrokerSettings(**own), Config.parse(rest)
 
 
 def parse_topics(topics: Mapping[str, str]) -> dict[str, int]:
@@ -75,25 +75,25 @@ def parse_topics(topics: Mapping[str, str]) -> dict[str, int]:
     return {name: parse_integer(f"topic {name}", text or "1", minimum=1) for name, text in topics.items()}
 
 
-def storage_settings(node: NodeSettings, config: Config, fsync: FsyncPolicy) -> StorageSettings:
-    """How the data directory of such a node is kept."""
+def storage_settings(broker: BrokerSettings, config: Config, fsync: FsyncPolicy) -> StorageSettings:
+    """How the data directory of such a broker is kept."""
     return StorageSettings(
         fsync=fsync,
-        node_id=node.node_id,
+        node_id=broker.node_id,
         partitions=config.offsets_topic_num_partitions,
-        limits=SegmentLimits(segment_bytes=config.offsets_topic_segment_bytes, roll_ms=node.log_roll_ms),
+        limits=SegmentLimits(segment_bytes=config.offsets_topic_segment_bytes, roll_ms=broker.log_roll_ms),
         compaction=CompactionSettings(
             segment_bytes=config.offsets_topic_segment_bytes,
-            min_cleanable_dirty_ratio=node.log_cleaner_min_cleanable_ratio,
-            delete_retention_ms=node.log_cleaner_delete_retention_ms,
+            min_cleanable_dirty_ratio=broker.log_cleaner_min_cleanable_ratio,
+            delete_retention_ms=broker.log_cleaner_delete_retention_ms,
         ),
     )
 
 
 __all__ = [
-    "NODE_SETTINGS",
+    "BROKER_SETTINGS",
+    "BrokerSettings",
     "InvalidSetting",
-    "NodeSettings",
     "parse_settings",
     "parse_topics",
     "storage_settings",

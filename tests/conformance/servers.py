@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from coordinator.server.settings import NODE_SETTINGS
+from coordinator.server.settings import BROKER_SETTINGS
 from tests.conformance.play import Server
 from tests.conformance.script import load
 from tests.kafka.broker import Broker
@@ -86,7 +86,7 @@ def _known_defaults() -> dict[str, str]:
     """What of the rig's settings means something to Kohort: no share groups, no logs."""
     from coordinator.engine.config import Config
 
-    known = {*Config.names(), *NODE_SETTINGS}
+    known = {*Config.names(), *BROKER_SETTINGS}
     return {name: value for name, value in DEFAULTS.items() if name in known}
 
 

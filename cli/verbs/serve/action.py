@@ -11,7 +11,7 @@ from cli.errors import UsageError
 from coordinator.store.disk import FsyncPolicy
 
 if TYPE_CHECKING:
-    from coordinator.server.node import CoordinatorNode
+    from coordinator.server.cluster import Cluster
     from coordinator.store.data_directory import Recovered
 
 DEFAULT_FSYNC = FsyncPolicy.ALWAYS
@@ -28,14 +28,14 @@ def listen_address(text: str) -> tuple[str, int]:
         raise UsageError(str(error)) from None
 
 
-def prepare_node(
+def prepare_cluster(
     config: Sequence[str], topics: Sequence[str], data: Path | None = None, fsync: FsyncPolicy | None = None
-) -> CoordinatorNode:
-    """A node with settings (`name=value`) and topics (`name` or `name:partitions`), which goes on from `data`.
+) -> Cluster:
+    """A cluster with settings (`name=value`) and topics (`name` or `name:partitions`), which goes on from `data`.
 
     UsageError says what is wrong with the words. :raises StorageError: :raises DamagedLog: with the directory
     """
-    from coordinator.server.node import CoordinatorNode
+    from coordinator.server.cluster import Cluster
     from coordinator.server.settings import InvalidSetting, parse_settings, parse_topics, storage_settings
 
     if fsync is not None and data is None:
@@ -46,19 +46,19 @@ def prepare_node(
     except InvalidSetting as error:
         raise UsageError(str(error)) from None
     if data is None:
-        node = CoordinatorNode(settings, of_groups)
-        _make_topics(node, wanted)
-        return node
+        cluster = Cluster(settings, of_groups)
+        _make_topics(cluster, wanted)
+        return cluster
     from coordinator.store.data_directory import DataDirectory
 
     opened = DataDirectory.open(data, storage_settings(settings, of_groups, fsync or DEFAULT_FSYNC))
     try:
-        node = CoordinatorNode(settings, of_groups, opened)
-        _make_topics(node, wanted)
+        cluster = Cluster(settings, of_groups, opened)
+        _make_topics(cluster, wanted)
     except BaseException:
         opened.abandon()
         raise
-    return node
+    return cluster
 
 
 def what_was_recovered(data: Path, recovered: Recovered, seconds: float) -> list[str]:
@@ -85,15 +85,15 @@ def what_was_recovered(data: Path, recovered: Recovered, seconds: float) -> list
     return [first, *cut, *passed_by]
 
 
-def _make_topics(node: CoordinatorNode, wanted: Mapping[str, int]) -> None:
+def _make_topics(cluster: Cluster, wanted: Mapping[str, int]) -> None:
     """Make the topics that are not there. UsageError: one cannot be made, or is there with other partitions."""
     from coordinator.server.topics import TopicRefused
 
     for name, partitions in wanted.items():
-        known = node.topics.image.topics.get(name)
+        known = cluster.topics.image.topics.get(name)
         if known is None:
             try:
-                node.topics.create(name, partitions)
+                cluster.topics.create(name, partitions)
             except TopicRefused as error:
                 raise UsageError(str(error)) from None
         elif known.partitions != partitions:

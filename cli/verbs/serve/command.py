@@ -41,16 +41,18 @@ def serve(
     from time import monotonic
 
     from cli.output import notice, write_out
-    from cli.verbs.serve.action import listen_address, prepare_node, what_was_recovered
+    from cli.verbs.serve.action import listen_address, prepare_cluster, what_was_recovered
     from coordinator.server.listener import serve as serve_clients
 
     host, port = listen_address(listen)
     began = monotonic()
-    node = prepare_node(config or [], topic or [], data, fsync)
-    if data is None or node.recovered is None:
+    cluster = prepare_cluster(config or [], topic or [], data, fsync)
+    if data is None or cluster.recovered is None:
         notice("groups, offsets and topics are kept in memory only, and end with this process")
     else:
-        for line in what_was_recovered(data, node.recovered, monotonic() - began):
+        for line in what_was_recovered(data, cluster.recovered, monotonic() - began):
             notice(line)
-    serve_clients(node, host, port, lambda place: write_out(lambda out: out.write(f"Listening on {place}\n")))
+    serve_clients(
+        cluster, host, port, lambda place: write_out(lambda out: out.write(f"Listening on {place}\n"))
+    )
     notice("stopped")

@@ -1,4 +1,4 @@
-"""The one broker, and the topics that there are."""
+"""The brokers, and the topics that there are."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from uuid import UUID
 
 from coordinator.engine.topics import TopicInfo
 from coordinator.server.apis.fields import NO_OPERATIONS, Each
-from coordinator.server.node import CoordinatorNode, Exchange
+from coordinator.server.broker import Broker
+from coordinator.server.cluster import Cluster
+from coordinator.server.exchange import Exchange
 from coordinator.server.topics import TopicRefused, check_name
 from wire.errors import ErrorCode
 
@@ -20,24 +22,20 @@ CLUSTER_OPERATIONS = sum(1 << number for number in (5, 7, 8, 9, 10, 11, 12))
 
 async def metadata(exchange: Exchange) -> Mapping[str, Any]:
     """Metadata v0–v13: no topics v1, ids v10 (KIP-516), by id v12, a top-level error v13."""
-    request, node = exchange.request, exchange.node
+    request, cluster = exchange.request, exchange.cluster
     if exchange.version < BY_ID and any(_is_by_id(asked) for asked in request.topics or ()):
         return _refused(request)
     operations = TOPIC_OPERATIONS if request.include_topic_authorized_operations else NO_OPERATIONS
     return {
         "brokers": [
-            {
-                "node_id": node.settings.node_id,
-                "host": node.host,
-                "port": node.port,
-                "rack": node.settings.broker_rack,
-            }
+            {"node_id": broker.node_id, "host": broker.host, "port": broker.port, "rack": broker.rack}
+            for broker in cluster.brokers.values()
         ],
-        "cluster_id": node.cluster_id,
-        "controller_id": node.settings.node_id,
+        "cluster_id": cluster.cluster_id,
+        "controller_id": cluster.controller.node_id,
         "topics": [
             {**one, "topic_authorized_operations": operations}
-            for one in _topics(node, request, exchange.version)
+            for one in _topics(cluster, request, exchange.version)
         ],
         "cluster_authorized_operations": CLUSTER_OPERATIONS
         if request.include_cluster_authorized_operations
@@ -61,25 +59,25 @@ def _refused(request: Any) -> Mapping[str, Any]:
     }
 
 
-def _topics(node: CoordinatorNode, request: Any, version: int) -> Iterable[Mapping[str, Any]]:
+def _topics(cluster: Cluster, request: Any, version: int) -> Iterable[Mapping[str, Any]]:
     # v0 has no null: an empty list is all topics.
     if request.topics is None or (version == 0 and not request.topics):
-        return (_topic(node, one) for one in node.topics.image.topics.values())
+        return (_topic(cluster, one) for one in cluster.topics.image.topics.values())
     ids = dict.fromkeys(asked.topic_id for asked in request.topics if version >= BY_ID and asked.topic_id)
     if ids:  # names beside them are not looked at
-        return (_of_id(node, topic_id) for topic_id in ids)
-    return (_of_name(node, name) for name in dict.fromkeys(asked.name or "" for asked in request.topics))
+        return (_of_id(cluster, topic_id) for topic_id in ids)
+    return (_of_name(cluster, name) for name in dict.fromkeys(asked.name or "" for asked in request.topics))
 
 
-def _of_id(node: CoordinatorNode, topic_id: UUID) -> Mapping[str, Any]:
-    found = node.topics.image.by_id.get(topic_id)
-    return _missing(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID) if found is None else _topic(node, found)
+def _of_id(cluster: Cluster, topic_id: UUID) -> Mapping[str, Any]:
+    found = cluster.topics.image.by_id.get(topic_id)
+    return _missing(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID) if found is None else _topic(cluster, found)
 
 
-def _of_name(node: CoordinatorNode, name: str) -> Mapping[str, Any]:
-    found = node.topics.image.topics.get(name)
+def _of_name(cluster: Cluster, name: str) -> Mapping[str, Any]:
+    found = cluster.topics.image.topics.get(name)
     if found is not None:
-        return _topic(node, found)
+        return _topic(cluster, found)
     try:
         check_name(name)
     except TopicRefused as error:
@@ -91,25 +89,26 @@ def _missing(name: str | None, topic_id: Any, error: int) -> Mapping[str, Any]:
     return {"error_code": error, "name": name, "topic_id": topic_id, "is_internal": False, "partitions": ()}
 
 
-def _topic(node: CoordinatorNode, topic: TopicInfo) -> Mapping[str, Any]:
-    leader = node.settings.node_id
+def _topic(cluster: Cluster, topic: TopicInfo) -> Mapping[str, Any]:
     return {
         "error_code": ErrorCode.NONE,
         "name": topic.name,
         "topic_id": topic.id,
         "is_internal": False,
-        "partitions": Each(lambda number: _partition(number, leader), range(topic.partitions)),
+        "partitions": Each(
+            lambda number: _partition(number, cluster.leader_of(topic.name, number)), range(topic.partitions)
+        ),
     }
 
 
-def _partition(number: int, leader: int) -> Mapping[str, Any]:
+def _partition(number: int, leader: Broker) -> Mapping[str, Any]:
     return {
         "error_code": ErrorCode.NONE,
         "partition_index": number,
-        "leader_id": leader,
+        "leader_id": leader.node_id,
         "leader_epoch": 0,
-        "replica_nodes": (leader,),
-        "isr_nodes": (leader,),
+        "replica_nodes": (leader.node_id,),
+        "isr_nodes": (leader.node_id,),
         "offline_replicas": (),
     }
 
@@ -118,26 +117,29 @@ BROKERS, CONTROLLERS = 1, 2
 
 
 async def describe_cluster(exchange: Exchange) -> Mapping[str, Any]:
-    """DescribeCluster v0–v2 (KIP-700): one broker. Its controller has no endpoint of its own (v1, KIP-919)."""
-    request, node = exchange.request, exchange.node
+    """DescribeCluster v0–v2 (KIP-700). The controller has no endpoint of its own (v1, KIP-919)."""
+    request, cluster = exchange.request, exchange.cluster
     endpoints = request.endpoint_type
     if endpoints != BROKERS:
         return _wrong_endpoint(endpoints)
-    broker = {
-        "broker_id": node.settings.node_id,
-        "host": node.host,
-        "port": node.port,
-        "rack": node.settings.broker_rack,
-        "is_fenced": False,
-    }
+    brokers = [
+        {
+            "broker_id": broker.node_id,
+            "host": broker.host,
+            "port": broker.port,
+            "rack": broker.rack,
+            "is_fenced": False,
+        }
+        for broker in cluster.brokers.values()
+    ]
     asked = request.include_cluster_authorized_operations
     return {
         "error_code": ErrorCode.NONE,
         "error_message": None,
         "endpoint_type": BROKERS,
-        "cluster_id": node.cluster_id,
-        "controller_id": node.settings.node_id,
-        "brokers": [broker],
+        "cluster_id": cluster.cluster_id,
+        "controller_id": cluster.controller.node_id,
+        "brokers": brokers,
         "cluster_authorized_operations": CLUSTER_OPERATIONS if asked else NO_OPERATIONS,
     }
 

@@ -12,7 +12,8 @@ from typing import Any
 from coordinator.engine.config import Config
 from coordinator.errors import RequestRefused
 from coordinator.server.apis.fields import MALFORMED, Each
-from coordinator.server.node import CoordinatorNode, Exchange
+from coordinator.server.cluster import Cluster
+from coordinator.server.exchange import Exchange
 from coordinator.server.topics import TopicRefused, check_name
 from wire.errors import ErrorCode
 from wire.java_text import parse_number, trim
@@ -80,30 +81,32 @@ _NUMBER = re.compile(r"[+-]?[0-9]+")
 async def describe_configs(exchange: Exchange) -> Mapping[str, Any]:
     """DescribeConfigs v1–v4. Groups have settings; of topics and the broker there are none to show."""
     request = exchange.request
-    return {"results": Each(lambda one: _resource(exchange.node, one, request), request.resources)}
+    return {"results": Each(lambda one: _resource(exchange, one), request.resources)}
 
 
-def _resource(node: CoordinatorNode, asked: Any, request: Any) -> Mapping[str, Any]:
-    error, message = _refusal(node, asked.resource_type, asked.resource_name)
+def _resource(exchange: Exchange, asked: Any) -> Mapping[str, Any]:
+    error, message = _refusal(exchange, asked.resource_type, asked.resource_name)
     return {
         "error_code": error,
         "error_message": message,
         "resource_type": asked.resource_type,
         "resource_name": asked.resource_name,
-        "configs": () if error or asked.resource_type != GROUP else _entries(node, asked, request),
+        "configs": ()
+        if error or asked.resource_type != GROUP
+        else _entries(exchange.cluster, asked, exchange.request),
     }
 
 
-def _refusal(node: CoordinatorNode, kind: int, name: str) -> tuple[int, str]:
+def _refusal(exchange: Exchange, kind: int, name: str) -> tuple[int, str]:
     """(NONE, "") where there is nothing against it."""
     if kind not in TYPES:
         return ErrorCode.INVALID_REQUEST, MALFORMED
     if kind == GROUP and not name:
         return ErrorCode.INVALID_REQUEST, "Group name must not be empty"
-    if kind == TOPIC and name not in node.topics.image.topics:
+    if kind == TOPIC and name not in exchange.cluster.topics.image.topics:
         return _no_topic(name)
-    if kind == BROKER and name not in ("", str(node.settings.node_id)):
-        return ErrorCode.INVALID_REQUEST, _no_broker(node.settings.node_id, name)
+    if kind == BROKER and name not in ("", str(exchange.broker.node_id)):
+        return ErrorCode.INVALID_REQUEST, _no_broker(exchange.broker.node_id, name)
     return ErrorCode.NONE, ""
 
 
@@ -121,20 +124,20 @@ def _no_broker(node_id: int, name: str) -> str:
     return f"Broker id must be an integer, but it is: {name}"
 
 
-def _entries(node: CoordinatorNode, asked: Any, request: Any) -> list[Mapping[str, Any]]:
+def _entries(cluster: Cluster, asked: Any, request: Any) -> list[Mapping[str, Any]]:
     """Every setting where no names are given."""
     wanted = set(asked.configuration_keys or GROUP_SETTINGS)
     return [
-        _entry(node, asked.resource_name, one, request)
+        _entry(cluster, asked.resource_name, one, request)
         for name, one in GROUP_SETTINGS.items()
         if name in wanted
     ]
 
 
-def _entry(node: CoordinatorNode, group: str, setting: GroupSetting, request: Any) -> Mapping[str, Any]:
-    text = node.group_settings.get(group, {}).get(setting.name)
+def _entry(cluster: Cluster, group: str, setting: GroupSetting, request: Any) -> Mapping[str, Any]:
+    text = cluster.group_settings.get(group, {}).get(setting.name)
     own = None if text is None else str(parse_number(trim(text)))
-    inherited, default = broker_value(node.config, setting), broker_value(DEFAULTS, setting)
+    inherited, default = broker_value(cluster.config, setting), broker_value(DEFAULTS, setting)
     source = ConfigSource.DEFAULT if inherited == default else ConfigSource.STATIC_BROKER
     synonyms = [] if own is None else [{"name": setting.name, "value": own, "source": ConfigSource.GROUP}]
     if source is ConfigSource.STATIC_BROKER:
@@ -167,18 +170,20 @@ async def incremental_alter_configs(exchange: Exchange) -> Mapping[str, Any]:
     named = Counter((one.resource_type, one.resource_name) for one in request.resources)
     return {
         "responses": [
-            _altered(exchange.node, one, request.validate_only, named[one.resource_type, one.resource_name])
+            _altered(
+                exchange.cluster, one, request.validate_only, named[one.resource_type, one.resource_name]
+            )
             for one in request.resources
         ]
     }
 
 
-def _altered(node: CoordinatorNode, asked: Any, dry_run: bool, times: int) -> Mapping[str, Any]:
+def _altered(cluster: Cluster, asked: Any, dry_run: bool, times: int) -> Mapping[str, Any]:
     error, message = ErrorCode.NONE, None
     try:
         if times > 1:
             raise RequestRefused(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
-        _alter(node, asked, dry_run)
+        _alter(cluster, asked, dry_run)
     except RequestRefused as refused:
         error, message = refused.code, refused.message
     return {
@@ -189,7 +194,7 @@ def _altered(node: CoordinatorNode, asked: Any, dry_run: bool, times: int) -> Ma
     }
 
 
-def _alter(node: CoordinatorNode, asked: Any, dry_run: bool) -> None:
+def _alter(cluster: Cluster, asked: Any, dry_run: bool) -> None:
     """CoordinatorError: nothing is changed."""
     if asked.resource_type not in TYPES:
         raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Unknown resource type {asked.resource_type}")
@@ -202,13 +207,13 @@ def _alter(node: CoordinatorNode, asked: Any, dry_run: bool) -> None:
     names = [one.name for one in asked.configs]
     if len(set(names)) < len(names):
         raise RequestRefused(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
-    values = dict(node.group_settings.get(asked.resource_name, {}))
+    values = dict(cluster.group_settings.get(asked.resource_name, {}))
     for one in asked.configs:
         _apply(values, one.name, _operation(one.config_operation), one.value)
     if dry_run:
-        node.check_group_settings(asked.resource_name, values)
+        cluster.check_group_settings(asked.resource_name, values)
     else:
-        node.set_group_settings(asked.resource_name, values)
+        cluster.set_group_settings(asked.resource_name, values)
 
 
 def _operation(number: int) -> Operation:

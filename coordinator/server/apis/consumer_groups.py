@@ -11,7 +11,7 @@ from coordinator.engine.describe_groups import ConsumerGroupDescribe, Described
 from coordinator.engine.records import TopicPartitions
 from coordinator.engine.topics import TopicInfo
 from coordinator.server.apis.fields import ZERO_ID, Each, by_topic, group_operations
-from coordinator.server.node import Exchange
+from coordinator.server.exchange import Exchange
 from groups.model import Member, MemberProtocol, Partitions, Subscription
 
 
@@ -72,7 +72,7 @@ async def consumer_group_describe(exchange: Exchange) -> Mapping[str, Any]:
     call = ConsumerGroupDescribe(groups=tuple(dict.fromkeys(request.group_ids)))
     described = await exchange.ask(call)
     by_name = {one.id: one for one in described.groups}
-    topics, operations = exchange.node.topics.image.topics, group_operations(request)
+    topics, operations = exchange.cluster.topics.image.topics, group_operations(request)
     return {"groups": Each(lambda group: _group(topics, by_name[group], operations), request.group_ids)}
 
 

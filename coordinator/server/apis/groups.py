@@ -7,7 +7,8 @@ from typing import Any
 
 from coordinator.engine.groups import DeleteGroups, ListGroups
 from coordinator.server.apis.fields import MALFORMED, Each
-from coordinator.server.node import CoordinatorNode, Exchange
+from coordinator.server.broker import Broker
+from coordinator.server.exchange import Exchange
 from groups.listing import GroupListing
 from wire.errors import ErrorCode
 
@@ -17,10 +18,10 @@ NO_TRANSACTIONS = "kohort serve has no transactions."
 
 
 async def find_coordinator(exchange: Exchange) -> Mapping[str, Any]:
-    """FindCoordinator v0–v6: key types v1, several keys v4 (KIP-699). This node coordinates everything."""
+    """FindCoordinator v0–v6: key types v1, several keys v4 (KIP-699). Of every key there is one coordinator."""
     request = exchange.request
     kind = request.key_type
-    place = _place(exchange.node, kind)
+    place = _place(exchange.broker, kind)
     if exchange.version >= SEVERAL:
         return {"coordinators": Each(lambda key: {"key": key, **place}, request.coordinator_keys)}
     if not place["error_code"]:
@@ -28,14 +29,14 @@ async def find_coordinator(exchange: Exchange) -> Mapping[str, Any]:
     return place
 
 
-def _place(node: CoordinatorNode, kind: int) -> Mapping[str, Any]:
+def _place(broker: Broker, kind: int) -> Mapping[str, Any]:
     if kind == GROUP:
         return {
             "error_code": ErrorCode.NONE,
             "error_message": "",
-            "node_id": node.settings.node_id,
-            "host": node.host,
-            "port": node.port,
+            "node_id": broker.node_id,
+            "host": broker.host,
+            "port": broker.port,
         }
     nowhere = {"node_id": -1, "host": "", "port": -1}
     if kind == TRANSACTION:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from coordinator.server.apis.fields import Each
-from coordinator.server.node import CoordinatorNode, Exchange, PeerFault
+from coordinator.server.cluster import Cluster
+from coordinator.server.exchange import Exchange, PeerFault
 from wire.errors import ErrorCode
 
 WHY = "kohort serve keeps no records"
@@ -53,19 +54,19 @@ LONGEST_WAIT_MS = 300_000
 async def fetch(exchange: Exchange) -> Mapping[str, Any]:
     """Fetch v4–v18: always empty, and therefore answered after the client's max wait. Fetch sessions are declined."""
     request = exchange.request
-    topics = [_fetched_topic(exchange.node, topic, exchange.version) for topic in request.topics]
+    topics = [_fetched_topic(exchange.cluster, topic, exchange.version) for topic in request.topics]
     refused = any(one["error_code"] for topic in topics for one in topic["partitions"])
     if not refused and request.min_bytes > 0:
         await asyncio.sleep(min(max(0, request.max_wait_ms), LONGEST_WAIT_MS) / 1000)
     return {"error_code": ErrorCode.NONE, "session_id": NO_SESSION, "responses": topics}
 
 
-def _fetched_topic(node: CoordinatorNode, asked: Any, version: int) -> Mapping[str, Any]:
+def _fetched_topic(cluster: Cluster, asked: Any, version: int) -> Mapping[str, Any]:
     if version >= BY_ID:
-        topic = node.topics.image.by_id.get(asked.topic_id)
+        topic = cluster.topics.image.by_id.get(asked.topic_id)
         unknown = ErrorCode.UNKNOWN_TOPIC_ID if topic is None else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     else:
-        topic = node.topics.image.topics.get(asked.topic)
+        topic = cluster.topics.image.topics.get(asked.topic)
         unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     partitions = 0 if topic is None else topic.partitions
     return {

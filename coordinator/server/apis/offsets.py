@@ -15,7 +15,8 @@ from coordinator.engine.offsets.fetch import (
 )
 from coordinator.engine.offsets.removal import OffsetDelete
 from coordinator.server.apis.fields import ZERO_ID, Each, by_topic, judged_partition
-from coordinator.server.node import CoordinatorNode, Exchange
+from coordinator.server.cluster import Cluster
+from coordinator.server.exchange import Exchange
 from wire.errors import ErrorCode
 
 DEFAULT_RETENTION_MS = -1
@@ -159,16 +160,18 @@ async def list_offsets(exchange: Exchange) -> Mapping[str, Any]:
         "topics": [
             {
                 "name": topic.name,
-                "partitions": Each(partial(_listed_partition, exchange.node, topic.name), topic.partitions),
+                "partitions": Each(
+                    partial(_listed_partition, exchange.cluster, topic.name), topic.partitions
+                ),
             }
             for topic in request.topics
         ]
     }
 
 
-def _listed_partition(node: CoordinatorNode, topic: str, asked: Any) -> Mapping[str, Any]:
+def _listed_partition(cluster: Cluster, topic: str, asked: Any) -> Mapping[str, Any]:
     """A question for a time or for the newest timestamp finds nothing in an empty log."""
-    known = node.topics.image.topics.get(topic)
+    known = cluster.topics.image.topics.get(topic)
     exists = known is not None and 0 <= asked.partition_index < known.partitions
     found = exists and asked.timestamp in (LATEST, EARLIEST, EARLIEST_LOCAL)
     return {

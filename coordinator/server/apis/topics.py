@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 from uuid import UUID
 
 from coordinator.engine.topics import TopicInfo
-from coordinator.server.node import CoordinatorNode, Exchange
+from coordinator.server.cluster import Cluster
+from coordinator.server.exchange import Exchange
 from coordinator.server.topics import TopicRefused, Topics, check_name
 from wire.errors import ErrorCode
 
@@ -23,18 +24,18 @@ TOO_MANY = "Unable to perform excessively large batch operation."
 _MANUAL = "The manual partition assignment includes"
 
 
-def check_placed(replicas: Iterable[Sequence[int]], node_id: int) -> None:
+def check_placed(replicas: Iterable[Sequence[int]], known: Container[int]) -> None:
     """Judge the brokers of each partition. :raises TopicRefused: none, one twice, or one that is not there"""
     for brokers in replicas:
         if not brokers:
             raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"{_MANUAL} an empty replica list.")
         for broker in brokers:
-            if broker != node_id:
+            if broker not in known:
                 why = f"{_MANUAL} broker {broker}, but no such broker is registered."
                 raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
-        if len(brokers) > 1:
-            why = f"{_MANUAL} the broker {node_id} more than once."
-            raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
+            if brokers.count(broker) > 1:
+                why = f"{_MANUAL} the broker {broker} more than once."
+                raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
 
 
 REPLICATION_FACTOR = 1
@@ -54,43 +55,43 @@ _BY_HAND = "A manual partition assignment was specified, but"
 
 async def create_topics(exchange: Exchange) -> Mapping[str, Any]:
     """CreateTopics v2–v7. Settings of a topic are accepted and mean nothing: topics hold no records."""
-    request, node = exchange.request, exchange.node
+    request, cluster = exchange.request, exchange.cluster
     named = Counter(topic.name for topic in request.topics)
     wanted = [topic for topic in request.topics if named[topic.name] == 1]
-    excess = _excess(node, wanted)
+    excess = _excess(cluster, wanted)
     if excess is not None:
         return {
             "topics": [_refused(topic.name, ErrorCode.POLICY_VIOLATION, excess) for topic in request.topics]
         }
-    async with node.topics.changing:
-        made = [await asyncio.to_thread(_create, node, topic, request.validate_only) for topic in wanted]
-        node.topics_changed()
+    async with cluster.topics.changing:
+        made = [await asyncio.to_thread(_create, cluster, topic, request.validate_only) for topic in wanted]
+        cluster.topics_changed()
     twice = [name for name, count in named.items() if count > 1]
     return {"topics": [*made, *(_refused(name, ErrorCode.INVALID_REQUEST, TWICE) for name in twice)]}
 
 
-def _excess(node: CoordinatorNode, wanted: Sequence[Any]) -> str | None:
+def _excess(cluster: Cluster, wanted: Sequence[Any]) -> str | None:
     """Why all topics together are too many, if they are."""
-    partitions = sum(max(0, _count(node, topic)) for topic in wanted)
+    partitions = sum(max(0, _count(cluster, topic)) for topic in wanted)
     if partitions > MOST_PARTITIONS:
         return FAR_TOO_MANY
     return TOO_MANY if partitions + len(wanted) > MOST_PARTITIONS else None
 
 
-def _count(node: CoordinatorNode, asked: Any) -> int:
+def _count(cluster: Cluster, asked: Any) -> int:
     """The number of partitions wanted; -1 leaves it to the server, and replicas placed by hand are counted."""
     if asked.assignments:
         return len(asked.assignments)
     wanted: int = asked.num_partitions
-    return node.settings.num_partitions if wanted == UNSET else wanted
+    return cluster.settings.num_partitions if wanted == UNSET else wanted
 
 
-def _create(node: CoordinatorNode, asked: Any, dry_run: bool) -> Mapping[str, Any]:
+def _create(cluster: Cluster, asked: Any, dry_run: bool) -> Mapping[str, Any]:
     try:
         check_name(asked.name)
-        if asked.name not in node.topics.image.topics:
-            _check(node, asked)
-        topic = node.topics.create(asked.name, _count(node, asked), dry_run=dry_run)
+        if asked.name not in cluster.topics.image.topics:
+            _check(cluster, asked)
+        topic = cluster.topics.create(asked.name, _count(cluster, asked), dry_run=dry_run)
     except TopicRefused as error:
         return _refused(asked.name, error.code, error.message)
     return {
@@ -105,11 +106,11 @@ def _create(node: CoordinatorNode, asked: Any, dry_run: bool) -> Mapping[str, An
     }
 
 
-def _check(node: CoordinatorNode, asked: Any) -> None:
+def _check(cluster: Cluster, asked: Any) -> None:
     """Judge the partitions and replicas of a new topic. :raises TopicRefused:"""
     factor, partitions = asked.replication_factor, asked.num_partitions
     if asked.assignments:
-        _check_new_by_hand(node, asked)
+        _check_new_by_hand(cluster, asked)
     elif factor == 0 or factor < UNSET:
         raise TopicRefused(
             ErrorCode.INVALID_REPLICATION_FACTOR,
@@ -128,7 +129,7 @@ def _check(node: CoordinatorNode, asked: Any) -> None:
         )
 
 
-def _check_new_by_hand(node: CoordinatorNode, asked: Any) -> None:
+def _check_new_by_hand(cluster: Cluster, asked: Any) -> None:
     for given, what in (
         (asked.replication_factor, "replication factor"),
         (asked.num_partitions, "numPartitions"),
@@ -140,7 +141,7 @@ def _check_new_by_hand(node: CoordinatorNode, asked: Any) -> None:
         if count > 1:
             why = f"Found multiple manual partition assignments for partition {number}"
             raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
-    check_placed((one.broker_ids for one in asked.assignments), node.settings.node_id)
+    check_placed((one.broker_ids for one in asked.assignments), cluster.brokers)
     if set(numbers) != set(range(len(numbers))):
         why = "partitions should be a consecutive 0-based integer sequence"
         raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
@@ -161,42 +162,42 @@ def _refused(name: str, code: int, message: str | None) -> Mapping[str, Any]:
 
 async def create_partitions(exchange: Exchange) -> Mapping[str, Any]:
     """CreatePartitions v0–v3."""
-    request, node = exchange.request, exchange.node
+    request, cluster = exchange.request, exchange.cluster
     named = Counter(topic.name for topic in request.topics)
     results = [_grown(name, ErrorCode.INVALID_REQUEST, TWICE) for name, count in named.items() if count > 1]
     room = MOST_PARTITIONS
-    async with node.topics.changing:
+    async with cluster.topics.changing:
         for topic in request.topics:
             if named[topic.name] == 1:
-                before = _partitions(node, topic.name)
-                grown = await asyncio.to_thread(_grow, node, topic, before, room, request.validate_only)
+                before = _partitions(cluster, topic.name)
+                grown = await asyncio.to_thread(_grow, cluster, topic, before, room, request.validate_only)
                 results.append(grown)
                 if not grown["error_code"]:
                     room -= topic.count - before
-        node.topics_changed()
+        cluster.topics_changed()
     return {"results": results}
 
 
-def _partitions(node: CoordinatorNode, name: str) -> int:
+def _partitions(cluster: Cluster, name: str) -> int:
     """How many a topic has now; 0 when there is none of that name."""
-    topic = node.topics.image.topics.get(name)
+    topic = cluster.topics.image.topics.get(name)
     return 0 if topic is None else topic.partitions
 
 
-def _grow(node: CoordinatorNode, asked: Any, before: int, room: int, dry_run: bool) -> Mapping[str, Any]:
+def _grow(cluster: Cluster, asked: Any, before: int, room: int, dry_run: bool) -> Mapping[str, Any]:
     more = asked.count - before
     try:
         if before and more > 0:
             if more > room:
                 raise TopicRefused(ErrorCode.POLICY_VIOLATION, TOO_MANY)
-            _check_more_by_hand(node, asked, more)
-        node.topics.grow(asked.name, asked.count, dry_run=dry_run)
+            _check_more_by_hand(cluster, asked, more)
+        cluster.topics.grow(asked.name, asked.count, dry_run=dry_run)
     except TopicRefused as error:
         return _grown(asked.name, error.code, error.message)
     return _grown(asked.name, ErrorCode.NONE, None)
 
 
-def _check_more_by_hand(node: CoordinatorNode, asked: Any, more: int) -> None:
+def _check_more_by_hand(cluster: Cluster, asked: Any, more: int) -> None:
     if asked.assignments is None:
         return
     if len(asked.assignments) != more:
@@ -205,7 +206,7 @@ def _check_more_by_hand(node: CoordinatorNode, asked: Any, more: int) -> None:
             f"Attempted to add {more} additional partition(s), but only {len(asked.assignments)} "
             "assignment(s) were specified.",
         )
-    check_placed((one.broker_ids for one in asked.assignments), node.settings.node_id)
+    check_placed((one.broker_ids for one in asked.assignments), cluster.brokers)
 
 
 def _grown(name: str, code: int, message: str | None) -> Mapping[str, Any]:
@@ -227,14 +228,14 @@ Asked: TypeAlias = tuple[str | None, UUID | None]
 
 async def delete_topics(exchange: Exchange) -> Mapping[str, Any]:
     """DeleteTopics v1–v6: by id since v6 (KIP-516)."""
-    request, topics = exchange.request, exchange.node.topics
+    request, topics = exchange.request, exchange.cluster.topics
     if exchange.version >= DELETES_BY_ID:
         asked: Iterable[Asked] = ((topic.name, topic.topic_id) for topic in request.topics)
     else:
         asked = ((name, None) for name in request.topic_names)
     async with topics.changing:
         results = await asyncio.to_thread(lambda: list(_delete(topics, Counter(asked))))
-        exchange.node.topics_changed()
+        exchange.cluster.topics_changed()
     return {"responses": results}
 
 

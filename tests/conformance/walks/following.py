@@ -16,10 +16,10 @@ from uuid import UUID
 from coordinator.engine.calls import Call, CoordinatorResult
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
-from coordinator.server import node as node_module
+from coordinator.server import cluster as cluster_module
 from coordinator.server import topics as topics_module
+from coordinator.server.cluster import Cluster
 from coordinator.server.listener import Listener
-from coordinator.server.node import CoordinatorNode
 from coordinator.server.settings import parse_settings
 from tests.conformance.play import Server
 from tests.kafka.ports import HOST
@@ -57,35 +57,37 @@ class FollowingEngine(Engine):
 class Following:
     """A server that listens: `server`; what it knows: `engine`."""
 
-    def __init__(self, node: CoordinatorNode, engine: FollowingEngine) -> None:
-        self._node = node
+    def __init__(self, cluster: Cluster, engine: FollowingEngine) -> None:
+        self._cluster = cluster
         self.engine = engine
 
     @property
     def server(self) -> Server:
-        return Server(name="Kohort", host=HOST, port=self._node.port)
+        return Server(name="Kohort", host=HOST, port=self._cluster.controller.port)
 
     def create(self, topics: Mapping[str, tuple[UUID, int]]) -> None:
         """Make topics: id and number of partitions by name."""
         for name, (topic_id, partitions) in topics.items():
             with patch.object(topics_module, "uuid4", return_value=topic_id):
-                self._node.topics.create(name, partitions)
-        self._node.topics_changed()
+                self._cluster.topics.create(name, partitions)
+        self._cluster.topics_changed()
 
 
 @asynccontextmanager
 async def following(settings: Mapping[str, str]) -> AsyncIterator[Following]:
-    """A node on a free port, until the end."""
+    """A cluster of one broker on a free port, until the end."""
     engines: list[FollowingEngine] = []
 
     def make(*args: Any) -> FollowingEngine:
         engines.append(FollowingEngine(*args))
         return engines[-1]
 
-    with patch.object(node_module, "Engine", make):
-        node = CoordinatorNode(*parse_settings(settings))
-    listener = await Listener.open(node, HOST, 0)
+    with patch.object(cluster_module, "Engine", make):
+        cluster = Cluster(*parse_settings(settings))
+    listener = await Listener.open(cluster, cluster.controller, HOST, 0)
+    cluster.start()
     try:
-        yield Following(node, engines[-1])
+        yield Following(cluster, engines[-1])
     finally:
         await listener.close()
+        await cluster.close()

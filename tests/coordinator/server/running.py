@@ -6,22 +6,25 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 
+from coordinator.server.broker import Broker
+from coordinator.server.cluster import Cluster
 from coordinator.server.listener import Listener
-from coordinator.server.node import CoordinatorNode
 from coordinator.server.settings import parse_settings
 
 HOST = "127.0.0.1"
 
 
 @asynccontextmanager
-async def running(settings: Mapping[str, str] | None = None) -> AsyncIterator[CoordinatorNode]:
-    """A node that listens on a free port: `node.port`."""
-    node = CoordinatorNode(*parse_settings({"group.initial.rebalance.delay.ms": "0", **(settings or {})}))
-    listener = await Listener.open(node, HOST, 0)
+async def running(settings: Mapping[str, str] | None = None) -> AsyncIterator[Broker]:
+    """A cluster of one broker, which listens on a free port: `broker.port`."""
+    cluster = Cluster(*parse_settings({"group.initial.rebalance.delay.ms": "0", **(settings or {})}))
+    listener = await Listener.open(cluster, cluster.controller, HOST, 0)
+    cluster.start()
     try:
-        yield node
+        yield cluster.controller
     finally:
         await listener.close()
+        await cluster.close()
 
 
 @asynccontextmanager

@@ -16,8 +16,8 @@ FRAME = len(VERSIONS_REQUEST).to_bytes(4, "big") + VERSIONS_REQUEST
 
 async def _exchange(*chunks: bytes) -> bytes:
     """Send the chunks to a server of one's own and read until it closes; it must still serve others."""
-    async with running() as node:
-        reader, writer = await asyncio.open_connection(HOST, node.port)
+    async with running() as broker:
+        reader, writer = await asyncio.open_connection(HOST, broker.port)
         for chunk in chunks:
             writer.write(chunk)
             await writer.drain()
@@ -28,7 +28,7 @@ async def _exchange(*chunks: bytes) -> bytes:
         except ConnectionResetError:
             answer = b""
         writer.close()
-        peer = await Peer.connect(HOST, node.port)
+        peer = await Peer.connect(HOST, broker.port)
         versions = await peer.send(build(request_type("ApiVersions", 0), {}), answer_type("ApiVersions", 0))
         await peer.close()
         assert not versions.error_code

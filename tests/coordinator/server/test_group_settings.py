@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coordinator.errors import RequestRefused
-from coordinator.server.node import CoordinatorNode
+from coordinator.server.cluster import Cluster
 from coordinator.server.settings import parse_settings
 from coordinator.store.data_directory import DataDirectory
 from tests.coordinator.store.directories import SMALL
@@ -16,20 +16,20 @@ from wire.log.errors import Unusable
 TIMEOUT = "consumer.session.timeout.ms"
 
 
-def node(path: Path, settings: dict[str, str]) -> tuple[CoordinatorNode, DataDirectory]:
+def cluster(path: Path, settings: dict[str, str]) -> tuple[Cluster, DataDirectory]:
     data = DataDirectory.open(path, SMALL)
     try:
-        return CoordinatorNode(*parse_settings(settings), data), data
+        return Cluster(*parse_settings(settings), data), data
     except BaseException:
         data.abandon()
         raise
 
 
 def test_a_server_with_narrower_bounds_starts_and_keeps_what_was_set(tmp_path: Path) -> None:
-    first, data = node(tmp_path, {})
+    first, data = cluster(tmp_path, {})
     first.set_group_settings("g", {TIMEOUT: "58000"})
     data.close()
-    second, data = node(tmp_path, {"group.consumer.max.session.timeout.ms": "50000"})
+    second, data = cluster(tmp_path, {"group.consumer.max.session.timeout.ms": "50000"})
     assert second.group_settings == {"g": {TIMEOUT: "58000"}}
     with pytest.raises(RequestRefused, match="less than or equal"):
         second.check_group_settings("g", {TIMEOUT: "58000"})
@@ -39,8 +39,8 @@ def test_a_server_with_narrower_bounds_starts_and_keeps_what_was_set(tmp_path: P
 
 
 def test_a_setting_that_is_unknown_is_named_with_its_group(tmp_path: Path) -> None:
-    _, data = node(tmp_path, {})
+    _, data = cluster(tmp_path, {})
     data.set_group_config("g", {"x": "y"})
     data.close()
     with pytest.raises(Unusable, match=r"the settings of group g: .*Unknown group config name: x"):
-        node(tmp_path, {})
+        cluster(tmp_path, {})

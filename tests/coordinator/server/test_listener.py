@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from coordinator.server import listener
+from coordinator.server.broker import Broker
 from coordinator.server.listener import KEPT_FREE, LONG_AT_ONCE, LONG_BYTES, as_java_shows, most_connections
-from coordinator.server.node import CoordinatorNode
 from tests.conformance.messages import build, encoded, request_type, response_type
 from tests.conformance.peer import Closed, Peer
 from tests.coordinator.server.running import HOST, connected, running
@@ -36,7 +36,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_a_quiet_client_is_taken_for_gone(impatient: None, sent: bytes) -> None:
     async def scene() -> bytes:
-        async with running() as node, connected(node.port) as (reader, writer):
+        async with running() as broker, connected(broker.port) as (reader, writer):
             writer.write(sent)
             try:
                 return await asyncio.wait_for(reader.read(), DEADLINE_S)
@@ -54,7 +54,7 @@ def test_a_client_that_does_not_read_is_taken_for_gone(impatient: None) -> None:
             await writer.drain()
 
     async def scene() -> None:
-        async with running() as node, connected(node.port, limit=1) as (_, writer):
+        async with running() as broker, connected(broker.port, limit=1) as (_, writer):
             with pytest.raises(ConnectionError):
                 await asyncio.wait_for(ask(writer), DEADLINE_S)
 
@@ -67,17 +67,17 @@ def test_a_client_that_waits_for_an_answer_is_not(impatient: None, monkeypatch: 
     kind, answers = request_type("JoinGroup", 3), response_type("JoinGroup", 3)
 
     async def scene() -> None:
-        async with running() as node:
-            first = await Peer.connect(HOST, node.port)
+        async with running() as broker:
+            first = await Peer.connect(HOST, broker.port)
             joined = await first.send(build(kind, {**JOIN, **RANGE}), answers)
-            second = await Peer.connect(HOST, node.port)
+            second = await Peer.connect(HOST, broker.port)
             parked = second.send(build(kind, {**JOIN, **RANGE}), answers)
             await asyncio.wait_for(first.ended(), DEADLINE_S)
-            witness = await Peer.connect(HOST, node.port)
+            witness = await Peer.connect(HOST, broker.port)
             await versions(witness)
             await asyncio.wait_for(witness.ended(), DEADLINE_S)  # as long as nobody may be idle
             assert not parked.done()
-            again = await Peer.connect(HOST, node.port)
+            again = await Peer.connect(HOST, broker.port)
             await again.send(build(kind, {**JOIN, **RANGE, "member_id": joined.member_id}), answers)
             assert (await asyncio.wait_for(parked, DEADLINE_S)).generation_id == 2
             for peer in (first, second, again, witness):
@@ -89,8 +89,8 @@ def test_a_client_that_waits_for_an_answer_is_not(impatient: None, monkeypatch: 
 def test_a_client_too_many_is_refused_and_the_others_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listener, "most_connections", lambda: 3)
 
-    async def refused(node: CoordinatorNode) -> bool:
-        peer = await Peer.connect(HOST, node.port)
+    async def refused(broker: Broker) -> bool:
+        peer = await Peer.connect(HOST, broker.port)
         try:
             await versions(peer)
         except Closed:
@@ -100,14 +100,14 @@ def test_a_client_too_many_is_refused_and_the_others_stay(monkeypatch: pytest.Mo
         return False
 
     async def scene() -> None:
-        async with running() as node:
-            peers = [await Peer.connect(HOST, node.port) for _ in range(3)]
+        async with running() as broker:
+            peers = [await Peer.connect(HOST, broker.port) for _ in range(3)]
             for peer in peers:
                 assert not (await versions(peer)).error_code
-            assert await refused(node)
+            assert await refused(broker)
             await peers.pop().close()
             async with asyncio.timeout(DEADLINE_S):
-                while await refused(node):
+                while await refused(broker):
                     await asyncio.sleep(0.01)
             for peer in peers:
                 assert not (await versions(peer)).error_code
@@ -123,12 +123,12 @@ def test_long_requests_are_read_a_few_at_a_time_and_short_ones_meanwhile() -> No
     assert len(content) > LONG_BYTES
 
     async def scene() -> None:
-        async with running() as node, AsyncExitStack() as stack:
+        async with running() as broker, AsyncExitStack() as stack:
             for _ in range(LONG_AT_ONCE):
-                _, writer = await stack.enter_async_context(connected(node.port))
+                _, writer = await stack.enter_async_context(connected(broker.port))
                 writer.write(len(content).to_bytes(4, "big") + content[:-1])
                 await writer.drain()
-            short, waits = await Peer.connect(HOST, node.port), await Peer.connect(HOST, node.port)
+            short, waits = await Peer.connect(HOST, broker.port), await Peer.connect(HOST, broker.port)
             await asyncio.sleep(0.2)
             parked = waits.send(long, answers)
             for _ in range(20):

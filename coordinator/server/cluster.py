@@ -1,10 +1,10 @@
-"""The one broker of the server: its topics, its group settings, and the engine with its clock.
+"""What all brokers of the server share: topics, settings of groups, and the engine with its clock.
 
 Everything runs in one event loop: a call of the engine is never interrupted by another.
 
 With a data directory it goes on from what that holds, and answers when the records are there. Once something cannot
 be written, the engine knows what the disk does not: every call that waits is refused, and so is every later one, with
-the code that a broker gives on a storage error. Whoever runs the node is to end it (docs/decisions).
+the code that a broker gives on a storage error. Whoever runs the cluster is to end it (docs/decisions).
 """
 
 from __future__ import annotations
@@ -13,20 +13,22 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from typing import Any
 from uuid import uuid4
+from zlib import crc32
 
 from coordinator.engine.calls import A, Call, CoordinatorResult, Request
 from coordinator.engine.config import Config
 from coordinator.engine.engine import Engine
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import RequestRefused
+from coordinator.server.broker import Broker
+from coordinator.server.caller import Caller
 from coordinator.server.compactor import Compactor
 from coordinator.server.journal import Journal
-from coordinator.server.settings import NodeSettings
+from coordinator.server.settings import BrokerSettings
 from coordinator.server.topics import Topics
 from coordinator.store.data_directory import DataDirectory, Recovered
 from coordinator.store.records import encode_record
@@ -39,23 +41,15 @@ _log = logging.getLogger(__name__)
 LONGEST_SLEEP_S = 60.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
-    """Who sent a request: the client id, "" for none, and the host as Kafka shows it (`/127.0.0.1`)."""
+class Cluster:
+    """See the module. `brokers` are by node id; each listens on its own (`listener.Listener`)."""
 
-    client_id: str
-    host: str
-
-
-class CoordinatorNode:
-    """See the module. `host` and `port` are what clients are told to connect to."""
-
-    def __init__(self, settings: NodeSettings, config: Config, data: DataDirectory | None = None) -> None:
+    def __init__(self, settings: BrokerSettings, config: Config, data: DataDirectory | None = None) -> None:
         """:raises DamagedLog: :raises Unusable: the data directory cannot be gone on from"""
         self.settings = settings
         self.config = config
-        self.host = ""
-        self.port = 0
+        broker = Broker(node_id=settings.node_id, rack=settings.broker_rack)
+        self.brokers = {broker.node_id: broker}
         self.failure: Exception | None = None
         """Why nothing is served any more."""
         self.failed = asyncio.Event()
@@ -82,6 +76,16 @@ class CoordinatorNode:
             known = [*self.topics.image.topics.values(), *data.topics.deleted]
             self._engine = Engine(config, TopicImage.of(known, self.topics.image.version), encode_record)
             self.recovered = self._recover(data)
+
+    @property
+    def controller(self) -> Broker:
+        """The broker of the lowest id."""
+        return self.brokers[self.settings.node_id]
+
+    def leader_of(self, topic: str, partition: int) -> Broker:
+        """The broker that leads a partition of a topic: they take turns, from another one on for every topic."""
+        brokers = list(self.brokers.values())
+        return brokers[(crc32(topic.encode()) + partition) % len(brokers)]
 
     def start(self) -> None:
         """Begin to watch the clock; the event loop must run."""
@@ -208,24 +212,6 @@ class CoordinatorNode:
     def _expire(self) -> None:
         self._alarm = None
         self._deliver(self._engine.expire(self.now_ms()))
-
-
-class PeerFault(Exception):
-    """What the client sent gets no answer: its connection is closed."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
-    """A request, as the version it came in has it, and who sent it to whom."""
-
-    node: CoordinatorNode
-    request: Any
-    version: int
-    caller: Caller
-
-    async def ask(self, call: Request[A]) -> A:
-        """Hand a call to the engine and wait for the answer that belongs to its type."""
-        return await self.node.ask(call, self.caller)
 
 
 def _beside(work: Callable[[], object]) -> None:
