@@ -18,30 +18,25 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
-from typing import Any, Self
+from typing import Self
 
 from coordinator.errors import CoordinatorError
 from coordinator.server.broker import Broker
-from coordinator.server.caller import Caller
+from coordinator.server.caller import Session
 from coordinator.server.cluster import Cluster
-from coordinator.server.exchange import Exchange, PeerFault
-from coordinator.server.served import SERVED, ServedApi
+from coordinator.server.dispatch import LONG_BYTES, Dispatcher, Incoming, understand
+from coordinator.server.exchange import PeerFault
 from wire.client.address import Address
-from wire.messages.definition import API_VERSIONS_KEY, HEAD
 from wire.messages.framing import LENGTH_BYTES, MAX_FRAME_BYTES, frame
-from wire.messages.reader import DecodeError, Frame
+from wire.messages.reader import DecodeError
 
 _log = logging.getLogger(__name__)
 
-LONG_BYTES = 64 * 1024
-"""A longer request waits for its turn among the long ones. Every connection may hold this much unasked."""
 LONG_AT_ONCE = 4
-MOST_ELEMENTS = 500_000
-"""Of all arrays of one request: a commit of so many partitions keeps the coordinator from others for three seconds."""
+"""Requests longer than `LONG_BYTES`; others wait for their turn. Every connection may hold that much unasked."""
 BACKLOG = 1024
 """Connections that wait to be accepted: a thousand clients may start at once."""
 ENOUGH = 65_536
@@ -139,14 +134,13 @@ class Listener:
     """Where one broker of the cluster listens, until it is closed."""
 
     def __init__(self, cluster: Cluster, broker: Broker) -> None:
-        self._cluster = cluster
-        self._broker = broker
         self._server: asyncio.Server | None = None
         self._connections: dict[asyncio.Task[None], ClientConnection] = {}
         self._most = most_connections()
         self._turns = asyncio.Semaphore(LONG_AT_ONCE)
         # Threads of its own: those of the event loop see to it that records reach the disk.
         self._aside = ThreadPoolExecutor(LONG_AT_ONCE, thread_name_prefix="long")
+        self._dispatcher = Dispatcher(cluster, broker, self._aside)
         self._sweeper: asyncio.TimerHandle | None = None
 
     @classmethod
@@ -179,9 +173,7 @@ class Listener:
             writer.transport.abort()
             return
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        self._connections[task] = ClientConnection(
-            self._cluster, self._broker, reader, writer, self._turns, self._aside
-        )
+        self._connections[task] = ClientConnection(self._dispatcher, reader, writer, self._turns, self._aside)
         try:
             await self._connections[task].converse()
         except asyncio.CancelledError:
@@ -200,57 +192,12 @@ class Listener:
         self._sweep_later()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Incoming:
-    """One request. `message` has the fields of its `version`.
-
-    None stands for an ApiVersions of a version that is not known: the client is told in version 0 which ones
-    are (KIP-511). `size` is that of its frame, in bytes.
-    """
-
-    served: ServedApi
-    version: int
-    correlation_id: int
-    client_id: str
-    message: Any
-    size: int
-
-
-def understand(content: bytes) -> Incoming:
-    """Read a frame. :raises PeerFault, DecodeError: when it is no request that is answered"""
-    if len(content) < HEAD.size:
-        raise PeerFault(f"a request has only {len(content)} bytes")
-    key, version, correlation_id = HEAD.unpack_from(content)
-    served = SERVED.get(key)
-    if served is None:
-        raise PeerFault(f"API {key} is not served")
-    message = None
-    if served.serves(version):
-        # An element is a byte at least.
-        frame = Frame.of(content, MOST_ELEMENTS) if len(content) > MOST_ELEMENTS else content
-        client_id, message = served.api.decode_request(version, frame)
-    elif key == API_VERSIONS_KEY:
-        client_id, _ = served.api.decode_client_id(min(max(version, 0), served.newest), content)
-        version = 0
-    else:
-        raise PeerFault(f"{served.api.name} {version} is not served")
-    return Incoming(
-        served=served,
-        version=version,
-        correlation_id=correlation_id,
-        client_id=client_id,
-        message=message,
-        size=len(content),
-    )
-
-
 class ClientConnection:
     """A client, and the conversation with it."""
 
     def __init__(
         self,
-        cluster: Cluster,
-        broker: Broker,
+        dispatcher: Dispatcher,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         turns: asyncio.Semaphore,
@@ -260,13 +207,12 @@ class ClientConnection:
 
         `aside` runs what takes long.
         """
-        self._cluster = cluster
-        self._broker = broker
+        self._dispatcher = dispatcher
         self._reader = reader
         self._writer = writer
         self._turns = turns
         self._aside = aside
-        self._host = as_java_shows(writer.get_extra_info("peername")[0])
+        self._session = Session(host=as_java_shows(writer.get_extra_info("peername")[0]))
         self._quiet_since: float | None = time.monotonic()
 
     def quiet_s(self) -> float:
@@ -282,12 +228,13 @@ class ClientConnection:
         try:
             while (incoming := await self._read()) is not None:
                 self._quiet_since = None
-                answer = await self._answer(incoming)
+                answer = await self._dispatcher.respond(incoming, self._session)
                 self._quiet_since = time.monotonic()
-                self._writer.write(frame(answer))
-                await self._writer.drain()
+                if answer is not None:
+                    self._writer.write(frame(answer))
+                    await self._writer.drain()
         except (DecodeError, PeerFault) as error:
-            _log.warning("A connection from %s is closed: %s", self._host, error)
+            _log.warning("A connection from %s is closed: %s", self._session.host, error)
         except OSError:
             pass  # the client is gone
         finally:
@@ -306,30 +253,6 @@ class ClientConnection:
                 return await asyncio.get_running_loop().run_in_executor(self._aside, understand, content)
         except asyncio.IncompleteReadError:
             return None
-
-    async def _answer(self, incoming: Incoming) -> bytes:
-        """The whole response."""
-        exchange = Exchange(
-            cluster=self._cluster,
-            broker=self._broker,
-            request=incoming.message,
-            version=incoming.version,
-            caller=Caller(client_id=incoming.client_id, host=self._host),
-        )
-        fields = await incoming.served.answer(exchange)
-        if incoming.served.grows or incoming.size > LONG_BYTES:
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._aside, _composed, incoming, fields)
-        return _composed(incoming, fields)
-
-
-def _composed(incoming: Incoming, fields: Mapping[str, Any]) -> bytes:
-    """:raises PeerFault: when the answer is longer than a frame, or names made of the client's are too long"""
-    api = incoming.served.api
-    try:
-        return api.encode_response(incoming.version, incoming.correlation_id, fields)
-    except ValueError as error:
-        raise PeerFault(f"the answer to {api.name} cannot be written: {error}") from None
 
 
 def as_java_shows(host: str) -> str:

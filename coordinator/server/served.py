@@ -44,8 +44,11 @@ WITH_SOFTWARE = 3
 SHOWS_MINIMUM_0 = 4
 FEATURE_EPOCH = 1
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
-Handler: TypeAlias = Callable[[Exchange], Awaitable[Mapping[str, Any]]]
-"""Gives the fields of the newest response. PeerFault: there is none, the connection is closed."""
+Handler: TypeAlias = Callable[[Exchange], Awaitable[Mapping[str, Any] | None]]
+"""Gives the fields of the newest response. None: the client wants none. PeerFault: its connection is closed.
+
+It begins outside of a task: `asyncio.timeout` and `wait_for` are not for it, `asyncio.wait` is.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

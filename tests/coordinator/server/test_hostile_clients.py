@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.server.listener import MOST_ELEMENTS
+from coordinator.server.dispatch import MOST_ELEMENTS
 from coordinator.server.served import SERVED
 from tests.conformance.messages import build, decoded, encoded, plain, request_type, response_type
 from tests.conformance.servers import kohort_process

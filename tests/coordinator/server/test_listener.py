@@ -9,7 +9,8 @@ import pytest
 
 from coordinator.server import listener
 from coordinator.server.broker import Broker
-from coordinator.server.listener import KEPT_FREE, LONG_AT_ONCE, LONG_BYTES, as_java_shows, most_connections
+from coordinator.server.dispatch import LONG_BYTES
+from coordinator.server.listener import KEPT_FREE, LONG_AT_ONCE, as_java_shows, most_connections
 from tests.conformance.messages import build, encoded, request_type, response_type
 from tests.conformance.peer import Closed, Peer
 from tests.coordinator.server.running import HOST, connected, running

@@ -1,0 +1,101 @@
+"""A request on its way through the server: from its bytes to the handler, and from the handler to the answer's bytes.
+
+    incoming = understand(content)                       which API and version, and the fields
+    answer = await dispatcher.respond(incoming, session)     None: the client wants no answer
+
+Sockets are the listener's, what is answered the handlers' (`served.SERVED`). What concerns every request belongs here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from typing import Any, NamedTuple
+
+from coordinator.server.broker import Broker
+from coordinator.server.caller import Session
+from coordinator.server.cluster import Cluster
+from coordinator.server.exchange import Exchange, PeerFault
+from coordinator.server.served import SERVED, ServedApi
+from wire.messages.definition import API_VERSIONS_KEY, HEAD
+from wire.messages.reader import Frame
+
+LONG_BYTES = 64 * 1024
+"""What belongs to a longer request is done in a thread."""
+MOST_ELEMENTS = 500_000
+"""Of all arrays of one request: a commit of so many partitions keeps the coordinator from others for three seconds."""
+
+
+class Incoming(NamedTuple):
+    """One request. `message` has the fields of its `version`.
+
+    None stands for an ApiVersions of a version that is not known: the client is told in version 0 which ones
+    are (KIP-511). `size` is that of its frame, in bytes.
+    """
+
+    served: ServedApi
+    version: int
+    correlation_id: int
+    client_id: str
+    message: Any
+    size: int
+
+
+def understand(content: bytes) -> Incoming:
+    """Read a frame. :raises PeerFault, DecodeError: when it is no request that is answered"""
+    size = len(content)
+    if size < HEAD.size:
+        raise PeerFault(f"a request has only {size} bytes")
+    key, version, correlation_id = HEAD.unpack_from(content)
+    served = SERVED.get(key)
+    if served is None:
+        raise PeerFault(f"API {key} is not served")
+    message = None
+    if served.serves(version):
+        # An element is a byte at least.
+        frame = Frame.of(content, MOST_ELEMENTS) if size > MOST_ELEMENTS else content
+        client_id, message = served.api.decode_request(version, frame)
+    elif key == API_VERSIONS_KEY:
+        client_id, _ = served.api.decode_client_id(min(max(version, 0), served.newest), content)
+        version = 0
+    else:
+        raise PeerFault(f"{served.api.name} {version} is not served")
+    return Incoming(served, version, correlation_id, client_id, message, size)
+
+
+class Dispatcher:
+    """Has requests to one broker answered."""
+
+    def __init__(self, cluster: Cluster, broker: Broker, aside: Executor) -> None:
+        """`aside` runs what takes long."""
+        self._cluster = cluster
+        self._broker = broker
+        self._aside = aside
+
+    async def respond(self, incoming: Incoming, session: Session) -> bytes | None:
+        """The whole response, None where there is to be none. :raises PeerFault: the connection is to be closed"""
+        served = incoming.served
+        exchange = Exchange(
+            cluster=self._cluster,
+            broker=self._broker,
+            request=incoming.message,
+            version=incoming.version,
+            caller=session.caller(incoming.client_id),
+        )
+        fields = await served.answer(exchange)
+        if fields is None:
+            return None
+        if served.grows or incoming.size > LONG_BYTES:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._aside, _composed, incoming, fields)
+        return _composed(incoming, fields)
+
+
+def _composed(incoming: Incoming, fields: Mapping[str, Any]) -> bytes:
+    """:raises PeerFault: when the answer is longer than a frame, or names made of the client's are too long"""
+    api = incoming.served.api
+    try:
+        return api.encode_response(incoming.version, incoming.correlation_id, fields)
+    except ValueError as error:
+        raise PeerFault(f"the answer to {api.name} cannot be written: {error}") from None
