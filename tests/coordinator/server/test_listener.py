@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from coordinator.server import listener
+from coordinator.server import connection
 from coordinator.server.broker import Broker
+from coordinator.server.connection import KEPT_FREE, LONG_AT_ONCE, as_java_shows, most_connections
 from coordinator.server.dispatch import LONG_BYTES
-from coordinator.server.listener import KEPT_FREE, LONG_AT_ONCE, as_java_shows, most_connections
 from tests.conformance.messages import build, encoded, request_type, response_type
 from tests.conformance.peer import Closed, Peer
 from tests.coordinator.server.running import HOST, connected, running
@@ -28,8 +28,8 @@ async def versions(peer: Peer) -> Any:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Clients are dropped after half a second."""
-    monkeypatch.setattr(listener, "IDLE_S", 0.5)
-    monkeypatch.setattr(listener, "SWEEP_S", 0.05)
+    monkeypatch.setattr(connection, "IDLE_S", 0.5)
+    monkeypatch.setattr(connection, "SWEEP_S", 0.05)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_client_that_does_not_read_is_taken_for_gone(impatient: None) -> None:
 
 def test_a_client_that_waits_for_an_answer_is_not(impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two members the second waits for the first to rejoin, which it does when nobody else is left."""
-    monkeypatch.setattr(listener, "IDLE_S", 2.0)  # long enough to say something first, on any machine
+    monkeypatch.setattr(connection, "IDLE_S", 2.0)  # long enough to say something first, on any machine
     kind, answers = request_type("JoinGroup", 3), response_type("JoinGroup", 3)
 
     async def scene() -> None:
@@ -88,7 +88,7 @@ def test_a_client_that_waits_for_an_answer_is_not(impatient: None, monkeypatch: 
 
 
 def test_a_client_too_many_is_refused_and_the_others_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listener, "most_connections", lambda: 3)
+    monkeypatch.setattr(connection, "most_connections", lambda: 3)
 
     async def refused(broker: Broker) -> bool:
         peer = await Peer.connect(HOST, broker.port)

@@ -1,0 +1,351 @@
+"""The connections of clients: frames in, answers out, in the order of the requests.
+
+Theory of operation. Requests are answered straight from the bytes that arrive, without a task, as long as their
+answers are there at once. What holds a connection is
+
+- an answer that waits, for which it gets a task: later requests wait as well, as Kafka has it (`SocketServer` mutes
+  the channel);
+- a client that does not read its answers;
+- for one turn of the event loop, that it had its share of it.
+
+What arrives while it is held stays as it is, one read at most: then nothing is read until the connection goes on.
+
+A request longer than `LONG_BYTES` is read and understood by a task, of which only a few do so at a time over all
+connections. That bounds the memory that all clients together can take. Threads beside the event loop do the long work,
+so that other clients do not wait for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import resource
+import socket
+import time
+from collections.abc import Callable, Coroutine, Generator
+from concurrent.futures import ThreadPoolExecutor
+from ipaddress import IPv6Address, ip_address
+from types import coroutine
+from typing import Any, TypeVar, cast
+
+from coordinator.server.caller import Session
+from coordinator.server.dispatch import LONG_BYTES, Dispatcher, understand
+from coordinator.server.exchange import PeerFault
+from wire.messages.framing import LENGTH_BYTES, MAX_FRAME_BYTES, frame
+from wire.messages.reader import DecodeError
+
+_log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+LONG_AT_ONCE = 4
+"""Requests longer than `LONG_BYTES`; others wait for their turn. Every connection may hold that much unasked."""
+SHARE = 64
+"""Requests of one connection that are answered while others wait."""
+ENOUGH = 65_536
+"""No more connections than these, whatever the system allows."""
+KEPT_FREE = 256
+"""Files for what is no connection: the log's, the standard streams, libraries."""
+IDLE_S = 600.0
+"""Kafka's `connections.max.idle.ms`: a client that is quiet for so long is taken for gone."""
+SWEEP_S = 30.0
+"""How often such clients are looked for."""
+
+
+def most_connections() -> int:
+    """Take what the system allows, and say how many connections that is."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = ENOUGH if hard == resource.RLIM_INFINITY else min(ENOUGH, hard)
+    if soft == resource.RLIM_INFINITY:
+        soft = ENOUGH
+    elif soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        soft = wanted
+    return max(1, soft - KEPT_FREE)
+
+
+class Connections:
+    """All connections of the server, and what they share. Belongs to the event loop in which it is made."""
+
+    def __init__(self) -> None:
+        self.turns = asyncio.Semaphore(LONG_AT_ONCE)
+        # Threads of its own: those of the event loop see to it that records reach the disk.
+        self.aside = ThreadPoolExecutor(LONG_AT_ONCE, thread_name_prefix="long")
+        self._open: set[ClientConnection] = set()
+        self._most = most_connections()
+        self._sweeper = asyncio.get_running_loop().call_later(SWEEP_S, self._sweep)
+
+    def add(self, connection: ClientConnection) -> bool:
+        """Whether there is room for one more."""
+        if len(self._open) >= self._most:
+            _log.warning("A connection is refused: %d are open, and there are no more files", self._most)
+            return False
+        self._open.add(connection)
+        return True
+
+    def remove(self, connection: ClientConnection) -> None:
+        self._open.discard(connection)
+
+    async def in_thread(self, work: Callable[[bytes], T], content: bytes) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self.aside, work, content)
+
+    async def close(self) -> None:
+        """Close every one of them."""
+        self._sweeper.cancel()
+        await asyncio.gather(
+            *(connection.close() for connection in tuple(self._open)), return_exceptions=True
+        )
+        self.aside.shutdown(wait=False, cancel_futures=True)
+
+    def _sweep(self) -> None:
+        """Drop the clients that are quiet for too long."""
+        for connection in tuple(self._open):
+            if connection.quiet_s() > IDLE_S:
+                connection.drop()
+        self._sweeper = asyncio.get_running_loop().call_later(SWEEP_S, self._sweep)
+
+
+class ClientConnection(asyncio.Protocol):
+    """A client, and the conversation with it. See the module."""
+
+    _transport: asyncio.Transport
+    _session: Session
+
+    def __init__(self, dispatcher: Dispatcher, connections: Connections) -> None:
+        self._dispatcher = dispatcher
+        self._connections = connections
+        self._received = b""
+        self._position = 0
+        """Where in it the next request begins."""
+        self._long: _LongRequest | None = None
+        """The one that is being read."""
+        self._task: asyncio.Task[None] | None = None
+        self._is_clogged = False
+        self._had_its_share = False
+        self._has_sent_all = False
+        self._is_lost = False
+        self._quiet_since: float | None = time.monotonic()
+
+    def quiet_s(self) -> float:
+        """For how long the client has sent no request, or not read its answer; 0 while it waits for one."""
+        return 0.0 if self._quiet_since is None else time.monotonic() - self._quiet_since
+
+    def drop(self) -> None:
+        """End it now; what the client has not read is thrown away."""
+        self._transport.abort()
+
+    async def close(self) -> None:
+        """End it; a request that waits is given up."""
+        self._transport.close()
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        peer = transport.get_extra_info("peername")
+        if peer is None or not self._connections.add(self):
+            self._transport.abort()
+            return
+        self._session = Session(host=as_java_shows(peer[0]))
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+
+    def data_received(self, data: bytes) -> None:
+        if self._long is not None:
+            self._long.feed(data)
+            return
+        self._received = self._received[self._position :] + data
+        self._position = 0
+        if self._is_held():
+            self._transport.pause_reading()
+        else:
+            self._proceed()
+
+    def eof_received(self) -> bool:
+        """Keep the connection for answers that are under way."""
+        self._has_sent_all = True
+        self._feed_end()
+        return self._is_held()
+
+    def connection_lost(self, _: Exception | None) -> None:
+        self._is_lost = True
+        self._feed_end()
+        if self._task is None:
+            self._connections.remove(self)
+
+    def pause_writing(self) -> None:
+        self._is_clogged = True
+
+    def resume_writing(self) -> None:
+        self._is_clogged = False
+        self._proceed()
+
+    def _is_held(self) -> bool:
+        return self._task is not None or self._is_clogged or self._had_its_share
+
+    def _proceed(self) -> None:
+        """Answer what has arrived, until something holds the connection."""
+        requests = 0
+        while not (self._is_held() or self._transport.is_closing()):
+            try:
+                content = self._next()
+                if content is not None:
+                    self._answer(content)
+            except Exception as error:
+                self._end(error)
+                return
+            requests += 1
+            if content is None:
+                self._read_on()
+                return
+            if requests == SHARE:
+                self._rest()
+
+    def _read_on(self) -> None:
+        """Everything that has arrived whole is answered, or is long and has a task by now."""
+        if self._task is not None:
+            return
+        if self._has_sent_all:
+            self._transport.close()
+        else:
+            self._transport.resume_reading()
+
+    def _next(self) -> bytes | None:
+        """The next request; None: it has not arrived whole, or is long."""
+        received, position = self._received, self._position
+        start = position + LENGTH_BYTES
+        if start > len(received):
+            return None
+        length = int.from_bytes(received[position:start], "big", signed=True)
+        if not 0 <= length <= MAX_FRAME_BYTES:
+            raise PeerFault(f"a frame of {length} bytes is announced")
+        if length > LONG_BYTES:
+            self._position = start
+            self._hold_for(self._answer_long(length))
+            return None
+        end = start + length
+        if end > len(received):
+            return None
+        self._position = end
+        return received[start:end]
+
+    def _answer(self, content: bytes) -> None:
+        answering = self._dispatcher.respond(understand(content), self._session)
+        try:
+            awaited = answering.send(None)
+        except StopIteration as answered:
+            self._write(answered.value)
+        else:
+            self._quiet_since = None
+            self._hold_for(_resume(answering, awaited))
+
+    async def _answer_long(self, length: int) -> bytes | None:
+        self._transport.pause_reading()
+        async with self._connections.turns:
+            content = await self._read_long(length)
+            incoming = await self._connections.in_thread(understand, content)
+            del content
+        self._quiet_since = None
+        return await self._dispatcher.respond(incoming, self._session)
+
+    async def _read_long(self, length: int) -> bytes:
+        """:raises ConnectionResetError: it ends before"""
+        self._long = _LongRequest(length)
+        self._long.feed(self._received[self._position :])
+        self._received, self._position = b"", 0
+        self._transport.resume_reading()
+        await self._long.has_ended.wait()
+        content, self._received = self._long.parted()
+        self._long = None
+        return content
+
+    def _feed_end(self) -> None:
+        if self._long is not None:
+            self._long.has_ended.set()
+
+    def _hold_for(self, answering: Coroutine[Any, Any, bytes | None]) -> None:
+        """Later requests wait until it is there."""
+        self._task = asyncio.get_running_loop().create_task(self._write_later(answering))
+
+    async def _write_later(self, answering: Coroutine[Any, Any, bytes | None]) -> None:
+        try:
+            self._write(await answering)
+        except Exception as error:
+            self._end(error)
+        finally:
+            self._task = None
+            if self._is_lost:
+                self._connections.remove(self)
+        self._proceed()
+
+    def _write(self, answer: bytes | None) -> None:
+        self._quiet_since = time.monotonic()
+        if answer is None or self._transport.is_closing():
+            return
+        self._transport.write(frame(answer))
+        if len(answer) > LONG_BYTES:
+            self._rest()
+
+    def _rest(self) -> None:
+        """Let others have their turn."""
+        self._had_its_share = True
+        asyncio.get_running_loop().call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        self._had_its_share = False
+        self._proceed()
+
+    def _end(self, error: Exception) -> None:
+        """Close the connection: nothing that follows could be answered."""
+        if isinstance(error, (DecodeError, PeerFault)):
+            _log.warning("A connection from %s is closed: %s", self._session.host, error)
+        elif not isinstance(error, OSError):  # a bug of ours is not to take the other clients down
+            _log.error("A connection from %s is closed", self._session.host, exc_info=error)
+        self._transport.close()
+
+
+class _LongRequest:
+    """What there is of a long request; `has_ended` when it is whole, or the client sends no more."""
+
+    def __init__(self, length: int) -> None:
+        self._length = length
+        self._content = bytearray()
+        self.has_ended = asyncio.Event()
+
+    def feed(self, data: bytes) -> None:
+        self._content += data
+        if len(self._content) >= self._length:
+            self.has_ended.set()
+
+    def parted(self) -> tuple[bytes, bytes]:
+        """The request, and what came after it. :raises ConnectionResetError: it is not whole"""
+        if len(self._content) < self._length:
+            raise ConnectionResetError
+        with memoryview(self._content) as view:
+            return bytes(view[: self._length]), bytes(view[self._length :])
+
+
+async def _resume(begun: Coroutine[Any, Any, T], awaited: Any) -> T:
+    """The rest of a coroutine that was begun outside of a task, and waits for something by now."""
+    return await _rest_of(begun, awaited)
+
+
+@coroutine
+def _rest_of(begun: Coroutine[Any, Any, T], awaited: Any) -> Generator[Any, Any, T]:
+    try:
+        while True:
+            try:
+                sent = yield awaited
+            except BaseException as error:
+                awaited = begun.throw(error)
+            else:
+                awaited = begun.send(sent)
+    except StopIteration as done:
+        return cast(T, done.value)
+
+
+def as_java_shows(host: str) -> str:
+    """An address in the form of Java's `InetAddress`: `/127.0.0.1`, `/0:0:0:0:0:0:0:1`."""
+    address = ip_address(host.partition("%")[0])
+    if isinstance(address, IPv6Address):
+        return "/" + ":".join(f"{int(group, 16):x}" for group in address.exploded.split(":"))
+    return f"/{address}"
