@@ -1,0 +1,251 @@
+"""The producers of one partition: idempotence, open transactions, and what read_committed consumers may see.
+
+    duplicate = producers.check(batch)      before a batch is appended; RequestRefused: it must not be
+    producers.append(batch)                 when it has its offsets
+    producers.end(...)                      for the marker that ends a transaction
+    producers.load(batches)                 instead, for what a log holds when it is opened
+
+Theory of operation. A producer numbers its records per partition; its last five batches are remembered, so that one
+that is sent again is answered with the offset it has and not appended. A batch of a transaction opens it, unless it is
+open; a control batch ends it. The last stable offset is the first one of the oldest transaction that is open. The
+log alone determines all this: no file is written for it (a broker's `.snapshot`), as the headers of a log are read
+when it is opened anyway.
+
+Source: ProducerStateManager, ProducerAppendInfo, ProducerStateEntry; KIP-98, KIP-360, KIP-890.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from coordinator.errors import RequestRefused
+from wire.errors import ErrorCode
+from wire.log.batch_header import (
+    CONTROL,
+    NO_PRODUCER_EPOCH,
+    NO_PRODUCER_ID,
+    NO_SEQUENCE,
+    NO_TIMESTAMP,
+    TRANSACTIONAL,
+    Batch,
+    Batches,
+)
+from wire.log.control_records import ControlType, MalformedControlRecord, coordinator_epoch, ending
+from wire.log.indexes import AbortedTransaction
+from wire.log.log_records import records_of
+from wire.log.varints import Ints
+
+REMEMBERED_BATCHES = 5
+"""As many as a client has under way at once (`max.in.flight.requests.per.connection`)."""
+NO_COORDINATOR_EPOCH = -1
+
+
+class AppendedBatch(NamedTuple):
+    """A batch of a producer that is in the log. `timestamp` is its largest, ms since 1970."""
+
+    first_sequence: int
+    last_sequence: int
+    first_offset: int
+    last_offset: int
+    timestamp: int
+
+
+class EndOfTransaction(NamedTuple):
+    """A marker: whose transaction ends, and how. `coordinator_epoch` is the transaction coordinator's."""
+
+    producer_id: int
+    producer_epoch: int
+    committed: bool
+    coordinator_epoch: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class Producer:
+    """What is known of one producer. `transaction_from` is the first offset of its open transaction."""
+
+    epoch: int = NO_PRODUCER_EPOCH
+    coordinator_epoch: int = NO_COORDINATOR_EPOCH
+    last_timestamp: int = NO_TIMESTAMP
+    transaction_from: int | None = None
+    batches: deque[AppendedBatch] = field(default_factory=lambda: deque(maxlen=REMEMBERED_BATCHES))
+
+    @property
+    def last_sequence(self) -> int:
+        """The number of its last record at this epoch; -1 where there is none."""
+        return self.batches[-1].last_sequence if self.batches else NO_SEQUENCE
+
+    def enter(self, epoch: int) -> None:
+        """Numbers begin anew with an epoch."""
+        if epoch != self.epoch:
+            self.batches.clear()
+            self.epoch = epoch
+
+
+class Producers:
+    """See the module."""
+
+    def __init__(self) -> None:
+        self._by_id: dict[int, Producer] = {}
+        self._open: dict[int, int] = {}
+        """The first offset of every open transaction, by producer id, in the order of their beginnings."""
+        self._aborted: list[AbortedTransaction] = []
+        """In the order of their markers."""
+
+    def check(self, batch: Batch) -> AppendedBatch | None:
+        """Judge a batch of a client; where it was appended already: what of it is in the log.
+
+        :raises RequestRefused: INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_TXN_STATE
+        """
+        producer = self._by_id.get(batch.producer_id)
+        if producer is None:
+            return None  # after its records were deleted, a producer goes on with any number
+        if batch.producer_epoch == producer.epoch:
+            for one in producer.batches:
+                if (one.first_sequence, one.last_sequence) == (batch.base_sequence, batch.last_sequence):
+                    return one
+        _check_epoch(producer, batch.producer_epoch)
+        _check_sequence(producer, batch)
+        if producer.transaction_from is not None and not batch.is_transactional:
+            raise RequestRefused(
+                ErrorCode.INVALID_TXN_STATE,
+                f"Expected a transactional write of producer {batch.producer_id}.",
+            )
+        return None
+
+    def append(self, batch: Batch) -> None:
+        """Take a data batch of a producer that was appended, with its offsets."""
+        producer = self._by_id.setdefault(batch.producer_id, Producer())
+        producer.enter(batch.producer_epoch)
+        producer.batches.append(
+            AppendedBatch(
+                batch.base_sequence,
+                batch.last_sequence,
+                batch.base_offset,
+                batch.last_offset,
+                batch.max_timestamp,
+            )
+        )
+        producer.last_timestamp = batch.max_timestamp
+        if batch.is_transactional and producer.transaction_from is None:
+            producer.transaction_from = self._open[batch.producer_id] = batch.base_offset
+
+    def check_end(self, end: EndOfTransaction) -> None:
+        """Judge a marker. :raises RequestRefused: INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED"""
+        producer = self._by_id.get(end.producer_id)
+        if producer is not None:
+            _check_epoch(producer, end.producer_epoch)
+            if end.coordinator_epoch < producer.coordinator_epoch:
+                raise RequestRefused(ErrorCode.TRANSACTION_COORDINATOR_FENCED)
+
+    def end(self, end: EndOfTransaction, offset: int, timestamp: int) -> None:
+        """Take a marker that was appended at `offset`."""
+        producer = self._by_id.setdefault(end.producer_id, Producer())
+        producer.enter(end.producer_epoch)
+        producer.coordinator_epoch = end.coordinator_epoch
+        producer.last_timestamp = timestamp
+        producer.transaction_from = None
+        first_offset = self._open.pop(end.producer_id, None)
+        if first_offset is not None and not end.committed:
+            self._aborted.append(
+                AbortedTransaction(
+                    producer_id=end.producer_id,
+                    first_offset=first_offset,
+                    last_offset=offset,
+                    last_stable_offset=self.last_stable_offset(offset + 1),
+                )
+            )
+
+    def load(self, batches: Batches) -> None:
+        """Take the next segment of a log that is opened.
+
+        :raises DamagedLog: a control batch cannot be read
+        """
+        for index in _telling(batches):
+            batch = batches[index]
+            if not batch.is_control:
+                self.append(batch)
+            elif (end := _end_of(batch, batches.data)) is not None:
+                self.end(end, batch.base_offset, batch.max_timestamp)
+
+    def is_open(self, producer_id: int) -> bool:
+        """Whether the producer has a transaction open here."""
+        return producer_id in self._open
+
+    def last_stable_offset(self, end: int) -> int:
+        """The offset below which every transaction has ended, where the log ends at `end`."""
+        return next(iter(self._open.values()), end)
+
+    def aborted(self, start: int, end: int) -> list[AbortedTransaction]:
+        """The aborted transactions with records from `start` to below `end`: what a Fetch reports."""
+        first = bisect_left(self._aborted, start, key=lambda one: one.last_offset)
+        return [one for one in self._aborted[first:] if one.first_offset < end]
+
+    def forget_below(self, log_start: int) -> None:
+        """The log begins at `log_start` now: forget the aborted transactions before it."""
+        del self._aborted[: bisect_left(self._aborted, log_start, key=lambda one: one.last_offset)]
+
+    def expire(self, now_ms: int, expiration_ms: int) -> None:
+        """Forget producers that were quiet for `producer.id.expiration.ms` and have no transaction open."""
+        for producer_id, producer in list(self._by_id.items()):
+            if producer.transaction_from is None and now_ms - producer.last_timestamp >= expiration_ms:
+                del self._by_id[producer_id]
+
+    def known(self) -> Iterator[tuple[int, Producer]]:
+        """Every producer by its id; what DescribeProducers lists."""
+        return iter(self._by_id.items())
+
+
+def _check_epoch(producer: Producer, epoch: int) -> None:
+    if epoch < producer.epoch:
+        raise RequestRefused(
+            ErrorCode.INVALID_PRODUCER_EPOCH,
+            f"The producer's epoch {epoch} is smaller than the last seen epoch {producer.epoch}.",
+        )
+
+
+def _check_sequence(producer: Producer, batch: Batch) -> None:
+    expected = 0
+    if batch.producer_epoch == producer.epoch:
+        expected = (producer.last_sequence + 1) & 0x7FFFFFFF
+    if batch.base_sequence != expected:
+        raise RequestRefused(
+            ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+            f"Out of order sequence number for producer {batch.producer_id}: {batch.base_sequence} "
+            f"(incoming seq. number), {producer.last_sequence} (current end sequence number)",
+        )
+
+
+def _telling(batches: Batches) -> list[int]:
+    """The batches of a segment that the state of its producers depends on.
+
+    All of transactions; of a producer that only numbers its records the last ones.
+    """
+    headers = batches.headers
+    marked = headers["attributes"] & (TRANSACTIONAL | CONTROL) != 0
+    plain: Ints = np.flatnonzero(~marked & (headers["producer_id"] != NO_PRODUCER_ID))
+    by_producer = plain[np.argsort(headers["producer_id"][plain], kind="stable")]
+    ids = headers["producer_id"][by_producer]
+    # A batch is one of the last where another producer's, or nothing, stands so far behind it.
+    last = np.ones(len(ids), dtype=bool)
+    last[:-REMEMBERED_BATCHES] = ids[:-REMEMBERED_BATCHES] != ids[REMEMBERED_BATCHES:]
+    told: list[int] = np.sort(np.concatenate((np.flatnonzero(marked), by_producer[last]))).tolist()
+    return told
+
+
+def _end_of(batch: Batch, data: bytes) -> EndOfTransaction | None:
+    """How a control batch ends a transaction, if it does. :raises DamagedLog:"""
+    try:
+        kind = ending(batch, data)
+        if kind is None:
+            return None
+        (marker, *_) = records_of(batch, data)
+        epoch = coordinator_epoch(marker.value)
+    except MalformedControlRecord:
+        return None
+    return EndOfTransaction(batch.producer_id, batch.producer_epoch, kind is ControlType.COMMIT, epoch)

@@ -1,0 +1,282 @@
+"""The state machine of the transaction coordinator.
+
+    outcome = coordinator.init_producer_id(...)     one method per request
+    coordinator.complete(transactional_id, now)     when the markers of a transaction are written
+    coordinator.expire(now)                         as soon as next_deadline() has come
+
+Theory of operation. A transaction is Ongoing from its first partition on; its end is decided by a record
+(PrepareCommit, PrepareAbort) from which there is no way back; then a marker goes into every partition, and a last
+record says that all of them are there. A change counts at once; the caller writes `Outcome.change` to the log before
+it lets the answer go, and where the change is a prepared end, it writes the markers after that and calls `complete`.
+A producer that initialises fences the one before it: their epochs tell them apart.
+
+Source: TransactionCoordinator, TransactionStateManager.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from coordinator.transactions.transaction import (
+    MAX_EPOCH,
+    ProducerIdentity,
+    TopicPartition,
+    Transaction,
+    TransactionState,
+    TransactionVersion,
+)
+from wire.errors import ErrorCode
+from wire.log.batch_header import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
+
+NOBODY = ProducerIdentity()
+State, Version = TransactionState, TransactionVersion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionSettings:
+    """A broker's settings of transactions, with its defaults; names are the broker's, `_` for `.`."""
+
+    transaction_max_timeout_ms: int = 900_000
+    transactional_id_expiration_ms: int = 7 * 86_400_000
+    transaction_abort_timed_out_transaction_cleanup_interval_ms: int = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a request leads to: its error, the producer it is answered with, and what is to be written before.
+
+    A refused request may change something, too: a producer that finds another one's transaction ends it.
+    """
+
+    error: ErrorCode = ErrorCode.NONE
+    producer: ProducerIdentity = NOBODY
+    change: Transaction | None = None
+
+
+class TransactionCoordinator:
+    """See the module."""
+
+    def __init__(
+        self,
+        settings: TransactionSettings,
+        new_producer_id: Callable[[], int],
+        transactions: Iterable[Transaction] = (),
+        version: TransactionVersion = Version.TV_2,
+    ) -> None:
+        """`new_producer_id` gives one that nobody has had; `transactions` are those of the log.
+
+        `version`: the finalised level of `transaction.version`.
+        """
+        self.version = version
+        self._settings = settings
+        self._new_producer_id = new_producer_id
+        self._transactions = {each.transactional_id: each for each in transactions}
+        self._checked_ms = 0
+
+    @property
+    def transactions(self) -> Mapping[str, Transaction]:
+        """By transactional id."""
+        return self._transactions
+
+    def prepared(self) -> list[Transaction]:
+        """Those whose markers are still to be written: what a restart has to complete."""
+        return [each for each in self._transactions.values() if each.state.is_prepared]
+
+    def init_producer_id(
+        self, transactional_id: str, timeout_ms: int, expected: ProducerIdentity | None, now_ms: int
+    ) -> Outcome:
+        """InitProducerId; `expected` is what a producer that goes on after an error had until now (KIP-360)."""
+        if not transactional_id:
+            return Outcome(error=ErrorCode.INVALID_REQUEST)
+        if not 0 < timeout_ms <= self._settings.transaction_max_timeout_ms:
+            return Outcome(error=ErrorCode.INVALID_TRANSACTION_TIMEOUT)
+        transaction = self._transactions.get(transactional_id)
+        if transaction is None:
+            producer = ProducerIdentity(self._new_producer_id(), NO_PRODUCER_EPOCH)
+            transaction = Transaction(
+                transactional_id=transactional_id, producer=producer, timeout_ms=timeout_ms, updated_ms=now_ms
+            )
+        if expected is not None and not _may_go_on(transaction, expected):
+            return Outcome(error=ErrorCode.PRODUCER_FENCED)
+        if transaction.state.is_prepared:
+            return Outcome(error=ErrorCode.CONCURRENT_TRANSACTIONS)
+        if transaction.state is State.ONGOING:
+            # The producer asks again and finds it ended.
+            return Outcome(error=ErrorCode.CONCURRENT_TRANSACTIONS, change=self._abort(transaction, now_ms))
+        next_one = self._next_producer(transaction, expected)
+        if next_one is None:
+            return Outcome(error=ErrorCode.PRODUCER_FENCED)
+        producer, last_epoch = next_one
+        change = self._change(transaction.reset(producer, last_epoch, timeout_ms, now_ms))
+        return Outcome(producer=producer, change=change)
+
+    def add_partitions(
+        self,
+        transactional_id: str,
+        producer: ProducerIdentity,
+        partitions: Collection[TopicPartition],
+        version: TransactionVersion,
+        now_ms: int,
+    ) -> Outcome:
+        """AddPartitionsToTxn, and of AddOffsetsToTxn the partition of the group's offsets."""
+        found = self._find(transactional_id, producer)
+        if isinstance(found, ErrorCode):
+            return Outcome(error=found)
+        if found.state is State.ONGOING and found.partitions.issuperset(partitions):
+            return Outcome()
+        return Outcome(change=self._change(found.with_partitions(frozenset(partitions), version, now_ms)))
+
+    def verify(
+        self, transactional_id: str, producer: ProducerIdentity, partition: TopicPartition
+    ) -> ErrorCode:
+        """Whether a partition is part of the producer's transaction; TRANSACTION_ABORTABLE where it is not."""
+        found = self._find(transactional_id, producer)
+        if isinstance(found, ErrorCode):
+            return found
+        return ErrorCode.NONE if partition in found.partitions else ErrorCode.TRANSACTION_ABORTABLE
+
+    def end(
+        self,
+        transactional_id: str,
+        producer: ProducerIdentity,
+        *,
+        committed: bool,
+        version: TransactionVersion,
+        now_ms: int,
+    ) -> Outcome:
+        """EndTxn. In version 2 the answer has the epoch of the producer's next transaction."""
+        if not transactional_id:
+            return Outcome(error=ErrorCode.INVALID_REQUEST)
+        transaction = self._transactions.get(transactional_id)
+        if transaction is None:
+            return Outcome(error=ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+        judge = _judge_end_2 if version.bumps_epoch else _judge_end_1
+        error = judge(transaction, producer, committed)
+        if error is ErrorCode.NONE:
+            return Outcome(producer=transaction.producer)
+        if error is not None:
+            return Outcome(error=error)
+        rotates = version.bumps_epoch and not transaction.has_epochs_left
+        next_id = self._new_producer_id() if rotates else NO_PRODUCER_ID
+        change = transaction.prepared(committed=committed, version=version, next_id=next_id, now_ms=now_ms)
+        self._change(change)
+        return Outcome(producer=ProducerIdentity(next_id, 0) if rotates else change.producer, change=change)
+
+    def complete(self, transactional_id: str, now_ms: int) -> Transaction:
+        """The markers of a prepared transaction are written: the change that says so."""
+        return self._change(self._transactions[transactional_id].completed(now_ms))
+
+    def next_deadline(self) -> int | None:
+        """When to call `expire` next, in ms; None: not before another call."""
+        if not self._transactions:
+            return None
+        return self._checked_ms + self._settings.transaction_abort_timed_out_transaction_cleanup_interval_ms
+
+    def expire(self, now_ms: int) -> list[Transaction]:
+        """The changes that are due: transactions that took too long are aborted, ids that nobody used are forgotten."""
+        self._checked_ms = now_ms
+        changes = []
+        for transaction in list(self._transactions.values()):
+            if transaction.state is State.ONGOING:
+                if transaction.started_ms + transaction.timeout_ms < now_ms:
+                    changes.append(self._abort(transaction, now_ms))
+            elif self._is_unused(transaction, now_ms):
+                del self._transactions[transaction.transactional_id]
+                changes.append(replace(transaction, state=State.DEAD))
+        return changes
+
+    def _is_unused(self, transaction: Transaction, now_ms: int) -> bool:
+        expires_ms = transaction.updated_ms + self._settings.transactional_id_expiration_ms
+        return not transaction.state.is_prepared and expires_ms <= now_ms
+
+    def _find(self, transactional_id: str, producer: ProducerIdentity) -> Transaction | ErrorCode:
+        """The transactional id of the producer, unless its transaction is ending."""
+        if not transactional_id:
+            return ErrorCode.INVALID_REQUEST
+        transaction = self._transactions.get(transactional_id)
+        if transaction is None or transaction.producer.id != producer.id:
+            return ErrorCode.INVALID_PRODUCER_ID_MAPPING
+        if transaction.producer.epoch != producer.epoch:
+            return ErrorCode.PRODUCER_FENCED
+        return ErrorCode.CONCURRENT_TRANSACTIONS if transaction.state.is_prepared else transaction
+
+    def _next_producer(
+        self, transaction: Transaction, expected: ProducerIdentity | None
+    ) -> tuple[ProducerIdentity, int] | None:
+        """What a producer that initialises gets, and the last epoch to remember; None: it was fenced."""
+        current = transaction.producer
+        is_current = expected is None or current.epoch in (NO_PRODUCER_EPOCH, expected.epoch)
+        if is_current:
+            last_epoch = NO_PRODUCER_EPOCH if expected is None else current.epoch
+            if transaction.has_epochs_left:
+                return current._replace(epoch=current.epoch + 1), last_epoch
+            return ProducerIdentity(self._new_producer_id(), 0), last_epoch
+        if expected is not None and expected.epoch == transaction.last_epoch:
+            return current, transaction.last_epoch  # asked for once more
+        return None
+
+    def _abort(self, transaction: Transaction, now_ms: int) -> Transaction:
+        """End a transaction against its producer's will, which is fenced."""
+        return self._change(
+            transaction.fenced().prepared(
+                committed=False, version=self.version, next_id=NO_PRODUCER_ID, now_ms=now_ms
+            )
+        )
+
+    def _change(self, transaction: Transaction) -> Transaction:
+        self._transactions[transaction.transactional_id] = transaction
+        return transaction
+
+
+def _may_go_on(transaction: Transaction, expected: ProducerIdentity) -> bool:
+    """Whether the producer is the id's, as far as its id says; its epoch is looked at later."""
+    is_late = expected.id == transaction.previous_id and expected.epoch >= MAX_EPOCH - 1
+    return (
+        transaction.producer.epoch == NO_PRODUCER_EPOCH or expected.id == transaction.producer.id or is_late
+    )
+
+
+def _judge_end_1(transaction: Transaction, producer: ProducerIdentity, committed: bool) -> ErrorCode | None:
+    """What becomes of an EndTxn up to v4: NONE: it was done before; None: it is to be done now."""
+    if transaction.producer.id != producer.id:
+        return ErrorCode.INVALID_PRODUCER_ID_MAPPING
+    if transaction.producer.epoch != producer.epoch:
+        return ErrorCode.PRODUCER_FENCED
+    if transaction.state is State.ONGOING:
+        return None
+    return _judge_repeated_end(transaction.state, committed)
+
+
+def _judge_end_2(transaction: Transaction, producer: ProducerIdentity, committed: bool) -> ErrorCode | None:
+    """As `_judge_end_1` from v5 on, where an end has bumped the epoch: by it a repeated one is known."""
+    is_late = transaction.previous_id == producer.id and (producer.epoch, transaction.producer.epoch) == (
+        MAX_EPOCH - 1,
+        0,
+    )
+    is_repeated = is_late or transaction.producer.epoch == producer.epoch + 1
+    is_current = transaction.producer.epoch == producer.epoch
+    if transaction.producer.id != producer.id and not is_late:
+        return ErrorCode.INVALID_PRODUCER_ID_MAPPING
+    match transaction.state:
+        case State.ONGOING | State.EMPTY:
+            is_valid = is_current
+        case State.PREPARE_COMMIT | State.PREPARE_ABORT:
+            is_valid = is_repeated and not is_late
+        case _:
+            is_valid = is_repeated or is_current
+    if not is_valid:
+        return ErrorCode.PRODUCER_FENCED
+    if transaction.state is State.ONGOING:
+        return None
+    if is_repeated:
+        return _judge_repeated_end(transaction.state, committed)
+    return ErrorCode.INVALID_TXN_STATE if committed else None  # an abort without partitions bumps the epoch
+
+
+def _judge_repeated_end(state: TransactionState, committed: bool) -> ErrorCode:
+    if state is (State.COMPLETE_COMMIT if committed else State.COMPLETE_ABORT):
+        return ErrorCode.NONE
+    if state is (State.PREPARE_COMMIT if committed else State.PREPARE_ABORT):
+        return ErrorCode.CONCURRENT_TRANSACTIONS
+    return ErrorCode.INVALID_TXN_STATE
