@@ -17,16 +17,20 @@ from functools import partial
 from itertools import count
 from typing import Any
 from uuid import uuid4
+from weakref import WeakSet
 from zlib import crc32
 
 from coordinator.engine.calls import A, Call, CoordinatorResult, Request
 from coordinator.engine.config import Config
+from coordinator.engine.context import Group
 from coordinator.engine.engine import Engine
+from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import RequestRefused
 from coordinator.server.broker import Broker
-from coordinator.server.caller import Caller
+from coordinator.server.caller import Caller, Session
 from coordinator.server.compactor import Compactor
+from coordinator.server.faults.rules import Rules
 from coordinator.server.journal import Journal
 from coordinator.server.settings import BrokerSettings
 from coordinator.server.topics import Topics
@@ -54,6 +58,9 @@ class Cluster:
         """Why nothing is served any more."""
         self.failed = asyncio.Event()
         self.group_settings: dict[str, dict[str, str]] = {}
+        self.faults = Rules()
+        self.sessions: WeakSet[Session] = WeakSet()
+        """Of all connections, to whichever broker."""
         self._began = time.time() - time.monotonic()
         self._tickets = count(1)
         self._waiting: dict[int, tuple[Request[Any], asyncio.Future[Any]]] = {}
@@ -139,6 +146,17 @@ class Cluster:
             return await future
         finally:
             self._waiting.pop(ticket, None)
+
+    def group(self, name: str) -> Group | None:
+        """A group, for looking at."""
+        return self._engine.state.groups.get(name)
+
+    def expire_session(self, group: str, member: str) -> None:
+        """Have the session of a member end now, as when it is not heard of in time.
+
+        :raises CannotBeWritten: its end has no room in the log
+        """
+        self._deliver(self._engine.fire(TimerKey(TimerKind.SESSION, group, member), self.now_ms()))
 
     def topics_changed(self) -> None:
         """Tell the engine of the topics there are now."""
