@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 from weakref import WeakSet
 from zlib import crc32
@@ -38,6 +38,7 @@ from coordinator.store.data_directory import DataDirectory, Recovered
 from coordinator.store.records import encode_record
 from wire.errors import ErrorCode
 from wire.log.errors import StorageFailed, Unusable
+from wire.messages.layout import NO_UUID
 from wire.uuids import format_uuid
 
 _log = logging.getLogger(__name__)
@@ -131,17 +132,22 @@ class Cluster:
         if self.failure is not None:
             return request.refused(RequestRefused(ErrorCode.NOT_COORDINATOR))
         ticket = next(self._tickets)
-        future: asyncio.Future[A] = asyncio.get_running_loop().create_future()
-        self._waiting[ticket] = request, future
         call = Call(
             ticket=ticket,
             request=request,
             now_ms=self.now_ms(),
             client_id=caller.client_id,
             host=caller.host,
-            fresh_id=uuid4(),
+            # Who has an id gets none: it is dear.
+            fresh_id=NO_UUID if getattr(request, "member", "") else uuid4(),
         )
-        self._deliver(self._engine.handle(call))
+        result = self._engine.handle(call)
+        if self._changes_nothing(result, ticket):
+            self._set_alarm()
+            return cast(A, result.answers[0][1])
+        future: asyncio.Future[A] = asyncio.get_running_loop().create_future()
+        self._waiting[ticket] = request, future
+        self._deliver(result)
         try:
             return await future
         finally:
@@ -188,6 +194,15 @@ class Cluster:
             self.group_settings[group] = dict(values)
         return recovered
 
+    def _changes_nothing(self, result: CoordinatorResult, ticket: int) -> bool:
+        """Whether the call is answered, and that is all, as with most heartbeats: nothing is kept or waited for."""
+        return (
+            not result.written
+            and len(result.answers) == 1
+            and result.answers[0][0] == ticket
+            and (self._journal is None or self._journal.is_idle)
+        )
+
     def _deliver(self, result: CoordinatorResult, then: Callable[[], object] | None = None) -> None:
         """Keep the records, then answer whom the engine answers; `then` is called after that."""
         release = partial(self._answer, result, then)
@@ -214,8 +229,8 @@ class Cluster:
         self.failed.set()
 
     def _set_alarm(self) -> None:
-        """Wake up at the engine's next deadline, and at nothing else."""
-        deadline_ms = None if self.failure is not None else self._engine.next_deadline()
+        """Wake up at the engine's next deadline, or a little more often."""
+        deadline_ms = None if self.failure is not None else self._engine.no_deadline_before()
         if self._alarm is not None:
             if deadline_ms == self._alarm_ms:
                 return
