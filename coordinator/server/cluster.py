@@ -35,6 +35,7 @@ from coordinator.server.journal import Journal
 from coordinator.server.settings import BrokerSettings
 from coordinator.server.topics import Topics
 from coordinator.store.data_directory import DataDirectory, Recovered
+from coordinator.store.directory_files import Configured
 from coordinator.store.records import encode_record
 from wire.errors import ErrorCode
 from wire.log.errors import StorageFailed, Unusable
@@ -174,7 +175,7 @@ class Cluster:
         self.check_group_settings(group, values)
         if self._data is not None:
             try:
-                self._data.set_group_config(group, values)
+                self._data.set_config(Configured.GROUP, group, values)
             except StorageFailed as error:
                 raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
         self._engine.set_group_config(group, values)
@@ -186,7 +187,7 @@ class Cluster:
 
     def _recover(self, data: DataDirectory) -> Recovered:
         recovered = data.recover(self._engine)
-        for group, values in data.group_configs.items():
+        for group, values in data.configs[Configured.GROUP].items():
             try:
                 self._engine.restore_group_config(group, values)
             except RequestRefused as error:

@@ -4,7 +4,7 @@
     meta.properties                   cluster id, node id
     __consumer_offsets-0 … -49/       the records of the groups: `offsets_log`, `log`
     orders-0/partition.metadata …     the topics: `topic_directories`
-    group-configs.json                the settings of single groups: `group_configs`
+    group-configs.json …              what was set, of groups, topics, brokers and features: `directory_files`
     cleaner-offset-checkpoint         how far compaction has come
     .kafka_cleanshutdown              it was closed in good order
 
@@ -33,13 +33,14 @@ from coordinator.engine.records import Record
 from coordinator.store.cleaner import CompactionSettings, compact, dirty_ratio
 from coordinator.store.directory_files import (
     CLEANER,
-    GroupConfigs,
+    Configs,
+    Configured,
     MetaProperties,
     read_checkpoint,
-    read_group_configs,
+    read_configs,
     read_meta_properties,
     write_checkpoint,
-    write_group_configs,
+    write_configs,
     write_meta_properties,
 )
 from coordinator.store.disk import DirectoryLock, FsyncPolicy, write_atomically
@@ -91,7 +92,7 @@ class DataDirectory:
         self.was_clean = (path / CLEAN_SHUTDOWN).exists()
         self.cluster_id = _cluster_id(path, settings.node_id)
         self.topics = TopicDirectories(path)
-        self.group_configs: GroupConfigs = read_group_configs(path)
+        self.configs: dict[Configured, Configs] = {kind: read_configs(path, kind) for kind in Configured}
         self._first_dirty = read_checkpoint(path / CLEANER)
         self._uncleanable: set[int] = set()
         self._held_up: dict[int, int] = {}
@@ -147,15 +148,18 @@ class DataDirectory:
         if self.settings.fsync is FsyncPolicy.ALWAYS and (unsynced := self.log.unsynced()) is not None:
             unsynced()
 
-    def set_group_config(self, group: str, values: Mapping[str, str]) -> None:
-        """Replace the settings of a group; none at all removes them. :raises StorageFailed: they are as before"""
-        others = {name: one for name, one in self.group_configs.items() if name != group}
-        configs = {**others, group: dict(values)} if values else others
+    def set_config(self, kind: Configured, name: str, values: Mapping[str, str]) -> None:
+        """Replace the settings of one thing; none at all removes them. :raises StorageFailed: they are as before"""
+        before = self.configs[kind]
+        others = {each: one for each, one in before.items() if each != name}
+        configs = {**others, name: dict(values)} if values else others
+        if configs == before:
+            return
         try:
-            write_group_configs(self.path, configs)
+            write_configs(self.path, kind, configs)
         except OSError as error:
-            raise StorageFailed("writing the settings of groups to", self.path, error) from error
-        self.group_configs = configs
+            raise StorageFailed(f"writing the settings of {kind.value}s to", self.path, error) from error
+        self.configs[kind] = configs
 
     def compact(self, now_ms: int, stopped: Callable[[], bool] = lambda: False) -> bool:
         """Compact the partition that needs it most; False: none needs it.

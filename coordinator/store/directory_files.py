@@ -1,4 +1,4 @@
-"""The small files of a log directory: whose it is, how far compaction has come, and the settings of single groups.
+"""The small files of a log directory: whose it is, how far compaction has come, and what was set.
 
     meta.properties                 version=1
                                     cluster.id=S29ob3J0VGVzdHNLYWZrYQ
@@ -8,9 +8,12 @@
                                     2                               number of lines that follow
                                     __consumer_offsets 7 1234       topic, partition, offset
     group-configs.json              {"kohort": 1, "groups": {"payments": {"consumer.session.timeout.ms": "50000"}}}
+    topic-configs.json              {"kohort": 1, "topics": {"orders": {"retention.ms": "5000"}}}
+    broker-configs.json             {"kohort": 1, "brokers": {"": {"log.retention.ms": "5000"}}}
+    feature-configs.json            {"kohort": 1, "features": {"group.version": {"level": "0"}}}
 
-`meta.properties` of version 0, from brokers with ZooKeeper, has `broker.id` and no directory. The settings of groups
-are a file of Kohort's own: a broker keeps them in its metadata log (ConfigRecord, resource type GROUP).
+`meta.properties` of version 0, from brokers with ZooKeeper, has `broker.id` and no directory. Settings are files of
+Kohort's own: a broker keeps them in its metadata log (ConfigRecord, FeatureLevelRecord).
 
 Source: MetaProperties, OffsetCheckpointFile.
 """
@@ -20,6 +23,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import TypeAlias
 from uuid import UUID
@@ -111,15 +115,28 @@ def write_checkpoint(path: Path, offsets: Checkpoint) -> None:
     write_checkpoint_lines(path, lines)
 
 
-GROUP_CONFIGS = "group-configs.json"
-GROUP_CONFIGS_FORMAT = 1
-GroupConfigs: TypeAlias = Mapping[str, Mapping[str, str]]
-"""Names and values of settings, by group."""
+class Configured(Enum):
+    """What settings are kept of, each in a file of its own; features by name, with their `level`."""
+
+    GROUP = "group"
+    TOPIC = "topic"
+    BROKER = "broker"
+    FEATURE = "feature"
+
+    @property
+    def file(self) -> str:
+        """Its name in the log directory."""
+        return f"{self.value}-configs.json"
 
 
-def read_group_configs(log_directory: Path) -> dict[str, dict[str, str]]:
+CONFIGS_FORMAT = 1
+Configs: TypeAlias = Mapping[str, Mapping[str, str]]
+"""Names and values of settings, by what they were set for."""
+
+
+def read_configs(log_directory: Path, kind: Configured) -> dict[str, dict[str, str]]:
     """What was set; nothing where there is no file. :raises DamagedLog: :raises OSError:"""
-    path = log_directory / GROUP_CONFIGS
+    path = log_directory / kind.file
     try:
         text = path.read_bytes()
     except FileNotFoundError:
@@ -128,25 +145,24 @@ def read_group_configs(log_directory: Path) -> dict[str, dict[str, str]]:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DamagedLog(path, getattr(error, "pos", 0), f"no JSON: {error}") from None
+    of = f"{kind.value}s"
     if (
         not isinstance(document, dict)
-        or document.get("kohort") != GROUP_CONFIGS_FORMAT
-        or not _is_configs(document.get("groups"))
+        or document.get("kohort") != CONFIGS_FORMAT
+        or not _is_configs(document.get(of))
     ):
-        raise DamagedLog(
-            path, 0, f'settings of groups are expected: {{"kohort": {GROUP_CONFIGS_FORMAT}, "groups": …}}'
-        )
-    groups: dict[str, dict[str, str]] = document["groups"]
-    return groups
+        raise DamagedLog(path, 0, f'settings of {of} are expected: {{"kohort": {CONFIGS_FORMAT}, "{of}": …}}')
+    configs: dict[str, dict[str, str]] = document[of]
+    return configs
 
 
-def write_group_configs(log_directory: Path, groups: GroupConfigs) -> None:
+def write_configs(log_directory: Path, kind: Configured, configs: Configs) -> None:
     """Replace the file. :raises OSError: the old one is still there"""
     document = {
-        "kohort": GROUP_CONFIGS_FORMAT,
-        "groups": {group: dict(values) for group, values in groups.items()},
+        "kohort": CONFIGS_FORMAT,
+        f"{kind.value}s": {name: dict(values) for name, values in configs.items()},
     }
-    write_atomically(log_directory / GROUP_CONFIGS, json.dumps(document, indent=1, ensure_ascii=True) + "\n")
+    write_atomically(log_directory / kind.file, json.dumps(document, indent=1, ensure_ascii=True) + "\n")
 
 
 def _is_configs(value: object) -> bool:

@@ -20,7 +20,7 @@ from uuid import UUID
 
 from coordinator.store.cluster_metadata import MetadataImage, read_cluster_metadata
 from coordinator.store.copies import Notice, failure, find_copies, rank
-from coordinator.store.directory_files import read_group_configs
+from coordinator.store.directory_files import Configured, read_configs
 from coordinator.store.partition_files import (
     CLUSTER_METADATA,
     LONGEST_NAME,
@@ -167,7 +167,7 @@ def _group_configs(
         found |= metadata.group_configs
     for directory in directories if as_of_ms is None else ():
         try:
-            written = read_group_configs(directory)
+            written = read_configs(directory, Configured.GROUP)
         except (DamagedLog, OSError) as error:
             notices.append(failure(directory, error))
             known = False

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import ConsumerGroupRecord, ConsumerGroupValue
 from coordinator.store.data_directory import CLEAN_SHUTDOWN, DataDirectory, StorageSettings
-from coordinator.store.directory_files import read_meta_properties
+from coordinator.store.directory_files import Configured, read_meta_properties
 from coordinator.store.disk import FsyncPolicy
 from coordinator.store.log import SegmentLimits
 from coordinator.store.partition_files import partition_for, read_topic_id
@@ -265,11 +265,11 @@ def test_goes_on_in_the_epoch_of_the_last_leader(tmp_path: Path) -> None:
 
 def test_settings_of_groups_are_replaced_as_a_whole(tmp_path: Path) -> None:
     with opened(tmp_path) as (data, _, _):
-        data.set_group_config("a", {"consumer.session.timeout.ms": "50000"})
-        data.set_group_config("grüße", {"x": "y"})
-        data.set_group_config("a", {})
+        data.set_config(Configured.GROUP, "a", {"consumer.session.timeout.ms": "50000"})
+        data.set_config(Configured.GROUP, "grüße", {"x": "y"})
+        data.set_config(Configured.GROUP, "a", {})
     with opened(tmp_path) as (data, _, _):
-        assert data.group_configs == {"grüße": {"x": "y"}}
+        assert data.configs[Configured.GROUP] == {"grüße": {"x": "y"}}
     (tmp_path / "group-configs.json").write_text('{"kohort": 1, "groups": {"a": 1}}')
     with pytest.raises(DamagedLog, match=r"group-configs\.json"):
         DataDirectory.open(tmp_path, SMALL)
