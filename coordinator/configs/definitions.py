@@ -67,6 +67,8 @@ class Definition:
         value = self.parse(text)
         if isinstance(value, bool):
             return "true" if value else "false"
+        if isinstance(value, float):
+            return str(value).replace("e+", "E").replace("e", "E")
         return ",".join(value) if isinstance(value, tuple) else str(value)
 
     def _check(self, value: Value) -> None:

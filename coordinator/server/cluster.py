@@ -20,6 +20,9 @@ from uuid import uuid4
 from weakref import WeakSet
 from zlib import crc32
 
+from coordinator.configs.features import GROUP_VERSION
+from coordinator.configs.kept import KeptConfigs
+from coordinator.configs.topics import TopicConfigs
 from coordinator.engine.calls import A, Call, CoordinatorResult, Request
 from coordinator.engine.config import Config
 from coordinator.engine.context import Group
@@ -85,6 +88,20 @@ class Cluster:
             known = [*self.topics.image.topics.values(), *data.topics.deleted]
             self._engine = Engine(config, TopicImage.of(known, self.topics.image.version), encode_record)
             self.recovered = self._recover(data)
+        self.configs = KeptConfigs(settings.given, settings.node_id, data, self.topics.image.topics)
+
+    @property
+    def topic_configs(self) -> TopicConfigs:
+        """What counts for each topic."""
+        return self.configs.topics
+
+    @property
+    def serves_consumer_protocol(self) -> bool:
+        """Whether members of the consumer protocol are answered (KIP-848)."""
+        return (
+            self.configs.features.levels[GROUP_VERSION] > 0
+            and "consumer" in self.settings.group_coordinator_rebalance_protocols
+        )
 
     @property
     def controller(self) -> Broker:

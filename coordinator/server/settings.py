@@ -7,6 +7,9 @@ from dataclasses import dataclass, field, fields
 from ipaddress import ip_address
 from typing import Any
 
+from coordinator.configs.definitions import BROKER
+from coordinator.configs.features import FEATURES, parse_level
+from coordinator.configs.known import check_known
 from coordinator.engine.config import Config, parse_integer
 from coordinator.errors import InvalidSetting
 from coordinator.store.cleaner import CompactionSettings
@@ -25,6 +28,12 @@ def _integer(default: int, minimum: int, maximum: int | None = None) -> Any:
 
 def _setting(default: object, parse: Callable[[str, str], object]) -> Any:
     return field(default=default, metadata={"parse": parse})
+
+
+def _definition(name: str) -> Any:
+    """A setting as Kafka defines it."""
+    definition = BROKER[name]
+    return _setting(definition.parse(definition.default or ""), lambda _, text: definition.parse(text))
 
 
 def _parse_ratio(name: str, text: str) -> float:
@@ -53,21 +62,49 @@ class BrokerSettings:
     log_cleaner_backoff_ms: int = _integer(15_000, 0, MAX_LONG)
     log_cleaner_min_cleanable_ratio: float = _setting(0.5, _parse_ratio)
     log_cleaner_delete_retention_ms: int = _integer(86_400_000, 0, MAX_LONG)
+    auto_create_topics_enable: bool = _definition("auto.create.topics.enable")
+    group_coordinator_rebalance_protocols: tuple[str, ...] = _definition(
+        "group.coordinator.rebalance.protocols"
+    )
+    given: Mapping[str, str] = field(default_factory=dict)
+    """Every setting that was given, as a text: those above, the coordinator's, and all others that Kafka knows."""
 
 
-BROKER_SETTINGS: Mapping[str, Any] = {each.name.replace("_", "."): each for each in fields(BrokerSettings)}
+BROKER_SETTINGS: Mapping[str, Any] = {
+    each.name.replace("_", "."): each for each in fields(BrokerSettings) if each.metadata
+}
 """By the name that a broker gives them."""
+OURS = frozenset((*BROKER_SETTINGS, *Config.names()))
+"""The settings that are parsed here; a few of them no broker knows."""
 
 
 def parse_settings(settings: Mapping[str, str]) -> tuple[BrokerSettings, Config]:
     """Settings by the names that a broker gives them. :raises InvalidSetting: with what is wrong"""
+    check_known(settings, OURS)
+    for name, text in settings.items():
+        if name in FEATURES:
+            parse_level(name, text)
+        elif name in BROKER and name not in OURS:
+            BROKER[name].parse(text)
     own = {
         BROKER_SETTINGS[name].name: BROKER_SETTINGS[name].metadata["parse"](name, text)
-        for name, text in settings.items()
+        for name, text in {**_of_synonyms(settings), **settings}.items()
         if name in BROKER_SETTINGS
     }
-    rest = {name: text for name, text in settings.items() if name not in BROKER_SETTINGS}
-    return BrokerSettings(**own), Config.parse(rest)
+    of_groups = {name: text for name, text in settings.items() if name in Config.names()}
+    return BrokerSettings(**own, given=dict(settings)), Config.parse(of_groups)
+
+
+_SYNONYMS = {"log.roll.hours": ("log.roll.ms", 3_600_000), "broker.id": ("node.id", 1)}
+"""A setting and how many of its units are one of the synonym's, which counts where the setting is not given."""
+
+
+def _of_synonyms(settings: Mapping[str, str]) -> Mapping[str, str]:
+    return {
+        name: str(int(settings[synonym]) * units)
+        for synonym, (name, units) in _SYNONYMS.items()
+        if synonym in settings
+    }
 
 
 def parse_topics(topics: Mapping[str, str]) -> dict[str, int]:

@@ -28,10 +28,29 @@ def listen_address(text: str) -> tuple[str, int]:
         raise UsageError(str(error)) from None
 
 
+def given_settings(config_file: Path | None, config: Sequence[str]) -> dict[str, str]:
+    """The settings of a broker's properties file under those of `name=value`. UsageError says what is wrong."""
+    settings: dict[str, str] = {}
+    if config_file is not None:
+        from wire.java_properties import BadProperty, parse_properties
+
+        try:
+            entries = parse_properties(config_file.read_text(encoding="utf-8"))
+        except BadProperty as error:
+            raise UsageError(f"{config_file}, line {error.line}: {error}") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{config_file} cannot be read: {error}") from None
+        settings = {entry.key: entry.value for entry in entries}
+    return {**settings, **_pairs(config)}
+
+
 def prepare_cluster(
-    config: Sequence[str], topics: Sequence[str], data: Path | None = None, fsync: FsyncPolicy | None = None
+    given: Mapping[str, str],
+    topics: Sequence[str],
+    data: Path | None = None,
+    fsync: FsyncPolicy | None = None,
 ) -> Cluster:
-    """A cluster with settings (`name=value`) and topics (`name` or `name:partitions`), which goes on from `data`.
+    """A cluster with settings by name and topics (`name` or `name:partitions`), which goes on from `data`.
 
     UsageError says what is wrong with the words. :raises StorageError: :raises DamagedLog: with the directory
     """
@@ -41,7 +60,7 @@ def prepare_cluster(
     if fsync is not None and data is None:
         raise UsageError("--fsync is for a data directory; give one with --data")
     try:
-        settings, of_groups = parse_settings(_pairs(config))
+        settings, of_groups = parse_settings(given)
         wanted = parse_topics(_parted(topics))
     except InvalidSetting as error:
         raise UsageError(str(error)) from None
@@ -59,6 +78,14 @@ def prepare_cluster(
         opened.abandon()
         raise
     return cluster
+
+
+def what_has_no_effect(given: Mapping[str, str]) -> list[str]:
+    """What is to be said of settings of a broker that change nothing here, a line each."""
+    from coordinator.configs.known import without_effect
+    from coordinator.server.settings import OURS
+
+    return list(without_effect(given, OURS))
 
 
 def what_was_recovered(data: Path, recovered: Recovered, seconds: float) -> list[str]:

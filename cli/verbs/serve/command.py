@@ -18,6 +18,9 @@ def serve(
         list[str] | None,
         option("--config", "A broker setting, such as group.max.size=100; repeatable.", "NAME=VALUE"),
     ] = None,
+    config_file: Annotated[
+        Path | None, option("--config-file", "A broker's server.properties; --config wins over it.", "FILE")
+    ] = None,
     topic: Annotated[
         list[str] | None, option("--topic", "A topic that is there from the start.", "NAME[:PARTITIONS]")
     ] = None,
@@ -41,12 +44,21 @@ def serve(
     from time import monotonic
 
     from cli.output import notice, write_out
-    from cli.verbs.serve.action import listen_address, prepare_cluster, what_was_recovered
+    from cli.verbs.serve.action import (
+        given_settings,
+        listen_address,
+        prepare_cluster,
+        what_has_no_effect,
+        what_was_recovered,
+    )
     from coordinator.server.listener import serve as serve_clients
 
     host, port = listen_address(listen)
+    given = given_settings(config_file, config or [])
     began = monotonic()
-    cluster = prepare_cluster(config or [], topic or [], data, fsync)
+    cluster = prepare_cluster(given, topic or [], data, fsync)
+    for line in what_has_no_effect(given):
+        notice(line)
     if data is None or cluster.recovered is None:
         notice("groups, offsets and topics are kept in memory only, and end with this process")
     else:

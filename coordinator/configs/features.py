@@ -1,0 +1,120 @@
+"""The features of the cluster and the levels at which they are finalised (KIP-584, KIP-1022).
+
+Those of share and streams groups, and of replication, are left out: nothing here has them. Level 0 is off. Turning
+`group.version` off leaves consumer groups as they are: no member is answered any more, and their sessions end.
+
+Source: FeatureControlManager.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+from coordinator.errors import InvalidSetting, RequestRefused
+from wire.errors import ErrorCode
+
+GROUP_VERSION = "group.version"
+METADATA_VERSION = "metadata.version"
+TRANSACTION_VERSION = "transaction.version"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """The levels that can be had, and the one that a new cluster has."""
+
+    lowest: int
+    highest: int
+    default: int
+
+
+FEATURES: Mapping[str, Feature] = {
+    GROUP_VERSION: Feature(lowest=0, highest=1, default=1),
+    METADATA_VERSION: Feature(lowest=7, highest=30, default=30),
+    TRANSACTION_VERSION: Feature(lowest=0, highest=2, default=2),
+}
+"""As Kafka 4.3.1 has them."""
+
+
+class UpgradeType(IntEnum):
+    """What an update may do (FeatureUpdate.UpgradeType)."""
+
+    UPGRADE = 1
+    SAFE_DOWNGRADE = 2
+    UNSAFE_DOWNGRADE = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureUpdate:
+    """The level that a feature is to have; `type` is a number that a client has sent."""
+
+    name: str
+    level: int
+    type: int
+
+
+class Features:
+    """The levels at which features are finalised."""
+
+    def __init__(self, levels: Mapping[str, int]) -> None:
+        """`levels` are those that differ from a new cluster's."""
+        self.levels = {name: levels.get(name, feature.default) for name, feature in FEATURES.items()}
+        self.epoch = 1
+        """Grows with every change."""
+
+    def check(self, updates: Iterable[FeatureUpdate]) -> Mapping[str, int]:
+        """The new levels. :raises RequestRefused: one of the updates is not possible"""
+        wanted = {}
+        for update in updates:
+            why = self._refusal(update)
+            if why is not None:
+                raise RequestRefused(
+                    ErrorCode.INVALID_UPDATE_VERSION,
+                    f"The update failed for all features since the following feature had an error: {why}",
+                )
+            wanted[update.name] = update.level
+        return wanted
+
+    def become(self, levels: Mapping[str, int]) -> None:
+        """Take levels that `check` has given."""
+        after = {**self.levels, **levels}
+        if after != self.levels:
+            self.levels = after
+            self.epoch += 1
+
+    def _refusal(self, update: FeatureUpdate) -> str | None:
+        invalid = f"Invalid update version {update.level} for feature {update.name}."
+        feature = FEATURES.get(update.name)
+        if update.type not in list(UpgradeType):
+            return f"{invalid} The controller does not support the given upgrade type."
+        if update.level < 0:
+            return f"{invalid} A feature version cannot be less than 0."
+        if feature is None:
+            return f"{invalid} Local controller 1 does not support this feature."
+        if not feature.lowest <= update.level <= feature.highest:
+            return f"{invalid} Local controller 1 only supports versions {feature.lowest}-{feature.highest}"
+        current = self.levels[update.name]
+        if update.level >= current:
+            return None
+        if update.type == UpgradeType.UPGRADE:
+            return (
+                f"{invalid} Can't downgrade the version of this feature without setting the upgrade type to either "
+                "safe or unsafe downgrade."
+            )
+        if update.name == METADATA_VERSION:
+            why = (
+                "Refusing to perform the requested downgrade because it might delete metadata information."
+                if update.type == UpgradeType.SAFE_DOWNGRADE
+                else "Unsafe metadata downgrade is not supported in this version."
+            )
+            return f"Unsupported metadata.version downgrade from {current} to {update.level}. {why}"
+        return None
+
+
+def parse_level(name: str, text: str) -> int:
+    """The level of a feature from its text. :raises InvalidSetting:"""
+    feature = FEATURES[name]
+    if not text.strip().isdecimal() or not feature.lowest <= int(text) <= feature.highest:
+        raise InvalidSetting(f"{name} is a number from {feature.lowest} to {feature.highest}, not {text!r}")
+    return int(text)

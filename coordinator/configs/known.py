@@ -1,0 +1,81 @@
+"""Which settings of a broker's properties file mean something here, and what is said of the others.
+
+A broker ignores names that it does not know; here they are refused, as most of them are slips of the pen.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Iterator
+
+from coordinator.configs.definitions import BROKER, TOPIC
+from coordinator.configs.features import FEATURES
+from coordinator.errors import InvalidSetting
+
+EFFECTIVE_OF_TOPICS = (
+    "cleanup.policy",
+    "compression.type",
+    "max.message.bytes",
+    "message.timestamp.after.max.ms",
+    "message.timestamp.before.max.ms",
+    "message.timestamp.type",
+    "min.insync.replicas",
+    "retention.bytes",
+    "retention.ms",
+    "segment.bytes",
+    "segment.ms",
+)
+"""The settings of topics that count for their records."""
+_EFFECTIVE = {
+    "auto.create.topics.enable",
+    "broker.id",
+    "group.coordinator.rebalance.protocols",
+    *(
+        each
+        for name in EFFECTIVE_OF_TOPICS
+        for of in TOPIC[name].synonyms
+        for each in (of, *BROKER[of].synonyms)
+    ),
+}
+_SECURITY = ("ssl.", "sasl.", "security.", "listener.", "authorizer.", "super.users", "allow.everyone.")
+"""How settings begin that are about who may do what."""
+_OF_PLUGINS = ("rsm.config.", "rlmm.config.", "config.providers.", "metrics.", "confluent.")
+_OTHER_RELEASES = (
+    # 4.4
+    "errors.deadletterqueue.", "group.consumer.assignor.offload.enable", "group.share.assignor.offload.enable",
+    "group.share.dlq.manager.class.name", "group.streams.", "log.remote.copy.lag.", "max.decompressed.message.bytes",
+    # before 4.0
+    "broker.id.generation.enable", "control.plane.listener.name", "group.coordinator.new.enable",
+    "inter.broker.protocol.version", "log.message.downconversion.enable", "log.message.format.version",
+    "log.message.timestamp.difference.max.ms", "offsets.commit.required.acks", "password.encoder.",
+    "reserved.broker.max.id", "zookeeper.",
+)  # fmt: skip
+"""How settings begin that Kafka 4.3 does not know and others do."""
+_INSTEAD = {
+    "listeners": "--listen",
+    "advertised.listeners": "--listen",
+    "log.dirs": "--data",
+    "log.dir": "--data",
+}
+
+
+def check_known(names: Iterable[str], ours: Collection[str]) -> None:
+    """`ours` may be more than Kafka knows. :raises InvalidSetting: for an unknown name, with the nearest known one"""
+    taken = (*_SECURITY, *_OF_PLUGINS, *_OTHER_RELEASES)
+    for name in names:
+        if not (name in BROKER or name in ours or name in FEATURES or name.startswith(taken)):
+            near = difflib.get_close_matches(name, (*BROKER, *ours, *FEATURES), n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise InvalidSetting(f"{name} is no setting of a broker{hint}")
+
+
+def without_effect(names: Iterable[str], ours: Collection[str]) -> Iterator[str]:
+    """What is to be said of settings that a broker knows and that change nothing here."""
+    idle = []
+    for name in names:
+        if name in _INSTEAD:
+            yield f"{name} has no effect here: use {_INSTEAD[name]}"
+        elif not (name in _EFFECTIVE or name in ours or name in FEATURES or name.startswith(_SECURITY)):
+            idle.append(name)
+    if idle:
+        yield f"without effect here: {', '.join(idle)}"

@@ -1,0 +1,78 @@
+"""What counts for a topic: its own settings, then the broker's, the finest unit first."""
+
+from __future__ import annotations
+
+import pytest
+
+from coordinator.configs.brokers import ALL, BrokerConfigs, ConfigSource
+from coordinator.configs.topics import TopicConfigs
+from coordinator.errors import InvalidSetting
+
+RETENTION = "retention.ms"
+
+
+def configs(**static: str) -> tuple[BrokerConfigs, TopicConfigs]:
+    brokers = BrokerConfigs({name.replace("_", "."): text for name, text in static.items()}, {})
+    return brokers, TopicConfigs(brokers, 1, {})
+
+
+def test_nothing_set_is_kafkas_default() -> None:
+    _, topics = configs()
+    assert topics.of("t")[RETENTION] == 604_800_000
+    assert topics.of("t")["cleanup.policy"] == ("delete",)
+    assert "internal.segment.bytes" not in topics.of("t")
+    assert topics.synonyms("t", RETENTION) == ()
+
+
+@pytest.mark.parametrize(
+    ("static", "retention"),
+    [
+        ({"log_retention_hours": "2"}, 7_200_000),
+        ({"log_retention_hours": "2", "log_retention_minutes": "3"}, 180_000),
+        ({"log_retention_hours": "2", "log_retention_minutes": "3", "log_retention_ms": "4"}, 4),
+        ({"log_retention_hours": "-1"}, -1),
+    ],
+)
+def test_the_finest_unit_counts(static: dict[str, str], retention: int) -> None:
+    assert configs(**static)[1].of("t")[RETENTION] == retention
+
+
+def test_a_change_of_the_broker_counts_for_topics_without_a_setting_of_their_own() -> None:
+    brokers, topics = configs(log_retention_hours="2")
+    topics.set("own", {RETENTION: "5"})
+    before = topics.of("t")
+    assert topics.of("t") is before
+    brokers.set(ALL, {"log.retention.ms": "8"})
+    assert (topics.of("t")[RETENTION], topics.of("own")[RETENTION]) == (8, 5)
+    brokers.set("1", {"log.retention.ms": "7"})
+    assert topics.of("t")[RETENTION] == 7
+    assert [(each.name, each.value, each.source) for each in topics.synonyms("own", RETENTION)] == [
+        ("retention.ms", "5", ConfigSource.TOPIC),
+        ("log.retention.ms", "7", ConfigSource.DYNAMIC_BROKER),
+        ("log.retention.ms", "8", ConfigSource.DYNAMIC_DEFAULT_BROKER),
+        ("log.retention.hours", "2", ConfigSource.STATIC_BROKER),
+        ("log.retention.hours", "168", ConfigSource.DEFAULT),
+    ]
+    topics.set("own", {})
+    assert topics.of("own")[RETENTION] == 7
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ({"nope": "1"}, "Unknown topic config name: nope"),
+        (
+            {"min.compaction.lag.ms": "10", "max.compaction.lag.ms": "5"},
+            "conflict topic config setting min.compaction.lag.ms (10) > max.compaction.lag.ms (5)",
+        ),
+        (
+            {"remote.storage.enable": "true"},
+            "Tiered Storage functionality is disabled in the broker. "
+            "Topic cannot be configured with remote log storage.",
+        ),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(values: dict[str, str], why: str) -> None:
+    with pytest.raises(InvalidSetting) as refused:
+        configs()[1].check(values)
+    assert str(refused.value) == why
