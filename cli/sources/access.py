@@ -9,16 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from migration.access import Access, AccessEntry, ResourceKind
+from wire.acls import WILDCARD, Operation, PatternType, Permission, ResourceType
 from wire.client.client import KafkaClient
 from wire.client.errors import KafkaError, WireError
-from wire.client.settings import OPERATIONS, AclResource
 from wire.errors import ErrorCode
 
-_KINDS = {AclResource.TOPIC: ResourceKind.TOPIC, AclResource.GROUP: ResourceKind.GROUP}
-_EVERY_HOST = "*"
-_ALLOW = 3
-_LITERAL, _PREFIXED = 3, 4
-"""Of PatternType."""
+_KINDS = {ResourceType.TOPIC: ResourceKind.TOPIC, ResourceType.GROUP: ResourceKind.GROUP}
+_NAMES = {operation.value: operation.name for operation in Operation}
 
 
 def read_access(client: KafkaClient) -> Access:
@@ -44,16 +41,16 @@ def read_access(client: KafkaClient) -> Access:
 
 def _is_certain(resource: Any, acl: Any) -> bool:
     """Where the members run is not known: an ALLOW from some hosts only is none, a DENY is one."""
-    is_known = resource.pattern_type in (_LITERAL, _PREFIXED)
-    return acl.permission_type != _ALLOW or (acl.host == _EVERY_HOST and is_known)
+    is_known = resource.pattern_type in (PatternType.LITERAL, PatternType.PREFIXED)
+    return acl.permission_type != Permission.ALLOW or (acl.host == WILDCARD and is_known)
 
 
 def _entry(kind: ResourceKind, resource: Any, acl: Any) -> AccessEntry:
     return AccessEntry(
         kind=kind,
         name=resource.resource_name,
-        is_prefix=resource.pattern_type == _PREFIXED,
+        is_prefix=resource.pattern_type == PatternType.PREFIXED,
         principal=acl.principal,
-        operation=OPERATIONS.get(acl.operation, "UNKNOWN"),
-        allows=acl.permission_type == _ALLOW,
+        operation=_NAMES.get(acl.operation, "UNKNOWN"),
+        allows=acl.permission_type == Permission.ALLOW,
     )

@@ -31,6 +31,7 @@ from typing import Any, TypeVar, cast
 from coordinator.server.caller import Session
 from coordinator.server.dispatch import LONG_BYTES, Dispatcher, understand
 from coordinator.server.exchange import PeerFault
+from coordinator.server.security.sasl import Reply
 from wire.messages.framing import LENGTH_BYTES, MAX_FRAME_BYTES, frame
 from wire.messages.reader import DecodeError
 
@@ -146,7 +147,7 @@ class ClientConnection(asyncio.Protocol):
         if peer is None or not self._connections.add(self):
             self._transport.abort()
             return
-        self._session = self._dispatcher.session(as_java_shows(peer[0]), self.drop)
+        self._session = self._dispatcher.session(as_java_shows(peer[0]), transport.get_extra_info("peercert"))
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
     def data_received(self, data: bytes) -> None:
@@ -164,7 +165,10 @@ class ClientConnection(asyncio.Protocol):
         """Keep the connection for answers that are under way."""
         self._has_sent_all = True
         self._feed_end()
-        return self._is_held()
+        is_encrypted = (
+            self._transport.get_extra_info("sslcontext") is not None
+        )  # TLS has no half of a connection
+        return self._is_held() and not is_encrypted
 
     def connection_lost(self, _: Exception | None) -> None:
         self._is_lost = True
@@ -219,6 +223,8 @@ class ClientConnection(asyncio.Protocol):
         if not 0 <= length <= MAX_FRAME_BYTES:
             raise PeerFault(f"a frame of {length} bytes is announced")
         if length > LONG_BYTES:
+            if not self._session.is_open:
+                raise PeerFault(f"a frame of {length} bytes is announced before the login")
             self._position = start
             self._hold_for(self._answer_long(length))
             return None
@@ -229,6 +235,10 @@ class ClientConnection(asyncio.Protocol):
         return received[start:end]
 
     def _answer(self, content: bytes) -> None:
+        reply = self._session.receive(content, _now_ms())
+        if reply is not None:
+            self._log_in(reply)
+            return
         answering = self._dispatcher.respond(understand(content), self._session)
         try:
             awaited = answering.send(None)
@@ -238,10 +248,24 @@ class ClientConnection(asyncio.Protocol):
             self._quiet_since = None
             self._hold_for(_resume(answering, awaited))
 
+    def _log_in(self, reply: Reply) -> None:
+        if reply.failed is None:
+            self._write(reply.answer)
+        else:
+            self._hold_for(self._turn_away(reply))
+
+    async def _turn_away(self, reply: Reply) -> None:
+        """Have who guesses passwords wait."""
+        await asyncio.sleep(self._dispatcher.failure_delay_s)
+        self._write(reply.answer)
+        raise PeerFault(f"the login failed: {reply.failed}")
+
     async def _answer_long(self, length: int) -> bytes | None:
         self._transport.pause_reading()
         async with self._connections.turns:
             content = await self._read_long(length)
+            if (reply := self._session.receive(content, _now_ms())) is not None:
+                raise PeerFault(str(reply.failed))
             incoming = await self._connections.in_thread(understand, content)
             del content
         self._quiet_since = None
@@ -322,6 +346,10 @@ class _LongRequest:
             raise ConnectionResetError
         with memoryview(self._content) as view:
             return bytes(view[: self._length]), bytes(view[self._length :])
+
+
+def _now_ms() -> int:
+    return time.monotonic_ns() // 1_000_000
 
 
 async def _resume(begun: Coroutine[Any, Any, T], awaited: Any) -> T:

@@ -116,7 +116,11 @@ class Listener:
         dispatcher = Dispatcher(cluster, broker, connections.aside)
         try:
             server = await asyncio.get_running_loop().create_server(
-                partial(ClientConnection, dispatcher, connections), host, port, backlog=BACKLOG
+                partial(ClientConnection, dispatcher, connections),
+                host,
+                port,
+                backlog=BACKLOG,
+                ssl=cluster.security.context,
             )
         except OSError:
             await connections.close()

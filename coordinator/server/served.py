@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeAlias
 
 from coordinator.server.apis import (
@@ -13,10 +12,10 @@ from coordinator.server.apis import (
     cluster,
     configs,
     consumer_groups,
-    faults,
     groups,
     log_records,
     offsets,
+    security,
     topics,
 )
 from coordinator.server.exchange import Exchange
@@ -37,10 +36,16 @@ from wire.messages.schemas.cluster import (
     METADATA,
 )
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE, CONSUMER_GROUP_HEARTBEAT
-from wire.messages.schemas.faults import FAULT_CLIENT, KOHORT_FAULT
 from wire.messages.schemas.groups import DELETE_GROUPS, FIND_COORDINATOR, LIST_GROUPS
 from wire.messages.schemas.log_records import FETCH, INIT_PRODUCER_ID, PRODUCE
 from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_DELETE, OFFSET_FETCH
+from wire.messages.schemas.security import (
+    CREATE_ACLS,
+    DELETE_ACLS,
+    DESCRIBE_ACLS,
+    SASL_AUTHENTICATE,
+    SASL_HANDSHAKE,
+)
 from wire.messages.schemas.topics import CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS
 
 WITH_SOFTWARE = 3
@@ -91,10 +96,9 @@ async def api_versions(exchange: Exchange) -> Mapping[str, Any]:
     if exchange.version >= WITH_SOFTWARE and not _is_valid(request):
         return {"error_code": ErrorCode.INVALID_REQUEST, "api_keys": ()}
     group_version = {"name": "group.version"}
-    is_own = exchange.caller.client_id == FAULT_CLIENT
     return {
         "error_code": ErrorCode.NONE,
-        "api_keys": [_versions(api) for api in (*SERVED.values(), *(OWN.values() if is_own else ()))],
+        "api_keys": [_versions(api) for api in SERVED.values()],
         "supported_features": [{**group_version, "min_version": 0, "max_version": 1}]
         if exchange.version >= SHOWS_MINIMUM_0
         else (),
@@ -126,11 +130,6 @@ def _served(
     )
 
 
-def apis_with_faults() -> frozenset[str]:
-    """The names of the APIs that faults can be about."""
-    return frozenset(each.api.name for each in SERVED.values())
-
-
 SERVED: Mapping[int, ServedApi] = {
     each.key: each
     for each in (
@@ -147,11 +146,16 @@ SERVED: Mapping[int, ServedApi] = {
         _served(SYNC_GROUP, classic_groups.sync_group),
         _served(DESCRIBE_GROUPS, classic_groups.describe_groups, grows=True),
         _served(LIST_GROUPS, groups.list_groups, grows=True),
+        _served(SASL_HANDSHAKE, security.sasl_handshake),
         _served(API_VERSIONS, api_versions, newest=4),
         _served(CREATE_TOPICS, topics.create_topics),
         _served(DELETE_TOPICS, topics.delete_topics),
         _served(INIT_PRODUCER_ID, log_records.init_producer_id),
+        _served(DESCRIBE_ACLS, security.describe_acls, grows=True),
+        _served(CREATE_ACLS, security.create_acls),
+        _served(DELETE_ACLS, security.delete_acls, grows=True),
         _served(DESCRIBE_CONFIGS, configs.describe_configs),
+        _served(SASL_AUTHENTICATE, security.sasl_authenticate),
         _served(CREATE_PARTITIONS, topics.create_partitions),
         _served(DELETE_GROUPS, groups.delete_groups, newest=2),
         _served(INCREMENTAL_ALTER_CONFIGS, configs.incremental_alter_configs),
@@ -161,8 +165,4 @@ SERVED: Mapping[int, ServedApi] = {
         _served(CONSUMER_GROUP_DESCRIBE, consumer_groups.consumer_group_describe, grows=True),
     )
 }
-"""Kafka's, by key."""
-OWN: Mapping[int, ServedApi] = {
-    each.key: each for each in (_served(KOHORT_FAULT, partial(faults.kohort_fault, apis_with_faults)),)
-}
-"""Kohort's own, by key: they are listed to no other client than the one that is made for them."""
+"""By key."""

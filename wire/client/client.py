@@ -46,9 +46,10 @@ from wire.client.steps import Deadline, Expired, SocketWait, Steps, run, run_all
 from wire.errors import ErrorCode, Failure
 
 if TYPE_CHECKING:
+    from wire import acls
     from wire.client.first_records import FirstRecords
     from wire.client.offsets import NewOffset, Outcomes
-    from wire.client.settings import AclResource, ResourceType
+    from wire.client.settings import ResourceType
     from wire.messages.definition import Api
 
 
@@ -189,7 +190,7 @@ class KafkaClient:
         ask = partial(describe_configs, kind)
         return self.ask_nodes(names, ask) if kind is ResourceType.BROKER else self.ask_home(names, ask)
 
-    def describe_acls(self, kind: AclResource) -> tuple[Any, ...]:
+    def describe_acls(self, kind: acls.ResourceType) -> tuple[Any, ...]:
         """All topics or groups, or patterns of them, with their access control entries.
 
         :raises KafkaError: without an authorizer (SECURITY_DISABLED), and for who may not ask

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
+from wire import acls
+from wire.acls import Operation
 from wire.client.connection import Connection
 from wire.client.errors import batches, refused
 from wire.client.steps import Deadline, Steps
@@ -56,12 +58,6 @@ def _configs(result: Any) -> dict[str, Any] | Failure:
     return {config.name: config for config in result.configs}
 
 
-OPERATIONS = {
-    2: "ALL", 3: "READ", 4: "WRITE", 5: "CREATE", 6: "DELETE", 7: "ALTER", 8: "DESCRIBE", 9: "CLUSTER_ACTION",
-    10: "DESCRIBE_CONFIGS", 11: "ALTER_CONFIGS", 12: "IDEMPOTENT_WRITE", 13: "CREATE_TOKENS", 14: "DESCRIBE_TOKENS",
-    15: "TWO_PHASE_COMMIT",
-}  # fmt: skip
-"""Names by the numbers of AclOperation."""
 _NOT_ASKED_FOR = -(2**31)
 
 
@@ -69,33 +65,24 @@ def operations_in(bits: int) -> tuple[str, ...] | None:
     """The operations whose numbers are set bits (`authorizedOperations`); None where the broker does not say."""
     if bits == _NOT_ASKED_FOR:
         return None
-    return tuple(name for number, name in OPERATIONS.items() if bits >> number & 1)
+    return tuple(one.name for one in Operation if one >= Operation.ALL and bits >> one & 1)
 
 
-class AclResource(Enum):
-    """What entries are about, in the numbers of the protocol (ResourceType)."""
-
-    TOPIC = 2
-    GROUP = 3
-
-
-_ANY = 1
-"""Any pattern type, operation or permission."""
-
-
-def describe_acls(kind: AclResource, connection: Connection, deadline: Deadline) -> Steps[tuple[Any, ...]]:
+def describe_acls(
+    kind: acls.ResourceType, connection: Connection, deadline: Deadline
+) -> Steps[tuple[Any, ...]]:
     """Ask a broker for all entries of a kind of resource: resources, and in each its `acls`.
 
     :raises KafkaError: SECURITY_DISABLED (54) without an authorizer, CLUSTER_AUTHORIZATION_FAILED (31)
     """
     request = {
-        "resource_type_filter": kind.value,
+        "resource_type_filter": kind,
         "resource_name_filter": None,
-        "pattern_type_filter": _ANY,
+        "pattern_type_filter": acls.PatternType.ANY,
         "principal_filter": None,
         "host_filter": None,
-        "operation": _ANY,
-        "permission_type": _ANY,
+        "operation": Operation.ANY,
+        "permission_type": acls.Permission.ANY,
     }
     (response,) = yield from connection.ask(DESCRIBE_ACLS, [request], deadline)
     if response.error_code:

@@ -144,12 +144,13 @@ def context(settings: TlsSettings) -> ssl.SSLContext:
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     made.check_hostname = settings.verify_certificate and settings.verify_hostname
     made.verify_mode = ssl.CERT_REQUIRED if settings.verify_certificate else ssl.CERT_NONE
-    _trust(made, settings)
-    _identify(made, settings)
+    trust(made, settings)
+    identify(made, settings)
     return made
 
 
-def _trust(made: ssl.SSLContext, settings: TlsSettings) -> None:
+def trust(made: ssl.SSLContext, settings: TlsSettings) -> None:
+    """Have the certificates of peers checked. :raises TlsFailed: those of the authorities cannot be read"""
     if settings.ca_path is None and settings.ca_pem is None:
         made.load_default_certs()
         return
@@ -160,7 +161,8 @@ def _trust(made: ssl.SSLContext, settings: TlsSettings) -> None:
         raise TlsFailed(f"{where}: no PEM certificates can be read ({_text(error)})") from None
 
 
-def _identify(made: ssl.SSLContext, settings: TlsSettings) -> None:
+def identify(made: ssl.SSLContext, settings: TlsSettings) -> None:
+    """Give a context its own certificate and key. :raises TlsFailed: they cannot be read"""
     if settings.certificate_path is None and settings.certificate_pem is None:
         return
     password = settings.key_password.reveal() if settings.key_password else ""
@@ -174,7 +176,7 @@ def _identify(made: ssl.SSLContext, settings: TlsSettings) -> None:
         except (OSError, ValueError) as error:
             where = settings.key_path or settings.certificate_path or "the inline key"
             raise TlsFailed(
-                f"{where}: the client's certificate and key cannot be loaded ({_text(error)}). "
+                f"{where}: the certificate and the key cannot be loaded ({_text(error)}). "
                 "Check that both are PEM, belong together, and ssl.key.password fits."
             ) from None
 

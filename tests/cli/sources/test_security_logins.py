@@ -202,7 +202,7 @@ KEPT_OUT: dict[str, tuple[Kept, int, str]] = {
     "a wrong pass phrase": (
         at("MUTUAL", "security.protocol=SSL\nCA\nssl.certificate.location=FILES/client.pem\n"
            "ssl.key.location=FILES/client.encrypted.key\nssl.key.password=wrong-secret\n"),
-        3, "the client's certificate and key cannot be loaded",
+        3, "the certificate and the key cannot be loaded",
     ),
     "plaintext to TLS": (
         at("SSL", "security.protocol=PLAINTEXT\n"),

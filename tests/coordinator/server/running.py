@@ -9,15 +9,20 @@ from contextlib import asynccontextmanager, suppress
 from coordinator.server.broker import Broker
 from coordinator.server.cluster import Cluster
 from coordinator.server.listener import Listener
+from coordinator.server.security.security import Security
 from coordinator.server.settings import parse_settings
 
 HOST = "127.0.0.1"
 
 
 @asynccontextmanager
-async def running(settings: Mapping[str, str] | None = None) -> AsyncIterator[Broker]:
+async def running(
+    settings: Mapping[str, str] | None = None, security: Security | None = None
+) -> AsyncIterator[Broker]:
     """A cluster of one broker, which listens on a free port: `broker.port`."""
-    cluster = Cluster(*parse_settings({"group.initial.rebalance.delay.ms": "0", **(settings or {})}))
+    cluster = Cluster(
+        *parse_settings({"group.initial.rebalance.delay.ms": "0", **(settings or {})}), security=security
+    )
     listener = await Listener.open(cluster, cluster.controller, HOST, 0)
     cluster.start()
     try:

@@ -41,6 +41,8 @@ SAID = re.compile(
     r"Group .* timer has no effect: .*|"
 )
 CLOSED, PARKED = "closed", "parked"
+CLOSING = frozenset({"Produce", "DescribeAcls", "CreateAcls", "DeleteAcls"})
+"""A producer that wants no answer is told that way; so is, as by Kafka, whose ACL has numbers that are not known."""
 VERSIONS = [
     (served.api, version)
     for served in SERVED.values()
@@ -151,8 +153,7 @@ def test_the_ends_of_every_field(served: Served, seed: int) -> None:
             answered += 1
             assert -1 not in set(errors_of(plain(decoded(response_type(api.name, version), answer))))
         elif answer == CLOSED:
-            # A producer that wants no answer is told that way.
-            assert api.name == "Produce", f"{api.name} {version}"
+            assert api.name in CLOSING, f"{api.name} {version}"
     assert answered > len(asked) * 3 / 4
 
 

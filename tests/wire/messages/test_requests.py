@@ -28,12 +28,20 @@ from wire.messages.schemas.cluster import API_VERSIONS, METADATA
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_HEARTBEAT
 from wire.messages.schemas.groups import DELETE_GROUPS, LIST_GROUPS
 from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_FETCH
-from wire.messages.schemas.security import DESCRIBE_ACLS, SASL_AUTHENTICATE, SASL_HANDSHAKE
+from wire.messages.schemas.security import (
+    CREATE_ACLS,
+    DELETE_ACLS,
+    DESCRIBE_ACLS,
+    SASL_AUTHENTICATE,
+    SASL_HANDSHAKE,
+)
 from wire.messages.schemas.share_groups import DESCRIBE_SHARE_GROUP_OFFSETS, SHARE_GROUP_DESCRIBE
 from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 from wire.messages.writer import write_varint
 
 ONLY_SENT = (
+    CREATE_ACLS,
+    DELETE_ACLS,
     DESCRIBE_ACLS,
     SASL_HANDSHAKE,
     SASL_AUTHENTICATE,

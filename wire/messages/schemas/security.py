@@ -46,3 +46,49 @@ DESCRIBE_ACLS = api("""
                 operation int8
                 permissionType int8
 """)
+
+CREATE_ACLS = api("""
+    CreateAcls 30 1-3 flexible=2 since=2.0
+    request
+        creations {}[]
+            resourceType int8
+            resourceName string
+            resourcePatternType int8 default=3
+            principal string
+            host string
+            operation int8
+            permissionType int8
+    response
+        throttleTimeMs int32 default=0
+        results {}[]
+            errorCode int16
+            errorMessage string null
+""")
+
+DELETE_ACLS = api("""
+    DeleteAcls 31 1-3 flexible=2 since=2.0
+    request
+        filters {}[]
+            resourceTypeFilter int8
+            resourceNameFilter string null
+            patternTypeFilter int8 default=3
+            principalFilter string null
+            hostFilter string null
+            operation int8
+            permissionType int8
+    response
+        throttleTimeMs int32 default=0
+        filterResults {}[]
+            errorCode int16
+            errorMessage string null
+            matchingAcls {}[]
+                errorCode int16
+                errorMessage string null
+                resourceType int8
+                resourceName string
+                patternType int8 default=3
+                principal string
+                host string
+                operation int8
+                permissionType int8
+""")

@@ -1,0 +1,194 @@
+"""Logging in where no login is due, and access control lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from coordinator.server.apis.fields import by_topic
+from coordinator.server.exchange import Exchange, PeerFault
+from wire.acls import (
+    CLUSTER_NAME,
+    OPERATIONS,
+    Acl,
+    AclFilter,
+    Operation,
+    PatternType,
+    Permission,
+    ResourceType,
+)
+from wire.errors import ErrorCode
+
+LOGGED_IN = "SaslAuthenticate request received after successful authentication"
+
+
+async def sasl_handshake(_: Exchange) -> Mapping[str, Any]:
+    """SaslHandshake v0–v1, of who has logged in, or need not: `security.sasl` answers the others."""
+    return {"error_code": ErrorCode.ILLEGAL_SASL_STATE, "mechanisms": ()}
+
+
+async def sasl_authenticate(_: Exchange) -> Mapping[str, Any]:
+    """SaslAuthenticate v0–v2, as `sasl_handshake`."""
+    return {"error_code": ErrorCode.ILLEGAL_SASL_STATE, "error_message": LOGGED_IN, "auth_bytes": b""}
+
+
+NO_AUTHORIZER_TO_DESCRIBE = "No Authorizer is configured on the broker"
+NO_AUTHORIZER = "No Authorizer is configured."
+NOT_AUTHORIZED = "Cluster authorization failed."
+
+
+def _refusal(exchange: Exchange, operation: Operation, message: str) -> tuple[int, str] | None:
+    """Why ACLs are not shown or changed; `message` is what is said where there is no authorizer."""
+    if not exchange.allows(operation, ResourceType.CLUSTER, CLUSTER_NAME):
+        return ErrorCode.CLUSTER_AUTHORIZATION_FAILED, NOT_AUTHORIZED
+    if exchange.cluster.security.authorizer is None:
+        return ErrorCode.SECURITY_DISABLED, message
+    return None
+
+
+async def describe_acls(exchange: Exchange) -> Mapping[str, Any]:
+    """DescribeAcls v1–v3: ACLs by resource."""
+    wanted = _filter(exchange.request)
+    authorizer = exchange.cluster.security.authorizer
+    refusal = _refusal(exchange, Operation.DESCRIBE, NO_AUTHORIZER_TO_DESCRIBE)
+    found = [] if refusal is not None or authorizer is None else authorizer.matching(wanted)
+    by_pattern = by_topic(((acl.resource_type, acl.name, acl.pattern), acl) for acl in found)
+    return {
+        **_judged(refusal),
+        "resources": [
+            {
+                "resource_type": kind,
+                "resource_name": name,
+                "pattern_type": pattern,
+                "acls": [_entry(acl) for acl in acls],
+            }
+            for (kind, name, pattern), acls in by_pattern
+        ],
+    }
+
+
+async def create_acls(exchange: Exchange) -> Mapping[str, Any]:
+    """CreateAcls v1–v3: all of the request that are right; one that is there already stays."""
+    authorizer = exchange.cluster.security.authorizer
+    refusal = _refusal(exchange, Operation.ALTER, NO_AUTHORIZER)
+    created, results = [], []
+    for asked in exchange.request.creations:
+        acl = _created(asked)
+        error = refusal or _fault(acl)
+        if error is None:
+            created.append(acl)
+        results.append(_judged(error))
+    if authorizer is not None and created:
+        authorizer.add(created)
+    return {"results": results}
+
+
+async def delete_acls(exchange: Exchange) -> Mapping[str, Any]:
+    """DeleteAcls v1–v3: what each filter means."""
+    authorizer = exchange.cluster.security.authorizer
+    refusal = _refusal(exchange, Operation.ALTER, NO_AUTHORIZER)
+    filters = [_filter(asked) for asked in exchange.request.filters]
+    found = [[] if authorizer is None or refusal else authorizer.matching(wanted) for wanted in filters]
+    if authorizer is not None:
+        authorizer.remove([acl for acls in found for acl in acls])
+    return {
+        "filter_results": [
+            _deleted(refusal or _unknown_filter(wanted), acls)
+            for wanted, acls in zip(filters, found, strict=True)
+        ]
+    }
+
+
+def _deleted(error: tuple[int, str] | None, acls: Sequence[Acl]) -> Mapping[str, Any]:
+    matching = [
+        {
+            **_judged(None),
+            "resource_type": acl.resource_type,
+            "resource_name": acl.name,
+            "pattern_type": acl.pattern,
+            **_entry(acl),
+        }
+        for acl in acls
+    ]
+    return {**_judged(error), "matching_acls": matching}
+
+
+def _judged(error: tuple[int, str] | None) -> Mapping[str, Any]:
+    code, message = error or (ErrorCode.NONE, "")
+    return {"error_code": code, "error_message": message}
+
+
+def _entry(acl: Acl) -> Mapping[str, Any]:
+    return {
+        "principal": acl.principal,
+        "host": acl.host,
+        "operation": acl.operation,
+        "permission_type": acl.permission,
+    }
+
+
+def _filter(asked: Any) -> AclFilter:
+    """:raises PeerFault: UNKNOWN is meant; Kafka ends the connection too"""
+    _refuse_unknown(
+        asked.resource_type_filter, asked.pattern_type_filter, asked.operation, asked.permission_type
+    )
+    return AclFilter(
+        resource_type=ResourceType(asked.resource_type_filter),
+        name=asked.resource_name_filter,
+        pattern=PatternType(asked.pattern_type_filter),
+        principal=asked.principal_filter,
+        host=asked.host_filter,
+        operation=Operation(asked.operation),
+        permission=Permission(asked.permission_type),
+    )
+
+
+def _created(asked: Any) -> Acl:
+    """:raises PeerFault: as `_filter`"""
+    _refuse_unknown(asked.resource_type, asked.resource_pattern_type, asked.operation, asked.permission_type)
+    return Acl(
+        resource_type=ResourceType(asked.resource_type),
+        name=asked.resource_name,
+        pattern=PatternType(asked.resource_pattern_type),
+        principal=asked.principal,
+        host=asked.host,
+        operation=Operation(asked.operation),
+        permission=Permission(asked.permission_type),
+    )
+
+
+def _refuse_unknown(*numbers: int) -> None:
+    if ResourceType.UNKNOWN in numbers:  # it is 0 of every kind
+        raise PeerFault("an ACL of what is UNKNOWN")
+
+
+def _unknown_filter(wanted: AclFilter) -> tuple[int, str] | None:
+    """AclControlManager.validateFilter."""
+    if ResourceType.UNKNOWN in (wanted.resource_type, wanted.pattern):
+        return ErrorCode.INVALID_REQUEST, "Unknown patternFilter."
+    if Operation.UNKNOWN in (wanted.operation, wanted.permission):
+        return ErrorCode.INVALID_REQUEST, "Unknown entryFilter."
+    return None
+
+
+def _fault(acl: Acl) -> tuple[int, str] | None:
+    """What is wrong with a new ACL, if anything (AclApis, AclControlManager.validateNewAcl)."""
+    message = None
+    if acl.resource_type is ResourceType.CLUSTER and acl.name != CLUSTER_NAME:
+        message = f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}"
+    elif not acl.name:
+        message = "Invalid empty resource name"
+    elif acl.resource_type not in OPERATIONS:
+        message = f"Invalid resourceType {acl.resource_type.name}"
+    elif acl.pattern not in (PatternType.LITERAL, PatternType.PREFIXED):
+        message = f"Invalid patternType {acl.pattern.name}"
+    elif acl.operation in (Operation.UNKNOWN, Operation.ANY):
+        message = f"Invalid operation {acl.operation.name}"
+    elif acl.permission not in (Permission.ALLOW, Permission.DENY):
+        message = f"Invalid permissionType {acl.permission.name}"
+    elif ":" not in acl.principal:
+        message = (
+            f"Could not parse principal from `{acl.principal}` "
+            "(no colon is present separating the principal type from the principal name)"
+        )
+    return None if message is None else (ErrorCode.INVALID_REQUEST, message)

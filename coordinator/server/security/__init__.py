@@ -1,0 +1,8 @@
+"""Who a client is and what it may do: TLS, SASL and ACLs, with the rules of Kafka's broker.
+
+authorizer           what access control entries (`wire.acls`) allow, as StandardAuthorizer does
+users, sasl          passwords, and the login of a connection, as SaslServerAuthenticator does
+tls                  contexts, and the principal of a certificate
+settings, file       the broker's settings, and the file of users and entries
+security             all of it, as the server has it
+"""

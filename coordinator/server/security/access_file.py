@@ -1,0 +1,209 @@
+"""The file of `kohort serve --access`: users with their passwords, and ACLs. docs/security.md has its keys.
+
+No message has a value of `users` in it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from groups.trees import INT64, Between, Malformed, Trees, shown
+from groups.yaml_files import TreeError, load_tree
+from wire.acls import (
+    CLUSTER_NAME,
+    OPERATIONS,
+    WILDCARD,
+    Acl,
+    Operation,
+    PatternType,
+    Permission,
+    ResourceType,
+)
+from wire.client.security import Secret
+
+FORMAT_VERSION = 1
+"""Raised only when an older Kohort would misread the file."""
+MAX_BYTES = 8 * 1024 * 1024
+_READABLE_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessFile:
+    """What such a file holds. `acls` is None where it has none: then everybody may do everything.
+
+    `warnings` are files that hold passwords and can be read by others, a sentence each.
+    """
+
+    passwords: Mapping[str, Secret] = field(default_factory=dict)
+    acls: tuple[Acl, ...] | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _User:
+    """Where the password of a user is: here, in a variable of the environment, or in a file."""
+
+    password: str | None = None
+    password_env: str | None = None
+    password_file: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    """ACLs about one resource, an ACL for each operation."""
+
+    principal: str
+    operations: tuple[str, ...]
+    host: str = WILDCARD
+    permission: str = Permission.ALLOW.name
+    topic: str | None = None
+    group: str | None = None
+    transactional_id: str | None = None
+    cluster: bool = False
+    pattern: str = PatternType.LITERAL.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    kohort: Annotated[int, Between(1, INT64)]
+    users: Mapping[str, _User] = field(default_factory=dict)
+    acls: tuple[_Entry, ...] | None = None
+
+
+_TREES = Trees(sparse=True)
+
+
+def read_access_file(path: Path, environment: Mapping[str, str] = os.environ) -> AccessFile:
+    """Read one. :raises TreeError: with the line and the field of what is wrong"""
+    text = _read(path)
+    tree = load_tree(path, text)
+    if not isinstance(tree, dict) or "kohort" not in tree:
+        raise TreeError(path, 1, "kohort", "missing: a file of users and ACLs begins with `kohort: 1`")
+    warnings = [] if not tree.get("users") else list(_warnings(path))
+    try:
+        read: _File = _TREES.read(_File, tree)
+        if read.kohort > FORMAT_VERSION:
+            message = (
+                f"format {read.kohort} is newer than this Kohort reads ({FORMAT_VERSION}); upgrade Kohort"
+            )
+            raise Malformed(message, "kohort")
+        passwords = {}
+        for name, user in read.users.items():
+            try:
+                passwords[name] = _password(path, user, environment, warnings)
+            except Malformed as error:
+                raise error.below(name).below("users") from None
+        acls = None if read.acls is None else tuple(_acls(read.acls))
+    except Malformed as error:
+        if error.path[:1] == ("users",):
+            error.message = error.message.partition(", found")[0]
+        raise TreeError.at(path, text, error) from None
+    return AccessFile(passwords=passwords, acls=acls, warnings=tuple(warnings))
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise TreeError(path, None, "", f"cannot be read: {error.strerror or error}") from None
+    if len(data) > MAX_BYTES:
+        raise TreeError(path, None, "", f"larger than {MAX_BYTES // 2**20} MiB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TreeError(path, None, "", f"not a text file in UTF-8 (byte {error.start})") from None
+
+
+def _warnings(path: Path) -> Iterator[str]:
+    if path.stat().st_mode & _READABLE_BY_OTHERS:
+        yield f"{path} holds passwords, and other users of this machine can read it: chmod 600 {path}"
+
+
+def _password(path: Path, user: _User, environment: Mapping[str, str], warnings: list[str]) -> Secret:
+    given = [
+        name for name in ("password", "password_env", "password_file") if getattr(user, name) is not None
+    ]
+    if len(given) != 1:
+        raise Malformed("wants one of password, password_env and password_file")
+    if user.password_env is not None:
+        if user.password_env not in environment:
+            raise Malformed("there is no such variable in the environment", "password_env")
+        password = environment[user.password_env]
+    elif user.password_file is not None:
+        file = path.parent / user.password_file
+        try:
+            password = file.read_text(encoding="utf-8").removesuffix("\n").removesuffix("\r")
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or "not a text file in UTF-8"
+            raise Malformed(f"{file} cannot be read: {why}", "password_file") from None
+        warnings += _warnings(file)
+    else:
+        password = user.password or ""
+    if not password:
+        raise Malformed("the password is empty", *given)
+    return Secret(password)
+
+
+def _acls(entries: tuple[_Entry, ...]) -> Iterator[Acl]:
+    for number, entry in enumerate(entries):
+        try:
+            yield from _acls_of(entry)
+        except Malformed as error:
+            raise error.below(number).below("acls") from None
+
+
+def _acls_of(entry: _Entry) -> Iterator[Acl]:
+    kind, name = _resource(entry)
+    if ":" not in entry.principal or entry.principal.startswith(":"):
+        raise Malformed(
+            f"expected TYPE:NAME, such as User:alice; found {shown(entry.principal)}", "principal"
+        )
+    pattern = _named(entry.pattern, (PatternType.LITERAL, PatternType.PREFIXED), "pattern")
+    if kind is ResourceType.CLUSTER and pattern is not PatternType.LITERAL:
+        raise Malformed("the cluster has one name; leave the pattern out", "pattern")
+    permission = _named(entry.permission, (Permission.ALLOW, Permission.DENY), "permission")
+    if not entry.operations:
+        raise Malformed("lists no operation", "operations")
+    for place, operation in enumerate(entry.operations):
+        yield Acl(
+            resource_type=kind,
+            name=name,
+            pattern=pattern,
+            principal=entry.principal,
+            host=entry.host,
+            operation=_named(operation, (Operation.ALL, *OPERATIONS[kind]), "operations", place),
+            permission=permission,
+        )
+
+
+def _resource(entry: _Entry) -> tuple[ResourceType, str]:
+    named = [
+        (kind, name)
+        for kind, name in (
+            (ResourceType.TOPIC, entry.topic),
+            (ResourceType.GROUP, entry.group),
+            (ResourceType.TRANSACTIONAL_ID, entry.transactional_id),
+            (ResourceType.CLUSTER, CLUSTER_NAME if entry.cluster else None),
+        )
+        if name is not None
+    ]
+    if len(named) != 1:
+        raise Malformed("wants one of topic, group, transactional_id and `cluster: true`")
+    if not named[0][1]:
+        raise Malformed("the name is empty", named[0][0].name.lower())
+    return named[0]
+
+
+def _named(text: str, among: tuple[Any, ...], *path: str | int) -> Any:
+    """The member of an enum of that name, in any case, as kafka-acls takes it."""
+    found = next((one for one in among if one.name == text.upper()), None)
+    if found is None:
+        names = ", ".join(one.name for one in among)
+        raise Malformed(f"expected one of {names}; found {shown(text)}", *path)
+    return found

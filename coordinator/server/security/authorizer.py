@@ -1,0 +1,138 @@
+"""What entries allow: the rules of Kafka's StandardAuthorizer.
+
+A DENY that matches beats every ALLOW. READ, WRITE, DELETE and ALTER allow DESCRIBE too, ALTER_CONFIGS allows
+DESCRIBE_CONFIGS; a DENY implies nothing. A super user may do everything. Where no entry names the resource, the
+setting `allow.everyone.if.no.acl.found` decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from wire.acls import (
+    OPERATIONS,
+    WILDCARD,
+    Acl,
+    AclFilter,
+    Operation,
+    PatternType,
+    Permission,
+    ResourceType,
+    operation_bits,
+)
+
+EVERYBODY = "User:*"
+IMPLIED_BY = {
+    Operation.DESCRIBE: frozenset(
+        {Operation.DESCRIBE, Operation.READ, Operation.WRITE, Operation.DELETE, Operation.ALTER}
+    ),
+    Operation.DESCRIBE_CONFIGS: frozenset({Operation.DESCRIBE_CONFIGS, Operation.ALTER_CONFIGS}),
+}
+"""Operations that are allowed by an ALLOW of others."""
+
+
+class Authorizer:
+    """The entries, found by resource. Entries are replaced whole, so that other threads may ask meanwhile."""
+
+    def __init__(
+        self,
+        acls: Iterable[Acl] = (),
+        *,
+        super_users: Collection[str] = (),
+        allow_if_no_acl: bool = False,
+    ) -> None:
+        self._super_users = frozenset(super_users)
+        self._allow_if_no_acl = allow_if_no_acl
+        self._acls: dict[Acl, None] = {}
+        self._by_pattern: dict[tuple[ResourceType, PatternType, str], tuple[Acl, ...]] = {}
+        self._longest_prefix = 0
+        self.add(acls)
+
+    def add(self, acls: Iterable[Acl]) -> None:
+        """Add entries; one that is there already stays."""
+        self._become(dict.fromkeys((*self._acls, *acls)))
+
+    def remove(self, acls: Collection[Acl]) -> None:
+        """Take entries away."""
+        gone = frozenset(acls)
+        self._become({acl: None for acl in self._acls if acl not in gone})
+
+    def matching(self, wanted: AclFilter) -> list[Acl]:
+        """The entries that a filter means, in the order in which they came."""
+        return [acl for acl in self._acls if wanted.matches(acl)]
+
+    def allows(
+        self, principal: str, host: str, operation: Operation, resource_type: ResourceType, name: str
+    ) -> bool:
+        """Whether `principal`, calling from `host`, may do `operation` with the resource."""
+        if principal in self._super_users:
+            return True
+        named = allowed = False
+        for acl in self._about(resource_type, name):
+            named = True
+            if acl.principal not in (principal, EVERYBODY) or acl.host not in (WILDCARD, host):
+                continue
+            if acl.permission is Permission.ALLOW:
+                allowed = allowed or acl.operation in IMPLIED_BY.get(operation, (operation,)) or _is_all(acl)
+            elif acl.operation is operation or _is_all(acl):
+                return False
+        return allowed or (self._allow_if_no_acl and not named)
+
+    def allows_some(
+        self, principal: str, host: str, operation: Operation, resource_type: ResourceType
+    ) -> bool:
+        """Whether there may be a resource of the type with which it is allowed (Authorizer.authorizeByResourceType)."""
+        if self.allows(principal, host, operation, resource_type, "hardcode"):
+            return True
+        mine = [
+            acl
+            for acl in self._acls
+            if acl.resource_type is resource_type
+            and acl.principal in (principal, EVERYBODY)
+            and acl.host in (WILDCARD, host)
+            and acl.operation in (operation, Operation.ALL)
+        ]
+        denied = {(acl.pattern, acl.name) for acl in mine if acl.permission is Permission.DENY}
+        if (PatternType.LITERAL, WILDCARD) in denied:
+            return False
+        allowed = {(acl.pattern, acl.name) for acl in mine if acl.permission is Permission.ALLOW}
+        return (PatternType.LITERAL, WILDCARD) in allowed or any(
+            not _is_dominated(pattern, name, denied) for pattern, name in allowed
+        )
+
+    def operations(self, principal: str, host: str, resource_type: ResourceType, name: str) -> int:
+        """What `principal` may do with the resource, as bits."""
+        return operation_bits(
+            operation
+            for operation in OPERATIONS[resource_type]
+            if self.allows(principal, host, operation, resource_type, name)
+        )
+
+    def _about(self, resource_type: ResourceType, name: str) -> Iterator[Acl]:
+        """The entries whose pattern names the resource."""
+        by_pattern = self._by_pattern
+        yield from by_pattern.get((resource_type, PatternType.LITERAL, name), ())
+        if not name.startswith(WILDCARD):  # Kafka takes `*` for a literal prefix there, and passes it over
+            yield from by_pattern.get((resource_type, PatternType.LITERAL, WILDCARD), ())
+        for end in range(min(self._longest_prefix, len(name)) + 1):
+            yield from by_pattern.get((resource_type, PatternType.PREFIXED, name[:end]), ())
+
+    def _become(self, acls: dict[Acl, None]) -> None:
+        by_pattern: dict[tuple[ResourceType, PatternType, str], list[Acl]] = {}
+        for acl in acls:
+            by_pattern.setdefault((acl.resource_type, acl.pattern, acl.name), []).append(acl)
+        self._acls = acls
+        self._by_pattern = {pattern: tuple(found) for pattern, found in by_pattern.items()}
+        prefixes = (len(acl.name) for acl in acls if acl.pattern is PatternType.PREFIXED)
+        self._longest_prefix = max(prefixes, default=0)
+
+
+def _is_all(acl: Acl) -> bool:
+    return acl.operation is Operation.ALL
+
+
+def _is_dominated(pattern: PatternType, name: str, denied: Collection[tuple[PatternType, str]]) -> bool:
+    """Whether what a pattern allows is denied by the same name or by a prefix of it."""
+    if pattern is PatternType.LITERAL and (PatternType.LITERAL, name) in denied:
+        return True
+    return any((PatternType.PREFIXED, name[:end]) in denied for end in range(1, len(name) + 1))

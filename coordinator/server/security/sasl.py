@@ -1,0 +1,248 @@
+"""The server's side of a SASL login: PLAIN and SCRAM, for one connection, without I/O.
+
+Theory of operation. `Login.receive` sees every frame before it is read as a request. Until the client has logged in,
+only ApiVersions is left to the server, and SaslHandshake and SaslAuthenticate are answered here (KIP-43, KIP-152);
+after a handshake of version 0 frames are bare tokens. Anything else ends the connection without an answer, as with
+Kafka's `SaslServerAuthenticator`. Once logged in, every frame is the server's, until the session has expired
+(KIP-368): a new handshake before that begins another login, of the same user with the same mechanism.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from coordinator.server.security.users import SCRAM_DIGESTS, Users
+from wire.errors import ErrorCode
+from wire.messages.definition import API_VERSIONS_KEY, HEAD, Api
+from wire.messages.reader import DecodeError
+from wire.messages.schemas.security import SASL_AUTHENTICATE, SASL_HANDSHAKE
+
+MAX_FRAME_BYTES = 524_288
+"""The longest frame of a client that has not logged in: Kafka's `sasl.server.max.receive.size`."""
+MIN_REAUTHENTICATION_MS = 1_000
+"""A handshake so soon after another one does not begin a login (KafkaChannel)."""
+TOKENS_IN_REQUESTS = 1
+"""The version of SaslHandshake from which on SaslAuthenticate carries tokens."""
+
+Dialogue = Generator[bytes, bytes, tuple[str, bytes]]
+"""Is sent the client's tokens, yields the answers, and returns the user and the last answer."""
+
+
+class LoginRefused(Exception):
+    """The client does not get in; the text is for the client, and is empty where that would reveal too much."""
+
+
+class State(Enum):
+    """Where a login is."""
+
+    HANDSHAKE = "HANDSHAKE"
+    AUTHENTICATE = "AUTHENTICATE"
+    COMPLETE = "COMPLETE"
+    FAILED = "FAILED"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What is sent, if anything; with `failed`, the reason, the connection is closed after that."""
+
+    answer: bytes | None = None
+    failed: str | None = None
+
+
+class Login:
+    """The login of one connection. `user` is who has logged in, None before that."""
+
+    def __init__(self, users: Users, mechanisms: Sequence[str], max_reauth_ms: int) -> None:
+        """`max_reauth_ms`: for how long a login is good; 0 for ever."""
+        self._users = users
+        self._mechanisms = tuple(mechanisms)
+        self._max_reauth_ms = max_reauth_ms
+        self._state = State.HANDSHAKE
+        self._mechanism = ""
+        self._handshake_version = 0
+        self._dialogue: Dialogue | None = None
+        self._expires_ms: int | None = None
+        self._reauthenticated_ms: int | None = None
+        self.user: str | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether requests are answered."""
+        return self._state is State.COMPLETE
+
+    def receive(self, content: bytes, now_ms: int) -> Reply | None:
+        """Take a frame. None: it is a request for the server to answer.
+
+        :raises DecodeError: it is not what it says it is
+        """
+        if self._state is State.COMPLETE:
+            return self._during_session(content, now_ms)
+        if self._state is State.AUTHENTICATE and self._handshake_version < TOKENS_IN_REQUESTS:
+            return self._bare_token(content, now_ms)
+        key, version, correlation_id = _head(content)
+        if self._state is State.HANDSHAKE:
+            if key == API_VERSIONS_KEY:
+                return None
+            if key == SASL_HANDSHAKE.key:
+                return self._handshake(content, version, correlation_id)
+        elif self._state is State.AUTHENTICATE and key == SASL_AUTHENTICATE.key:
+            return self._token(content, version, correlation_id, now_ms)
+        return self._fail(None, f"unexpected request of API {key} during the SASL handshake")
+
+    def _during_session(self, content: bytes, now_ms: int) -> Reply | None:
+        if self._expires_ms is None:
+            return None
+        key, version, correlation_id = _head(content)
+        if key == SASL_HANDSHAKE.key and not self._has_just_reauthenticated(now_ms):
+            self._reauthenticated_ms = now_ms
+            return self._handshake(content, version, correlation_id)
+        if now_ms > self._expires_ms:
+            return self._fail(None, "the session has expired, and the client has not logged in again")
+        return None
+
+    def _has_just_reauthenticated(self, now_ms: int) -> bool:
+        return (
+            self._reauthenticated_ms is not None
+            and now_ms - self._reauthenticated_ms < MIN_REAUTHENTICATION_MS
+        )
+
+    def _handshake(self, content: bytes, version: int, correlation_id: int) -> Reply:
+        mechanism = _request(SASL_HANDSHAKE, version, content).mechanism
+        is_enabled = mechanism in self._mechanisms
+        answer = SASL_HANDSHAKE.encode_response(
+            version,
+            correlation_id,
+            {
+                "error_code": ErrorCode.NONE if is_enabled else ErrorCode.UNSUPPORTED_SASL_MECHANISM,
+                "mechanisms": self._mechanisms,
+            },
+        )
+        if not is_enabled:
+            return self._fail(answer, f"SASL mechanism {mechanism[:40]!r} is not enabled")
+        self._state = State.AUTHENTICATE
+        self._handshake_version = version
+        if self.user is not None and mechanism != self._mechanism:
+            return self._fail(answer, "another SASL mechanism is wanted for re-authentication")
+        self._mechanism = mechanism
+        self._dialogue = MECHANISMS[mechanism](self._users, mechanism)
+        next(self._dialogue)
+        return Reply(answer=answer)
+
+    def _bare_token(self, content: bytes, now_ms: int) -> Reply:
+        try:
+            return Reply(answer=self._step(content, now_ms))
+        except LoginRefused as error:
+            return self._fail(None, str(error) or "the credentials are invalid")
+
+    def _token(self, content: bytes, version: int, correlation_id: int, now_ms: int) -> Reply:
+        token = _request(SASL_AUTHENTICATE, version, content).auth_bytes
+        try:
+            fields: Mapping[str, object] = {
+                "error_code": ErrorCode.NONE,
+                "error_message": "",
+                "auth_bytes": self._step(token, now_ms),
+                "session_lifetime_ms": self._max_reauth_ms if self.is_complete else 0,
+            }
+            return Reply(answer=SASL_AUTHENTICATE.encode_response(version, correlation_id, fields))
+        except LoginRefused as error:
+            what = "authentication" if self.user is None else "re-authentication"
+            message = str(error) or (
+                f"Authentication failed during {what} due to invalid credentials "
+                f"with SASL mechanism {self._mechanism}"
+            )
+            fields = {
+                "error_code": ErrorCode.SASL_AUTHENTICATION_FAILED,
+                "error_message": message,
+                "auth_bytes": b"",
+            }
+            return self._fail(SASL_AUTHENTICATE.encode_response(version, correlation_id, fields), message)
+
+    def _step(self, token: bytes, now_ms: int) -> bytes:
+        """The mechanism's answer to a token; after its last one the login is complete. :raises LoginRefused:"""
+        if self._dialogue is None:
+            raise LoginRefused
+        user: str
+        last: bytes
+        try:
+            return self._dialogue.send(token)
+        except StopIteration as end:
+            user, last = end.value
+        if self.user not in (None, user):
+            raise LoginRefused(
+                f"Cannot change principals during re-authentication from User.{self.user}: User.{user}"
+            )
+        self.user, self._dialogue, self._state = user, None, State.COMPLETE
+        self._expires_ms = now_ms + self._max_reauth_ms if self._max_reauth_ms else None
+        return last
+
+    def _fail(self, answer: bytes | None, why: str) -> Reply:
+        self._state, self._dialogue = State.FAILED, None
+        return Reply(answer=answer, failed=why)
+
+
+def _head(content: bytes) -> tuple[int, int, int]:
+    if len(content) < HEAD.size:
+        raise DecodeError(f"a request has only {len(content)} bytes")
+    return HEAD.unpack_from(content)
+
+
+def _request(api: Api, version: int, content: bytes) -> Any:
+    oldest, newest = api.versions
+    if not oldest <= version <= newest:
+        raise DecodeError(f"{api.name} {version} is not served")
+    return api.decode_request(version, content)[1]
+
+
+PLAIN_TOKENS = 3
+"""The authorization id, the user and the password."""
+
+
+def _plain(users: Users, _mechanism: str) -> Dialogue:
+    """RFC 4616, with the refusals of Kafka's `PlainSaslServer`."""
+    tokens = (yield b"").decode(errors="replace").split("\0", PLAIN_TOKENS)
+    if len(tokens) != PLAIN_TOKENS:
+        raise LoginRefused(f"Invalid SASL/PLAIN response: expected {PLAIN_TOKENS} tokens, got {len(tokens)}")
+    authorization_id, user, password = tokens
+    if not user:
+        raise LoginRefused("Authentication failed: username not specified")
+    if not password:
+        raise LoginRefused("Authentication failed: password not specified")
+    if not users.has_password(user, password):
+        raise LoginRefused("Authentication failed: Invalid username or password")
+    if authorization_id not in ("", user):
+        raise LoginRefused(
+            "Authentication failed: Client requested an authorization id that is different from username"
+        )
+    return user, b""
+
+
+def _scram(users: Users, mechanism: str) -> Dialogue:
+    """RFC 5802, through scramp."""
+    from scramp import ScramException, ScramMechanism
+
+    asked: list[str] = []
+
+    def credential(user: str) -> tuple[bytes, bytes, bytes, int] | None:
+        asked.append(user)
+        known = users.scram_credential(user, mechanism)
+        return None if known is None else (known.salt, known.stored_key, known.server_key, known.iterations)
+
+    server = ScramMechanism(mechanism).make_server(credential)
+    first = yield b""
+    try:
+        server.set_client_first(first.decode())
+        final = yield server.get_server_first().encode()
+        server.set_client_final(final.decode())
+        return asked[0], server.get_server_final().encode()
+    except (ScramException, ValueError):
+        raise LoginRefused from None
+
+
+MECHANISMS: Mapping[str, Callable[[Users, str], Dialogue]] = {
+    "PLAIN": _plain,
+    **dict.fromkeys(SCRAM_DIGESTS, _scram),
+}
+"""What a client may log in with."""

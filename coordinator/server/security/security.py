@@ -1,0 +1,46 @@
+"""The security of the server: whom its listeners let in, and what they may do."""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass, field
+
+from coordinator.server.security.access_file import AccessFile
+from coordinator.server.security.authorizer import Authorizer
+from coordinator.server.security.sasl import Login
+from coordinator.server.security.settings import SecuritySettings
+from coordinator.server.security.tls import server_context
+from coordinator.server.security.users import Users
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Security:
+    """`context` is that of TLS, None without; `authorizer` is None where everybody may do everything."""
+
+    settings: SecuritySettings = field(default_factory=SecuritySettings)
+    users: Users = field(default_factory=lambda: Users({}))
+    authorizer: Authorizer | None = None
+    context: ssl.SSLContext | None = None
+
+    def login(self) -> Login | None:
+        """The login of a new connection; None where clients need none."""
+        if not self.settings.protocol.sasl:
+            return None
+        return Login(self.users, self.settings.mechanisms, self.settings.max_reauth_ms)
+
+
+def secure(settings: SecuritySettings, file: AccessFile) -> Security:
+    """Put it together. :raises TlsFailed: a certificate or key cannot be read"""
+    has_authorizer = settings.has_authorizer or file.acls is not None
+    return Security(
+        settings=settings,
+        users=Users(file.passwords),
+        authorizer=Authorizer(
+            file.acls or (),
+            super_users=settings.super_users,
+            allow_if_no_acl=settings.allow_if_no_acl,
+        )
+        if has_authorizer
+        else None,
+        context=server_context(settings.tls, settings.client_auth) if settings.protocol.tls else None,
+    )

@@ -1,0 +1,126 @@
+"""The settings of security, by the names that a broker's properties give them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from coordinator.engine.config import parse_integer
+from coordinator.errors import InvalidSetting
+from coordinator.server.security.sasl import MECHANISMS
+from coordinator.server.security.tls import ClientAuth
+from wire.client.config.config_file import ConfigFileError, Properties
+from wire.client.config.key_stores import tls_settings
+from wire.client.security import SecurityProtocol, TlsSettings
+from wire.java_properties import Property
+
+AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+SUPER_USERS = "super.users"
+ALLOW_IF_NO_ACL = "allow.everyone.if.no.acl.found"
+OF_THE_AUTHORIZER = (SUPER_USERS, ALLOW_IF_NO_ACL)
+"""Settings of StandardAuthorizer, which the broker itself has no definition of."""
+_PLACE = Path("--config")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecuritySettings:
+    """How clients get in. `max_reauth_ms` is how long a login is good, 0 for ever.
+
+    `failure_delay_ms` is how long a client waits for the news that its login failed.
+    """
+
+    protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
+    tls: TlsSettings = field(default_factory=TlsSettings)
+    client_auth: ClientAuth = ClientAuth.NONE
+    mechanisms: tuple[str, ...] = tuple(MECHANISMS)
+    max_reauth_ms: int = 0
+    failure_delay_ms: int = 100
+    has_authorizer: bool = False
+    super_users: frozenset[str] = frozenset()
+    allow_if_no_acl: bool = False
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether what is said is encrypted, and every client shows who it is."""
+        return self.protocol.tls and (self.protocol.sasl or self.client_auth is ClientAuth.REQUIRED)
+
+
+def parse_security(protocol: SecurityProtocol, settings: Mapping[str, str]) -> SecuritySettings:
+    """Pick the settings of security out of a broker's. :raises InvalidSetting: with what is wrong"""
+    defaults = SecuritySettings()
+    tls = _tls(settings)
+    if protocol.tls and tls.certificate_path is None and tls.certificate_pem is None:
+        raise InvalidSetting(
+            f"{protocol.value} needs a certificate: set ssl.keystore.location to a PEM file with the key and the "
+            "certificate, and ssl.keystore.type=PEM"
+        )
+    return SecuritySettings(
+        protocol=protocol,
+        tls=tls,
+        client_auth=_client_auth(protocol, settings),
+        mechanisms=_mechanisms(settings),
+        max_reauth_ms=_milliseconds(settings, "connections.max.reauth.ms", 0),
+        failure_delay_ms=_milliseconds(
+            settings, "connection.failed.authentication.delay.ms", defaults.failure_delay_ms
+        ),
+        has_authorizer=_has_authorizer(settings),
+        super_users=_principals(settings),
+        allow_if_no_acl=settings.get(ALLOW_IF_NO_ACL, "").strip().lower() == "true",
+    )
+
+
+def _tls(settings: Mapping[str, str]) -> TlsSettings:
+    entries = {
+        name: Property(key=name, value=text, line=0)
+        for name, text in settings.items()
+        if name.startswith("ssl.")
+    }
+    try:
+        return tls_settings(Properties(path=_PLACE, entries=entries))
+    except ConfigFileError as error:
+        raise InvalidSetting(error.message) from None
+
+
+def _mechanisms(settings: Mapping[str, str]) -> tuple[str, ...]:
+    text = settings.get("sasl.enabled.mechanisms", "").strip()
+    if not text:
+        return tuple(MECHANISMS)
+    named = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    for name in named:
+        if name not in MECHANISMS:
+            raise InvalidSetting(
+                f"sasl.enabled.mechanisms: {name} is not served, only {', '.join(MECHANISMS)}"
+            )
+    return named
+
+
+def _has_authorizer(settings: Mapping[str, str]) -> bool:
+    name = settings.get("authorizer.class.name", "").strip()
+    if name not in ("", AUTHORIZER):
+        raise InvalidSetting(f"authorizer.class.name: only {AUTHORIZER} is served, not {name}")
+    return bool(name)
+
+
+def _principals(settings: Mapping[str, str]) -> frozenset[str]:
+    """`User:admin;User:kohort` (StandardAuthorizer.getConfiguredSuperUsers)."""
+    named = [one.strip() for one in settings.get(SUPER_USERS, "").split(";") if one.strip()]
+    for one in named:
+        if ":" not in one:
+            raise InvalidSetting(f"{SUPER_USERS}: expected TYPE:NAME;…, such as User:admin, not {one}")
+    return frozenset(named)
+
+
+def _client_auth(protocol: SecurityProtocol, settings: Mapping[str, str]) -> ClientAuth:
+    """Kafka passes the setting over where clients log in by SASL."""
+    text = settings.get("ssl.client.auth", ClientAuth.NONE.value).strip().lower()
+    try:
+        wanted = ClientAuth(text)
+    except ValueError:
+        names = ", ".join(one.value for one in ClientAuth)
+        raise InvalidSetting(f"ssl.client.auth must be one of {names}, not {text}") from None
+    return ClientAuth.NONE if protocol.sasl else wanted
+
+
+def _milliseconds(settings: Mapping[str, str], name: str, default: int) -> int:
+    return parse_integer(name, settings[name], minimum=0) if name in settings else default

@@ -1,0 +1,154 @@
+"""How a client logs in: what is answered is what a real broker answers, word by word."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import AdminClient
+
+from coordinator.server.broker import Broker
+from coordinator.server.security.access_file import AccessFile
+from coordinator.server.security.security import secure as secured
+from coordinator.server.security.settings import parse_security
+from tests.coordinator.server.running import HOST, running
+from tests.coordinator.server.security.conversation import CLOSED, PATIENCE_S, Said, Steps, plain, told
+from tests.kafka.secure import PASSWORDS, SCRAM_PASSWORDS, SecureBroker
+from wire.client.client import KafkaClient
+from wire.client.errors import AuthenticationFailed
+from wire.client.security import ConnectionSettings, Secret, SecurityProtocol, TlsSettings
+from wire.messages.schemas.cluster import API_VERSIONS, METADATA
+from wire.messages.schemas.security import DESCRIBE_ACLS
+
+pytestmark = pytest.mark.kafka
+
+_VERSIONS = (API_VERSIONS, 3, {"client_software_name": "tests", "client_software_version": "1"})
+_METADATA = (METADATA, 1, {"topics": ()})
+_GOOD = plain("kohort", PASSWORDS["kohort"])
+_FIRST = b"n,,n=kohort,r=fyko+d2lbbFgONRv9qkxdawL"
+_ANY_ACL = {
+    "resource_name_filter": None,
+    "principal_filter": None,
+    "host_filter": None,
+    "operation": 1,
+    "permission_type": 1,
+}
+
+CONVERSATIONS: dict[str, Steps] = {
+    "plain": [_VERSIONS, ("handshake", "PLAIN"), ("token", _GOOD), _METADATA],
+    "plain, tokens in bare frames": [("handshake", "PLAIN", 0), ("raw", _GOOD), _METADATA],
+    "plain, of the same authorization id": [
+        ("handshake", "PLAIN"),
+        ("token", plain("kohort", PASSWORDS["kohort"], "kohort")),
+        _METADATA,
+    ],
+    "a wrong password": [("handshake", "PLAIN"), ("token", plain("kohort", "wrong")), _METADATA],
+    "a wrong password in a bare frame": [("handshake", "PLAIN", 0), ("raw", plain("kohort", "wrong"))],
+    "no such user": [("handshake", "PLAIN"), ("token", plain("nobody", "x"))],
+    "an empty user": [("handshake", "PLAIN"), ("token", plain("", "x"))],
+    "an empty password": [("handshake", "PLAIN"), ("token", plain("kohort", ""))],
+    "another authorization id": [
+        ("handshake", "PLAIN"),
+        ("token", plain("kohort", PASSWORDS["kohort"], "admin")),
+    ],
+    "two tokens": [("handshake", "PLAIN"), ("token", b"kohort\0x")],
+    "five tokens": [("handshake", "PLAIN"), ("token", b"\0kohort\0x\0y\0z")],
+    "a token that is no text": [("handshake", "PLAIN"), ("token", b"\xff\xfe")],
+    "scram of an unknown user": [("handshake", "SCRAM-SHA-512"), ("token", b"n,,n=nobody,r=abcdefgh")],
+    "scram that is none": [("handshake", "SCRAM-SHA-512"), ("token", b"hello")],
+    "scram without a proof": [("handshake", "SCRAM-SHA-256"), ("token", _FIRST), ("token", b"c=biws,r=x,p=eA==")],
+    "scram of a bad encoding": [("handshake", "SCRAM-SHA-256"), ("token", b"\xff\xff")],
+    "an unknown mechanism": [("handshake", "GSSAPI"), _METADATA],
+    "a request before the login": [_METADATA],
+    "a request after asking for versions": [_VERSIONS, _METADATA],
+    "a token before the handshake": [("token", _GOOD)],
+    "a handshake after the login": [("handshake", "PLAIN"), ("token", _GOOD), ("handshake", "PLAIN")],
+    "a token after the login": [("handshake", "PLAIN"), ("token", _GOOD), ("token", _GOOD), _METADATA],
+    "an ACL of a type that is not known": [
+        ("handshake", "PLAIN"),
+        ("token", _GOOD),
+        (DESCRIBE_ACLS, 1, {**_ANY_ACL, "resource_type_filter": 99}),
+        (DESCRIBE_ACLS, 1, {**_ANY_ACL, "resource_type_filter": 0}),
+    ],
+    "a frame that is no request": [("raw", b"abc")],
+    "a handshake of the future": [(_VERSIONS[0], 3, _VERSIONS[2]), ("raw", b"\0\x11\0\x63\0\0\0\1\0\0\0\0")],
+}  # fmt: skip
+
+
+@asynccontextmanager
+async def served(files: Path, **settings: str) -> AsyncIterator[Broker]:
+    """A server with the users of the secured broker."""
+    properties = {
+        "ssl.keystore.location": str(files / "broker.store.pem"),
+        "ssl.keystore.type": "PEM",
+        "connection.failed.authentication.delay.ms": "10",
+        **{name.replace("_", "."): value for name, value in settings.items()},
+    }
+    passwords = {name: Secret(password) for name, password in {**PASSWORDS, **SCRAM_PASSWORDS}.items()}
+    file = AccessFile(passwords=passwords)
+    security = secured(parse_security(SecurityProtocol.SASL_SSL, properties), file)
+    async with running(security=security) as broker:
+        yield broker
+
+
+def test_a_login_is_answered_as_a_broker_does(secure: SecureBroker) -> None:
+    authority = str(secure.files / "ca.pem")
+
+    async def ours() -> list[list[Said]]:
+        async with served(secure.files) as broker:
+            talks = (
+                asyncio.to_thread(told, broker.port, authority, steps) for steps in CONVERSATIONS.values()
+            )
+            return await asyncio.gather(*talks)
+
+    mine = asyncio.run(ours())
+    theirs = [told(secure.ports["SASL_SSL"], authority, steps) for steps in CONVERSATIONS.values()]
+    assert dict(zip(CONVERSATIONS, mine, strict=True)) == dict(zip(CONVERSATIONS, theirs, strict=True))
+    assert sum(said[-1] == CLOSED for said in mine) > 5
+
+
+LOGINS = {
+    "PLAIN": ("kohort", "kohort-secret"),
+    "SCRAM-SHA-256": ("bob", "bob-sécret"),
+    "SCRAM-SHA-512": ("kohort", "kohort-secret"),
+}
+
+
+@pytest.mark.parametrize("mechanism", LOGINS)
+def test_clients_log_in(secure: SecureBroker, mechanism: str) -> None:
+    user, password = LOGINS[mechanism]
+
+    def look(port: int, password: str) -> tuple[int, int]:
+        settings = ConnectionSettings(
+            bootstrap_servers=(f"{HOST}:{port}",),
+            security_protocol=SecurityProtocol.SASL_SSL,
+            sasl_mechanism=mechanism,
+            sasl_username=user,
+            sasl_password=Secret(password),
+            tls=TlsSettings(ca_path=str(secure.files / "ca.pem")),
+        )
+        with KafkaClient(settings) as client:
+            ours = len(client.metadata([]).brokers)
+        librdkafka = AdminClient(
+            {
+                "bootstrap.servers": f"{HOST}:{port}",
+                "security.protocol": "SASL_SSL",
+                "sasl.mechanism": mechanism,
+                "sasl.username": user,
+                "sasl.password": password,
+                "ssl.ca.location": str(secure.files / "ca.pem"),
+                "log_level": 0,
+            }
+        )
+        return ours, len(librdkafka.list_topics(timeout=PATIENCE_S).brokers)
+
+    async def scene() -> tuple[int, int]:
+        async with served(secure.files) as broker:
+            with pytest.raises(AuthenticationFailed, match="Authentication failed"):
+                await asyncio.to_thread(look, broker.port, "wrong")
+            return await asyncio.to_thread(look, broker.port, password)
+
+    assert asyncio.run(scene()) == (1, 1)

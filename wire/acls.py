@@ -1,0 +1,161 @@
+"""Access control entries, in Kafka's terms: numbers are those on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+WILDCARD = "*"
+"""Any host, and as the name of a LITERAL pattern any resource."""
+CLUSTER_NAME = "kafka-cluster"
+"""The only name that a resource of type CLUSTER has."""
+
+
+class _Known(IntEnum):
+    """A number that is not known is UNKNOWN, which is 0."""
+
+    @classmethod
+    def _missing_(cls, _: object) -> _Known:
+        return cls(0)
+
+
+class ResourceType(_Known):
+    """What is accessed."""
+
+    UNKNOWN = 0
+    ANY = 1
+    TOPIC = 2
+    GROUP = 3
+    CLUSTER = 4
+    TRANSACTIONAL_ID = 5
+    DELEGATION_TOKEN = 6
+    USER = 7
+
+
+class PatternType(_Known):
+    """How the name of an entry is compared with that of a resource. ANY and MATCH are for filters."""
+
+    UNKNOWN = 0
+    ANY = 1
+    MATCH = 2
+    LITERAL = 3
+    PREFIXED = 4
+
+
+class Operation(_Known):
+    """What is done with a resource."""
+
+    UNKNOWN = 0
+    ANY = 1
+    ALL = 2
+    READ = 3
+    WRITE = 4
+    CREATE = 5
+    DELETE = 6
+    ALTER = 7
+    DESCRIBE = 8
+    CLUSTER_ACTION = 9
+    DESCRIBE_CONFIGS = 10
+    ALTER_CONFIGS = 11
+    IDEMPOTENT_WRITE = 12
+    CREATE_TOKENS = 13
+    DESCRIBE_TOKENS = 14
+    TWO_PHASE_COMMIT = 15
+
+
+class Permission(_Known):
+    """Whether an entry allows or denies."""
+
+    UNKNOWN = 0
+    ANY = 1
+    DENY = 2
+    ALLOW = 3
+
+
+OPERATIONS = {
+    ResourceType.TOPIC: (
+        Operation.READ,
+        Operation.WRITE,
+        Operation.CREATE,
+        Operation.DELETE,
+        Operation.ALTER,
+        Operation.DESCRIBE,
+        Operation.DESCRIBE_CONFIGS,
+        Operation.ALTER_CONFIGS,
+    ),
+    ResourceType.GROUP: (
+        Operation.READ,
+        Operation.DELETE,
+        Operation.DESCRIBE,
+        Operation.DESCRIBE_CONFIGS,
+        Operation.ALTER_CONFIGS,
+    ),
+    ResourceType.CLUSTER: (
+        Operation.CREATE,
+        Operation.ALTER,
+        Operation.DESCRIBE,
+        Operation.CLUSTER_ACTION,
+        Operation.DESCRIBE_CONFIGS,
+        Operation.ALTER_CONFIGS,
+        Operation.IDEMPOTENT_WRITE,
+    ),
+    ResourceType.TRANSACTIONAL_ID: (Operation.WRITE, Operation.DESCRIBE, Operation.TWO_PHASE_COMMIT),
+    ResourceType.DELEGATION_TOKEN: (Operation.DESCRIBE,),
+    ResourceType.USER: (Operation.CREATE_TOKENS, Operation.DESCRIBE_TOKENS),
+}
+"""What can be done with a resource of each type (AclEntry.supportedOperations)."""
+
+
+def operation_bits(operations: Iterable[Operation]) -> int:
+    """A field of authorized operations: bit n for operation n."""
+    return sum(1 << operation for operation in operations)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acl:
+    """One entry. `host` is an address as `InetAddress.getHostAddress` shows it, or `*`."""
+
+    resource_type: ResourceType
+    name: str
+    pattern: PatternType = PatternType.LITERAL
+    principal: str
+    host: str = WILDCARD
+    operation: Operation
+    permission: Permission = Permission.ALLOW
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AclFilter:
+    """Which entries are meant (AclBindingFilter); None and ANY are any."""
+
+    resource_type: ResourceType = ResourceType.ANY
+    name: str | None = None
+    pattern: PatternType = PatternType.ANY
+    principal: str | None = None
+    host: str | None = None
+    operation: Operation = Operation.ANY
+    permission: Permission = Permission.ANY
+
+    def matches(self, acl: Acl) -> bool:
+        """Whether an entry is meant."""
+        return (
+            self.resource_type in (ResourceType.ANY, acl.resource_type)
+            and self._names(acl)
+            and self.principal in (None, acl.principal)
+            and self.host in (None, acl.host)
+            and self.operation in (Operation.ANY, acl.operation)
+            and self.permission in (Permission.ANY, acl.permission)
+        )
+
+    def _names(self, acl: Acl) -> bool:
+        """MATCH: the patterns that a resource of this name has (ResourcePatternFilter)."""
+        if self.pattern not in (PatternType.ANY, PatternType.MATCH, acl.pattern):
+            return False
+        if self.name is None:
+            return True
+        if self.pattern is not PatternType.MATCH:
+            return self.name == acl.name
+        if acl.pattern is PatternType.LITERAL:
+            return acl.name in (self.name, WILDCARD)
+        return self.name.startswith(acl.name)
