@@ -188,6 +188,10 @@ class Engine:
         """When to call `expire` next, in ms; None: not before another call. May change with every call."""
         return self._ctx.timers.next_deadline()
 
+    def no_deadline_before(self) -> int | None:
+        """A time at which calling `expire` is early enough, and may be too early; None as of `next_deadline`."""
+        return self._ctx.timers.no_deadline_before()
+
     def expire(self, now_ms: int) -> CoordinatorResult:
         """Do what is due by now; nothing when it is too early."""
         self._ctx.now_ms = now_ms

@@ -86,6 +86,10 @@ class Timers:
                 heapq.heappop(self._heap)
         return None
 
+    def no_deadline_before(self) -> int | None:
+        """A time in ms before which no deadline is, quicker to tell than the next deadline; None: there is none."""
+        return self._heap[0][0] if self._heap else None
+
     def pop_due(self, now_ms: int) -> TimerKey | None:
         """Take the earliest timer whose deadline has come; equal deadlines in the order in which they were set."""
         deadline = self.next_deadline()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from coordinator.server.security.sasl import Login, Reply
@@ -22,11 +23,17 @@ class Caller:
         return self.host.removeprefix("/")
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Session:
-    """What is known of a connection while it lasts. `host` and `principal` as in `Caller`."""
+    """What is known of a connection while it lasts. `host` and `principal` as in `Caller`.
+
+    `end` closes the connection at once.
+    """
 
     host: str
+    end: Callable[[], object]
+    is_mute: bool = False
+    """A fault has lost an answer: there are no more."""
     principal: str = ANONYMOUS
     login: Login | None = None
     """None: clients need none."""
@@ -34,6 +41,11 @@ class Session:
 
     def __post_init__(self) -> None:
         self._caller = self._called("")
+
+    @property
+    def client_id(self) -> str:
+        """Of the last request."""
+        return self._caller.client_id
 
     def caller(self, client_id: str) -> Caller:
         """Who sends a request on it."""

@@ -15,8 +15,9 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
+from weakref import WeakSet
 from zlib import crc32
 
 from coordinator.configs.features import GROUP_VERSION
@@ -24,12 +25,15 @@ from coordinator.configs.kept import KeptConfigs
 from coordinator.configs.topics import TopicConfigs
 from coordinator.engine.calls import A, Call, CoordinatorResult, Request
 from coordinator.engine.config import Config
+from coordinator.engine.context import Group
 from coordinator.engine.engine import Engine
+from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import RequestRefused
 from coordinator.server.broker import Broker
-from coordinator.server.caller import Caller
+from coordinator.server.caller import Caller, Session
 from coordinator.server.compactor import Compactor
+from coordinator.server.faults.rules import Rules
 from coordinator.server.journal import Journal
 from coordinator.server.security.security import Security
 from coordinator.server.settings import BrokerSettings
@@ -39,6 +43,7 @@ from coordinator.store.directory_files import Configured
 from coordinator.store.records import encode_record
 from wire.errors import ErrorCode
 from wire.log.errors import StorageFailed, Unusable
+from wire.messages.layout import NO_UUID
 from wire.uuids import format_uuid
 
 _log = logging.getLogger(__name__)
@@ -66,6 +71,9 @@ class Cluster:
         """Why nothing is served any more."""
         self.failed = asyncio.Event()
         self.group_settings: dict[str, dict[str, str]] = {}
+        self.faults = Rules()
+        self.sessions: WeakSet[Session] = WeakSet()
+        """Of all connections, to whichever broker."""
         self._began = time.time() - time.monotonic()
         self._tickets = count(1)
         self._waiting: dict[int, tuple[Request[Any], asyncio.Future[Any]]] = {}
@@ -150,21 +158,37 @@ class Cluster:
         if self.failure is not None:
             return request.refused(RequestRefused(ErrorCode.NOT_COORDINATOR))
         ticket = next(self._tickets)
-        future: asyncio.Future[A] = asyncio.get_running_loop().create_future()
-        self._waiting[ticket] = request, future
         call = Call(
             ticket=ticket,
             request=request,
             now_ms=self.now_ms(),
             client_id=caller.client_id,
             host=caller.host,
-            fresh_id=uuid4(),
+            # Who has an id gets none: it is dear.
+            fresh_id=NO_UUID if getattr(request, "member", "") else uuid4(),
         )
-        self._deliver(self._engine.handle(call))
+        result = self._engine.handle(call)
+        if self._changes_nothing(result, ticket):
+            self._set_alarm()
+            return cast(A, result.answers[0][1])
+        future: asyncio.Future[A] = asyncio.get_running_loop().create_future()
+        self._waiting[ticket] = request, future
+        self._deliver(result)
         try:
             return await future
         finally:
             self._waiting.pop(ticket, None)
+
+    def group(self, name: str) -> Group | None:
+        """A group, for looking at."""
+        return self._engine.state.groups.get(name)
+
+    def expire_session(self, group: str, member: str) -> None:
+        """Have the session of a member end now, as when it is not heard of in time.
+
+        :raises CannotBeWritten: its end has no room in the log
+        """
+        self._deliver(self._engine.fire(TimerKey(TimerKind.SESSION, group, member), self.now_ms()))
 
     def topics_changed(self) -> None:
         """Tell the engine of the topics there are now."""
@@ -196,6 +220,15 @@ class Cluster:
             self.group_settings[group] = dict(values)
         return recovered
 
+    def _changes_nothing(self, result: CoordinatorResult, ticket: int) -> bool:
+        """Whether the call is answered, and that is all, as with most heartbeats: nothing is kept or waited for."""
+        return (
+            not result.written
+            and len(result.answers) == 1
+            and result.answers[0][0] == ticket
+            and (self._journal is None or self._journal.is_idle)
+        )
+
     def _deliver(self, result: CoordinatorResult, then: Callable[[], object] | None = None) -> None:
         """Keep the records, then answer whom the engine answers; `then` is called after that."""
         release = partial(self._answer, result, then)
@@ -222,8 +255,8 @@ class Cluster:
         self.failed.set()
 
     def _set_alarm(self) -> None:
-        """Wake up at the engine's next deadline, and at nothing else."""
-        deadline_ms = None if self.failure is not None else self._engine.next_deadline()
+        """Wake up at the engine's next deadline, or a little more often."""
+        deadline_ms = None if self.failure is not None else self._engine.no_deadline_before()
         if self._alarm is not None:
             if deadline_ms == self._alarm_ms:
                 return

@@ -147,7 +147,8 @@ class ClientConnection(asyncio.Protocol):
         if peer is None or not self._connections.add(self):
             self._transport.abort()
             return
-        self._session = self._dispatcher.session(as_java_shows(peer[0]), transport.get_extra_info("peercert"))
+        certificate = transport.get_extra_info("peercert")
+        self._session = self._dispatcher.session(as_java_shows(peer[0]), self.drop, certificate)
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
     def data_received(self, data: bytes) -> None:

@@ -9,7 +9,7 @@ Sockets are the listener's, what is answered the handlers' (`served.SERVED`). Wh
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
@@ -17,10 +17,14 @@ from coordinator.server.broker import Broker
 from coordinator.server.caller import Session
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange, PeerFault
+from coordinator.server.faults.error_answers import error_answer
+from coordinator.server.faults.events import AnswerError, Drop, Dropped
+from coordinator.server.faults.rules import Asked
 from coordinator.server.security.tls import principal_of
-from coordinator.server.served import SERVED, ServedApi
+from coordinator.server.served import OWN, SERVED, ServedApi
 from wire.messages.definition import API_VERSIONS_KEY, HEAD
 from wire.messages.reader import Frame
+from wire.messages.schemas.faults import FAULT_CLIENT
 
 LONG_BYTES = 64 * 1024
 """What belongs to a longer request is done in a thread."""
@@ -49,7 +53,7 @@ def understand(content: bytes) -> Incoming:
     if size < HEAD.size:
         raise PeerFault(f"a request has only {size} bytes")
     key, version, correlation_id = HEAD.unpack_from(content)
-    served = SERVED.get(key)
+    served = SERVED.get(key) or OWN.get(key)
     if served is None:
         raise PeerFault(f"API {key} is not served")
     message = None
@@ -74,9 +78,12 @@ class Dispatcher:
         self._broker = broker
         self._aside = aside
 
-    def session(self, host: str, certificate: Mapping[str, Any] | None) -> Session:
-        """That of a new connection; the certificate is the client's, if it has shown one."""
-        return Session(host=host, principal=principal_of(certificate), login=self._cluster.security.login())
+    def session(self, host: str, end: Callable[[], object], certificate: Mapping[str, Any] | None) -> Session:
+        """That of a new connection, which `end` closes; the certificate is the client's, if it has shown one."""
+        login = self._cluster.security.login()
+        session = Session(host=host, end=end, principal=principal_of(certificate), login=login)
+        self._cluster.sessions.add(session)
+        return session
 
     @property
     def failure_delay_s(self) -> float:
@@ -86,6 +93,15 @@ class Dispatcher:
     async def respond(self, incoming: Incoming, session: Session) -> bytes | None:
         """The whole response, None where there is to be none. :raises PeerFault: the connection is to be closed"""
         served = incoming.served
+        if self._cluster.faults or session.is_mute:
+            end = await self._meet_faults(incoming)
+            if isinstance(end, AnswerError):
+                return _composed(incoming, _erroneous(incoming, end))
+            if end is not None and end.what is Dropped.CONNECTION:
+                raise PeerFault(f"a fault drops it at {served.api.name}")
+            session.is_mute = session.is_mute or end is not None
+            if session.is_mute:
+                return None
         exchange = Exchange(
             cluster=self._cluster,
             broker=self._broker,
@@ -100,6 +116,36 @@ class Dispatcher:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._aside, _composed, incoming, fields)
         return _composed(incoming, fields)
+
+    async def _meet_faults(self, incoming: Incoming) -> AnswerError | Drop | None:
+        """Wait as long as the rules want; what they end the request with, if they do."""
+        if incoming.client_id == FAULT_CLIENT or incoming.message is None:
+            return None
+        topics = self._cluster.topics
+        verdict = self._cluster.faults.judge(
+            Asked(
+                api=incoming.served.api,
+                version=incoming.version,
+                client_id=incoming.client_id,
+                message=incoming.message,
+                name_of=topics.name_of,
+            ),
+            self._cluster.now_ms(),
+        )
+        if verdict is None:
+            return None
+        if verdict.delay_ms:
+            await asyncio.sleep(verdict.delay_ms / 1000)
+        return verdict.end
+
+
+def _erroneous(incoming: Incoming, rule: AnswerError) -> Mapping[str, Any]:
+    """:raises PeerFault: the answer has no room for the error"""
+    api = incoming.served.api
+    fields = error_answer(api, incoming.version, incoming.message, rule.code)
+    if fields is None:
+        raise PeerFault(f"the answer to this {api.name} has no room for {rule.error}")
+    return fields
 
 
 def _composed(incoming: Incoming, fields: Mapping[str, Any]) -> bytes:

@@ -52,12 +52,19 @@ class Journal:
             release()
             if written:
                 self._sync_later()
-        elif written or self._held or self._syncing is not None:
+        elif written or not self.is_idle:
             self._held.append(release)
             if self._syncing is None:
                 self._syncing = asyncio.get_running_loop().create_task(self._sync_held())
         else:
             release()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether what has no records would be let go at once."""
+        return self._data.settings.fsync is FsyncPolicy.INTERVAL or not (
+            self._held or self._syncing is not None
+        )
 
     async def close(self) -> None:
         """Wait until nothing is under way."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 from coordinator.server.apis import (
@@ -12,6 +13,7 @@ from coordinator.server.apis import (
     cluster,
     configs,
     consumer_groups,
+    faults,
     groups,
     log_records,
     offsets,
@@ -36,6 +38,7 @@ from wire.messages.schemas.cluster import (
     METADATA,
 )
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE, CONSUMER_GROUP_HEARTBEAT
+from wire.messages.schemas.faults import FAULT_CLIENT, KOHORT_FAULT
 from wire.messages.schemas.groups import DELETE_GROUPS, FIND_COORDINATOR, LIST_GROUPS
 from wire.messages.schemas.log_records import FETCH, INIT_PRODUCER_ID, PRODUCE
 from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_DELETE, OFFSET_FETCH
@@ -96,9 +99,10 @@ async def api_versions(exchange: Exchange) -> Mapping[str, Any]:
     if exchange.version >= WITH_SOFTWARE and not _is_valid(request):
         return {"error_code": ErrorCode.INVALID_REQUEST, "api_keys": ()}
     group_version = {"name": "group.version"}
+    is_own = exchange.caller.client_id == FAULT_CLIENT
     return {
         "error_code": ErrorCode.NONE,
-        "api_keys": [_versions(api) for api in SERVED.values()],
+        "api_keys": [_versions(api) for api in (*SERVED.values(), *(OWN.values() if is_own else ()))],
         "supported_features": [{**group_version, "min_version": 0, "max_version": 1}]
         if exchange.version >= SHOWS_MINIMUM_0
         else (),
@@ -128,6 +132,11 @@ def _served(
         newest=last if newest is None else newest,
         grows=grows,
     )
+
+
+def apis_with_faults() -> frozenset[str]:
+    """The names of the APIs that faults can be about."""
+    return frozenset(each.api.name for each in SERVED.values())
 
 
 SERVED: Mapping[int, ServedApi] = {
@@ -165,4 +174,8 @@ SERVED: Mapping[int, ServedApi] = {
         _served(CONSUMER_GROUP_DESCRIBE, consumer_groups.consumer_group_describe, grows=True),
     )
 }
-"""By key."""
+"""Kafka's, by key."""
+OWN: Mapping[int, ServedApi] = {
+    each.key: each for each in (_served(KOHORT_FAULT, partial(faults.kohort_fault, apis_with_faults)),)
+}
+"""Kohort's own, by key: they are listed to no other client than the one that is made for them."""

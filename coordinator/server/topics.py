@@ -92,6 +92,11 @@ class Topics:
             return self.image.by_id.get(topic_id)
         return self.image.topics.get(name or "")
 
+    def name_of(self, topic_id: UUID) -> str | None:
+        """The name of a topic; None: there is none with that id."""
+        topic = self.image.by_id.get(topic_id)
+        return None if topic is None else topic.name
+
     def _placed(self, topic: TopicInfo) -> TopicInfo:
         return replace(topic, racks=(self._racks,) * topic.partitions)
 

@@ -76,10 +76,10 @@ class Api:
 
     def decode_client_id(self, version: int, frame: bytes) -> tuple[str, int]:
         """The client id in the header of a request, and where the header ends. :raises DecodeError:"""
-        header, position = message_reader(_CLIENT_ID, 0, OBJECTS)(frame, HEAD.size)
+        (client_id,), position = _read_client_id(frame, HEAD.size)
         if self.request.is_flexible(version):
-            _, position = message_reader(_TAGS, 0, OBJECTS)(frame, position)
-        return header.client_id or "", position
+            _, position = _read_tags(frame, position)
+        return client_id or "", position
 
     def encode_response(self, version: int, correlation_id: int, fields: Mapping[str, Any]) -> bytes:
         """A response with its header. :raises ValueError: as `encode_request`"""
@@ -96,7 +96,7 @@ class Api:
         """
         position = 0
         if self._has_tags_in_response_header(version):
-            _, position = message_reader(_TAGS, 0, OBJECTS)(answer, 0)
+            _, position = _read_tags(answer, 0)
         message, end = message_reader(self.response, version, OBJECTS)(answer, position)
         if end != len(answer):
             raise DecodeError(f"it has {len(answer) - end} bytes too many")
@@ -184,3 +184,5 @@ def _flexible(options: Mapping[str, str]) -> int | None:
 
 _CLIENT_ID = Message(name="RequestHeader", layout="clientId string null", flexible_since=None)
 _TAGS = Message(name="Header", layout="")
+_read_client_id = message_reader(_CLIENT_ID, 0, OBJECTS)
+_read_tags = message_reader(_TAGS, 0, OBJECTS)

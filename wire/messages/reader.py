@@ -262,7 +262,7 @@ class _Compiler:
             return _array_reader(element, length, name, nullable, self.form.array)
         if of is Scalar.STRING:
             general = _string_reader(_varint_length if flexible else _int16_length, name, nullable)
-            return _compact_string(general) if flexible else _int16_string(general)
+            return _compact_string(general, nullable) if flexible else _int16_string(general)
         if of is Scalar.BYTES:
             return _bytes_reader(_varint_length if flexible else _int32_length, name, nullable)
         if of is Scalar.UUID:
@@ -338,8 +338,8 @@ def _string_reader(length: Reader, name: str, nullable: bool) -> Reader:
     return read
 
 
-def _compact_string(general: Reader) -> Reader:
-    """Quick for strings below 127 bytes: they are most of an answer."""
+def _compact_string(general: Reader, nullable: bool) -> Reader:
+    """Quick for strings below 127 bytes, which are most of an answer, and for nulls, which are most of a heartbeat."""
 
     def read(buffer: bytes, position: int) -> tuple[Any, int]:
         size = buffer[position]
@@ -347,6 +347,8 @@ def _compact_string(general: Reader) -> Reader:
             end = position + size
             if end <= len(buffer):
                 return buffer[position + 1 : end].decode("utf-8", JAVA), end
+        elif nullable and not size:
+            return None, position + 1
         return general(buffer, position)
 
     return read

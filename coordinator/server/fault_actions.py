@@ -1,0 +1,232 @@
+"""Fault events that happen at once. What becomes of a group is the engine's doing, with records as ever:
+
+- an expired session is the member's own timer that fires now;
+- a static member is fenced by what another process with its instance id would send: a JoinGroup, or heartbeats that
+  say "away" and join. Nobody is behind it, so its session ends some time later;
+- a dynamic member is removed by a LeaveGroup, as an administrator does it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from uuid import uuid4
+
+from coordinator.engine.calls import A, Request
+from coordinator.engine.classic.group import ClassicGroup, ClassicMember
+from coordinator.engine.classic.join_group import JoinGroup
+from coordinator.engine.classic.leave_group import LeaveGroup
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
+from coordinator.engine.consumer.member import AWAY, ConsumerMember
+from coordinator.engine.context import Group
+from coordinator.errors import CannotBeWritten, CoordinatorError
+from coordinator.server.caller import Caller
+from coordinator.server.cluster import Cluster
+from coordinator.server.faults.events import (
+    Action,
+    AnswerError,
+    ChangeTopic,
+    Disconnect,
+    Expire,
+    FaultEvent,
+    Fence,
+    Rule,
+)
+from coordinator.server.topics import TopicRefused
+from wire.errors import ErrorCode
+from wire.uuids import format_uuid
+
+CALLER = Caller(client_id="kohort-fault", host="/127.0.0.1")
+"""Who sends the requests of a fault."""
+PATIENCE_S = 1.0
+"""How long a request of a fault is waited for: a JoinGroup may be parked, and nobody is there to read its answer."""
+FENCED_FOR_S = 300.0
+"""How long a removed member is answered that it is fenced."""
+ANOTHER = "another process has taken its place"
+
+
+class FaultRefused(CoordinatorError):
+    """A fault event that cannot be done now."""
+
+
+async def carry_out(cluster: Cluster, event: FaultEvent) -> str | int:
+    """Do it, and say what was done; or put it in force, and give its id. :raises FaultRefused:"""
+    if isinstance(event, Rule):
+        return cluster.faults.add(event, cluster.now_ms())
+    try:
+        return await _ACTIONS[type(event)](cluster, event)
+    except CannotBeWritten as error:
+        raise FaultRefused(str(error)) from None
+
+
+async def _expire(cluster: Cluster, event: Expire) -> str:
+    group = _group(cluster, event.group)
+    members = _members(group, event.member)
+    for member in members:
+        cluster.expire_session(group.id, member.id)
+    left = [member.id for member in members if group.has_member(member.id)]
+    if left:
+        raise FaultRefused(
+            f"{', '.join(left)} waits for an answer to JoinGroup or SyncGroup and does not expire"
+        )
+    return f"the session of {_listed(members)} has expired"
+
+
+async def _fence(cluster: Cluster, event: Fence) -> str:
+    group = _group(cluster, event.group)
+    members = _members(group, event.member)
+    for member in members:
+        if member.instance is None:
+            await _remove(cluster, group, member)
+        elif isinstance(group, ClassicGroup):
+            await _take_classic_place(cluster, group, member)
+        elif isinstance(member, ConsumerMember):
+            await _take_place(cluster, group, member)
+    how = "removed" if all(member.instance is None for member in members) else f"fenced: {ANOTHER}"
+    return f"{_listed(members)} is {how}"
+
+
+async def _remove(cluster: Cluster, group: Group, member: Any) -> None:
+    """A dynamic member. One of the consumer protocol is answered FENCED_MEMBER_EPOCH when it comes next."""
+    await _send(cluster, LeaveGroup(group=group.id, members=((member.id, None),)))
+    if isinstance(member, ConsumerMember) and member.classic is None:
+        fenced = AnswerError(
+            error=ErrorCode.FENCED_MEMBER_EPOCH.name,
+            api=("ConsumerGroupHeartbeat",),
+            group=group.id,
+            member=member.id,
+            times=1,
+            for_s=FENCED_FOR_S,
+        )
+        cluster.faults.add(fenced, cluster.now_ms())
+
+
+async def _take_classic_place(cluster: Cluster, group: ClassicGroup, member: Any) -> None:
+    await _join(cluster, group.id, member, group.protocol_type, member)
+
+
+async def _take_place(cluster: Cluster, group: Group, member: ConsumerMember) -> None:
+    """A static member of a consumer group, of either protocol."""
+    if member.classic is not None:
+        await _join(cluster, group.id, member, "consumer", member.classic)
+        return
+    if member.epoch != AWAY:
+        away = ConsumerGroupHeartbeat(group=group.id, member=member.id, epoch=AWAY, instance=member.instance)
+        await _send(cluster, away)
+    metadata = member.metadata
+    await _send(
+        cluster,
+        ConsumerGroupHeartbeat(
+            group=group.id,
+            member=format_uuid(uuid4()),
+            epoch=0,
+            instance=member.instance,
+            rack=metadata.rack,
+            rebalance_timeout_ms=metadata.rebalance_timeout_ms,
+            topics=metadata.topics,
+            regex=metadata.regex,
+            assignor=metadata.assignor,
+            owned={},
+        ),
+    )
+
+
+async def _join(cluster: Cluster, group: str, member: Any, protocol_type: str, offered: Any) -> None:
+    """`offered` has the session timeout and the protocols of the member."""
+    metadata = member if isinstance(member, ClassicMember) else member.metadata
+    await _send(
+        cluster,
+        JoinGroup(
+            group=group,
+            session_timeout_ms=offered.session_timeout_ms,
+            rebalance_timeout_ms=metadata.rebalance_timeout_ms,
+            member="",
+            instance=member.instance,
+            protocol_type=protocol_type,
+            protocols=offered.protocols,
+        ),
+    )
+
+
+async def _send(cluster: Cluster, request: Request[A]) -> None:
+    """Have the engine handle a request. :raises FaultRefused: with its error"""
+    asking = asyncio.create_task(cluster.ask(request, CALLER))
+    done, _ = await asyncio.wait({asking}, timeout=PATIENCE_S)
+    if not done:
+        asking.cancel()
+        return
+    error: ErrorCode = getattr(asking.result(), "error", ErrorCode.NONE)
+    if error:
+        raise FaultRefused(f"the coordinator answers {error.name}")
+
+
+def _group(cluster: Cluster, name: str) -> Group:
+    group = cluster.group(name)
+    if group is None:
+        raise FaultRefused(f"there is no group {name}")
+    return group
+
+
+def _members(group: Group, name: str) -> list[Any]:
+    """By member id, else by instance id, else all with that client id. :raises FaultRefused: there is none"""
+    members: list[Any] = list(group.members.values())
+    for found in (
+        [each for each in members if each.id == name],
+        [each for each in members if each.instance == name],
+        [each for each in members if _client_id(each) == name],
+    ):
+        if found:
+            return found
+    there = ", ".join(each.id for each in members) or "none"
+    raise FaultRefused(f"{group.id} has no member with id, instance id or client id {name}; members: {there}")
+
+
+def _client_id(member: ClassicMember | ConsumerMember) -> str:
+    return member.client_id if isinstance(member, ClassicMember) else member.metadata.client_id
+
+
+def _listed(members: list[Any]) -> str:
+    return ", ".join(member.id for member in members)
+
+
+async def _change_topic(cluster: Cluster, event: ChangeTopic) -> str:
+    """:raises FaultRefused:"""
+    try:
+        async with cluster.topics.changing:
+            return await asyncio.to_thread(_changed, cluster, event)
+    except TopicRefused as error:
+        raise FaultRefused(str(error)) from None
+    finally:
+        cluster.topics_changed()
+
+
+def _changed(cluster: Cluster, event: ChangeTopic) -> str:
+    topics, name = cluster.topics, event.topic
+    known = topics.find(name, None)
+    if known is None and event.create is None:
+        raise FaultRefused(f"there is no topic {name}")
+    if event.partitions is not None:
+        topics.grow(name, event.partitions)
+        return f"{name} has {event.partitions} partitions"
+    if known is not None and event.create is None:
+        topics.delete(known)
+    if event.delete:
+        return f"{name} is deleted"
+    made = topics.create(name, event.create or event.recreate or 1)
+    return f"{name} is created with {made.partitions} partitions and id {format_uuid(made.id)}"
+
+
+async def _disconnect(cluster: Cluster, event: Disconnect) -> str:
+    sessions = [each for each in cluster.sessions if each.client_id == event.client]
+    for session in sessions:
+        session.end()
+    return f"{len(sessions)} connections of {event.client} are closed"
+
+
+_ACTIONS: Mapping[type[Action], Callable[[Cluster, Any], Awaitable[str]]] = {
+    Expire: _expire,
+    Fence: _fence,
+    Disconnect: _disconnect,
+    ChangeTopic: _change_topic,
+}

@@ -1,0 +1,141 @@
+"""An error as the answer of any API, in the fields that the answer's layout has for it.
+
+The error stands as far out as the layout has room for it: at the top, else in every element of the arrays that carry
+one, which are those of the request with their names and numbers. An error that is about a partition or a topic stands
+as far in as it can: Fetch answers OFFSET_OUT_OF_RANGE for partitions, whatever room there is at the top. Source:
+`AbstractRequest.getErrorResponse` of each request, which this agrees with but for errors of partitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from wire.errors import ErrorCode
+from wire.messages.definition import Api
+from wire.messages.layout import UNSET, Array, Field, Scalar, Struct, Type, zero
+from wire.messages.reader import snake
+
+OF_PARTITIONS = frozenset(
+    {
+        ErrorCode.OFFSET_OUT_OF_RANGE,
+        ErrorCode.CORRUPT_MESSAGE,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.REPLICA_NOT_AVAILABLE,
+        ErrorCode.OFFSET_METADATA_TOO_LARGE,
+        ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+        ErrorCode.KAFKA_STORAGE_ERROR,
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+        ErrorCode.OFFSET_NOT_AVAILABLE,
+        ErrorCode.UNSTABLE_OFFSET_COMMIT,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.INCONSISTENT_TOPIC_ID,
+    }
+)
+"""Errors that one partition or topic has, and not the whole request."""
+_ERRORS = ("errorCode", "partitionErrorCode")
+_ALSO_CALLED = {"partitionIndex": "partition"}
+"""A field of an answer by the name that it has in the request."""
+
+
+def error_answer(api: Api, version: int, request: Any, code: ErrorCode) -> Mapping[str, Any] | None:
+    """The fields of a response that has the error; None where there is no room for it in what was asked."""
+    answer, has_it = _answer(
+        api.response.struct, api.request.struct, request, _Error(version, code, code in OF_PARTITIONS)
+    )
+    return answer if has_it else None
+
+
+class _Error:
+    """An error on its way to its place."""
+
+    __slots__ = ("code", "is_inside", "version")
+
+    def __init__(self, version: int, code: ErrorCode, is_inside: bool) -> None:
+        self.version, self.code, self.is_inside = version, code, is_inside
+
+    def carried_by(self, of: Type) -> bool:
+        """Whether an array has room for an error, at any depth."""
+        if not isinstance(of, Array) or not isinstance(of.of, Struct):
+            return False
+        return any(each.name in _ERRORS or self.carried_by(each.type) for each in of.of.at(self.version))
+
+
+def _answer(layout: Struct, asked: Struct, request: Any, error: _Error) -> tuple[dict[str, Any], bool]:
+    """The fields of a struct of the answer, and whether one of them has the error."""
+    fields = layout.at(error.version)
+    answer = {
+        snake(each.name): _blank(each.type, each, error.version) for each in fields if each.default is UNSET
+    }
+    own = [snake(each.name) for each in fields if each.name in _ERRORS]
+    answer.update(dict.fromkeys(own, ErrorCode.NONE))
+    has_it = False
+    if not own or error.is_inside:
+        for each in fields:
+            if error.carried_by(each.type):
+                elements = _elements(each, asked, request, error)
+                answer[snake(each.name)] = elements
+                has_it = has_it or bool(elements)
+    if own and not has_it:
+        answer.update(dict.fromkeys(own, error.code))
+        has_it = True
+    return answer, has_it
+
+
+def _elements(of: Field, asked: Struct, request: Any, error: _Error) -> list[dict[str, Any]]:
+    """An element for each of the request's, under the same name, number or id."""
+    layout: Any = of.type
+    arrays = [each for each in asked.at(error.version) if isinstance(each.type, Array)]
+    source = next((each for each in arrays if each.name == of.name), arrays[0] if arrays else None)
+    if source is None:
+        return []
+    given: Sequence[Any] = getattr(request, snake(source.name)) or ()
+    inner: Any = source.type
+    elements = []
+    for each in given:
+        if isinstance(inner.of, Struct):
+            answer, has_it = _answer(layout.of, inner.of, each, error)
+            answer |= _names(layout.of, inner.of, each, error.version)
+        else:
+            answer, has_it = _answer(layout.of, Struct(()), each, error)
+            answer |= _name(layout.of, inner.of, each, error.version)
+        if has_it:
+            elements.append(answer)
+    return elements
+
+
+def _names(layout: Struct, asked: Struct, request: Any, version: int) -> dict[str, Any]:
+    """What identifies an element: the fields that question and answer have in common."""
+    known = {each.name for each in asked.at(version) if isinstance(each.type, Scalar)}
+    names = {}
+    for each in layout.at(version):
+        name = each.name if each.name in known else _ALSO_CALLED.get(each.name)
+        if name in known:
+            names[snake(each.name)] = getattr(request, snake(name or ""))
+    return names
+
+
+def _name(layout: Struct, of: Type, value: Any, version: int) -> dict[str, Any]:
+    """What identifies an element whose question is a bare name or number: the first field that is never null."""
+    for each in layout.at(version):
+        if each.type is of and each.name not in _ERRORS and not each.nullable(version):
+            return {snake(each.name): value}
+    return {}
+
+
+def _blank(of: Type, field: Field, version: int) -> Any:
+    """What a field has where nothing is known: offsets, times and producer ids are -1 then."""
+    if field.nullable(version):
+        return None
+    if isinstance(of, Array):
+        return ()
+    if isinstance(of, Struct):
+        return {
+            snake(each.name): _blank(each.type, each, version)
+            for each in of.at(version)
+            if each.default is UNSET
+        }
+    return -1 if of is Scalar.INT64 else zero(of)

@@ -1,0 +1,222 @@
+"""Fault events as trees of plain values: one on the wire and of the command line, many with times in a file.
+
+A faults file is YAML or JSON (docs/serve.md)::
+
+    kohort: 1
+    faults: {loss: 0.01, delay_ms: [1, 80]}
+    events:
+      - {at: 5, delay: 2, api: Heartbeat, client: app-1, for: 30}
+      - {at: 10, coordinator: move, group: billing, for: 2}
+
+Each event has one verb of `VERBS`, and `at` in a file. `faults` are those of a scenario's network that a server can
+have. An error in a file has the line and the field of its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+from coordinator.server.faults.events import (
+    AnswerError,
+    ChangeTopic,
+    CoordinatorFault,
+    Delay,
+    Disconnect,
+    Drop,
+    Dropped,
+    Expire,
+    FailCoordinator,
+    FaultEvent,
+    Fence,
+    Lasting,
+    Rule,
+    Seconds,
+)
+from coordinator.simulation.scenario import Faults
+from coordinator.simulation.scenario_checks import unknown, wrong_topic_name
+from coordinator.simulation.scenario_file import FORMAT_VERSION, no_verb, read_text
+from coordinator.simulation.scenario_file import TREES as SCENARIO_TREES
+from groups.trees import Between, Malformed, Trees, shown
+from groups.yaml_files import TreeError, load_tree
+from wire.errors import ErrorCode
+
+VERBS: Mapping[str, Any] = {
+    "delay": Delay,
+    "error": AnswerError,
+    "drop": Drop,
+    "expire": Expire,
+    "fence": Fence,
+    "disconnect": Disconnect,
+    "coordinator": FailCoordinator,
+    "topic": ChangeTopic,  # the last one, as it is also a condition of rules
+}
+"""The key that makes an event what it is, and what it is."""
+KEYS = ("kohort", "description", "faults", "events")
+NETWORK_KEYS = ("loss", "delay_ms")
+"""Of a scenario's network faults those that a server can have."""
+ERRORS = tuple(code.name for code in ErrorCode if code is not ErrorCode.NONE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimedEvent:
+    """An event of a file; `at_s` counts from the start of the server."""
+
+    at_s: float
+    event: FaultEvent
+
+
+def read_event(tree: Any, apis: Collection[str]) -> FaultEvent:
+    """The event of a tree; `apis` are the names of those that rules can be about. :raises Malformed:"""
+    if not isinstance(tree, dict):
+        raise Malformed(f"expected a mapping with a verb, found {shown(tree)}")
+    verb = next((each for each in VERBS if each in tree), None)
+    if verb is None:
+        raise no_verb(tree, VERBS)
+    other = next((each for each in VERBS if each in tree and each not in (verb, "topic")), None)
+    if other is not None or ("topic" in tree and verb == "coordinator"):
+        raise Malformed(f"one event has one verb, and this one also has {verb!r}", other or "topic")
+    event: FaultEvent = _TREES.read(VERBS[verb], dict(tree))
+    if isinstance(event, Rule):
+        for number, api in enumerate(event.api):
+            if api not in apis:
+                path = ("api", number) if isinstance(tree["api"], list) else ("api",)
+                raise Malformed(unknown("API", api, apis), *path)
+    return event
+
+
+def tree_of(event: FaultEvent) -> dict[str, Any]:
+    """The tree that `read_event` takes back, without what is not given."""
+    tree: dict[str, Any] = {}
+    for each in fields(event):
+        value = getattr(event, each.name)
+        if each.default is MISSING or value != each.default:
+            tree[str(each.metadata.get("named", each.name))] = _plain(value)
+    verb = next(each for each, kind in VERBS.items() if type(event) is kind)
+    return {verb: tree.pop(verb), **tree}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, tuple):
+        return value[0] if len(set(value)) == 1 else list(value)
+    return value
+
+
+def read_faults(file: Path, apis: Collection[str]) -> tuple[TimedEvent, ...]:
+    """The events of a faults file in the order of time, those of one moment in the order of the file.
+
+    :raises TreeError: it cannot be read, or is no faults file; with line and column
+    """
+    text = read_text(file)
+    tree = load_tree(file, text)
+    try:
+        return _events(tree, apis)
+    except Malformed as error:
+        raise TreeError.at(file, text, error) from None
+
+
+def network_rules(faults: Faults) -> tuple[Lasting, ...]:
+    """Loss and delay of a scenario's network as rules for all requests.
+
+    A message that is lost takes its connection with it, and a request and its answer are two messages.
+    """
+    rules: list[Lasting] = []
+    if faults.delay_ms != Faults().delay_ms:
+        least, greatest = faults.delay_ms
+        rules.append(Delay(bounds_s=(2 * least / 1000, 2 * greatest / 1000)))
+    if faults.loss:
+        rules.append(Drop(what=Dropped.CONNECTION, chance=1 - (1 - faults.loss) ** 2))
+    return tuple(rules)
+
+
+def _events(tree: Any, apis: Collection[str]) -> tuple[TimedEvent, ...]:
+    if not isinstance(tree, dict) or "kohort" not in tree:
+        raise Malformed("missing: this is not a faults file; one begins with `kohort: 1`", "kohort")
+    for key in tree:
+        if key not in KEYS:
+            raise Malformed(f"unknown; a faults file has {', '.join(KEYS)}", key)
+    try:
+        _TREES.read(Annotated[int, Between(1, FORMAT_VERSION)], tree["kohort"])
+    except Malformed as error:
+        raise error.below("kohort") from None
+    listed = tree.get("events") or ()
+    if not isinstance(listed, Sequence) or isinstance(listed, str):
+        raise Malformed(f"expected a list, found {shown(listed)}", "events")
+    events = [TimedEvent(at_s=0.0, event=rule) for rule in _network(tree.get("faults"))]
+    for number, each in enumerate(listed):
+        try:
+            events.append(_timed(each, apis))
+        except Malformed as error:
+            raise error.below(number).below("events") from None
+    return tuple(sorted(events, key=lambda timed: timed.at_s))
+
+
+def _network(tree: Any) -> tuple[Lasting, ...]:
+    if isinstance(tree, dict):
+        for key in tree:
+            if key not in NETWORK_KEYS:
+                raise Malformed(f"a server has only {' and '.join(NETWORK_KEYS)}", "faults", key)
+    try:
+        return network_rules(Faults() if tree is None else SCENARIO_TREES.read(Faults, tree))
+    except Malformed as error:
+        raise error.below("faults") from None
+
+
+def _timed(tree: Any, apis: Collection[str]) -> TimedEvent:
+    if not isinstance(tree, dict):
+        raise Malformed(f"expected a mapping with `at` and a verb, found {shown(tree)}")
+    if "at" not in tree:
+        raise Malformed("is missing", "at")
+    try:
+        at_s: float = _TREES.read(Seconds, tree["at"])
+    except Malformed as error:
+        raise error.below("at") from None
+    event = read_event({key: value for key, value in tree.items() if key != "at"}, apis)
+    return TimedEvent(at_s=at_s, event=event)
+
+
+def _imply_lists(tree: dict[str, Any]) -> None:
+    """A single API needs no list, nor do two bounds that are the same."""
+    if isinstance(tree.get("api"), str):
+        tree["api"] = [tree["api"]]
+    if "delay" in tree and not isinstance(tree["delay"], list):
+        tree["delay"] = [tree["delay"], tree["delay"]]
+
+
+def _check_delay(event: Delay) -> None:
+    if len(event.bounds_s) != 2 or event.bounds_s[0] > event.bounds_s[1]:
+        raise Malformed("expected seconds, or the least and the greatest time, as [0.5, 2]", "delay")
+
+
+def _check_error(event: AnswerError) -> None:
+    if event.error not in ERRORS:
+        raise Malformed(unknown("error", event.error, ERRORS), "error")
+
+
+def _check_topic(event: ChangeTopic) -> None:
+    if (wrong := wrong_topic_name(event.topic)) is not None:
+        raise Malformed(wrong, "topic")
+    if event.change is None:
+        raise Malformed("needs one of partitions, create, recreate and delete", "topic")
+
+
+def _check_coordinator(event: FailCoordinator) -> None:
+    if event.to is not None and event.fault is not CoordinatorFault.MOVE:
+        raise Malformed("only a coordinator that moves goes to another broker", "to")
+
+
+_TREES = Trees(
+    sparse=True,
+    implied={Delay: _imply_lists, AnswerError: _imply_lists, Drop: _imply_lists},
+    checks={
+        Delay: _check_delay,
+        AnswerError: _check_error,
+        ChangeTopic: _check_topic,
+        FailCoordinator: _check_coordinator,
+    },
+)

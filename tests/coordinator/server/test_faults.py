@@ -1,0 +1,330 @@
+"""Faults on demand over the wire: rules meet requests, and what happens at once happens."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from tests.coordinator.server.running import HOST, running
+from wire.errors import ErrorCode
+from wire.messages.definition import Api
+from wire.messages.schemas.classic_groups import HEARTBEAT, JOIN_GROUP, SYNC_GROUP
+from wire.messages.schemas.cluster import API_VERSIONS, METADATA
+from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_HEARTBEAT
+from wire.messages.schemas.faults import CLEAR, DO, FAULT_CLIENT, KOHORT_FAULT, LIST
+
+DEADLINE_S = 60
+HEART = {"group_id": "billing", "generation_id": 1, "member_id": "m-1"}
+PROTOCOL = {"protocol_type": "consumer", "protocol_name": "range"}
+SOFTWARE = {"client_software_name": "tests", "client_software_version": "1"}
+
+
+class Client:
+    """A connection of a client that asks one thing after the other."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client_id: str) -> None:
+        self._reader, self.writer, self._client_id = reader, writer, client_id
+
+    async def ask(self, api: Api, fields: dict[str, Any], version: int | None = None) -> Any:
+        """The answer. :raises IncompleteReadError: the connection is closed"""
+        version = api.versions[1] if version is None else version
+        content = api.encode_request(version, 7, self._client_id, fields)
+        self.writer.write(len(content).to_bytes(4, "big") + content)
+        async with asyncio.timeout(DEADLINE_S):
+            length = int.from_bytes(await self._reader.readexactly(4), "big")
+            return api.decode_response(version, (await self._reader.readexactly(length))[4:])
+
+    async def fault(self, **event: Any) -> Any:
+        return await self.ask(KOHORT_FAULT, {"operation": DO, "event": json.dumps(event)})
+
+
+class Scene:
+    """A server, one who asks it for faults, and clients."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._clients: list[Client] = []
+
+    async def client(self, client_id: str = "app-1") -> Client:
+        client = Client(*await asyncio.open_connection(HOST, self._port), client_id)
+        self._clients.append(client)
+        return client
+
+    async def close(self) -> None:
+        for client in self._clients:
+            client.writer.transport.abort()
+
+
+@asynccontextmanager
+async def scene() -> AsyncIterator[tuple[Scene, Client]]:
+    async with running() as broker:
+        made = Scene(broker.port)
+        try:
+            yield made, await made.client(FAULT_CLIENT)
+        finally:
+            await made.close()
+
+
+def test_an_error_is_answered_so_many_times() -> None:
+    async def play() -> None:
+        async with scene() as (made, operator):
+            done = await operator.fault(error="NOT_COORDINATOR", api="Heartbeat", times=2)
+            assert (done.error_code, done.rule) == (ErrorCode.NONE, 1)
+            client = await made.client()
+            codes = [(await client.ask(HEARTBEAT, HEART)).error_code for _ in range(3)]
+            assert codes == [*[ErrorCode.NOT_COORDINATOR] * 2, ErrorCode.UNKNOWN_MEMBER_ID]
+
+    asyncio.run(play())
+
+
+def test_a_delay_holds_the_request_of_that_client_alone() -> None:
+    async def play() -> None:
+        async with scene() as (made, operator):
+            await operator.fault(delay=0.3, api="Heartbeat", client="app-1")
+            slow, other = await made.client("app-1"), await made.client("app-2")
+            began = time.monotonic()
+            late = asyncio.create_task(slow.ask(HEARTBEAT, HEART))
+            assert (await other.ask(HEARTBEAT, HEART)).error_code == ErrorCode.UNKNOWN_MEMBER_ID
+            assert not late.done()
+            assert (await late).error_code == ErrorCode.UNKNOWN_MEMBER_ID
+            assert time.monotonic() - began >= 0.3
+
+    asyncio.run(play())
+
+
+def test_a_dropped_connection_is_closed() -> None:
+    async def play() -> None:
+        async with scene() as (made, operator):
+            await operator.fault(drop="connection", client="app-1", times=1)
+            with pytest.raises(asyncio.IncompleteReadError):
+                await (await made.client()).ask(HEARTBEAT, HEART)
+            assert (await (await made.client()).ask(HEARTBEAT, HEART)).error_code
+
+    asyncio.run(play())
+
+
+def test_after_a_dropped_answer_there_is_none_on_that_connection() -> None:
+    async def play() -> None:
+        async with scene() as (made, operator):
+            await operator.fault(drop="answer", api="Heartbeat", times=1)
+            client = await made.client()
+            waiting = asyncio.create_task(client.ask(HEARTBEAT, HEART))
+            await asyncio.wait({waiting}, timeout=0.1)
+            content = METADATA.encode_request(0, 7, "app-1", {"topics": []})
+            client.writer.write(len(content).to_bytes(4, "big") + content)
+            assert (await (await made.client()).ask(HEARTBEAT, HEART)).error_code
+            assert not waiting.done()
+            waiting.cancel()
+
+    asyncio.run(play())
+
+
+def test_rules_are_listed_and_cleared() -> None:
+    async def play() -> None:
+        async with scene() as (made, operator):
+            await operator.fault(delay=0, api="Heartbeat", **{"for": 1000})
+            await operator.fault(error="NOT_COORDINATOR", api="SyncGroup", times=3)
+            await (await made.client()).ask(HEARTBEAT, HEART)
+            first, second = (await operator.ask(KOHORT_FAULT, {"operation": LIST})).rules
+            assert json.loads(first.event) == {"delay": 0.0, "api": "Heartbeat", "for": 1000.0}
+            assert (first.id, first.applied, first.times_left) == (1, 1, -1)
+            assert 0 < first.left_ms <= 1_000_000
+            assert (second.id, second.applied, second.times_left, second.left_ms) == (2, 0, 3, -1)
+            assert (await operator.ask(KOHORT_FAULT, {"operation": CLEAR, "rules": [1]})).outcome == "1"
+            assert [each.id for each in (await operator.ask(KOHORT_FAULT, {"operation": LIST})).rules] == [2]
+            assert (await operator.ask(KOHORT_FAULT, {"operation": CLEAR})).outcome == "1"
+            assert not (await operator.ask(KOHORT_FAULT, {"operation": LIST})).rules
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        ('{"dely": 2}', "is 'delay' meant?"),
+        ('{"delay": 1, "api": "KohortFault"}', "there is no API"),
+        ('{"expire": "m-1", "group": "billing"}', "there is no group billing"),
+        ('{"topic": "orders", "partitions": 2}', "there is no topic orders"),
+        ('{"topic": "orders", "delete": true}', "there is no topic orders"),
+        ("{", "Expecting"),
+        (None, "expected a mapping"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_the_reason(event: str | None, said: str) -> None:
+    async def play() -> None:
+        async with scene() as (_, operator):
+            answer = await operator.ask(KOHORT_FAULT, {"operation": DO, "event": event})
+            assert answer.error_code == ErrorCode.INVALID_REQUEST
+            assert said in answer.error_message
+
+    asyncio.run(play())
+
+
+def test_an_unknown_operation_is_refused() -> None:
+    async def play() -> None:
+        async with scene() as (_, operator):
+            answer = await operator.ask(KOHORT_FAULT, {"operation": 9})
+            assert (answer.error_code, answer.error_message) == (42, "there is no operation 9")
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize(("client_id", "is_listed"), [(FAULT_CLIENT, True), ("app-1", False), ("", False)])
+def test_the_api_is_listed_to_its_own_client_alone(client_id: str, is_listed: bool) -> None:
+    async def play() -> None:
+        async with scene() as (made, _):
+            answer = await (await made.client(client_id)).ask(API_VERSIONS, SOFTWARE, 3)
+            assert (KOHORT_FAULT.key in {each.api_key for each in answer.api_keys}) is is_listed
+
+    asyncio.run(play())
+
+
+def test_who_asks_for_faults_meets_none() -> None:
+    async def play() -> None:
+        async with scene() as (_, operator):
+            await operator.fault(drop="connection")
+            assert (await operator.ask(KOHORT_FAULT, {"operation": LIST})).rules
+
+    asyncio.run(play())
+
+
+def test_the_connections_of_a_client_are_closed() -> None:
+    async def play() -> None:
+        async with scene() as (made, operator):
+            clients = [await made.client("app-1"), await made.client("app-1"), await made.client("app-2")]
+            for client in clients:
+                await client.ask(HEARTBEAT, HEART)
+            assert (await operator.fault(disconnect="app-1")).outcome == "2 connections of app-1 are closed"
+            for client in clients[:2]:
+                with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
+                    await client.ask(HEARTBEAT, HEART)
+            assert (await clients[2].ask(HEARTBEAT, HEART)).error_code
+
+    asyncio.run(play())
+
+
+def test_topics_are_created_grown_created_anew_and_deleted() -> None:
+    async def play() -> None:
+        async with scene() as (_, operator):
+
+            async def partitions() -> dict[str, tuple[int, Any]]:
+                answer = await operator.ask(
+                    METADATA, {"topics": None, "include_topic_authorized_operations": False}, 12
+                )
+                return {each.name: (len(each.partitions), each.topic_id) for each in answer.topics}
+
+            assert (await operator.fault(topic="orders", create=2)).error_code == 0
+            first = (await partitions())["orders"]
+            assert (await operator.fault(topic="orders", create=2)).error_code
+            await operator.fault(topic="orders", partitions=3)
+            assert (await partitions())["orders"] == (3, first[1])
+            await operator.fault(topic="orders", recreate=4)
+            count, topic_id = (await partitions())["orders"]
+            assert (first[0], count) == (2, 4)
+            assert topic_id != first[1]
+            await operator.fault(topic="orders", delete=True)
+            assert not await partitions()
+
+    asyncio.run(play())
+
+
+def _joining(instance: str | None, member: str = "") -> dict[str, Any]:
+    return {
+        "group_id": "billing",
+        "session_timeout_ms": 45_000,
+        "rebalance_timeout_ms": 60_000,
+        "member_id": member,
+        "group_instance_id": instance,
+        "protocol_type": "consumer",
+        "protocols": [{"name": "range", "metadata": b""}],
+    }
+
+
+async def _stable_classic_member(client: Client, instance: str | None) -> dict[str, Any]:
+    """A classic group of this one member; the fields of its heartbeats."""
+    joined = await client.ask(JOIN_GROUP, _joining(instance))
+    if joined.error_code == ErrorCode.MEMBER_ID_REQUIRED:
+        joined = await client.ask(JOIN_GROUP, _joining(instance, joined.member_id))
+    heart = {
+        "group_id": "billing",
+        "generation_id": joined.generation_id,
+        "member_id": joined.member_id,
+        "group_instance_id": instance,
+    }
+    synced = await client.ask(
+        SYNC_GROUP,
+        {**heart, **PROTOCOL, "assignments": [{"member_id": heart["member_id"], "assignment": b"all"}]},
+    )
+    assert synced.error_code == ErrorCode.NONE
+    assert (await client.ask(HEARTBEAT, heart)).error_code == ErrorCode.NONE
+    return heart
+
+
+@pytest.mark.parametrize("by", ["member id", "client id"])
+@pytest.mark.parametrize("verb", ["expire", "fence"])
+def test_a_dynamic_classic_member_is_put_out(verb: str, by: str) -> None:
+    async def play() -> None:
+        async with scene() as (made, operator):
+            client = await made.client()
+            heart = await _stable_classic_member(client, None)
+            name = heart["member_id"] if by == "member id" else "app-1"
+            done = await operator.fault(**{verb: name, "group": "billing"})
+            assert (done.error_message, done.error_code) == (None, ErrorCode.NONE)
+            assert (await client.ask(HEARTBEAT, heart)).error_code == ErrorCode.UNKNOWN_MEMBER_ID
+
+    asyncio.run(play())
+
+
+def test_a_static_classic_member_is_fenced() -> None:
+    async def play() -> None:
+        async with scene() as (made, operator):
+            client = await made.client()
+            heart = await _stable_classic_member(client, "instance-1")
+            done = await operator.fault(fence="instance-1", group="billing")
+            assert (done.error_message, done.error_code) == (None, ErrorCode.NONE)
+            assert (await client.ask(HEARTBEAT, heart)).error_code == ErrorCode.FENCED_INSTANCE_ID
+            assert (await operator.fault(expire="nobody", group="billing")).error_code
+
+    asyncio.run(play())
+
+
+async def _consumer_member(client: Client, instance: str | None) -> dict[str, Any]:
+    """A member of a consumer group; the fields of its heartbeats."""
+    heart: dict[str, Any] = {"group_id": "billing", "member_id": "m-1", "instance_id": instance}
+    joining = {
+        **heart,
+        "member_epoch": 0,
+        "rebalance_timeout_ms": 60_000,
+        "subscribed_topic_names": ["orders"],
+        "topic_partitions": [],
+    }
+    joined = await client.ask(CONSUMER_GROUP_HEARTBEAT, joining)
+    assert joined.error_code == ErrorCode.NONE
+    return {**heart, "member_epoch": joined.member_epoch, "topic_partitions": None}
+
+
+@pytest.mark.parametrize(
+    ("verb", "instance", "code"),
+    [
+        ("expire", None, ErrorCode.UNKNOWN_MEMBER_ID),
+        ("expire", "instance-1", ErrorCode.UNKNOWN_MEMBER_ID),
+        ("fence", None, ErrorCode.FENCED_MEMBER_EPOCH),
+        ("fence", "instance-1", ErrorCode.FENCED_INSTANCE_ID),
+    ],
+)
+def test_a_member_of_a_consumer_group_is_put_out(verb: str, instance: str | None, code: ErrorCode) -> None:
+    async def play() -> None:
+        async with scene() as (made, operator):
+            client = await made.client()
+            heart = await _consumer_member(client, instance)
+            done = await operator.fault(**{verb: "m-1", "group": "billing"})
+            assert (done.error_message, done.error_code) == (None, ErrorCode.NONE)
+            assert (await client.ask(CONSUMER_GROUP_HEARTBEAT, heart)).error_code == code
+
+    asyncio.run(play())

@@ -1,0 +1,43 @@
+"""Asking `kohort serve` for faults: Kohort's own request, which no Kafka broker takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from wire.client.client import KafkaClient
+from wire.client.connection import Connection
+from wire.client.errors import UnsupportedApi, refused
+from wire.client.security import ConnectionSettings
+from wire.client.steps import Deadline, Steps, run
+from wire.messages.schemas.faults import FAULT_CLIENT, KOHORT_FAULT
+
+
+def fault_client(settings: ConnectionSettings) -> KafkaClient:
+    """A client that meets no faults itself. :raises InvalidAddress:"""
+    return KafkaClient(replace(settings, client_id=FAULT_CLIENT))
+
+
+def ask_for_fault(client: KafkaClient, timeout_ms: int, **request: Any) -> Any:
+    """The answer to a KohortFault with these fields; `client` is a `fault_client`.
+
+    :raises UnsupportedApi: no `kohort serve` answers there
+    :raises KafkaError: the server refuses it, with the reason
+    :raises WireError: as `KafkaClient.home`
+    """
+    deadline = Deadline(timeout_ms)
+    return run(_ask(request, client.home(deadline), deadline))
+
+
+def _ask(request: dict[str, Any], connection: Connection, deadline: Deadline) -> Steps[Any]:
+    # A fault is not safe to be sent twice.
+    yield from connection.open(deadline)
+    if not connection.supports(KOHORT_FAULT):
+        raise UnsupportedApi(
+            f"{connection.address}: only kohort serve takes faults, and this is another broker",
+            address=str(connection.address),
+        )
+    (response,) = yield from connection.ask_once(KOHORT_FAULT, [request], deadline)
+    if response.error_code:
+        raise refused(connection.address, KOHORT_FAULT.name, response.error_code, response.error_message)
+    return response
