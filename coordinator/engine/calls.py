@@ -11,6 +11,7 @@ from uuid import UUID
 
 from coordinator.engine.records import Record, Written
 from coordinator.errors import RequestRefused
+from wire.log.batch_header import ProducerIdentity
 
 A = TypeVar("A")
 
@@ -55,3 +56,5 @@ class CoordinatorResult(NamedTuple):
     written: tuple[Written, ...] = ()
     """The same as the log is to hold them, where the engine has what writes them."""
     answers: tuple[tuple[int, object], ...] = ()
+    producer: ProducerIdentity | None = None
+    """Whose transaction the records belong to, where they are of one."""

@@ -16,6 +16,7 @@ from coordinator.engine.timers import Timers
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import CannotBeWritten, RequestRefused
 from wire.errors import ErrorCode
+from wire.log.batch_header import ProducerIdentity
 from wire.log.batch_writer import encode_batch
 
 Group: TypeAlias = ClassicGroup | ConsumerGroup
@@ -49,7 +50,7 @@ class EngineContext:
     state: State
     timers: Timers
     config: Config
-    replay: Callable[[Record], None]
+    replay: Callable[[Record, int | None], None]
     encode: Callable[[Record], tuple[bytes, bytes | None]] | None = None
     """Key and value of a record for the log; ValueError for one that cannot be written. None: there is no log."""
     topics: TopicImage = field(default_factory=TopicImage)
@@ -59,6 +60,8 @@ class EngineContext:
     records: list[Record] = field(default_factory=list)
     written: list[Written] = field(default_factory=list)
     answers: list[tuple[int, object]] = field(default_factory=list)
+    producer: ProducerIdentity | None = None
+    """Whose transaction the records are of."""
 
     broker_settings: ConsumerSettings = field(init=False)
     """What counts for a consumer group that has no settings of its own."""
@@ -66,8 +69,10 @@ class EngineContext:
     def __post_init__(self) -> None:
         self.broker_settings = consumer_settings(None, self.config)
 
-    def emit(self, *records: Record) -> None:
+    def emit(self, *records: Record, producer: ProducerIdentity | None = None) -> None:
         """Write records and, by replaying them, make them true: all of them, or none.
+
+        Those of the transaction of a `producer` are all that the call writes.
 
         :raises CannotBeWritten: a name or number has no room, or they do not fit into one batch
         """
@@ -80,9 +85,10 @@ class EngineContext:
             self.written += [
                 (record.group, content) for record, content in zip(records, encoded, strict=True)
             ]
+        self.producer = producer
         for record in records:
             self.records.append(record)
-            self.replay(record)
+            self.replay(record, None if producer is None else producer.id)
 
     def answer(self, ticket: int, answer: object) -> None:
         """Answer a call, this one or one that waited."""
@@ -124,9 +130,12 @@ class EngineContext:
     def take(self) -> CoordinatorResult:
         """What the call led to."""
         result = CoordinatorResult(
-            records=tuple(self.records), written=tuple(self.written), answers=tuple(self.answers)
+            records=tuple(self.records),
+            written=tuple(self.written),
+            answers=tuple(self.answers),
+            producer=self.producer,
         )
-        self.records, self.written, self.answers = [], [], []
+        self.records, self.written, self.answers, self.producer = [], [], [], None
         return result
 
 

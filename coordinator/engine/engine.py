@@ -47,6 +47,7 @@ HANDLERS: dict[type, Callable[[EngineContext, Call, Any], None]] = {
     client_assignment.PrepareAssignment: client_assignment.prepare,
     client_assignment.InstallAssignment: client_assignment.install,
     commit.OffsetCommit: commit.handle,
+    commit.TxnOffsetCommit: commit.handle_transactional,
     fetch.OffsetFetch: fetch.handle,
     removal.OffsetDelete: removal.handle,
     groups.ListGroups: groups.list_groups,

@@ -34,6 +34,7 @@ from coordinator.store.partition_files import (
     write_leader_epochs,
     write_topic_id,
 )
+from wire.log.batch_header import ProducerIdentity
 from wire.log.batches import encode_batch
 from wire.log.segments import MOST_BYTES, MOST_OFFSETS, Segment, Torn, list_segments, read_log, segment_name
 
@@ -109,10 +110,28 @@ class PartitionLog:
         epoch = max(checkpoint, active.batches[-1].leader_epoch if len(active.batches) else 0)
         return cls(directory, limits, active, epoch, is_indexed=is_indexed), active.torn
 
-    def append(self, records: Sequence[KeyAndValue], now_ms: int) -> None:
-        """Write the records as one batch. The system has it then, the disk after `sync`. :raises OSError:"""
+    def append(
+        self,
+        records: Sequence[KeyAndValue],
+        now_ms: int,
+        producer: ProducerIdentity | None = None,
+        *,
+        control: bool = False,
+    ) -> None:
+        """Write the records as one batch, in the transaction of `producer` if there is one.
+
+        The system has it then, the disk after `sync`. :raises OSError:
+        """
+        of_producer = producer or ProducerIdentity()
         batch = encode_batch(
-            records, base_offset=self.next_offset, timestamp=now_ms, leader_epoch=self._leader_epoch
+            records,
+            base_offset=self.next_offset,
+            timestamp=now_ms,
+            leader_epoch=self._leader_epoch,
+            producer_id=of_producer.id,
+            producer_epoch=of_producer.epoch,
+            transactional=producer is not None,
+            control=control,
         )
         if self._is_indexed:
             delete_indexes(self.directory / segment_name(self.active))

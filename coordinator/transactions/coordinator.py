@@ -20,14 +20,13 @@ from dataclasses import dataclass, replace
 
 from coordinator.transactions.transaction import (
     MAX_EPOCH,
-    ProducerIdentity,
     TopicPartition,
     Transaction,
     TransactionState,
     TransactionVersion,
 )
 from wire.errors import ErrorCode
-from wire.log.batch_header import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
+from wire.log.batch_header import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ProducerIdentity
 
 NOBODY = ProducerIdentity()
 State, Version = TransactionState, TransactionVersion

@@ -8,12 +8,12 @@ from itertools import groupby
 from typing import Any
 
 from coordinator.transactions.transaction import (
-    ProducerIdentity,
     TopicPartition,
     Transaction,
     TransactionState,
     TransactionVersion,
 )
+from wire.log.batch_header import ProducerIdentity
 from wire.messages.reader import DICTIONARIES, DecodeError, message_reader
 from wire.messages.schemas.transactions import TRANSACTION_RECORD
 from wire.messages.writer import message_writer

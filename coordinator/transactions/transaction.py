@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
-from wire.log.batch_header import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
+from wire.log.batch_header import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ProducerIdentity
 
 MAX_EPOCH = 2**15 - 1
 NO_START = -1
@@ -49,13 +49,6 @@ class TransactionVersion(Enum):
     @property
     def bumps_epoch(self) -> bool:
         return self is TransactionVersion.TV_2
-
-
-class ProducerIdentity(NamedTuple):
-    """Producer id and epoch, -1 for none."""
-
-    id: int = NO_PRODUCER_ID
-    epoch: int = NO_PRODUCER_EPOCH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ client's, 4 transactional, 5 control, 6 the base timestamp is a delete horizon (
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, overload
+from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,14 @@ NO_PRODUCER_ID = -1
 NO_PRODUCER_EPOCH = -1
 NO_SEQUENCE = -1
 NO_TIMESTAMP = -1
+
+
+class ProducerIdentity(NamedTuple):
+    """Producer id and epoch, -1 for none."""
+
+    id: int = NO_PRODUCER_ID
+    epoch: int = NO_PRODUCER_EPOCH
+
 
 HEADER = np.dtype(
     [

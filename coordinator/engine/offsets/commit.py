@@ -10,9 +10,8 @@ from uuid import UUID
 from coordinator.engine.calls import Call, Request
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import ClassicGroup
-from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.consumer.member import stale_epoch
-from coordinator.engine.context import EngineContext, Group
+from coordinator.engine.consumer.member import ConsumerMember, stale_epoch
+from coordinator.engine.context import EngineContext, Group, require_group_id
 from coordinator.engine.records import OffsetRecord, StoredOffset
 from coordinator.engine.static_members import check_classic_member
 from coordinator.engine.topics import TopicImage, TopicInfo
@@ -20,6 +19,7 @@ from coordinator.errors import CannotBeWritten, RequestRefused
 from groups.listing import GroupState
 from wire.errors import ErrorCode
 from wire.java_text import length
+from wire.log.batch_header import ProducerIdentity
 
 
 class Offset(NamedTuple):
@@ -74,14 +74,67 @@ BY_EPOCH = 9
 def handle(ctx: EngineContext, call: Call, request: OffsetCommit) -> None:
     """Commit what may be committed; a refusal of the group spoils every partition that exists."""
     found = [_find(ctx.topics, each, by_id=request.version >= BY_ID) for each in request.offsets]
+
+    def admit() -> PartitionCheck | None:
+        group = ctx.state.groups.get(request.group)
+        check = _check_group(group, request)
+        _keep_alive(ctx, request, group)
+        return check
+
+    expire_ms = None if request.retention_ms in (None, -1) else ctx.now_ms + (request.retention_ms or 0)
+    commit = _Commit(group=request.group, offsets=request.offsets, expire_ms=expire_ms)
+    ctx.answer(call.ticket, _committed(ctx, commit, found, admit))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TxnOffsetCommit(Request[OffsetCommitAnswer]):
+    """TxnOffsetCommit v0–v5: offsets that count when the transaction of the producer commits.
+
+    Before v3 the members of a group do not say who they are.
+    """
+
+    group: str
+    producer: ProducerIdentity
+    offsets: tuple[Offset, ...]
+    generation_or_epoch: int = -1
+    member: str = ""
+    instance: str | None = None
+
+    def refused(self, error: RequestRefused) -> OffsetCommitAnswer:
+        return _answer(zip(self.offsets, [error.code] * len(self.offsets), strict=True))
+
+
+def handle_transactional(ctx: EngineContext, call: Call, request: TxnOffsetCommit) -> None:
+    """As `handle`. Whether the transaction is the producer's is for the transaction coordinator to say."""
+    found = [_find(ctx.topics, each, by_id=False) for each in request.offsets]
+    commit = _Commit(group=request.group, offsets=request.offsets, producer=request.producer)
+    ctx.answer(call.ticket, _committed(ctx, commit, found, lambda: _check_transactional(ctx, request)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Commit:
+    """What a commit of either kind wants to be written."""
+
+    group: str
+    offsets: tuple[Offset, ...]
+    expire_ms: int | None = None
+    producer: ProducerIdentity | None = None
+
+
+def _committed(
+    ctx: EngineContext,
+    commit: _Commit,
+    found: Sequence[TopicInfo | ErrorCode],
+    admit: Callable[[], PartitionCheck | None],
+) -> OffsetCommitAnswer:
     try:
-        codes = _commit(ctx, request, found)
+        codes = _write(ctx, commit, found, admit)
     except (RequestRefused, CannotBeWritten) as error:
         code = error.code if isinstance(error, RequestRefused) else ErrorCode.UNKNOWN_SERVER_ERROR
         codes = [each if isinstance(each, ErrorCode) else code for each in found]
-    judged = zip(request.offsets, codes, found, strict=True)
+    judged = zip(commit.offsets, codes, found, strict=True)
     broker_first = sorted(judged, key=lambda each: isinstance(each[2], TopicInfo))
-    ctx.answer(call.ticket, _answer((offset, code) for offset, code, _ in broker_first))
+    return _answer((offset, code) for offset, code, _ in broker_first)
 
 
 def _find(image: TopicImage, offset: Offset, *, by_id: bool) -> TopicInfo | ErrorCode:
@@ -97,8 +150,11 @@ def _find(image: TopicImage, offset: Offset, *, by_id: bool) -> TopicInfo | Erro
     return topic
 
 
-def _commit(
-    ctx: EngineContext, request: OffsetCommit, found: Sequence[TopicInfo | ErrorCode]
+def _write(
+    ctx: EngineContext,
+    commit: _Commit,
+    found: Sequence[TopicInfo | ErrorCode],
+    admit: Callable[[], PartitionCheck | None],
 ) -> list[ErrorCode]:
     """Judge everything, then write. RequestRefused: nothing may be committed.
 
@@ -107,12 +163,10 @@ def _commit(
     missing = [each for each in found if isinstance(each, ErrorCode)]
     if len(missing) == len(found):
         return missing
-    group = ctx.state.groups.get(request.group)
-    check = _check_group(group, request)
-    expire_ms = None if request.retention_ms in (None, -1) else ctx.now_ms + (request.retention_ms or 0)
+    check = admit()
     records: list[OffsetRecord] = []
     codes: list[ErrorCode] = []
-    for offset, topic in zip(request.offsets, found, strict=True):
+    for offset, topic in zip(commit.offsets, found, strict=True):
         if isinstance(topic, ErrorCode):
             codes.append(topic)
         elif offset.metadata and length(offset.metadata) > ctx.config.offset_metadata_max_bytes:
@@ -120,10 +174,9 @@ def _commit(
         else:
             if check is not None:
                 check(topic.name, topic.id, offset.partition)
-            records.append(_record(request.group, offset, topic, ctx.now_ms, expire_ms))
+            records.append(_record(commit, offset, topic, ctx.now_ms))
             codes.append(ErrorCode.NONE)
-    _keep_alive(ctx, request, group)
-    ctx.emit(*records)
+    ctx.emit(*records, producer=commit.producer)
     return codes
 
 
@@ -139,7 +192,13 @@ def _check_group(group: Group | None, request: OffsetCommit) -> PartitionCheck |
     if isinstance(group, ClassicGroup):
         _check_classic_group(group, request)
         return None
-    return _check_consumer_group(group, request)
+    member = group.member(request.member)
+    if member.classic is None and request.version < NEEDS_EPOCH:
+        raise RequestRefused(
+            ErrorCode.UNSUPPORTED_VERSION,
+            "OffsetCommit version 9 or above must be used by members using the consumer group protocol",
+        )
+    return _check_epoch(member, request.generation_or_epoch)
 
 
 def _check_classic_group(group: ClassicGroup, request: OffsetCommit) -> None:
@@ -154,17 +213,10 @@ def _check_classic_group(group: ClassicGroup, request: OffsetCommit) -> None:
         raise RequestRefused(ErrorCode.REBALANCE_IN_PROGRESS)
 
 
-def _check_consumer_group(group: ConsumerGroup, request: OffsetCommit) -> PartitionCheck | None:
+def _check_epoch(member: ConsumerMember, epoch: int) -> PartitionCheck | None:
     """A commit may come late: an older epoch will do for a partition that was assigned to the member at that epoch
     or before (4.3, KIP-1251). Source: modern.consumer.ConsumerGroup.validateOffsetCommit.
     """
-    epoch = request.generation_or_epoch
-    member = group.member(request.member)
-    if member.classic is None and request.version < NEEDS_EPOCH:
-        raise RequestRefused(
-            ErrorCode.UNSUPPORTED_VERSION,
-            "OffsetCommit version 9 or above must be used by members using the consumer group protocol",
-        )
     if epoch == member.epoch:
         return None
     if epoch > member.epoch:
@@ -186,16 +238,41 @@ def _check_consumer_group(group: ConsumerGroup, request: OffsetCommit) -> Partit
     return check
 
 
-def _record(group: str, offset: Offset, topic: TopicInfo, now_ms: int, expire_ms: int | None) -> OffsetRecord:
+def _check_transactional(ctx: EngineContext, request: TxnOffsetCommit) -> PartitionCheck | None:
+    """Whether a member may commit in its transaction; what it does not say is not looked at. :raises RequestRefused:
+
+    Source: OffsetMetadataManager.validateTransactionalOffsetCommit.
+    """
+    require_group_id(request.group)
+    group = ctx.state.groups.get(request.group)
+    is_named = request.generation_or_epoch >= 0 or bool(request.member) or request.instance is not None
+    if group is None:
+        if request.generation_or_epoch >= 0:
+            raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
+        return None
+    if not is_named or (request.generation_or_epoch < 0 and group.is_empty()):
+        return None
+    if isinstance(group, ClassicGroup):
+        check_classic_member(group, request.member, request.instance)
+        if request.generation_or_epoch != group.generation:
+            raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
+        return None
+    member = group.member(request.member)
+    if request.generation_or_epoch > member.epoch:
+        raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
+    return _check_epoch(member, request.generation_or_epoch)
+
+
+def _record(commit: _Commit, offset: Offset, topic: TopicInfo, now_ms: int) -> OffsetRecord:
     value = StoredOffset(
         offset=offset.offset,
         leader_epoch=offset.leader_epoch,
         metadata=offset.metadata or "",
         commit_ms=now_ms,
-        expire_ms=expire_ms,
+        expire_ms=commit.expire_ms,
         topic_id=topic.id,
     )
-    return OffsetRecord(group=group, topic=topic.name, partition=offset.partition, value=value)
+    return OffsetRecord(group=commit.group, topic=topic.name, partition=offset.partition, value=value)
 
 
 def _keep_alive(ctx: EngineContext, request: OffsetCommit, group: Group | None) -> None:

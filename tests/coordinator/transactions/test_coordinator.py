@@ -13,12 +13,12 @@ from coordinator.transactions.records import (
 )
 from coordinator.transactions.transaction import (
     MAX_EPOCH,
-    ProducerIdentity,
     Transaction,
     TransactionState,
     TransactionVersion,
 )
 from wire.errors import ErrorCode
+from wire.log.batch_header import ProducerIdentity
 
 ID, TIMEOUT_MS, NOW_MS = "payments", 60_000, 1_000_000
 ORDERS = ("orders", 0)
