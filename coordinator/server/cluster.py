@@ -235,7 +235,7 @@ class Cluster:
         if self._journal is None:
             release()
         elif self.failure is None:
-            self._journal.take(result.written, self.now_ms(), release)
+            self._journal.take(result, self.now_ms(), release)
         self._set_alarm()
 
     def _answer(self, result: CoordinatorResult, then: Callable[[], object] | None) -> None:

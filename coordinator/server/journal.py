@@ -16,8 +16,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Protocol
 
-from coordinator.engine.records import Written
+from coordinator.engine.calls import CoordinatorResult
 from coordinator.store.data_directory import DataDirectory
 from coordinator.store.disk import FsyncPolicy
 from wire.log.errors import StorageError, StorageFailed
@@ -30,34 +32,53 @@ class AnsweredTooEarly(StorageError):
         super().__init__(f"{error}; what was answered since the last synchronisation may be lost")
 
 
+class Synced(Protocol):
+    """A log whose writes the system has before the disk."""
+
+    def unsynced(self) -> Callable[[], object] | None:
+        """What synchronises all that was written since the last time, if anything was. :raises StorageFailed:"""
+
+
 class Journal:
     """See the module. Belongs to the event loop in which it is used."""
 
-    def __init__(self, data: DataDirectory, interval_ms: int, failed: Callable[[Exception], None]) -> None:
+    def __init__(
+        self,
+        data: DataDirectory,
+        interval_ms: int,
+        failed: Callable[[Exception], None],
+        others: Sequence[Synced] = (),
+    ) -> None:
+        """`others`: logs beside that of `data` which `write` is used for."""
         self._data = data
+        self._logs: Sequence[Synced] = (data.log, *others)
         self._interval_s = interval_ms / 1000
         self._failed = failed
         self._held: list[Callable[[], None]] = []
         self._syncing: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
-    def take(self, written: Sequence[Written], now_ms: int, release: Callable[[], None]) -> None:
-        """Write records; `release` is called when they are as safe as the policy wants."""
+    def take(self, result: CoordinatorResult, now_ms: int, release: Callable[[], None]) -> None:
+        """Write the records of a result; `release` is called when they are as safe as the policy wants."""
+        if result.written:
+            self.write(partial(self._data.log.append, result.written, now_ms, result.producer), release)
+        elif self.is_idle:
+            release()
+        else:
+            self._hold(release)
+
+    def write(self, append: Callable[[], object], release: Callable[[], None]) -> None:
+        """Write what `append` writes to one of the logs; `release` as in `take`."""
         try:
-            self._data.log.append(written, now_ms)
+            append()
         except StorageFailed as error:
             self._failed(error)
             return
         if self._data.settings.fsync is FsyncPolicy.INTERVAL:
             release()
-            if written:
-                self._sync_later()
-        elif written or not self.is_idle:
-            self._held.append(release)
-            if self._syncing is None:
-                self._syncing = asyncio.get_running_loop().create_task(self._sync_held())
+            self._sync_later()
         else:
-            release()
+            self._hold(release)
 
     @property
     def is_idle(self) -> bool:
@@ -72,6 +93,12 @@ class Journal:
             self._timer.cancel()
         if self._syncing is not None:
             await self._syncing
+
+    def _hold(self, release: Callable[[], None]) -> None:
+        """Let go when everything that was written so far is on the disk."""
+        self._held.append(release)
+        if self._syncing is None:
+            self._syncing = asyncio.get_running_loop().create_task(self._sync_held())
 
     async def _sync_held(self) -> None:
         """Let go of what waits, until nothing does."""
@@ -106,6 +133,7 @@ class Journal:
             self._syncing = None
 
     async def _sync(self) -> None:
-        unsynced = self._data.log.unsynced()
-        if unsynced is not None:
-            await asyncio.to_thread(unsynced)
+        for log in self._logs:
+            unsynced = log.unsynced()
+            if unsynced is not None:
+                await asyncio.to_thread(unsynced)

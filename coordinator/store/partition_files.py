@@ -24,6 +24,7 @@ from wire.log.errors import DamagedLog
 from wire.uuids import format_uuid, parse_uuid
 
 OFFSETS_TOPIC = "__consumer_offsets"
+TRANSACTIONS_TOPIC = "__transaction_state"
 CLUSTER_METADATA = "__cluster_metadata"
 LONGEST_NAME = 255
 """Of a directory; the name of a deleted topic is cut to fit."""

@@ -30,6 +30,7 @@ from coordinator.store.partition_files import (
     LONGEST_NAME,
     OFFSETS_TOPIC,
     PARTITION_METADATA,
+    TRANSACTIONS_TOPIC,
     Fate,
     PartitionName,
     partition_directories,
@@ -121,7 +122,7 @@ class TopicDirectories:
 
     def _partitions(self) -> Iterator[_Partition]:
         for path, name in partition_directories(self._root):
-            if name.topic not in (OFFSETS_TOPIC, CLUSTER_METADATA):
+            if name.topic not in (OFFSETS_TOPIC, TRANSACTIONS_TOPIC, CLUSTER_METADATA):
                 inside = {each.name for each in path.iterdir()}
                 yield _Partition(path=path, name=name, topic_id=read_topic_id(path), is_ours=inside <= _OURS)
 

@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 import pytest
 
+from coordinator.engine.calls import CoordinatorResult
 from coordinator.server.journal import AnsweredTooEarly, Journal
 from coordinator.store.data_directory import DataDirectory
 from coordinator.store.disk import FsyncPolicy
@@ -67,10 +68,11 @@ class Desk:
     def write(self, answer: str, group: str = "a") -> None:
         self._offset += 1
         record = committed(group, 0, self._offset)
-        self.journal.take([(group, encode_record(record))], 1, lambda: self.left.append(answer))
+        result = CoordinatorResult(written=((group, encode_record(record)),))
+        self.journal.take(result, 1, lambda: self.left.append(answer))
 
     def read(self, answer: str) -> None:
-        self.journal.take([], 1, lambda: self.left.append(answer))
+        self.journal.take(CoordinatorResult(), 1, lambda: self.left.append(answer))
 
     async def has_left(self, *answers: str) -> None:
         async with asyncio.timeout(10):

@@ -181,7 +181,7 @@ def test_a_torn_tail_before_the_active_segment_is_damage(tmp_path: Path) -> None
 def test_a_record_that_is_none_is_refused_with_its_place(tmp_path: Path) -> None:
     with opened(tmp_path, partitions=1) as (data, _, _):
         data.append([committed("a", 0, 1)], now_ms=1)
-        data.log._logs[0].append([(b"\x00\x01", b"no offset commit")], 2)
+        data.log._log._logs[0].append([(b"\x00\x01", b"no offset commit")], 2)
     segment = list_segments(tmp_path / "__consumer_offsets-0")[0]
     data = DataDirectory.open(tmp_path, SMALL)
     with pytest.raises(DamagedLog, match=r"offset 1 is none") as refused:
@@ -192,7 +192,7 @@ def test_a_record_that_is_none_is_refused_with_its_place(tmp_path: Path) -> None
 
 def test_records_of_types_that_are_not_known_are_kept(tmp_path: Path) -> None:
     with opened(tmp_path, partitions=1) as (data, _, _):
-        data.log._logs[0].append([(b"\x7f\x00 somebody else's", b"value")], 1)
+        data.log._log._logs[0].append([(b"\x7f\x00 somebody else's", b"value")], 1)
         for offset in range(200):
             data.append([committed("a", 0, offset)], now_ms=offset)
         while data.compact(now_ms=1000):
@@ -234,7 +234,7 @@ def test_an_empty_active_segment_tells_the_next_offset(tmp_path: Path) -> None:
     with opened(tmp_path, partitions=1) as (data, engine, _):
         assert len(committed_offsets(engine)) == 2
         data.append([committed("a", 2, 1)], now_ms=2)
-        assert data.log._logs[0].next_offset == 3
+        assert data.log._log._logs[0].next_offset == 3
     assert len(what_is_in(tmp_path)) == 3
 
 

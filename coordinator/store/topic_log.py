@@ -1,0 +1,176 @@
+"""All partitions of an internal topic, open for appending: `__consumer_offsets`, `__transaction_state`.
+
+Theory of operation. Which partition a record stands in is told by a hash over their number, so that must never
+change: it is given when they are made, and is from then on the number of directories. The last one is made first, so
+that a kill meanwhile leaves the highest number true.
+
+What is appended together becomes one batch per partition. Where one of them cannot be written, the others are taken
+back.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Self
+from uuid import UUID, uuid4
+
+from coordinator.store.disk import side_by_side, sync
+from coordinator.store.log import KeyAndValue, PartitionLog, SegmentLimits, prepare
+from coordinator.store.partition_files import Fate, partition_directories, read_topic_id
+from wire.log.batch_header import ProducerIdentity
+from wire.log.errors import StorageFailed, Unusable
+from wire.log.segments import Segment, Torn
+
+MOST_PARTITIONS = 10_000
+
+
+class TopicLog:
+    """See the module."""
+
+    def __init__(self, topic_id: UUID, logs: Sequence[PartitionLog], torn: Sequence[Torn]) -> None:
+        self.topic_id = topic_id
+        self._logs = logs
+        self._unsynced: set[int] = set()
+        self.torn = tuple(torn)
+        """The tails that were cut off when the logs were opened."""
+
+    @classmethod
+    def open(
+        cls,
+        root: Path,
+        topic: str,
+        partitions: int,
+        limits: SegmentLimits,
+        see: Callable[[int, Segment], None],
+        *,
+        was_clean: bool = False,
+    ) -> Self:
+        """Read the partitions in a log directory, which was closed in good order or not; make them if there are none.
+
+        `see` is shown the segments of each partition, by its number.
+
+        :raises DamagedLog: :raises StorageFailed: :raises Unusable:
+        """
+        logs: list[PartitionLog] = []
+        torn: list[Torn] = []
+        try:
+            existing = partitions_of(root, topic)
+            if max(existing, default=0) >= MOST_PARTITIONS:
+                raise Unusable(
+                    f"{existing[max(existing)]}: {MOST_PARTITIONS} partitions of {topic} are the most "
+                    "that are taken for true"
+                )
+            topic_id = next(filter(None, map(read_topic_id, existing.values())), None) or uuid4()
+            *others, last = (
+                root / f"{topic}-{number}" for number in range(max(existing, default=partitions - 1) + 1)
+            )
+            prepare(last, topic_id)
+            side_by_side(partial(prepare, topic_id=topic_id), others)
+            sync(root)
+            for number, directory in enumerate((*others, last)):
+                log, cut = PartitionLog.open(directory, limits, partial(see, number), was_clean=was_clean)
+                logs.append(log)
+                torn += [] if cut is None else [cut]
+        except BaseException as error:
+            for log in logs:
+                log.abandon()
+            if isinstance(error, OSError):
+                raise StorageFailed("opening", error.filename or root, error) from error
+            raise
+        return cls(topic_id, logs, torn)
+
+    def __len__(self) -> int:
+        return len(self._logs)
+
+    def directory(self, number: int) -> Path:
+        """Where a partition is."""
+        return self._logs[number].directory
+
+    def append(
+        self,
+        records: Mapping[int, Sequence[KeyAndValue]],
+        now_ms: int,
+        producer: ProducerIdentity | None = None,
+        *,
+        control: bool = False,
+    ) -> None:
+        """Write records by partition; all of them, or none. The system has them then, not yet the disk.
+
+        Those of a `producer` are in its transaction, or the `control` record that ends it. :raises StorageFailed:
+        """
+        done: list[PartitionLog] = []
+        for number, encoded in records.items():
+            log = self._logs[number]
+            try:
+                log.append(encoded, now_ms, producer, control=control)
+            except OSError as error:
+                for each in done:
+                    each.take_back()
+                raise StorageFailed("writing to", log.directory, error) from error
+            done.append(log)
+        self._unsynced.update(records)
+
+    def unsynced(self) -> Callable[[], object] | None:
+        """What synchronises all that was appended since the last time, if anything was.
+
+        To be called once, in whatever thread. :raises StorageFailed: nobody knows any more what is on the disk
+        """
+        if not self._unsynced:
+            return None
+        descriptors: list[tuple[Path, int]] = []
+        for number in sorted(self._unsynced):
+            log = self._logs[number]
+            try:
+                descriptors.append((log.directory, log.duplicate()))
+            except OSError as error:
+                for _, descriptor in descriptors:
+                    os.close(descriptor)
+                raise StorageFailed("synchronising", log.directory, error) from error
+        self._unsynced.clear()
+        return partial(side_by_side, _sync, descriptors)
+
+    def active(self) -> Iterator[tuple[int, Path, int]]:
+        """Of every partition the number, the directory, and the base offset of the active segment."""
+        return ((number, log.directory, log.active) for number, log in enumerate(self._logs))
+
+    def close(self) -> None:
+        """Synchronise everything and let go of it. :raises StorageFailed: :raises DamagedLog:"""
+        logs, self._logs = self._logs, ()
+        side_by_side(_close, logs)
+
+    def abandon(self) -> None:
+        """Let go of everything as a kill would."""
+        for log in self._logs:
+            with suppress(OSError):
+                log.abandon()
+        self._logs = ()
+
+
+def partitions_of(root: Path, topic: str) -> dict[int, Path]:
+    """The directories of a topic's partitions, by number. :raises OSError:"""
+    return {
+        name.partition: path
+        for path, name in partition_directories(root)
+        if name.topic == topic and name.fate is Fate.NONE
+    }
+
+
+def _sync(directory_and_descriptor: tuple[Path, int]) -> None:
+    directory, descriptor = directory_and_descriptor
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        raise StorageFailed("synchronising", directory, error) from error
+    finally:
+        os.close(descriptor)
+
+
+def _close(log: PartitionLog) -> None:
+    try:
+        log.close()
+    except OSError as error:
+        raise StorageFailed("closing", log.directory, error) from error

@@ -1,0 +1,82 @@
+"""`__transaction_state-N` in the data directory: the last record of every transactional id counts.
+
+The directories are made when the first transactional id is: most servers never have one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from coordinator.store.log import SegmentLimits
+from coordinator.store.partition_files import TRANSACTIONS_TOPIC, partition_for
+from coordinator.store.topic_log import TopicLog, partitions_of
+from coordinator.transactions.records import (
+    decode_transaction,
+    decode_transactional_id,
+    encode_transaction,
+)
+from coordinator.transactions.transaction import Transaction
+from wire.log.batches import records_of
+from wire.log.errors import DamagedLog
+from wire.log.segments import Segment
+from wire.messages.reader import DecodeError
+
+
+class TransactionsLog:
+    """See the module."""
+
+    def __init__(self, root: Path, partitions: int, limits: SegmentLimits, *, was_clean: bool) -> None:
+        """Read what is there. :raises DamagedLog: :raises StorageFailed: :raises Unusable:"""
+        self._root, self._partitions, self._limits = root, partitions, limits
+        self.recovered: dict[str, Transaction] = {}
+        """What the log held when it was opened, by transactional id."""
+        self._log: TopicLog | None = None
+        if partitions_of(root, TRANSACTIONS_TOPIC):
+            self._log = self._open(was_clean=was_clean)
+
+    def append(self, transaction: Transaction, now_ms: int) -> None:
+        """Write what is known of a transactional id now. :raises StorageFailed:"""
+        if self._log is None:
+            self._log = self._open(was_clean=False)
+        partition = partition_for(transaction.transactional_id, len(self._log))
+        self._log.append({partition: [encode_transaction(transaction)]}, now_ms)
+
+    def unsynced(self) -> Callable[[], object] | None:
+        """As `TopicLog.unsynced`."""
+        return None if self._log is None else self._log.unsynced()
+
+    def close(self) -> None:
+        """As `TopicLog.close`."""
+        if self._log is not None:
+            self._log.close()
+
+    def abandon(self) -> None:
+        """As `TopicLog.abandon`."""
+        if self._log is not None:
+            self._log.abandon()
+
+    def _open(self, *, was_clean: bool) -> TopicLog:
+        return TopicLog.open(
+            self._root,
+            TRANSACTIONS_TOPIC,
+            self._partitions,
+            self._limits,
+            lambda _, segment: self._read(segment),
+            was_clean=was_clean,
+        )
+
+    def _read(self, segment: Segment) -> None:
+        for batch in segment.batches:
+            for record in records_of(batch, segment.data):
+                try:
+                    transactional_id = decode_transactional_id(record.key or b"")
+                    if transactional_id is None:
+                        continue
+                    if record.value is None:
+                        self.recovered.pop(transactional_id, None)
+                    else:
+                        self.recovered[transactional_id] = decode_transaction(transactional_id, record.value)
+                except DecodeError as error:
+                    reason = f"the record at offset {record.offset} is none: {error}"
+                    raise DamagedLog(segment.path, batch.position, reason) from None
