@@ -7,7 +7,7 @@ SETUP := $(VENV)/.ready
 # Whole: no test is skipped for its length, and of made-up cases there are very many.
 LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 
-.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges matrix stories bench-assignors bench-coordinator bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation clean
+.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -100,6 +100,9 @@ bench-assignors: $(SETUP) ## Time our assignors and Kafka's on a million partiti
 
 bench-coordinator: $(SETUP) ## Time the engine of the embedded coordinator
 	$(BIN)/python -m benchmarks.coordinator
+
+bench-serving: $(SETUP) ## Time heartbeats at `kohort serve` and a real broker, its start, and 2,000 connections (HELD=600: for ten minutes)
+	$(BIN)/python -m benchmarks.serving $(if $(HELD),held $(HELD))
 
 bench-storage: $(SETUP) ## Time the reading of a log of 1.2 million commits beside a real broker and kafka-dump-log
 	$(BIN)/python -m benchmarks.storage

@@ -33,7 +33,10 @@ def test_the_earliest_comes_first_and_equals_in_the_order_of_setting(
             assert timers.pop_due(time) == expected
             if expected:
                 del plain[expected]
-        assert timers.next_deadline() == min((entry[0] for entry in plain.values()), default=None)
+        earliest = min((entry[0] for entry in plain.values()), default=None)
+        bound = timers.no_deadline_before()
+        assert earliest is None or (bound is not None and bound <= earliest)
+        assert timers.next_deadline() == earliest
         assert timers.deadline(key) == (plain[key][0] if key in plain else None)
 
 
