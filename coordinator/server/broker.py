@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import random
+from dataclasses import dataclass, field
+from functools import partial
+
+from coordinator.partitions.fetch_sessions import FetchSessions
 
 
 @dataclass(slots=True, kw_only=True)
@@ -13,3 +17,6 @@ class Broker:
     rack: str | None = None
     host: str = ""
     port: int = 0
+    fetch_sessions: FetchSessions = field(
+        default_factory=lambda: FetchSessions(partial(random.randrange, 1, 1 << 31))
+    )

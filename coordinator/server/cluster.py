@@ -30,6 +30,8 @@ from coordinator.engine.engine import Engine
 from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import RequestRefused
+from coordinator.partitions.partitions import Partitions
+from coordinator.partitions.settings import RecordSettings
 from coordinator.server.broker import Broker
 from coordinator.server.caller import Caller, Session
 from coordinator.server.compactor import Compactor
@@ -97,6 +99,9 @@ class Cluster:
             self._engine = Engine(config, TopicImage.of(known, self.topics.image.version), encode_record)
             self.recovered = self._recover(data)
         self.configs = KeptConfigs(settings.given, settings.node_id, data, self.topics.image.topics)
+        self.partitions = Partitions(self.topics.image, lambda _: RecordSettings())
+        # Larger than any that a former process has given away.
+        self.producer_ids = count(self.now_ms() * 1000)
 
     @property
     def topic_configs(self) -> TopicConfigs:
@@ -191,7 +196,8 @@ class Cluster:
         self._deliver(self._engine.fire(TimerKey(TimerKind.SESSION, group, member), self.now_ms()))
 
     def topics_changed(self) -> None:
-        """Tell the engine of the topics there are now."""
+        """Tell engine and partitions of the topics there are now."""
+        self.partitions.become(self.topics.image)
         result = self._engine.update_topics(self.topics.image, self.now_ms())
         self._deliver(result, None if self._data is None else partial(_beside, self._data.topics.purging()))
 

@@ -14,9 +14,11 @@ from coordinator.server.apis import (
     configs,
     consumer_groups,
     faults,
+    fetch,
     groups,
-    log_records,
+    logs,
     offsets,
+    produce,
     security,
     topics,
 )
@@ -40,7 +42,13 @@ from wire.messages.schemas.cluster import (
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE, CONSUMER_GROUP_HEARTBEAT
 from wire.messages.schemas.faults import FAULT_CLIENT, KOHORT_FAULT
 from wire.messages.schemas.groups import DELETE_GROUPS, FIND_COORDINATOR, LIST_GROUPS
-from wire.messages.schemas.log_records import FETCH, INIT_PRODUCER_ID, PRODUCE
+from wire.messages.schemas.log_records import (
+    DELETE_RECORDS,
+    FETCH,
+    INIT_PRODUCER_ID,
+    OFFSET_FOR_LEADER_EPOCH,
+    PRODUCE,
+)
 from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_DELETE, OFFSET_FETCH
 from wire.messages.schemas.security import (
     CREATE_ACLS,
@@ -142,9 +150,9 @@ def apis_with_faults() -> frozenset[str]:
 SERVED: Mapping[int, ServedApi] = {
     each.key: each
     for each in (
-        _served(PRODUCE, log_records.produce, oldest=0),
-        _served(FETCH, log_records.fetch),
-        _served(LIST_OFFSETS, offsets.list_offsets),
+        _served(PRODUCE, produce.produce, oldest=0),
+        _served(FETCH, fetch.fetch),
+        _served(LIST_OFFSETS, logs.list_offsets),
         _served(METADATA, cluster.metadata, grows=True),
         _served(OFFSET_COMMIT, offsets.offset_commit),
         _served(OFFSET_FETCH, offsets.offset_fetch, grows=True),
@@ -159,10 +167,12 @@ SERVED: Mapping[int, ServedApi] = {
         _served(API_VERSIONS, api_versions, newest=4),
         _served(CREATE_TOPICS, topics.create_topics),
         _served(DELETE_TOPICS, topics.delete_topics),
-        _served(INIT_PRODUCER_ID, log_records.init_producer_id),
         _served(DESCRIBE_ACLS, security.describe_acls, grows=True),
         _served(CREATE_ACLS, security.create_acls),
         _served(DELETE_ACLS, security.delete_acls, grows=True),
+        _served(DELETE_RECORDS, logs.delete_records),
+        _served(INIT_PRODUCER_ID, logs.init_producer_id),
+        _served(OFFSET_FOR_LEADER_EPOCH, logs.offset_for_leader_epoch),
         _served(DESCRIBE_CONFIGS, configs.describe_configs),
         _served(SASL_AUTHENTICATE, security.sasl_authenticate),
         _served(CREATE_PARTITIONS, topics.create_partitions),

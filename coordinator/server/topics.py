@@ -1,4 +1,4 @@
-"""The topics of the server: names, ids and numbers of partitions. They hold no records."""
+"""The topics of the server: names, ids and numbers of partitions."""
 
 from __future__ import annotations
 

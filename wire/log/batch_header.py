@@ -8,6 +8,7 @@ length, leader epoch and magic are not protected. Attributes: bits 0-2 codec, 3 
 client's, 4 transactional, 5 control, 6 the base timestamp is a delete horizon (KIP-534). Source: DefaultRecordBatch.
 """
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, overload
@@ -62,6 +63,7 @@ HEADER = np.dtype(
     ]
 )
 Headers: TypeAlias = NDArray[np.void]
+_HEADER = struct.Struct(">qiibIhiqqqhii")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +179,14 @@ class Batches(Sequence[Batch]):
     def records(self) -> int:
         """How many records all of them announce."""
         return int(self.headers["count"].sum(dtype=np.int64))
+
+
+def batch_at(data: bytes | bytearray, start: int = 0, position: int = 0) -> Batch:
+    """The batch whose header begins at `start`, unchecked; `position` is where it is in its file.
+
+    :raises struct.error: less than a header is left
+    """
+    return _batch(_HEADER.unpack_from(data, start), position, "")
 
 
 def add_to_sequence(sequence: int, delta: int) -> int:

@@ -38,8 +38,8 @@ def serve(
 ) -> None:
     """Run the embedded group coordinator as a Kafka broker that real clients connect to.
 
-    Topics hold no records: members join, are assigned partitions and commit, but read nothing. Without --data,
-    groups, offsets and topics are in memory and end with the process.
+    Producers and consumers work on it: topics hold records. Records are in memory and end with the process; without
+    --data, groups, offsets and topics are too.
     """
     from time import monotonic
 

@@ -1,9 +1,8 @@
-"""Committed offsets, and those of the empty logs."""
+"""Offsets that groups commit."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from coordinator.engine.offsets.commit import Offset, OffsetCommit
@@ -15,7 +14,6 @@ from coordinator.engine.offsets.fetch import (
 )
 from coordinator.engine.offsets.removal import OffsetDelete
 from coordinator.server.apis.fields import ZERO_ID, Each, by_topic, judged_partition
-from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange
 from wire.errors import ErrorCode
 
@@ -147,37 +145,4 @@ async def offset_delete(exchange: Exchange) -> Mapping[str, Any]:
         "topics": [
             {"name": topic, "partitions": Each(judged_partition, partitions)} for topic, partitions in topics
         ],
-    }
-
-
-LATEST, EARLIEST, EARLIEST_LOCAL = -1, -2, -4
-
-
-async def list_offsets(exchange: Exchange) -> Mapping[str, Any]:
-    """ListOffsets v1–v11: every log begins and ends at 0."""
-    request = exchange.request
-    return {
-        "topics": [
-            {
-                "name": topic.name,
-                "partitions": Each(
-                    partial(_listed_partition, exchange.cluster, topic.name), topic.partitions
-                ),
-            }
-            for topic in request.topics
-        ]
-    }
-
-
-def _listed_partition(cluster: Cluster, topic: str, asked: Any) -> Mapping[str, Any]:
-    """A question for a time or for the newest timestamp finds nothing in an empty log."""
-    known = cluster.topics.image.topics.get(topic)
-    exists = known is not None and 0 <= asked.partition_index < known.partitions
-    found = exists and asked.timestamp in (LATEST, EARLIEST, EARLIEST_LOCAL)
-    return {
-        "partition_index": asked.partition_index,
-        "error_code": ErrorCode.NONE if exists else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-        "timestamp": -1,
-        "offset": 0 if found else -1,
-        "leader_epoch": 0 if found else -1,
     }

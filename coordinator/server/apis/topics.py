@@ -54,7 +54,7 @@ _BY_HAND = "A manual partition assignment was specified, but"
 
 
 async def create_topics(exchange: Exchange) -> Mapping[str, Any]:
-    """CreateTopics v2–v7. Settings of a topic are accepted and mean nothing: topics hold no records."""
+    """CreateTopics v2–v7. Settings of a topic are accepted and mean nothing."""
     request, cluster = exchange.request, exchange.cluster
     named = Counter(topic.name for topic in request.topics)
     wanted = [topic for topic in request.topics if named[topic.name] == 1]

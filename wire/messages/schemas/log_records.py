@@ -117,3 +117,43 @@ INIT_PRODUCER_ID = api("""
         producerId int64 default=-1
         producerEpoch int16
 """)
+
+DELETE_RECORDS = api("""
+    DeleteRecords 21 0-2 flexible=2
+    request
+        topics {}[]
+            name string
+            partitions {}[]
+                partitionIndex int32
+                offset int64
+        timeoutMs int32
+    response
+        throttleTimeMs int32 default=0
+        topics {}[]
+            name string
+            partitions {}[]
+                partitionIndex int32
+                lowWatermark int64
+                errorCode int16
+""")
+
+OFFSET_FOR_LEADER_EPOCH = api("""
+    OffsetForLeaderEpoch 23 2-4 flexible=4
+    request
+        replicaId int32 3+ default=-2
+        topics {}[]
+            topic string
+            partitions {}[]
+                partition int32
+                currentLeaderEpoch int32 default=-1
+                leaderEpoch int32
+    response
+        throttleTimeMs int32 default=0
+        topics {}[]
+            topic string
+            partitions {}[]
+                errorCode int16
+                partition int32
+                leaderEpoch int32 default=-1
+                endOffset int64 default=-1
+""")

@@ -1,0 +1,184 @@
+"""Fetch sessions: a client names its partitions once, then only what has changed; so does the answer (KIP-227).
+
+    fetch = sessions.begin(request, now_ms)       what is to be read, or the error that is the whole answer
+    session_id, kept = fetch.finish(results)      which of the results the client has not seen
+
+Theory of operation. A request of epoch -1 has no session, and ends the one that it names. Epoch 0 begins one. Any
+other continues the session that it names, if the epoch is the next one. As many sessions are kept as a broker keeps;
+a new one takes the place of the one that was unused longest, if that is more than two minutes, else the client gets
+none and names all partitions again.
+
+Source: FetchManager, FetchContext, FetchSessionCache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+from uuid import UUID
+
+from wire.errors import ErrorCode
+
+NO_SESSION = 0
+WITHOUT, FIRST = -1, 0
+"""Epochs of a request."""
+MAX_EPOCH = 2**31 - 1
+SLOTS = 1_000
+"""`max.incremental.fetch.session.cache.slots`."""
+EVICTABLE_AFTER_MS = 120_000
+"""`min.incremental.fetch.session.eviction.ms`."""
+UNKNOWN_OFFSET = -1
+
+
+class PartitionKey(NamedTuple):
+    """A partition as a request names it: by the topic's name before version 13, then by its id."""
+
+    topic: str
+    topic_id: UUID | None
+    partition: int
+
+
+Result: TypeAlias = Mapping[str, Any]
+"""The fields of a partition in the response."""
+Results: TypeAlias = dict[PartitionKey, Result]
+
+
+@dataclass(slots=True)
+class _Cached:
+    """A partition of a session: what the client wants of it, and what it has seen."""
+
+    asked: Any
+    high_watermark: int = UNKNOWN_OFFSET
+    log_start_offset: int = UNKNOWN_OFFSET
+
+    def has_news(self, result: Result) -> bool:
+        """Whether the client is to get the result; it has seen it then."""
+        refused = bool(result["error_code"]) or "diverging_epoch" in result
+        seen = self.high_watermark, self.log_start_offset
+        self.log_start_offset = result["log_start_offset"]
+        # After an error the next result is news, whatever it is.
+        self.high_watermark = UNKNOWN_OFFSET if refused else result["high_watermark"]
+        return refused or bool(result["records"]) or seen != (result["high_watermark"], self.log_start_offset)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Session:
+    id: int
+    by_id: bool
+    """The topics are named by their ids."""
+    used_ms: int
+    partitions: dict[PartitionKey, _Cached] = field(default_factory=dict)
+    epoch: int = FIRST + 1
+    """That of the next request."""
+
+    def advance(self) -> None:
+        self.epoch = 1 if self.epoch == MAX_EPOCH else self.epoch + 1
+
+    def keep(self, results: Results) -> Results:
+        """The results that are news. Partitions with records come last the next time: all get their turn."""
+        # Another request of the session may have changed its partitions meanwhile.
+        known = {key: result for key, result in results.items() if key in self.partitions}
+        news = {key: result for key, result in known.items() if self.partitions[key].has_news(result)}
+        for key, result in news.items():
+            if result["records"]:
+                self.partitions[key] = self.partitions.pop(key)
+        return news
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFetch:
+    """What one request wants. `finish` says the id of its session and what the client gets of the results."""
+
+    partitions: Sequence[tuple[PartitionKey, Any]] = ()
+    error: ErrorCode = ErrorCode.NONE
+    finish: Callable[[Results], tuple[int, Results]] = lambda results: (NO_SESSION, results)
+
+
+class FetchSessions:
+    """The sessions of one broker. `new_id` gives random numbers from 1 to 2^31 - 1."""
+
+    def __init__(self, new_id: Callable[[], int], slots: int = SLOTS) -> None:
+        self._new_id = new_id
+        self._slots = slots
+        self._sessions: dict[int, _Session] = {}
+        """The one unused for longest first."""
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def begin(self, request: Any, now_ms: int, *, by_id: bool) -> SessionFetch:
+        """Take a request, whose topics are named by their ids or not."""
+        asked = dict(_asked(request))
+        if request.session_epoch in (WITHOUT, FIRST):
+            self._sessions.pop(request.session_id, None)
+            if request.session_epoch == WITHOUT:
+                return SessionFetch(partitions=tuple(asked.items()))
+            return SessionFetch(
+                partitions=tuple(asked.items()),
+                finish=lambda results: self._open(asked, results, now_ms, by_id=by_id),
+            )
+        session = self._sessions.get(request.session_id)
+        if session is None:
+            return SessionFetch(error=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        if request.session_epoch != session.epoch:
+            return SessionFetch(error=ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+        if session.by_id != by_id:
+            return SessionFetch(error=ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
+        return self._continued(session, asked, request, now_ms)
+
+    def _continued(
+        self, session: _Session, asked: Mapping[PartitionKey, Any], request: Any, now_ms: int
+    ) -> SessionFetch:
+        for key, one in asked.items():
+            session.partitions.setdefault(key, _Cached(one)).asked = one
+        for key in _forgotten(request):
+            session.partitions.pop(key, None)
+        if not session.partitions:
+            del self._sessions[session.id]
+            return SessionFetch()
+        session.advance()
+        session.used_ms = now_ms
+        self._sessions[session.id] = self._sessions.pop(session.id)
+        return SessionFetch(
+            partitions=tuple((key, cached.asked) for key, cached in session.partitions.items()),
+            finish=lambda results: (session.id, session.keep(results)),
+        )
+
+    def _open(
+        self, asked: Mapping[PartitionKey, Any], results: Results, now_ms: int, *, by_id: bool
+    ) -> tuple[int, Results]:
+        """Keep what was answered in a new session, where there is room."""
+        if not asked or not self._make_room(now_ms):
+            return NO_SESSION, results
+        session = _Session(id=self._fresh_id(), by_id=by_id, used_ms=now_ms)
+        session.partitions = {key: _Cached(one) for key, one in asked.items()}
+        self._sessions[session.id] = session
+        session.keep(results)
+        return session.id, results
+
+    def _make_room(self, now_ms: int) -> bool:
+        if len(self._sessions) < self._slots:
+            return True
+        oldest = next(iter(self._sessions.values()), None)
+        if oldest is None or now_ms - oldest.used_ms <= EVICTABLE_AFTER_MS:
+            return False
+        del self._sessions[oldest.id]
+        return True
+
+    def _fresh_id(self) -> int:
+        while (number := self._new_id()) in self._sessions:
+            pass
+        return number
+
+
+def _asked(request: Any) -> Iterable[tuple[PartitionKey, Any]]:
+    for topic in request.topics:
+        for one in topic.partitions:
+            yield PartitionKey(topic.topic, topic.topic_id, one.partition), one
+
+
+def _forgotten(request: Any) -> Iterable[PartitionKey]:
+    for topic in request.forgotten_topics_data:
+        for partition in topic.partitions:
+            yield PartitionKey(topic.topic, topic.topic_id, partition)

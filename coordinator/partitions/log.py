@@ -1,0 +1,199 @@
+"""The log of a partition: batches in segments, found by offset and by time.
+
+Theory of operation. A log knows its segments by their indexes only; their bytes are where `Files` keeps them, in
+memory or on a disk. A segment that is full by its size, by the age of its first batch or by the reach of its offsets
+is followed by the next one: the last one is the active one, the only one that grows. Records are deleted from the
+front, a whole segment at a time; `start_offset` may lie within one.
+
+Source: LocalLog, LogSegment.shouldRoll, UnifiedLog.deleteOldSegments.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from coordinator.partitions.segment_index import SegmentIndex
+from coordinator.partitions.settings import UNLIMITED, RecordSettings
+from wire.log.batch_header import HEADER_BYTES, Batch, batch_at
+from wire.log.segments import MOST_BYTES, MOST_OFFSETS
+
+
+class ReadBatches(NamedTuple):
+    """Whole batches, and the offset after the last of them."""
+
+    data: bytes
+    end: int
+
+
+READ_AHEAD = 16 * 1024
+"""What is read at once where headers are looked for: a few entries of an index lie within it."""
+
+
+class Files(Protocol):
+    """Where the bytes of segments are, each by its base offset. OSError: nothing has changed."""
+
+    def create(self, base_offset: int) -> None:
+        """Begin a segment, the active one from now on."""
+
+    def append(self, batch: bytes | bytearray) -> None:
+        """Write to the active segment."""
+
+    def read(self, base_offset: int, position: int, size: int) -> bytes:
+        """Up to `size` bytes of a segment."""
+
+    def delete(self, base_offset: int) -> None:
+        """Forget a segment."""
+
+
+class MemoryFiles:
+    """Segments that end with the process."""
+
+    def __init__(self) -> None:
+        self._segments: dict[int, bytearray] = {}
+        self._active = bytearray()
+
+    def create(self, base_offset: int) -> None:
+        self._active = self._segments[base_offset] = bytearray()
+
+    def append(self, batch: bytes | bytearray) -> None:
+        self._active += batch
+
+    def read(self, base_offset: int, position: int, size: int) -> bytes:
+        return bytes(memoryview(self._segments[base_offset])[position : position + size])
+
+    def delete(self, base_offset: int) -> None:
+        del self._segments[base_offset]
+
+
+class Log:
+    """See the module. What `files` cannot do raises OSError."""
+
+    def __init__(self, files: Files, segments: Sequence[SegmentIndex] = (), start_offset: int = 0) -> None:
+        """`segments`, ascending, are those that `files` has; without any the first one is begun."""
+        self._files = files
+        self._segments = list(segments)
+        if not self._segments:
+            files.create(start_offset)
+            self._segments.append(SegmentIndex(start_offset))
+        self.start_offset = start_offset
+        """The offset of the first record that can be read."""
+
+    @property
+    def end_offset(self) -> int:
+        """The offset that the next record gets."""
+        return self._segments[-1].next_offset
+
+    @property
+    def size(self) -> int:
+        """Bytes of all segments."""
+        return sum(segment.size for segment in self._segments)
+
+    def append(self, batch: bytes | bytearray, settings: RecordSettings) -> Batch:
+        """Write a batch, whose base offset is the log's end."""
+        header = batch_at(batch)
+        if self._is_full(header, settings):
+            self._roll()
+        self._files.append(batch)
+        self._segments[-1].add(header)
+        return header
+
+    def read(self, offset: int, max_bytes: int, end: int, *, at_least_one: bool) -> ReadBatches:
+        """Whole batches from the one that holds `offset` up to the offset `end`, of one segment.
+
+        Of more than `max_bytes` is none but the first, `at_least_one` wanted (KIP-74).
+        """
+        for segment in self._segments[self._place_of(offset) :]:
+            if segment.base_offset >= end:
+                break
+            found = self._read(segment, offset, max_bytes, end, at_least_one)
+            if found is not None:
+                return found
+        return ReadBatches(b"", offset)
+
+    def batches_since(self, timestamp: int) -> Iterator[bytes]:
+        """The batches with a record of `timestamp` or later, deleted ones included."""
+        for segment in self._segments:
+            if segment.max_timestamp >= timestamp:
+                for batch in self._headers(segment, segment.position_of_time(timestamp)):
+                    if batch.max_timestamp >= timestamp:
+                        yield self._files.read(segment.base_offset, batch.position, batch.size)
+
+    @property
+    def max_timestamp(self) -> int:
+        """The latest of all records, -1 where there are none."""
+        return max(segment.max_timestamp for segment in self._segments)
+
+    def begin_at(self, offset: int) -> None:
+        """Let the log begin at `offset` at the earliest; segments before it are deleted."""
+        self.start_offset = max(self.start_offset, offset)
+        while len(self._segments) > 1 and self._segments[1].base_offset <= self.start_offset:
+            self._files.delete(self._segments[0].base_offset)
+            del self._segments[0]
+
+    def expire(self, settings: RecordSettings, now_ms: int) -> None:
+        """Delete the segments that are no longer retained, by their size or time or as the log begins after them."""
+        surplus = self.size - settings.retention_bytes
+        offset = self.start_offset
+        for segment in self._segments:
+            surplus -= segment.size
+            too_large = settings.retention_bytes != UNLIMITED and surplus >= 0
+            age_ms = now_ms - segment.max_timestamp
+            too_old = settings.retention_ms != UNLIMITED and age_ms > settings.retention_ms
+            if not segment.size or not (too_large or too_old):
+                break
+            offset = segment.next_offset
+        if offset >= self.end_offset and self._segments[-1].size:
+            self._roll()
+        self.begin_at(offset)
+
+    def _roll(self) -> None:
+        self._files.create(self.end_offset)
+        self._segments.append(SegmentIndex(self.end_offset))
+
+    def _is_full(self, batch: Batch, settings: RecordSettings) -> bool:
+        active = self._segments[-1]
+        if active.first_timestamp is None:
+            return False
+        return (
+            active.size + batch.size > min(settings.segment_bytes, MOST_BYTES)
+            or batch.max_timestamp - active.first_timestamp > settings.segment_ms
+            or batch.last_offset - active.base_offset >= MOST_OFFSETS
+        )
+
+    def _place_of(self, offset: int) -> int:
+        """Of the segment that `offset` belongs in."""
+        place = bisect_right(self._segments, offset, key=lambda each: each.base_offset)
+        return max(place - 1, 0)
+
+    def _read(
+        self, segment: SegmentIndex, offset: int, max_bytes: int, end: int, at_least_one: bool
+    ) -> ReadBatches | None:
+        """As `read`; None where the segment has nothing from `offset` on."""
+        start: int | None = None
+        stop, read_to = 0, offset
+        for batch in self._headers(segment, segment.position_of(offset)):
+            if batch.last_offset < offset:
+                continue
+            if start is None:
+                start = stop = batch.position
+            after = batch.position + batch.size
+            is_allowed = after - start <= max_bytes or (at_least_one and stop == start)
+            if batch.base_offset >= end or not is_allowed:
+                break
+            stop, read_to = after, batch.next_offset
+        if start is None:
+            return None
+        return ReadBatches(self._files.read(segment.base_offset, start, stop - start), read_to)
+
+    def _headers(self, segment: SegmentIndex, position: int) -> Iterator[Batch]:
+        """The batches of a segment from `position` on; their positions are in the segment."""
+        chunk, begin = b"", position
+        while position < segment.size:
+            at = position - begin
+            if at + HEADER_BYTES > len(chunk):
+                chunk, begin, at = self._files.read(segment.base_offset, position, READ_AHEAD), position, 0
+            batch = batch_at(chunk, at, position)
+            yield batch
+            position += batch.size

@@ -1,0 +1,252 @@
+"""One partition of a topic: what is written to it and read from it, for the broker that leads it.
+
+Theory of operation. There is one replica, so that the high watermark is the log's end. `append` validates a batch
+(`validation`), stamps its offset and leader epoch into it, and lets the log have it; `read` gives whole batches up to
+the high watermark or, to read committed records, the last stable offset. Who waits for records is in `watchers`, each
+called when there may be more to read, or when the partition is gone.
+
+The producers' state is in `producers`: a numbered batch is judged before it gets an offset, and shown when it is in
+the log. The marker of a transaction's end is no client's: who appends it calls `_append` and `notify` likewise.
+
+Source: Partition, UnifiedLog.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from coordinator.errors import RequestRefused
+from coordinator.partitions.leader_epochs import UNDEFINED, LeaderEpochs
+from coordinator.partitions.log import Log, ReadBatches
+from coordinator.partitions.producers import Producers
+from coordinator.partitions.settings import RecordSettings
+from coordinator.partitions.validation import accept, stamp
+from wire.errors import ErrorCode
+from wire.log.batch_header import NO_PRODUCER_ID, NO_TIMESTAMP, Batch, batch_at
+from wire.log.indexes import AbortedTransaction
+from wire.log.log_records import each_record
+
+LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = (
+    -1,
+    -2,
+    -3,
+    -4,
+    -5,
+    -6,
+)
+"""What ListOffsets asks for instead of a time. Nothing is tiered: all records are local (KIP-405, KIP-1005)."""
+NOTHING = ReadBatches(b"", 0)
+HIGH_WATERMARK = -1
+"""DeleteRecords up to there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Appended:
+    """Where a batch is in the log. `append_time_ms` is -1 where the records have their producer's time."""
+
+    base_offset: int
+    append_time_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """Whole batches, and the offsets at that moment. `aborted` None: all records were asked for."""
+
+    records: bytes
+    high_watermark: int
+    last_stable_offset: int
+    log_start_offset: int
+    aborted: Sequence[AbortedTransaction] | None
+    diverging: tuple[int, int] | None = None
+    """Epoch and end offset up to which the reader's log is the same, where it is not (KIP-595)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundOffset:
+    """An offset, with the time and leader epoch of its record where they are known; -1 stands for none."""
+
+    offset: int = -1
+    timestamp: int = NO_TIMESTAMP
+    leader_epoch: int = UNDEFINED
+
+
+class Partition:
+    """See the module. `settings` gives those of the topic at the moment of the call."""
+
+    def __init__(
+        self,
+        topic: str,
+        topic_id: UUID,
+        number: int,
+        log: Log,
+        settings: Callable[[], RecordSettings],
+        epochs: LeaderEpochs | None = None,
+    ) -> None:
+        self.topic, self.topic_id, self.number = topic, topic_id, number
+        self.watchers: set[Callable[[], None]] = set()
+        self.is_deleted = False
+        self.producers = Producers()
+        self._log = log
+        self._settings = settings
+        self._epochs = epochs or LeaderEpochs()
+        if self._epochs.latest == UNDEFINED:
+            self._epochs.begin(0, log.end_offset)
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.number}"
+
+    @property
+    def leader_epoch(self) -> int:
+        """That of the present leader."""
+        return self._epochs.latest
+
+    @property
+    def log_start_offset(self) -> int:
+        """The first offset that can be read."""
+        return self._log.start_offset
+
+    @property
+    def high_watermark(self) -> int:
+        """The offset that the next record gets."""
+        return self._log.end_offset
+
+    @property
+    def last_stable_offset(self) -> int:
+        """All records before it belong to no open transaction."""
+        return self.producers.last_stable_offset(self._log.end_offset)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the log."""
+        return self._log.size
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Another leader has taken the partition over; smaller epochs are ignored."""
+        self._epochs.begin(epoch, self._log.end_offset)
+
+    def check_epoch(self, epoch: int) -> None:
+        """Compare the epoch that a client believes in; -1 where it has none. :raises RequestRefused:"""
+        if epoch == UNDEFINED or epoch == self.leader_epoch:
+            return
+        is_old = epoch < self.leader_epoch
+        raise RequestRefused(ErrorCode.FENCED_LEADER_EPOCH if is_old else ErrorCode.UNKNOWN_LEADER_EPOCH)
+
+    def append(self, records: bytes, now_ms: int) -> Appended:
+        """Append a batch of a client (`validation.single_batch`), unless its producer has sent it before.
+
+        :raises RequestRefused: RecordsRefused where the records are at fault :raises OSError: it is not in the log
+        """
+        settings = self._settings()
+        batch = accept(records, str(self), settings, now_ms)
+        header = batch_at(batch)
+        is_numbered = header.producer_id != NO_PRODUCER_ID
+        known = self.producers.check(header) if is_numbered else None
+        if known is not None:
+            return Appended(base_offset=known.first_offset, append_time_ms=-1)
+        appended = self._append(batch, settings)
+        if is_numbered:
+            self.producers.append(appended)
+        self.notify()
+        return Appended(
+            base_offset=appended.base_offset, append_time_ms=now_ms if settings.log_append_time else -1
+        )
+
+    def _append(self, batch: bytearray, settings: RecordSettings) -> Batch:
+        stamp(batch, self._log.end_offset, self.leader_epoch)
+        return self._log.append(batch, settings)
+
+    def read(
+        self,
+        offset: int,
+        max_bytes: int,
+        *,
+        committed: bool,
+        at_least_one: bool,
+        last_fetched_epoch: int = UNDEFINED,
+    ) -> Read:
+        """Batches from the one that holds `offset` on, of `max_bytes` at most; `at_least_one`: the first in any case.
+
+        :raises RequestRefused: `offset` is not in the log :raises OSError:
+        """
+        batches, diverging = NOTHING, None
+        if last_fetched_epoch != UNDEFINED:
+            epoch, end = self._epochs.end_of(last_fetched_epoch, self._log.end_offset)
+            if epoch == UNDEFINED:
+                raise RequestRefused(ErrorCode.OFFSET_OUT_OF_RANGE)
+            if epoch < last_fetched_epoch or end < offset:
+                diverging = epoch, end
+        if diverging is None and not self._log.start_offset <= offset <= self._log.end_offset:
+            raise RequestRefused(ErrorCode.OFFSET_OUT_OF_RANGE)
+        end = self.last_stable_offset if committed else self.high_watermark
+        if diverging is None and offset < end:
+            batches = self._log.read(offset, max_bytes, end, at_least_one=at_least_one)
+        return Read(
+            records=batches.data,
+            high_watermark=self.high_watermark,
+            last_stable_offset=self.last_stable_offset,
+            log_start_offset=self.log_start_offset,
+            aborted=self.producers.aborted(offset, batches.end) if committed else None,
+            diverging=diverging,
+        )
+
+    def find_offset(self, timestamp: int, *, committed: bool) -> FoundOffset:
+        """The first record of `timestamp` or later, or one of the offsets above. :raises OSError:"""
+        end = self.last_stable_offset if committed else self.high_watermark
+        if timestamp == LATEST:
+            return FoundOffset(offset=end, leader_epoch=self.leader_epoch)
+        if timestamp in (EARLIEST, EARLIEST_LOCAL):
+            start = self.log_start_offset
+            return FoundOffset(offset=start, leader_epoch=self._epochs.of(start))
+        if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
+            return FoundOffset()
+        if timestamp != MAX_TIMESTAMP:
+            return self._first_since(timestamp, self.log_start_offset, end)
+        latest = self._log.max_timestamp
+        # As a broker does: the latest may be a record that was deleted, where its segment is still there.
+        return FoundOffset() if latest == NO_TIMESTAMP else self._first_since(latest, 0, end)
+
+    def _first_since(self, timestamp: int, start: int, end: int) -> FoundOffset:
+        for data in self._log.batches_since(timestamp):
+            batch = batch_at(data)
+            for record in each_record(batch, data):
+                if record.timestamp >= timestamp and record.offset >= start:
+                    if record.offset >= end:
+                        return FoundOffset()
+                    return FoundOffset(
+                        offset=record.offset, timestamp=record.timestamp, leader_epoch=batch.leader_epoch
+                    )
+        return FoundOffset()
+
+    def end_of_epoch(self, epoch: int) -> tuple[int, int]:
+        """As `LeaderEpochs.end_of`."""
+        return self._epochs.end_of(epoch, self._log.end_offset)
+
+    def delete_records(self, offset: int) -> int:
+        """Let the log begin at `offset`; from where on it can be read now. :raises RequestRefused: :raises OSError:"""
+        if not self._settings().cleanup_deletes:
+            raise RequestRefused(ErrorCode.POLICY_VIOLATION)
+        wanted = self.high_watermark if offset == HIGH_WATERMARK else offset
+        if not 0 <= wanted <= self.high_watermark:
+            raise RequestRefused(ErrorCode.OFFSET_OUT_OF_RANGE)
+        self._log.begin_at(wanted)
+        self._epochs.forget_before(self.log_start_offset)
+        return self.log_start_offset
+
+    def expire(self, now_ms: int) -> None:
+        """Delete what the topic's retention does not keep. :raises OSError:"""
+        settings = self._settings()
+        if settings.cleanup_deletes:
+            self._log.expire(settings, now_ms)
+            self._epochs.forget_before(self.log_start_offset)
+
+    def close(self) -> None:
+        """The partition is gone."""
+        self.is_deleted = True
+        self.notify()
+
+    def notify(self) -> None:
+        """Tell who waits."""
+        for watcher in tuple(self.watchers):
+            watcher()

@@ -1,0 +1,71 @@
+"""Where the batches of one segment are found, by offset and by time.
+
+An entry after every 4096 bytes, by the rules by which a broker writes its index files, so that these are the same
+numbers: see `wire.log.indexes`. Source: LogSegment.append.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+
+from wire.log.batch_header import NO_TIMESTAMP, Batch
+from wire.log.indexes import INTERVAL_BYTES
+
+
+class SegmentIndex:
+    """One segment, whose first possible offset is `base_offset`, as far as it was written."""
+
+    __slots__ = (
+        "_last_entry",
+        "_offsets",
+        "_positions",
+        "_time_offsets",
+        "_times",
+        "base_offset",
+        "first_timestamp",
+        "max_timestamp",
+        "max_timestamp_offset",
+        "next_offset",
+        "size",
+    )
+
+    def __init__(self, base_offset: int) -> None:
+        self.base_offset = base_offset
+        self.size = 0
+        self.next_offset = base_offset
+        self.first_timestamp: int | None = None
+        """The largest of the first batch; None while there is none."""
+        self.max_timestamp = NO_TIMESTAMP
+        self.max_timestamp_offset = base_offset
+        """The last offset of the batch in which `max_timestamp` came up first."""
+        self._offsets, self._positions = array("q"), array("q")
+        self._times, self._time_offsets = array("q"), array("q")
+        self._last_entry = 0
+
+    def add(self, batch: Batch) -> None:
+        """The batch follows the last one; its position in the segment is the present size."""
+        if self.first_timestamp is None:
+            self.first_timestamp = batch.max_timestamp
+        if batch.max_timestamp > self.max_timestamp:
+            self.max_timestamp, self.max_timestamp_offset = batch.max_timestamp, batch.last_offset
+        if self.size - self._last_entry > INTERVAL_BYTES:
+            self._offsets.append(batch.last_offset)
+            self._positions.append(self.size)
+            if self.max_timestamp > (self._times[-1] if self._times else NO_TIMESTAMP):
+                self._times.append(self.max_timestamp)
+                self._time_offsets.append(self.max_timestamp_offset)
+            self._last_entry = self.size
+        self.size += batch.size
+        self.next_offset = batch.next_offset
+
+    def position_of(self, offset: int) -> int:
+        """Where to begin to look for the batch that holds `offset`: there or after it."""
+        place = bisect_right(self._offsets, offset)
+        return self._positions[place - 1] if place else 0
+
+    def position_of_time(self, timestamp: int) -> int:
+        """Where to begin to look for the first batch with something of `timestamp` or later."""
+        # The entry names the batch in which its time came up first: an equal one is the batch itself.
+        place = bisect_right(self._times, timestamp)
+        return self.position_of(self._time_offsets[place - 1]) if place else 0

@@ -1,0 +1,238 @@
+"""What the records of a produce request must be, by a broker's rules.
+
+One batch of format v2, at the offsets 0, 1, 2 …, with the right checksum and records that are as announced. Source:
+ProduceRequest.validateRecords, UnifiedLog.analyzeAndValidateRecords, LogValidator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from struct import Struct
+
+import numpy as np
+
+from coordinator.errors import RequestRefused
+from coordinator.partitions.errors import RecordsRefused, RefusedRecord
+from coordinator.partitions.settings import RecordSettings
+from wire.errors import ErrorCode
+from wire.log.batch_header import (
+    ATTRIBUTES_AT,
+    CODEC_MASK,
+    HEADER,
+    HEADER_BYTES,
+    LOG_APPEND_TIME,
+    LOG_OVERHEAD,
+    MAGIC,
+    NO_PRODUCER_ID,
+    NO_TIMESTAMP,
+    Batch,
+    Batches,
+    batch_at,
+)
+from wire.log.batch_writer import rewrite_batch
+from wire.log.checksum import crc32c
+from wire.log.columns import columns_of
+from wire.log.compression import BadCompression, Codec
+from wire.log.errors import DamagedLog
+from wire.log.log_records import LogRecord, records_of
+from wire.log.varints import Ints
+
+ZSTD_SINCE = 7
+"""The version of Produce from which on batches may be compressed with zstd (KIP-110)."""
+FEW_RECORDS = 32
+"""So many are read one by one faster than as columns."""
+MOST_SHOWN = 3
+
+_LENGTH = Struct(">i")
+_LENGTH_AT = 8
+_MAGIC_AT = 16
+_LEAST_LENGTH = 14
+"""That of a record of magic 0, the smallest thing that once was a batch (LegacyRecord.RECORD_OVERHEAD_V0)."""
+_BASE_OFFSET = Struct(">q")
+_LEADER_EPOCH = Struct(">i")
+_LEADER_EPOCH_AT = 12
+_CRC = Struct(">I")
+_CRC_AT = 17
+_ATTRIBUTES = Struct(">h")
+_MAX_TIMESTAMP = Struct(">q")
+_MAX_TIMESTAMP_AT = 35
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Times:
+    """What counts of the records of a batch."""
+
+    timestamps: Ints
+    keyless: Ints
+    """The places of records without a key."""
+
+
+def single_batch(records: bytes | None, version: int) -> bytes:
+    """The only batch in the `records` of a Produce of `version`; what follows it and is none is cut off.
+
+    :raises RequestRefused:
+    """
+    records = records or b""
+    sizes = list(_batch_sizes(records))
+    if not sizes or records[_MAGIC_AT] != MAGIC:
+        raise RequestRefused(ErrorCode.INVALID_RECORD)
+    if (
+        version < ZSTD_SINCE
+        and len(records) >= HEADER_BYTES
+        and batch_at(records).attributes & CODEC_MASK == Codec.ZSTD
+    ):
+        raise RequestRefused(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+    if len(sizes) > 1:
+        raise RequestRefused(ErrorCode.INVALID_RECORD)
+    return records[: sizes[0]]
+
+
+def accept(records: bytes, partition: str, settings: RecordSettings, now_ms: int) -> bytearray:
+    """A batch as it is to be appended: all but its offset and leader epoch is right.
+
+    `partition` is its name, for messages. :raises RecordsRefused:
+    """
+    if len(records) > settings.max_message_bytes and records[:8] == bytes(8):
+        raise RecordsRefused(ErrorCode.MESSAGE_TOO_LARGE)
+    if len(records) < HEADER_BYTES:
+        raise RecordsRefused(ErrorCode.CORRUPT_MESSAGE)
+    batch = batch_at(records)
+    _check_header(batch, records)
+    seen = _read(batch, records)
+    _check_records(batch, seen, partition, settings, now_ms)
+    accepted = bytearray(records)
+    if settings.compression_codec not in (None, batch.codec):
+        accepted = _recompressed(batch, records, settings.compression_codec)
+    latest = now_ms if settings.log_append_time else int(seen.timestamps.max(initial=NO_TIMESTAMP))
+    if latest != batch.max_timestamp or settings.log_append_time:
+        _set_max_timestamp(accepted, latest, log_append_time=settings.log_append_time)
+    return accepted
+
+
+def stamp(batch: bytearray, base_offset: int, leader_epoch: int) -> None:
+    """Write what the checksum does not cover."""
+    _BASE_OFFSET.pack_into(batch, 0, base_offset)
+    _LEADER_EPOCH.pack_into(batch, _LEADER_EPOCH_AT, leader_epoch)
+
+
+def _batch_sizes(records: bytes) -> Iterator[int]:
+    """Of every batch that is there by its length; what follows is skipped (ByteBufferLogInputStream)."""
+    position = 0
+    while position + LOG_OVERHEAD <= len(records):
+        (length,) = _LENGTH.unpack_from(records, position + _LENGTH_AT)
+        if length < _LEAST_LENGTH:
+            raise RequestRefused(
+                ErrorCode.CORRUPT_MESSAGE,
+                f"Record size {length} is less than the minimum record overhead ({_LEAST_LENGTH})",
+            )
+        size = length + LOG_OVERHEAD
+        if position + _MAGIC_AT >= len(records):
+            return
+        magic = records[position + _MAGIC_AT]
+        if magic > MAGIC:
+            raise RequestRefused(ErrorCode.CORRUPT_MESSAGE, f"Invalid magic found in record: {magic}")
+        if position + size > len(records):
+            return
+        yield size
+        position += size
+
+
+def _check_header(batch: Batch, records: bytes) -> None:
+    if batch.base_offset != 0:
+        raise RecordsRefused(ErrorCode.INVALID_RECORD)
+    (stored,) = _CRC.unpack_from(records, _CRC_AT)
+    if stored != crc32c(memoryview(records)[ATTRIBUTES_AT:]):
+        raise RecordsRefused(ErrorCode.CORRUPT_MESSAGE)
+    if batch.attributes & CODEC_MASK > max(Codec):
+        raise RecordsRefused(ErrorCode.UNKNOWN_SERVER_ERROR)
+    is_numbered = batch.producer_id == NO_PRODUCER_ID or batch.base_sequence >= 0
+    if not 0 < batch.count == batch.last_offset_delta + 1 or batch.is_control or not is_numbered:
+        raise RecordsRefused(ErrorCode.INVALID_RECORD)
+
+
+def _read(batch: Batch, records: bytes) -> _Times:
+    """Go through the records, so that nobody who fetches them meets what are none."""
+    try:
+        if batch.count <= FEW_RECORDS:
+            return _one_by_one(records_of(batch, records))
+        header = np.frombuffer(records, dtype=HEADER, count=1)
+        columns = list(columns_of(Batches(records, "", np.zeros(1, dtype=np.int64), header)))
+    except DamagedLog as error:
+        broken = isinstance(error.__context__, BadCompression)
+        code = ErrorCode.UNKNOWN_SERVER_ERROR if broken else ErrorCode.INVALID_RECORD
+        raise RecordsRefused(code) from None
+    before = np.cumsum([0, *map(len, columns)])
+    return _Times(
+        timestamps=np.concatenate([each.timestamps for each in columns]),
+        keyless=np.concatenate(
+            [np.flatnonzero(each.key_end < 0) + start for each, start in zip(columns, before, strict=False)]
+        ),
+    )
+
+
+def _one_by_one(records: list[LogRecord]) -> _Times:
+    return _Times(
+        timestamps=np.array([each.timestamp for each in records], dtype=np.int64),
+        keyless=np.array([place for place, each in enumerate(records) if each.key is None], dtype=np.int64),
+    )
+
+
+def _check_records(batch: Batch, seen: _Times, partition: str, settings: RecordSettings, now_ms: int) -> None:
+    keyless = seen.keyless.tolist() if settings.cleanup_compacts else []
+    why = f"Compacted topic cannot accept message without key in topic partition {partition}"
+    refused = [RefusedRecord(index=index, message=why) for index in keyless]
+    untimely = [
+        each for each in _untimely(batch, seen.timestamps, settings, now_ms) if each.index not in set(keyless)
+    ]
+    if untimely:
+        raise RecordsRefused(
+            ErrorCode.INVALID_TIMESTAMP,
+            "One or more records have been rejected due to invalid timestamp",
+            sorted((*refused, *untimely), key=lambda each: each.index),
+        )
+    if refused:
+        shown = ", ".join(
+            f"RecordError(batchIndex={each.index}, message='{each.message}')" for each in refused[:MOST_SHOWN]
+        )
+        raise RecordsRefused(
+            ErrorCode.INVALID_RECORD,
+            f"One or more records have been rejected due to {len(refused)} record errors in total, and only "
+            f"showing the first three errors at most: [{shown}]",
+            refused,
+        )
+
+
+def _untimely(
+    batch: Batch, timestamps: Ints, settings: RecordSettings, now_ms: int
+) -> Iterator[RefusedRecord]:
+    """The records whose timestamps the topic does not take."""
+    if not settings.log_append_time:
+        early = now_ms - settings.message_timestamp_before_max_ms
+        late = now_ms + settings.message_timestamp_after_max_ms
+        outside = (timestamps != NO_TIMESTAMP) & ((timestamps < early) | (timestamps > late))
+        for index in np.flatnonzero(outside).tolist():
+            yield RefusedRecord(
+                index=index,
+                message=f"Timestamp {timestamps[index]} of message with offset {index} is out of range. "
+                f"The timestamp should be within [{early}, {late}]",
+            )
+    elif batch.log_append_time:
+        for index in range(batch.count):
+            yield RefusedRecord(
+                index=index, message="Producer should not set timestamp type to LogAppendTime."
+            )
+
+
+def _recompressed(batch: Batch, records: bytes, codec: Codec | None) -> bytearray:
+    """The batch by the topic's own `compression.type`."""
+    attributes = batch.attributes & ~CODEC_MASK | (codec or Codec.NONE)
+    return bytearray(rewrite_batch(replace(batch, attributes=attributes), records_of(batch, records)))
+
+
+def _set_max_timestamp(batch: bytearray, timestamp: int, *, log_append_time: bool) -> None:
+    (attributes,) = _ATTRIBUTES.unpack_from(batch, ATTRIBUTES_AT)
+    if log_append_time:
+        _ATTRIBUTES.pack_into(batch, ATTRIBUTES_AT, attributes | LOG_APPEND_TIME)
+    _MAX_TIMESTAMP.pack_into(batch, _MAX_TIMESTAMP_AT, timestamp)
+    _CRC.pack_into(batch, _CRC_AT, crc32c(memoryview(batch)[ATTRIBUTES_AT:]))

@@ -1,0 +1,155 @@
+"""Records that are read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from coordinator.engine.topics import TopicInfo
+from coordinator.errors import RequestRefused
+from coordinator.partitions.fetch_sessions import NO_SESSION, PartitionKey, Result, Results
+from coordinator.partitions.partition import Partition
+from coordinator.server.apis.leadership import MOVED, current_leader, endpoints, led_partition, topic_named
+from coordinator.server.exchange import Exchange
+from wire.errors import ErrorCode
+
+BY_ID = 13
+SHOWS_LEADER = 16
+COMMITTED = 1
+MOST_BYTES = 55 << 20
+"""`fetch.max.bytes` of a broker: no answer is longer, unless its first batch is."""
+LONGEST_WAIT_MS = 2**31 - 1
+NONE = -1
+UNKNOWN = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID})
+
+
+async def fetch(exchange: Exchange) -> Mapping[str, Any]:
+    """Fetch v4–v18: sessions v7 (KIP-227), leader epochs v9 and v12, topic ids v13 (KIP-516), the leader v16 (KIP-951).
+
+    It waits until there are `min_bytes`, or a partition has an error, or `max_wait_ms` are over.
+    """
+    request, sessions = exchange.request, exchange.broker.fetch_sessions
+    by_id = exchange.version >= BY_ID
+    begun = sessions.begin(request, exchange.cluster.now_ms(), by_id=by_id)
+    if begun.error:
+        return {"error_code": begun.error, "session_id": NO_SESSION, "responses": ()}
+    results = await _results(exchange, begun.partitions)
+    session_id, kept = begun.finish(results)
+    return {
+        "error_code": ErrorCode.NONE,
+        "session_id": session_id,
+        "responses": [
+            {"topic": topic, "topic_id": topic_id, "partitions": [result for _, result in of_topic]}
+            for (topic, topic_id), of_topic in groupby(kept.items(), key=lambda each: each[0][:2])
+        ],
+        "node_endpoints": endpoints(exchange, list(kept.values())),
+    }
+
+
+async def _results(exchange: Exchange, asked: Sequence[tuple[PartitionKey, Any]]) -> Results:
+    """What there is to read, once that is worth an answer."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + min(max(0, exchange.request.max_wait_ms), LONGEST_WAIT_MS) / 1000
+    reading = _Reading(exchange)
+    reading.read(asked)
+    while asked and not reading.is_enough and loop.time() < end:
+        await _change_of(reading.partitions, end)
+        reading = _Reading(exchange)
+        reading.read(asked)
+    return reading.results
+
+
+async def _change_of(partitions: Sequence[Partition], end: float) -> None:
+    """Wait for more in one of the partitions, at most until the loop's time is `end`."""
+    changed = asyncio.get_running_loop().create_future()
+
+    def wake() -> None:
+        if not changed.done():
+            changed.set_result(None)
+
+    alarm = asyncio.get_running_loop().call_at(end, wake)
+    for partition in partitions:
+        partition.watchers.add(wake)
+    try:
+        await changed
+    finally:
+        alarm.cancel()
+        for partition in partitions:
+            partition.watchers.discard(wake)
+
+
+class _Reading:
+    """One attempt at the partitions of a request, in their order."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
+        self._left = min(exchange.request.max_bytes, MOST_BYTES)
+        self._wanted = min(exchange.request.min_bytes, self._left)
+        self._bytes = 0
+        self._is_urgent = False
+        self.results: Results = {}
+        self.partitions: list[Partition] = []
+        """Those without an error."""
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the client need not wait."""
+        return self._is_urgent or self._bytes >= self._wanted
+
+    def read(self, asked: Sequence[tuple[PartitionKey, Any]]) -> None:
+        for key, one in asked:
+            result = self._partition(key, one)
+            self.results[key] = result
+            self._bytes += len(result["records"])
+            self._left -= len(result["records"])
+            self._is_urgent |= bool(result["error_code"]) or "diverging_epoch" in result
+
+    def _partition(self, key: PartitionKey, asked: Any) -> Result:
+        exchange, request = self._exchange, self._exchange.request
+        topic: TopicInfo | None = None
+        try:
+            topic = topic_named(exchange, key.topic, key.topic_id, by_id=exchange.version >= BY_ID)
+            partition = led_partition(exchange, topic, key.partition, asked.current_leader_epoch)
+            read = partition.read(
+                asked.fetch_offset,
+                min(asked.partition_max_bytes, self._left),
+                committed=request.isolation_level == COMMITTED,
+                at_least_one=not self._bytes,
+                last_fetched_epoch=asked.last_fetched_epoch,
+            )
+        except RequestRefused as error:
+            return self._refused(topic, key.partition, error)
+        self.partitions.append(partition)
+        result: dict[str, Any] = {
+            "partition_index": key.partition,
+            "error_code": ErrorCode.NONE,
+            "high_watermark": read.high_watermark,
+            "last_stable_offset": read.last_stable_offset,
+            "log_start_offset": read.log_start_offset,
+            "aborted_transactions": None
+            if read.aborted is None
+            else [{"producer_id": one.producer_id, "first_offset": one.first_offset} for one in read.aborted],
+            "preferred_read_replica": NONE,
+            "records": read.records,
+        }
+        if read.diverging is not None:
+            epoch, end_offset = read.diverging
+            result["diverging_epoch"] = {"epoch": epoch, "end_offset": end_offset}
+        return result
+
+    def _refused(self, topic: TopicInfo | None, number: int, error: RequestRefused) -> Result:
+        refused: dict[str, Any] = {
+            "partition_index": number,
+            "error_code": error.code,
+            "high_watermark": NONE,
+            "last_stable_offset": NONE,
+            "log_start_offset": NONE,
+            "aborted_transactions": () if error.code in UNKNOWN else None,
+            "preferred_read_replica": NONE,
+            "records": b"",
+        }
+        if topic is not None and error.code in MOVED and self._exchange.version >= SHOWS_LEADER:
+            refused["current_leader"] = current_leader(self._exchange, topic, number)
+        return refused

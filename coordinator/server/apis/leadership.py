@@ -1,0 +1,63 @@
+"""Partitions as the broker that is asked leads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from coordinator.engine.topics import TopicInfo
+from coordinator.errors import RequestRefused
+from coordinator.partitions.partition import Partition
+from coordinator.server.exchange import Exchange
+from wire.errors import ErrorCode
+
+MOVED = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH})
+"""The client is to go to another leader, or learn of another epoch of the same one."""
+
+
+def topic_named(exchange: Exchange, name: str, topic_id: UUID | None, *, by_id: bool) -> TopicInfo:
+    """The topic that a request names in one of both ways. :raises RequestRefused: there is none"""
+    image = exchange.cluster.topics.image
+    found = image.by_id.get(topic_id) if by_id and topic_id is not None else image.topics.get(name)
+    if found is None:
+        raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return found
+
+
+def led_partition(exchange: Exchange, topic: TopicInfo, number: int, leader_epoch: int = -1) -> Partition:
+    """A partition that the broker leads; `leader_epoch` is what the client knows, -1 for nothing.
+
+    :raises RequestRefused: it is not there, another broker's, or of another epoch
+    """
+    partition = exchange.cluster.partitions.find(topic.id, number)
+    if partition is None:
+        raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    if exchange.cluster.leader_of(topic.name, number) is not exchange.broker:
+        raise RequestRefused(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    partition.check_epoch(leader_epoch)
+    return partition
+
+
+def current_leader(exchange: Exchange, topic: TopicInfo, number: int) -> Mapping[str, Any]:
+    """The leader that a client is to go to instead (KIP-951)."""
+    partition = exchange.cluster.partitions.find(topic.id, number)
+    return {
+        "leader_id": exchange.cluster.leader_of(topic.name, number).node_id,
+        "leader_epoch": -1 if partition is None else partition.leader_epoch,
+    }
+
+
+def endpoints(exchange: Exchange, results: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Where the leaders are that results of partitions name."""
+    brokers = exchange.cluster.brokers
+    ids = dict.fromkeys(one["current_leader"]["leader_id"] for one in results if "current_leader" in one)
+    return [
+        {
+            "node_id": number,
+            "host": brokers[number].host,
+            "port": brokers[number].port,
+            "rack": brokers[number].rack,
+        }
+        for number in ids
+    ]

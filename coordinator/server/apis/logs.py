@@ -1,0 +1,135 @@
+"""The offsets at which logs begin, end, and hold a time or an epoch; and ids of producers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from coordinator.errors import RequestRefused
+from coordinator.partitions.partition import (
+    EARLIEST,
+    EARLIEST_LOCAL,
+    EARLIEST_PENDING_UPLOAD,
+    LATEST,
+    LATEST_TIERED,
+    MAX_TIMESTAMP,
+)
+from coordinator.server.apis.fields import Each
+from coordinator.server.apis.leadership import led_partition, topic_named
+from coordinator.server.exchange import Exchange
+from wire.errors import ErrorCode
+
+COMMITTED = 1
+NONE = -1
+SINCE = {
+    LATEST: 1,
+    EARLIEST: 1,
+    MAX_TIMESTAMP: 7,
+    EARLIEST_LOCAL: 8,
+    LATEST_TIERED: 9,
+    EARLIEST_PENDING_UPLOAD: 11,
+}
+"""The version of ListOffsets that first knows what is asked for instead of a time."""
+NEVER = 1 << 15
+
+
+async def list_offsets(exchange: Exchange) -> Mapping[str, Any]:
+    """ListOffsets v1–v11: isolation v2, leader epochs v4, the latest time v7, tiered storage v8, v9 and v11."""
+    request = exchange.request
+    named = Counter((topic.name, one.partition_index) for topic in request.topics for one in topic.partitions)
+    twice = {each for each, count in named.items() if count > 1}
+    return {
+        "topics": [
+            {
+                "name": topic.name,
+                "partitions": Each(partial(_listed, exchange, topic.name, twice), topic.partitions),
+            }
+            for topic in request.topics
+        ]
+    }
+
+
+def _listed(exchange: Exchange, name: str, twice: set[tuple[str, int]], asked: Any) -> Mapping[str, Any]:
+    offset, timestamp, leader_epoch, error = NONE, NONE, NONE, ErrorCode.NONE
+    try:
+        if (name, asked.partition_index) in twice:
+            raise RequestRefused(ErrorCode.INVALID_REQUEST)
+        topic = topic_named(exchange, name, None, by_id=False)
+        if asked.timestamp < 0 and exchange.version < SINCE.get(asked.timestamp, NEVER):
+            raise RequestRefused(ErrorCode.UNSUPPORTED_VERSION)
+        log = led_partition(exchange, topic, asked.partition_index, asked.current_leader_epoch)
+        found = log.find_offset(asked.timestamp, committed=exchange.request.isolation_level == COMMITTED)
+        offset, timestamp, leader_epoch = found.offset, found.timestamp, found.leader_epoch
+    except RequestRefused as refused:
+        error = refused.code
+    return {
+        "partition_index": asked.partition_index,
+        "error_code": error,
+        "timestamp": timestamp,
+        "offset": offset,
+        "leader_epoch": leader_epoch,
+    }
+
+
+async def offset_for_leader_epoch(exchange: Exchange) -> Mapping[str, Any]:
+    """OffsetForLeaderEpoch v2–v4 (KIP-320)."""
+    return {
+        "topics": [
+            {
+                "topic": topic.topic,
+                "partitions": [_end_of_epoch(exchange, topic.topic, one) for one in topic.partitions],
+            }
+            for topic in exchange.request.topics
+        ]
+    }
+
+
+def _end_of_epoch(exchange: Exchange, name: str, asked: Any) -> Mapping[str, Any]:
+    epoch, end, error = NONE, NONE, ErrorCode.NONE
+    try:
+        topic = topic_named(exchange, name, None, by_id=False)
+        log = led_partition(exchange, topic, asked.partition, asked.current_leader_epoch)
+        epoch, end = log.end_of_epoch(asked.leader_epoch)
+    except RequestRefused as refused:
+        error = refused.code
+    return {"error_code": error, "partition": asked.partition, "leader_epoch": epoch, "end_offset": end}
+
+
+async def delete_records(exchange: Exchange) -> Mapping[str, Any]:
+    """DeleteRecords v0–v2 (KIP-107)."""
+    return {
+        "topics": [
+            {
+                "name": topic.name,
+                "partitions": [_records_deleted(exchange, topic.name, one) for one in topic.partitions],
+            }
+            for topic in exchange.request.topics
+        ]
+    }
+
+
+def _records_deleted(exchange: Exchange, name: str, asked: Any) -> Mapping[str, Any]:
+    start, error = NONE, ErrorCode.NONE
+    try:
+        topic = topic_named(exchange, name, None, by_id=False)
+        start = led_partition(exchange, topic, asked.partition_index).delete_records(asked.offset)
+    except RequestRefused as refused:
+        error = refused.code
+    return {"partition_index": asked.partition_index, "low_watermark": start, "error_code": error}
+
+
+async def init_producer_id(exchange: Exchange) -> Mapping[str, Any]:
+    """InitProducerId v0–v5: an id that nobody has had, for a producer without transactions."""
+    if exchange.request.transactional_id is not None:
+        return {
+            "error_code": ErrorCode.COORDINATOR_NOT_AVAILABLE,
+            "producer_id": NONE,
+            "producer_epoch": NONE,
+        }
+    return {
+        "error_code": ErrorCode.NONE,
+        "producer_id": next(exchange.cluster.producer_ids),
+        "producer_epoch": 0,
+    }

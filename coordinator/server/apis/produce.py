@@ -1,0 +1,91 @@
+"""Records that are written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from coordinator.engine.topics import TopicInfo
+from coordinator.errors import RequestRefused
+from coordinator.partitions.errors import RecordsRefused
+from coordinator.partitions.validation import single_batch
+from coordinator.server.apis.leadership import MOVED, current_leader, endpoints, led_partition, topic_named
+from coordinator.server.exchange import Exchange, PeerFault
+from wire.errors import ErrorCode
+
+BY_ID = 13
+SHOWS_LEADER = 10
+NO_ANSWER, LEADER, ALL = 0, 1, -1
+"""What `acks` can be; with one replica, the leader is all."""
+NONE = -1
+WITHOUT_START = frozenset(
+    {ErrorCode.CORRUPT_MESSAGE, ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.KAFKA_STORAGE_ERROR}
+)
+"""Errors with which a broker does not show where the log begins."""
+
+
+async def produce(exchange: Exchange) -> Mapping[str, Any] | None:
+    """Produce v3–v13: record errors v8 (KIP-467), the leader v10 (KIP-951), topic ids v13 (KIP-516).
+
+    A producer that wants no answer learns of a refusal by the end of its connection.
+    """
+    request = exchange.request
+    responses = [_topic(exchange, topic, request.acks) for topic in request.topic_data]
+    results = [one for topic in responses for one in topic["partition_responses"]]
+    if request.acks == NO_ANSWER:
+        refused = next((one for one in results if one["error_code"]), None)
+        if refused is not None:
+            raise PeerFault(f"records were refused: {refused['error_message'] or refused['error_code'].name}")
+        return None
+    return {"responses": responses, "node_endpoints": endpoints(exchange, results)}
+
+
+def _topic(exchange: Exchange, asked: Any, acks: int) -> Mapping[str, Any]:
+    return {
+        "name": asked.name,
+        "topic_id": asked.topic_id,
+        "partition_responses": [_partition(exchange, asked, one, acks) for one in asked.partition_data],
+    }
+
+
+def _partition(exchange: Exchange, asked: Any, one: Any, acks: int) -> Mapping[str, Any]:
+    topic: TopicInfo | None = None
+    start = NONE
+    try:
+        topic = topic_named(exchange, asked.name, asked.topic_id, by_id=exchange.version >= BY_ID)
+        batch = single_batch(one.records, exchange.version)
+        if acks not in (NO_ANSWER, LEADER, ALL):
+            raise RequestRefused(ErrorCode.INVALID_REQUIRED_ACKS)
+        partition = led_partition(exchange, topic, one.index)
+        start = partition.log_start_offset
+        appended = partition.append(batch, exchange.cluster.now_ms())
+    except RequestRefused as error:
+        return _refused(exchange, topic, one.index, error, start)
+    return {
+        "index": one.index,
+        "error_code": ErrorCode.NONE,
+        "base_offset": appended.base_offset,
+        "log_append_time_ms": appended.append_time_ms,
+        "log_start_offset": start,
+        "record_errors": (),
+    }
+
+
+def _refused(
+    exchange: Exchange, topic: TopicInfo | None, index: int, error: RequestRefused, start: int
+) -> Mapping[str, Any]:
+    records = error.records if isinstance(error, RecordsRefused) else ()
+    refused = {
+        "index": index,
+        "error_code": error.code,
+        "base_offset": NONE,
+        "log_append_time_ms": NONE,
+        "log_start_offset": NONE if error.code in WITHOUT_START else start,
+        "record_errors": [
+            {"batch_index": one.index, "batch_index_error_message": one.message} for one in records
+        ],
+        "error_message": error.message,
+    }
+    if topic is not None and error.code in MOVED and exchange.version >= SHOWS_LEADER:
+        refused["current_leader"] = current_leader(exchange, topic, index)
+    return refused

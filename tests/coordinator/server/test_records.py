@@ -1,0 +1,148 @@
+"""Records through real clients, and fetches that wait."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Producer
+
+from tests.conformance.record_stories import CLOSED, Asker, batch_of
+from tests.conformance.servers import kohort_serve
+from tests.coordinator.server import other_clients
+from tests.kafka.ports import HOST
+from wire.errors import ErrorCode
+from wire.log.batch_header import batch_at
+from wire.log.compression import Codec
+from wire.messages.schemas.log_records import FETCH
+
+LONG_WAIT_MS = 60_000
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """A server of several tests."""
+    settings = {"group.initial.rebalance.delay.ms": "0"}
+    with kohort_serve(tmp_path_factory.mktemp("records") / "log", settings) as number:
+        yield number
+
+
+@pytest.fixture
+def asker(port: int) -> Iterator[Asker]:
+    """A topic with two partitions."""
+    asker = Asker(port)
+    asker.create()
+    yield asker
+    asker.close()
+
+
+def test_every_record_reaches_every_client_once(port: int, asker: Asker) -> None:
+    bootstrap = f"{HOST}:{port}"
+    sent = _sent_by_librdkafka(bootstrap, asker.topic, "gzip")
+    command = [sys.executable, "-m", other_clients.__name__, bootstrap, asker.topic, str(len(sent))]
+    others = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=60).stdout)
+    sent += others["sent"]
+    assert sorted(_read_by_librdkafka(bootstrap, asker.topic, len(sent))) == sorted(sent)
+    for client in ("kafka-python", "aiokafka"):
+        assert sorted(others[client]) == sorted(sent)
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
+def test_batches_stay_as_their_producer_compressed_them(port: int, asker: Asker, codec: str) -> None:
+    bootstrap = f"{HOST}:{port}"
+    sent = _sent_by_librdkafka(bootstrap, asker.topic, codec)
+    assert sorted(_read_by_librdkafka(bootstrap, asker.topic, len(sent))) == sorted(sent)
+    fetched = asker.raw(FETCH, 12, **asker.fetch_fields([{"partition": 0}, {"partition": 1}]))
+    batches = [batch_at(one.records) for one in fetched.responses[0].partitions if one.records]
+    assert {batch.codec for batch in batches} == {Codec[codec.upper()]}
+
+
+def _sent_by_librdkafka(bootstrap: str, topic: str, codec: str) -> list[str]:
+    producer = Producer({"bootstrap.servers": bootstrap, "compression.type": codec, "linger.ms": 5})
+    values = [f"librdkafka {number} {'x' * 100}" for number in range(100)]
+    for value in values:
+        producer.produce(topic, value)
+    assert producer.flush(20) == 0
+    return values
+
+
+def _read_by_librdkafka(bootstrap: str, topic: str, count: int) -> list[str]:
+    settings = {"bootstrap.servers": bootstrap, "group.id": topic, "auto.offset.reset": "earliest"}
+    consumer = Consumer(settings)
+    consumer.subscribe([topic])
+    read: list[str] = []
+    while len(read) < count:
+        messages = consumer.consume(count, 20)
+        assert messages
+        assert not any(message.error() for message in messages)
+        read += ((message.value() or b"").decode() for message in messages)
+    consumer.close()
+    return read
+
+
+def waiting(asker: Asker, *partitions: int, version: int = 12, **fields: Any) -> Asker:
+    """Another connection, on which a fetch waits."""
+    other = Asker(asker.port)
+    other.topic, other.topic_id = asker.topic, asker.topic_id
+    asked = [{"partition": each} for each in partitions]
+    other.send(FETCH, version, **other.fetch_fields(asked, max_wait_ms=LONG_WAIT_MS, **fields))
+    return other
+
+
+def test_a_fetch_that_waits_is_answered_when_a_record_comes(asker: Asker) -> None:
+    other = waiting(asker, 0, 1)
+    asker.produce("one", batch_of(b"a"), partition=1)
+    (topic,) = other.receive(FETCH, 12).responses
+    assert [(one.partition_index, bool(one.records)) for one in topic.partitions] == [(0, False), (1, True)]
+    other.close()
+
+
+def test_a_fetch_waits_for_as_many_bytes_as_it_wants(asker: Asker) -> None:
+    batch = batch_of(bytes(100))
+    other = waiting(asker, 0, min_bytes=2 * len(batch))
+    asker.produce("one", batch)
+    asker.produce("two", batch)
+    (topic,) = other.receive(FETCH, 12).responses
+    assert len(topic.partitions[0].records) == 2 * len(batch)
+    other.close()
+
+
+def test_a_fetch_without_records_is_answered_after_its_wait(asker: Asker) -> None:
+    began = time.monotonic()
+    answer = asker.raw(FETCH, 12, **asker.fetch_fields([{"partition": 0}], max_wait_ms=300))
+    assert time.monotonic() - began >= 0.29  # the loop counts whole milliseconds
+    assert answer.responses[0].partitions[0].error_code == ErrorCode.NONE
+
+
+@pytest.mark.parametrize(
+    ("version", "error"), [(12, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), (13, ErrorCode.UNKNOWN_TOPIC_ID)]
+)
+def test_a_fetch_ends_when_its_topic_is_deleted(asker: Asker, version: int, error: ErrorCode) -> None:
+    other = waiting(asker, 0, version=version)
+    asker.delete()
+    (topic,) = other.receive(FETCH, version).responses
+    assert topic.partitions[0].error_code == error
+    other.close()
+
+
+def test_a_producer_that_wants_no_answer_gets_none(asker: Asker) -> None:
+    asker.send_records(batch_of(b"a"), acks=0)
+    offset = asker.list_offset("after it", -1).topics[0].partitions[0].offset
+    assert offset == 1
+    asker.send_records(b"no batch", acks=0)
+    assert asker.receive(FETCH, 12) == CLOSED
+
+
+def test_no_two_producers_get_the_same_id(asker: Asker, tmp_path: Path) -> None:
+    ids = [asker.new_producer_id() for _ in range(3)]
+    with kohort_serve(tmp_path / "log", {}) as port:
+        later = Asker(port)
+        ids += [later.new_producer_id() for _ in range(3)]
+        later.close()
+    assert len(set(ids)) == 6
