@@ -55,8 +55,9 @@ test-long: regexes oracle walks migrations dry-runs pipeline fuzz kills tabs sim
 regexes: $(SETUP) ## Compare 10,000 patterns on 1,000 topics with RE2/J and Java (KOHORT_REGEX_SEED repeats)
 	KOHORT_RANDOM=1 $(LONG) --capture no tests/groups/regex/test_engines.py tests/groups/regex/test_posix.py
 
-oracle: $(SETUP) ## Compare 10,000 groups per assignor with Kafka's own classes (KOHORT_ORACLE_SEED repeats)
-	KOHORT_RANDOM=1 $(LONG) --capture no tests/assignors/test_oracle.py tests/assignors/test_librdkafka.py
+oracle: $(SETUP) ## Compare 10,000 groups per assignor, and 5,000 lists of ACLs, with Kafka's own classes (KOHORT_ORACLE_SEED repeats)
+	KOHORT_RANDOM=1 $(LONG) --capture no tests/assignors/test_oracle.py tests/assignors/test_librdkafka.py \
+		tests/coordinator/server/security/test_authorizer.py
 
 walks: $(SETUP) ## Walk groups at random on Kafka and Kohort side by side (KOHORT_WALK_SEED repeats, KOHORT_WALK_STEPS)
 	KOHORT_WALK_SEED=$${KOHORT_WALK_SEED:-$$(date +%s)} $(LONG) --capture no tests/conformance/walks

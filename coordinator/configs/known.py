@@ -53,7 +53,7 @@ _OTHER_RELEASES = (
 """How settings begin that Kafka 4.3 does not know and others do."""
 _INSTEAD = {
     "listeners": "--listen",
-    "advertised.listeners": "--listen",
+    "advertised.listeners": "--advertise",
     "log.dirs": "--data",
     "log.dir": "--data",
 }

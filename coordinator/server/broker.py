@@ -20,3 +20,7 @@ class Broker:
     fetch_sessions: FetchSessions = field(
         default_factory=lambda: FetchSessions(partial(random.randrange, 1, 1 << 31))
     )
+
+    def advertise(self, host: str, port: int | None) -> None:
+        """Have clients told to connect there; None: to the same port."""
+        self.host, self.port = host, self.port if port is None else port

@@ -17,6 +17,7 @@ from coordinator.server.broker import Broker
 from coordinator.server.cluster import Cluster
 from coordinator.server.connection import ClientConnection, Connections
 from coordinator.server.dispatch import Dispatcher
+from coordinator.server.security.addresses import Advertised
 from wire.client.address import Address
 
 BACKLOG = 1024
@@ -41,15 +42,23 @@ class StorageLost(CoordinatorError):
         )
 
 
-def serve(cluster: Cluster, host: str, port: int, listening: Callable[[Address], None]) -> None:
+def serve(
+    cluster: Cluster,
+    host: str,
+    port: int,
+    listening: Callable[[Address], None],
+    advertised: Advertised | None = None,
+) -> None:
     """Serve clients at `host`:`port` until SIGTERM or SIGINT; `listening` is told where, once it works.
+
+    Clients are told to connect to `advertised`, by default to where it listens.
 
     :raises CannotListen: :raises StorageLost:
     :raises StorageFailed: :raises DamagedLog: the data directory could not be closed in good order
     """
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     with asyncio.Runner(loop_factory=_event_loop()) as runner:
-        runner.run(_serve(cluster, host, port, listening))
+        runner.run(_serve(cluster, host, port, listening, advertised))
 
 
 def _event_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
@@ -61,7 +70,13 @@ def _event_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return new_event_loop
 
 
-async def _serve(cluster: Cluster, host: str, port: int, listening: Callable[[Address], None]) -> None:
+async def _serve(
+    cluster: Cluster,
+    host: str,
+    port: int,
+    listening: Callable[[Address], None],
+    advertised: Advertised | None,
+) -> None:
     told_to_end = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -70,7 +85,10 @@ async def _serve(cluster: Cluster, host: str, port: int, listening: Callable[[Ad
         listener = await _open(cluster, cluster.controller, host, port)
         cluster.start()
         try:
-            listening(Address(cluster.controller.host, cluster.controller.port))
+            place = Address(cluster.controller.host, cluster.controller.port)
+            if advertised is not None:
+                cluster.controller.advertise(*advertised)
+            listening(place)
             await _first_of(told_to_end, cluster.failed)
             if cluster.failure is not None:
                 await asyncio.sleep(LAST_ANSWERS_S)

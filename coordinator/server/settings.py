@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from ipaddress import ip_address
 from typing import Any
 
 from coordinator.configs.definitions import BROKER
@@ -16,7 +15,6 @@ from coordinator.store.cleaner import CompactionSettings
 from coordinator.store.data_directory import StorageSettings
 from coordinator.store.disk import FsyncPolicy
 from coordinator.store.log import SegmentLimits
-from wire.client.errors import InvalidAddress
 
 MAX_LONG = 2**63 - 1
 
@@ -135,34 +133,3 @@ __all__ = [
     "parse_topics",
     "storage_settings",
 ]
-
-
-_EXAMPLE_ADDRESS = "write it as 127.0.0.1:9092 or [::1]:9092, with port 0 for any free one"
-
-
-def parse_listen(text: str) -> tuple[str, int]:
-    """Host and port to listen on; port 0 is any free one.
-
-    :raises InvalidAddress: when it is malformed, or open to other machines
-    """
-    host, colon, port = text.strip().rpartition(":")
-    if host.startswith("[") and host.endswith("]"):
-        host = host[1:-1]
-    elif ":" in host:
-        colon = ""
-    if not (colon and host and port.isascii() and port.isdigit() and int(port) < 65536):
-        raise InvalidAddress(f"{text!r} is no address to listen on: {_EXAMPLE_ADDRESS}")
-    if not _is_loopback(host):
-        raise InvalidAddress(
-            f"{host} is open to other machines, and kohort serve asks nobody for a password: {_EXAMPLE_ADDRESS}"
-        )
-    return ("127.0.0.1" if host == "localhost" else host), int(port)
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

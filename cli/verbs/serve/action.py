@@ -12,20 +12,51 @@ from coordinator.store.disk import FsyncPolicy
 
 if TYPE_CHECKING:
     from coordinator.server.cluster import Cluster
+    from coordinator.server.security.addresses import Advertised, ListenAddress
+    from coordinator.server.security.security import Security
     from coordinator.store.data_directory import Recovered
 
 DEFAULT_FSYNC = FsyncPolicy.ALWAYS
 
 
-def listen_address(text: str) -> tuple[str, int]:
-    """Host and port to listen on. UsageError says what is wrong."""
-    from coordinator.server.settings import parse_listen
+def listen_address(text: str) -> ListenAddress:
+    """Where to listen. UsageError says what is wrong."""
+    from coordinator.server.security.addresses import parse_listen
     from wire.client.errors import InvalidAddress
 
     try:
         return parse_listen(text)
     except InvalidAddress as error:
         raise UsageError(str(error)) from None
+
+
+def prepare_security(
+    listen: ListenAddress, advertise: str | None, given: Mapping[str, str], access: Path | None
+) -> tuple[Security, Advertised | None, tuple[str, ...]]:
+    """Whom the server lets in, what clients are told to connect to, and what is to be said of it, a line each.
+
+    UsageError says what is wrong with the words, or the file of users and ACLs. :raises TlsFailed:
+    """
+    from coordinator.errors import InvalidSetting
+    from coordinator.server.security.access_file import AccessFile, read_access_file
+    from coordinator.server.security.addresses import check_reach, parse_advertised
+    from coordinator.server.security.security import secure
+    from coordinator.server.security.settings import parse_security
+    from groups.yaml_files import TreeError
+    from wire.client.errors import InvalidAddress
+
+    try:
+        settings = parse_security(listen.protocol, given)
+        advertised = None if advertise is None else parse_advertised(advertise)
+        check_reach(listen, settings, is_advertised=advertised is not None)
+        file = AccessFile() if access is None else read_access_file(access)
+    except (InvalidSetting, InvalidAddress, TreeError) as error:
+        raise UsageError(str(error)) from None
+    if listen.protocol.sasl and not file.passwords:
+        raise UsageError(
+            f"{listen.protocol.value} lets users in who log in, and there are none: name them with --access FILE"
+        )
+    return secure(settings, file), advertised, file.warnings
 
 
 def given_settings(config_file: Path | None, config: Sequence[str]) -> dict[str, str]:
@@ -49,6 +80,7 @@ def prepare_cluster(
     topics: Sequence[str],
     data: Path | None = None,
     fsync: FsyncPolicy | None = None,
+    security: Security | None = None,
 ) -> Cluster:
     """A cluster with settings by name and topics (`name` or `name:partitions`), which goes on from `data`.
 
@@ -65,14 +97,14 @@ def prepare_cluster(
     except InvalidSetting as error:
         raise UsageError(str(error)) from None
     if data is None:
-        cluster = Cluster(settings, of_groups)
+        cluster = Cluster(settings, of_groups, security=security)
         _make_topics(cluster, wanted)
         return cluster
     from coordinator.store.data_directory import DataDirectory
 
     opened = DataDirectory.open(data, storage_settings(settings, of_groups, fsync or DEFAULT_FSYNC))
     try:
-        cluster = Cluster(settings, of_groups, opened)
+        cluster = Cluster(settings, of_groups, opened, security)
         _make_topics(cluster, wanted)
     except BaseException:
         opened.abandon()

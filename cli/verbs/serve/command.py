@@ -12,8 +12,14 @@ from coordinator.store.disk import FsyncPolicy
 def serve(
     *,
     listen: Annotated[
-        str, option("--listen", "Where to listen, on this machine only; port 0: any.", "HOST:PORT")
+        str, option("--listen", "Where to listen; port 0: any. Other machines: SASL_SSL://.", "HOST:PORT")
     ] = "127.0.0.1:9092",
+    advertise: Annotated[
+        str | None, option("--advertise", "What clients are told to connect to.", "HOST[:PORT]")
+    ] = None,
+    access: Annotated[
+        Path | None, option("--access", "Users with passwords, and ACLs: docs/security.md.", "FILE")
+    ] = None,
     config: Annotated[
         list[str] | None,
         option("--config", "A broker setting, such as group.max.size=100; repeatable.", "NAME=VALUE"),
@@ -48,15 +54,19 @@ def serve(
         given_settings,
         listen_address,
         prepare_cluster,
+        prepare_security,
         what_has_no_effect,
         what_was_recovered,
     )
     from coordinator.server.listener import serve as serve_clients
 
-    host, port = listen_address(listen)
+    place = listen_address(listen)
     given = given_settings(config_file, config or [])
+    security, advertised, warnings = prepare_security(place, advertise, given, access)
     began = monotonic()
-    cluster = prepare_cluster(given, topic or [], data, fsync)
+    cluster = prepare_cluster(given, topic or [], data, fsync, security)
+    for line in warnings:
+        notice(line)
     for line in what_has_no_effect(given):
         notice(line)
     if data is None or cluster.recovered is None:
@@ -65,6 +75,10 @@ def serve(
         for line in what_was_recovered(data, cluster.recovered, monotonic() - began):
             notice(line)
     serve_clients(
-        cluster, host, port, lambda place: write_out(lambda out: out.write(f"Listening on {place}\n"))
+        cluster,
+        place.host,
+        place.port,
+        lambda place: write_out(lambda out: out.write(f"Listening on {place}\n")),
+        advertised,
     )
     notice("stopped")

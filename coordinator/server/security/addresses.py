@@ -1,0 +1,90 @@
+"""Where the server listens, and whether other machines may reach it there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import TypeAlias
+
+from coordinator.server.security.settings import SecuritySettings
+from wire.client.errors import InvalidAddress
+from wire.client.security import SecurityProtocol
+
+_EXAMPLE = "write it as 127.0.0.1:9092 or [::1]:9092, with port 0 for any free one"
+MAX_PORT = 65535
+
+Advertised: TypeAlias = tuple[str, int | None]
+"""What clients are told to connect to: a host, and a port where it is not the one that is listened on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListenAddress:
+    """`port` 0 is any free one. `protocol` is what is spoken there."""
+
+    protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
+    host: str
+    port: int
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether this machine alone reaches it."""
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def is_every_address(self) -> bool:
+        """Whether it is every address of this machine, to which no client can connect."""
+        try:
+            return ip_address(self.host).is_unspecified
+        except ValueError:
+            return False
+
+
+def parse_listen(text: str) -> ListenAddress:
+    """`[PROTOCOL://]HOST:PORT`, as in a broker's `listeners`. :raises InvalidAddress: it is malformed"""
+    protocol, separator, place = text.strip().rpartition("://")
+    host, port = _parted(place)
+    if not host or port is None:
+        raise InvalidAddress(f"{text!r} is no address to listen on: {_EXAMPLE}")
+    try:
+        spoken = SecurityProtocol(protocol.upper()) if separator else SecurityProtocol.PLAINTEXT
+    except ValueError:
+        names = ", ".join(each.value for each in SecurityProtocol)
+        raise InvalidAddress(f"{text!r}: {protocol} is none of {names}") from None
+    return ListenAddress(protocol=spoken, host="127.0.0.1" if host == "localhost" else host, port=port)
+
+
+def parse_advertised(text: str) -> Advertised:
+    """`HOST[:PORT]`; None: the port that is listened on. :raises InvalidAddress:"""
+    place = text.strip()
+    host, port = _parted(place)
+    if port == 0 or (port is None and (not place or any(each in place for each in ":/ "))):
+        raise InvalidAddress(f"{text!r} is no address to advertise: write it as HOST or HOST:PORT")
+    return (place, None) if port is None else (host, port)
+
+
+def check_reach(address: ListenAddress, settings: SecuritySettings, *, is_advertised: bool) -> None:
+    """Refuse an address that other machines reach, unless TLS and a login guard it. :raises InvalidAddress:"""
+    if not address.is_loopback and not settings.is_guarded:
+        raise InvalidAddress(
+            f"{address.host} is open to other machines, which takes TLS and a login: listen on SASL_SSL://"
+            f"{address.host}:{address.port}, with a certificate (ssl.keystore.location) and users (--access), or on "
+            "SSL:// with ssl.client.auth=required. Without, listen on 127.0.0.1."
+        )
+    if address.is_every_address and not is_advertised:
+        raise InvalidAddress(
+            f"clients cannot connect to {address.host}: name what they reach this machine by with --advertise HOST"
+        )
+
+
+def _parted(place: str) -> tuple[str, int | None]:
+    """Host and port; None: there is no valid port."""
+    host, colon, port = place.rpartition(":")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    elif ":" in host:
+        colon = ""
+    valid = bool(colon) and port.isascii() and port.isdigit() and int(port) <= MAX_PORT
+    return host, int(port) if valid else None
