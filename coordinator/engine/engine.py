@@ -5,6 +5,8 @@
     engine.loaded(now_ms)               once, before the first call
     engine.handle(call)                 then, in any order
     engine.expire(now_ms)               as soon as next_deadline() has come
+    engine.unload(belongs, now_ms)      some groups go to another broker, and
+    engine.load(belongs, now_ms)        come back as after a restart
 
 The caller appends `Result.records` before it sends `Result.answers`. A call whose ticket is not among the answers
 waits: a later Result, of another call or of `expire`, answers it.
@@ -35,6 +37,7 @@ from coordinator.engine.replay import (
 from coordinator.engine.timers import TimerKey, TimerKind, Timers
 from coordinator.engine.topic_changes import topics_changed
 from coordinator.engine.topics import TopicImage
+from coordinator.engine.unload import unload
 from coordinator.errors import CannotBeWritten, RequestRefused
 from wire.errors import ErrorCode
 
@@ -146,14 +149,32 @@ class Engine:
 
     def loaded(self, now_ms: int) -> CoordinatorResult:
         """After recovery, also of nothing: the timers that a restart forgot begin to run."""
+        self._start_timers(now_ms, lambda _: True)
+        removal.schedule(self._ctx)
+        return self._ctx.take()
+
+    def unload(self, belongs: Callable[[str], bool], now_ms: int) -> CoordinatorResult:
+        """Another broker coordinates the groups whose ids `belongs` names, from `load` on.
+
+        Calls that wait for them are answered NOT_COORDINATOR. Until then they take part in nothing but deletion of
+        topics; the caller is to refuse calls for them.
+        """
         self._ctx.now_ms = now_ms
-        for group in list(self._ctx.state.groups.values()):
+        unload(self._ctx, belongs)
+        return self._ctx.take()
+
+    def load(self, belongs: Callable[[str], bool], now_ms: int) -> CoordinatorResult:
+        """Coordinate groups that were unloaded: as after a restart, their timers begin to run."""
+        self._start_timers(now_ms, belongs)
+        return self._ctx.take()
+
+    def _start_timers(self, now_ms: int, belongs: Callable[[str], bool]) -> None:
+        self._ctx.now_ms = now_ms
+        for group in [each for each in self._ctx.state.groups.values() if belongs(each.id)]:
             if isinstance(group, ClassicGroup):
                 session_expiry.classic_group_loaded(self._ctx, group)
             else:
                 session_expiry.consumer_group_loaded(self._ctx, group)
-        removal.schedule(self._ctx)
-        return self._ctx.take()
 
     def update_topics(self, image: TopicImage, now_ms: int) -> CoordinatorResult:
         """Tell of topics that were created, changed or deleted: the image of all there are now."""

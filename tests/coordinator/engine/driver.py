@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any, TypeVar
 from uuid import UUID
 
 from coordinator.engine.calls import Call, CoordinatorResult, Request
 from coordinator.engine.config import Config
+from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage, TopicInfo
@@ -26,6 +28,8 @@ class Driver:
         self.engine = Engine(Config.parse(named), TOPICS if topics is None else topics)
         self.now_ms = START_MS
         self.records: list[Record] = []
+        self.made = 0
+        """How many of the records came from the engine."""
         self.answers: dict[int, Any] = {}
         self.tickets = 0
         self.take(self.engine.loaded(self.now_ms))
@@ -71,16 +75,43 @@ class Driver:
 
     def take(self, result: CoordinatorResult) -> None:
         self.records += result.records
+        self.made += len(result.records)
         for ticket, answer in result.answers:
             assert ticket not in self.answers, f"ticket {ticket} was answered twice"
             self.answers[ticket] = answer
 
+    def move(self, *groups: str) -> None:
+        """Another broker coordinates these groups from now on; all of them where none is named."""
+        belongs = (lambda group: group in groups) if groups else (lambda _: True)
+        self.take(self.engine.unload(belongs, self.now_ms))
+        self.take(self.engine.load(belongs, self.now_ms))
+        self.run_due()
+
     def restart(self) -> None:
-        """Replay all records into a new engine, as after a crash."""
-        self.engine = Engine(self.engine.config, self.engine.topics)
+        """Replay all records into a new engine, as after a crash.
+
+        The old one's groups, unloaded and loaded, are the same, unless a test has added records that it never saw.
+        """
+        old, self.engine = self.engine, Engine(self.engine.config, self.engine.topics)
         for record in self.records:
             self.engine.replay(record)
         self.take(self.engine.loaded(self.now_ms))
+        old.unload(lambda _: True, self.now_ms)
+        old.load(lambda _: True, self.now_ms)
+        if len(self.records) == self.made:
+            assert whole(old) == whole(self.engine)
+            assert set(old.timers()) == set(self.engine.timers())
+
+
+def whole(engine: Engine) -> dict[str, dict[str, Any]]:
+    """All there is of each group but what a log need not say: since when, and how large a broker's map was once."""
+    groups = engine.state.groups.values()
+    shown = {each.id: vars(each) if isinstance(each, ConsumerGroup) else asdict(each) for each in groups}
+    left_out = ("capacity", "_capacity", "client", "state_since_ms")
+    return {
+        group: {name: value for name, value in fields.items() if name not in left_out}
+        for group, fields in shown.items()
+    }
 
 
 def topic(name: str, partitions: int = 4) -> TopicInfo:

@@ -209,6 +209,10 @@ class ClassicGroups(RuleBasedStateMachine):
     def delete(self, group: str) -> None:
         self.driver.send(DeleteGroups(groups=(group,)))
 
+    @rule(group=GROUPS)
+    def move(self, group: str) -> None:
+        self.driver.move(group)
+
     @rule(ms=st.sampled_from([1, 1_500, 1_500, 3_000, 9_000, 20_000]))
     def pass_time(self, ms: int) -> None:
         self.driver.advance(ms)

@@ -156,6 +156,10 @@ class Groups(RuleBasedStateMachine):
     def classic_sync(self, who: int) -> None:
         assert self.classics[who].sync() is not ErrorCode.UNKNOWN_SERVER_ERROR
 
+    @rule()
+    def move(self) -> None:
+        self.driver.move()
+
     @rule(ms=st.sampled_from((0, 1, 999, 1000, 5000, 10_001, 44_000, 61_000)))
     def wait(self, ms: int) -> None:
         self.driver.advance(ms)
