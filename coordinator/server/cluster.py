@@ -18,7 +18,6 @@ from itertools import count
 from typing import Any, cast
 from uuid import uuid4
 from weakref import WeakSet
-from zlib import crc32
 
 from coordinator.configs.features import GROUP_VERSION
 from coordinator.configs.kept import KeptConfigs
@@ -28,20 +27,23 @@ from coordinator.engine.config import Config
 from coordinator.engine.context import Group
 from coordinator.engine.engine import Engine
 from coordinator.engine.timers import TimerKey, TimerKind
-from coordinator.engine.topics import TopicImage
+from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.errors import RequestRefused
 from coordinator.partitions.partitions import Partitions
 from coordinator.partitions.settings import RecordSettings
 from coordinator.server.broker import Broker
 from coordinator.server.caller import Caller, Session
 from coordinator.server.compactor import Compactor
+from coordinator.server.coordinators import Coordinators
 from coordinator.server.faults.rules import Rules
 from coordinator.server.journal import Journal
+from coordinator.server.placement import Placement
 from coordinator.server.security.security import Security
 from coordinator.server.settings import BrokerSettings
 from coordinator.server.topics import Topics
 from coordinator.store.data_directory import DataDirectory, Recovered
 from coordinator.store.directory_files import Configured
+from coordinator.store.partition_files import OFFSETS_TOPIC
 from coordinator.store.records import encode_record
 from wire.errors import ErrorCode
 from wire.log.errors import StorageFailed, Unusable
@@ -62,13 +64,16 @@ class Cluster:
         config: Config,
         data: DataDirectory | None = None,
         security: Security | None = None,
+        *,
+        brokers: int = 1,
     ) -> None:
         """:raises DamagedLog: :raises Unusable: the data directory cannot be gone on from"""
         self.settings = settings
         self.config = config
         self.security = security or Security()
-        broker = Broker(node_id=settings.node_id, rack=settings.broker_rack)
-        self.brokers = {broker.node_id: broker}
+        racks = _racks(settings, brokers)
+        self.brokers = {node_id: Broker(node_id=node_id, rack=rack) for node_id, rack in racks.items()}
+        self.placement = Placement(racks)
         self.failure: Exception | None = None
         """Why nothing is served any more."""
         self.failed = asyncio.Event()
@@ -88,20 +93,33 @@ class Cluster:
         self.recovered: Recovered | None = None
         if data is None:
             self.cluster_id = format_uuid(uuid4())
-            self.topics = Topics(settings.broker_rack)
+            self._offsets_topic_id = uuid4()
+            self.topics = Topics(self.placement, racks)
             self._engine = Engine(config, self.topics.image, encode_record)
         else:
             self.cluster_id = data.cluster_id
+            self._offsets_topic_id = data.log.topic_id
             # The time: larger than any version that a former process has written into a record.
-            self.topics = Topics(settings.broker_rack, data.topics, version=self.now_ms())
+            self.topics = Topics(self.placement, racks, data.topics, version=self.now_ms())
             # Deleted topics whose offsets may still be there; `start` tells of their end.
             known = [*self.topics.image.topics.values(), *data.topics.deleted]
             self._engine = Engine(config, TopicImage.of(known, self.topics.image.version), encode_record)
             self.recovered = self._recover(data)
+        partitions = config.offsets_topic_num_partitions if data is None else data.log.partitions
+        factor = min(config.offsets_topic_replication_factor, brokers)
+        self.placement.put(OFFSETS_TOPIC, self.placement.choose(OFFSETS_TOPIC, range(partitions), factor))
+        self.coordinators = Coordinators(self.placement, partitions, self._engine, self.now_ms, self._deliver)
+        if self.recovered is not None and self.recovered.records:
+            self._show_offsets_topic()
         self.configs = KeptConfigs(settings.given, settings.node_id, data, self.topics.image.topics)
         self.partitions = Partitions(self.topics.image, lambda _: RecordSettings())
         # Larger than any that a former process has given away.
         self.producer_ids = count(self.now_ms() * 1000)
+
+    @property
+    def present(self) -> list[Broker]:
+        """The brokers that are there, by ascending id."""
+        return [self.brokers[node_id] for node_id in self.placement.present]
 
     @property
     def topic_configs(self) -> TopicConfigs:
@@ -118,13 +136,37 @@ class Cluster:
 
     @property
     def controller(self) -> Broker:
-        """The broker of the lowest id."""
-        return self.brokers[self.settings.node_id]
+        """The broker of the lowest id that is there."""
+        return self.present[0]
 
-    def leader_of(self, topic: str, partition: int) -> Broker:
-        """The broker that leads a partition of a topic: they take turns, from another one on for every topic."""
-        brokers = list(self.brokers.values())
-        return brokers[(crc32(topic.encode()) + partition) % len(brokers)]
+    def leader_of(self, topic: str, partition: int) -> Broker | None:
+        """The broker that leads a partition, which exists; None while all are away."""
+        return self.brokers.get(self.placement.leader(topic, partition))
+
+    def coordinator_of(self, group: str) -> Broker | None:
+        """The broker that coordinates a group; None while all are away."""
+        return self.brokers.get(self.coordinators.coordinator_of(group))
+
+    async def show_offsets_topic(self) -> None:
+        """Somebody has asked for the coordinator of a group: `__consumer_offsets` is there from now on."""
+        if OFFSETS_TOPIC not in self.topics.image.topics:
+            async with self.topics.changing:
+                self._show_offsets_topic()
+                self.topics_changed()
+
+    def move_coordinator(self, partition: int, to_broker: int, loading_ms: int = 0) -> None:
+        """Have another broker, or the same one again, lead a partition of `__consumer_offsets` and load its groups.
+
+        Requests that wait are answered NOT_COORDINATOR, those that come within `loading_ms`
+        COORDINATOR_LOAD_IN_PROGRESS. :raises RequestRefused: there is no such partition, or broker
+        """
+        if not 0 <= partition < self.coordinators.partitions:
+            why = f"{OFFSETS_TOPIC} has the partitions 0 to {self.coordinators.partitions - 1}."
+            raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, why)
+        if to_broker not in self.placement.present:
+            raise RequestRefused(ErrorCode.BROKER_NOT_AVAILABLE, f"There is no broker {to_broker} now.")
+        self.placement.lead(OFFSETS_TOPIC, partition, to_broker)
+        self.coordinators.reload([partition], loading_ms)
 
     def start(self) -> None:
         """Begin to watch the clock; the event loop must run."""
@@ -139,6 +181,7 @@ class Cluster:
         """Stop watching the clock; calls that wait are cancelled."""
         if self._alarm is not None:
             self._alarm.cancel()
+        self.coordinators.close()
         for _, future in self._waiting.values():
             future.cancel()
 
@@ -216,6 +259,11 @@ class Cluster:
         """As `set_group_settings`, changing nothing."""
         self._engine.check_group_config(group, values)
 
+    def _show_offsets_topic(self) -> None:
+        self.topics.show(
+            TopicInfo(name=OFFSETS_TOPIC, id=self._offsets_topic_id, partitions=self.coordinators.partitions)
+        )
+
     def _recover(self, data: DataDirectory) -> Recovered:
         recovered = data.recover(self._engine)
         for group, values in data.configs[Configured.GROUP].items():
@@ -277,6 +325,13 @@ class Cluster:
     def _expire(self) -> None:
         self._alarm = None
         self._deliver(self._engine.expire(self.now_ms()))
+
+
+def _racks(settings: BrokerSettings, brokers: int) -> dict[int, str | None]:
+    """By node id: a broker's own where several are given, separated by commas, for several brokers."""
+    text = settings.broker_rack
+    racks = [text] if text is None or brokers == 1 else [each.strip() or None for each in text.split(",")]
+    return {settings.node_id + number: racks[number % len(racks)] for number in range(brokers)}
 
 
 def _beside(work: Callable[[], object]) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from coordinator.engine.calls import A, Request
+from coordinator.errors import RequestRefused
 from coordinator.server.broker import Broker
 from coordinator.server.caller import Caller
 from coordinator.server.cluster import Cluster
 from wire.acls import OPERATIONS, Operation, ResourceType, operation_bits
+from wire.errors import ErrorCode
+
+K = TypeVar("K", bound=Hashable)
 
 
 class PeerFault(Exception):
@@ -27,8 +32,38 @@ class Exchange:
     caller: Caller
 
     async def ask(self, call: Request[A]) -> A:
-        """Hand a call to the engine and wait for the answer that belongs to its type."""
-        return await self.cluster.ask(call, self.caller)
+        """Hand a call to the engine and wait for its answer; of a group, if the broker coordinates it."""
+        group: str | None = getattr(call, "group", None)
+        refusal = ErrorCode.NONE if group is None else self.refusal(group)
+        return call.refused(RequestRefused(refusal)) if refusal else await self.cluster.ask(call, self.caller)
+
+    async def ask_each(
+        self,
+        asked: Iterable[K],
+        make: Callable[[tuple[K, ...]], Request[Any]],
+        group_of: Callable[[K], str],
+    ) -> Mapping[K, Any]:
+        """As `ask`, of several groups at once: `make` gives a call for some of them, whose answer has `groups`.
+
+        What is answered for each.
+        """
+        parts: dict[ErrorCode, list[K]] = {}
+        for one in dict.fromkeys(asked):
+            parts.setdefault(self.refusal(group_of(one)), []).append(one)
+        found: dict[K, Any] = {}
+        for refusal, some in parts.items():
+            call = make(tuple(some))
+            answer = (
+                call.refused(RequestRefused(refusal))
+                if refusal
+                else await self.cluster.ask(call, self.caller)
+            )
+            found.update(zip(some, answer.groups, strict=True))
+        return found
+
+    def refusal(self, group: str) -> ErrorCode:
+        """Why the broker does not answer for a group; NONE: it does."""
+        return self.cluster.coordinators.refusal(self.broker.node_id, group)
 
     def allows(self, operation: Operation, resource_type: ResourceType, name: str) -> bool:
         """Whether who sent the request may do it, by the ACLs of the cluster."""

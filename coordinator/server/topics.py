@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from uuid import UUID, uuid4
 
 from coordinator.engine.topics import TopicImage, TopicInfo
+from coordinator.server.placement import Placement, Replicas
+from coordinator.store.partition_files import OFFSETS_TOPIC
 from coordinator.store.topic_directories import TopicDirectories
 from wire.errors import ErrorCode
 from wire.log.errors import StorageFailed
@@ -31,36 +33,60 @@ class Topics:
     """All topics, and the image of them that a coordinator is told of."""
 
     def __init__(
-        self, rack: str | None = None, kept: TopicDirectories | None = None, version: int = 0
+        self,
+        placement: Placement,
+        racks: Mapping[int, str | None],
+        kept: TopicDirectories | None = None,
+        version: int = 0,
     ) -> None:
-        """`rack` is where the only replica of every partition is, if it is known.
+        """`racks` are those of the brokers, by node id, on which `placement` puts partitions.
 
         `kept`: where topics outlive the process; `version` is to be larger than any it has had before.
         """
-        self._racks = () if rack is None else (rack,)
+        self._placement = placement
+        self._racks = racks
         self._kept = kept
         self.changing = asyncio.Lock()
         """Held by who changes topics: beside the event loop, as directories are made and deleted for them."""
         known = [] if kept is None else [self._placed(topic) for topic in kept.found]
         self.image = TopicImage.of(known, version)
 
-    def create(self, name: str, partitions: int, *, dry_run: bool = False) -> TopicInfo:
-        """Make a topic. :raises TopicRefused:"""
-        if name in self.image.topics:
+    def create(
+        self,
+        name: str,
+        partitions: int,
+        *,
+        replicas: Sequence[Replicas] | None = None,
+        dry_run: bool = False,
+    ) -> TopicInfo:
+        """Make a topic; without `replicas`, every partition has one. :raises TopicRefused:"""
+        if name in self.image.topics or name == OFFSETS_TOPIC:
             raise TopicRefused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         check_name(name)
         if partitions < 1:
             raise TopicRefused(ErrorCode.INVALID_PARTITIONS, "Number of partitions must be larger than 0.")
-        topic = self._placed(TopicInfo(name=name, id=uuid4(), partitions=partitions))
+        topic = TopicInfo(name=name, id=uuid4(), partitions=partitions)
         if not dry_run:
             with _storing():
                 if self._kept is not None:
                     self._kept.create(topic)
-            self._become({**self.image.topics, name: topic})
+            self._placement.put(name, replicas or self._placement.choose(name, range(partitions), 1))
+            self.show(topic)
         return topic
 
-    def grow(self, name: str, partitions: int, *, dry_run: bool = False) -> None:
-        """Give a topic more partitions. :raises TopicRefused:"""
+    def show(self, topic: TopicInfo) -> None:
+        """Let clients and coordinator know a topic from now on, new or grown."""
+        self._become({**self.image.topics, topic.name: self._placed(topic)})
+
+    def grow(
+        self,
+        name: str,
+        partitions: int,
+        *,
+        replicas: Sequence[Replicas] | None = None,
+        dry_run: bool = False,
+    ) -> None:
+        """Give a topic more partitions; those without `replicas` have as many as the first. :raises TopicRefused:"""
         topic = self.image.topics.get(name)
         if topic is None:
             raise TopicRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -73,17 +99,19 @@ class Topics:
                 f"{partitions} would not be an increase.",
             )
         if not dry_run:
-            grown = self._placed(replace(topic, partitions=partitions))
+            grown = replace(topic, partitions=partitions)
             with _storing():
                 if self._kept is not None:
                     self._kept.grow(grown, topic.partitions)
-            self._become({**self.image.topics, name: grown})
+            self._place_more(topic, partitions, replicas)
+            self.show(grown)
 
     def delete(self, topic: TopicInfo) -> None:
         """Forget a topic. :raises TopicRefused: it cannot be deleted where it is kept"""
         with _storing():
             if self._kept is not None:
                 self._kept.delete(topic)
+        self._placement.forget(topic.name)
         self._become({name: one for name, one in self.image.topics.items() if one.id != topic.id})
 
     def find(self, name: str | None, topic_id: UUID | None) -> TopicInfo | None:
@@ -97,8 +125,21 @@ class Topics:
         topic = self.image.by_id.get(topic_id)
         return None if topic is None else topic.name
 
+    def _place_more(self, topic: TopicInfo, partitions: int, replicas: Sequence[Replicas] | None) -> None:
+        old = [self._placement.replicas(topic.name, number) for number in range(topic.partitions)]
+        new = range(topic.partitions, partitions)
+        self._placement.put(
+            topic.name, [*old, *(replicas or self._placement.choose(topic.name, new, len(old[0])))]
+        )
+
     def _placed(self, topic: TopicInfo) -> TopicInfo:
-        return replace(topic, racks=(self._racks,) * topic.partitions)
+        """With the racks of its replicas."""
+        racks = {node_id: () if rack is None else (rack,) for node_id, rack in self._racks.items()}
+        by_replicas: dict[Replicas, tuple[str, ...]] = {}
+        placed = [self._placement.replicas(topic.name, number) for number in range(topic.partitions)]
+        for replicas in placed:
+            by_replicas.setdefault(replicas, tuple(rack for each in replicas for rack in racks[each]))
+        return replace(topic, racks=tuple(by_replicas[replicas] for replicas in placed))
 
     def _become(self, topics: Mapping[str, TopicInfo]) -> None:
         self.image = TopicImage(topics=topics, version=self.image.version + 1)

@@ -128,10 +128,9 @@ def _leaving(request: Any, version: int) -> tuple[tuple[str, str | None], ...]:
 async def describe_groups(exchange: Exchange) -> Mapping[str, Any]:
     """DescribeGroups v0–v6: authorized operations v3, instance ids v4, errors for groups that are not there v6."""
     request = exchange.request
-    described = await exchange.ask(
-        DescribeGroups(groups=tuple(dict.fromkeys(request.groups)), version=exchange.version)
+    by_name = await exchange.ask_each(
+        request.groups, lambda groups: DescribeGroups(groups=groups, version=exchange.version), str
     )
-    by_name = {one.id: one for one in described.groups}
     operations = group_operations(request)
     return {"groups": Each(lambda name: _described(by_name[name], operations), request.groups)}
 

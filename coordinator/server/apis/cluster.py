@@ -8,10 +8,11 @@ from uuid import UUID
 
 from coordinator.engine.topics import TopicInfo
 from coordinator.server.apis.fields import NO_OPERATIONS, Each
-from coordinator.server.broker import Broker
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange
+from coordinator.server.placement import NOBODY, Place
 from coordinator.server.topics import TopicRefused, check_name
+from coordinator.store.partition_files import OFFSETS_TOPIC
 from wire.errors import ErrorCode
 
 BY_ID = 12
@@ -29,7 +30,7 @@ async def metadata(exchange: Exchange) -> Mapping[str, Any]:
     return {
         "brokers": [
             {"node_id": broker.node_id, "host": broker.host, "port": broker.port, "rack": broker.rack}
-            for broker in cluster.brokers.values()
+            for broker in cluster.present
         ],
         "cluster_id": cluster.cluster_id,
         "controller_id": cluster.controller.node_id,
@@ -94,22 +95,23 @@ def _topic(cluster: Cluster, topic: TopicInfo) -> Mapping[str, Any]:
         "error_code": ErrorCode.NONE,
         "name": topic.name,
         "topic_id": topic.id,
-        "is_internal": False,
+        "is_internal": topic.name == OFFSETS_TOPIC,
         "partitions": Each(
-            lambda number: _partition(number, cluster.leader_of(topic.name, number)), range(topic.partitions)
+            lambda number: _partition(number, cluster.placement.place(topic.name, number)),
+            range(topic.partitions),
         ),
     }
 
 
-def _partition(number: int, leader: Broker) -> Mapping[str, Any]:
+def _partition(number: int, place: Place) -> Mapping[str, Any]:
     return {
-        "error_code": ErrorCode.NONE,
+        "error_code": ErrorCode.LEADER_NOT_AVAILABLE if place.leader == NOBODY else ErrorCode.NONE,
         "partition_index": number,
-        "leader_id": leader.node_id,
-        "leader_epoch": 0,
-        "replica_nodes": (leader.node_id,),
-        "isr_nodes": (leader.node_id,),
-        "offline_replicas": (),
+        "leader_id": place.leader,
+        "leader_epoch": place.leader_epoch,
+        "replica_nodes": place.replicas,
+        "isr_nodes": place.in_sync,
+        "offline_replicas": place.offline,
     }
 
 
@@ -122,15 +124,16 @@ async def describe_cluster(exchange: Exchange) -> Mapping[str, Any]:
     endpoints = request.endpoint_type
     if endpoints != BROKERS:
         return _wrong_endpoint(endpoints)
+    present = cluster.present
     brokers = [
         {
             "broker_id": broker.node_id,
             "host": broker.host,
             "port": broker.port,
             "rack": broker.rack,
-            "is_fenced": False,
+            "is_fenced": broker not in present,
         }
-        for broker in cluster.brokers.values()
+        for broker in (cluster.brokers.values() if request.include_fenced_brokers else present)
     ]
     asked = request.include_cluster_authorized_operations
     return {

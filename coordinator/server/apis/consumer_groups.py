@@ -69,9 +69,9 @@ Topics: TypeAlias = Mapping[str, TopicInfo]
 async def consumer_group_describe(exchange: Exchange) -> Mapping[str, Any]:
     """ConsumerGroupDescribe v0–v1 (KIP-848): the type of a member since v1."""
     request = exchange.request
-    call = ConsumerGroupDescribe(groups=tuple(dict.fromkeys(request.group_ids)))
-    described = await exchange.ask(call)
-    by_name = {one.id: one for one in described.groups}
+    by_name = await exchange.ask_each(
+        request.group_ids, lambda groups: ConsumerGroupDescribe(groups=groups), str
+    )
     topics, operations = exchange.cluster.topics.image.topics, group_operations(request)
     return {"groups": Each(lambda group: _group(topics, by_name[group], operations), request.group_ids)}
 

@@ -76,14 +76,16 @@ async def offset_fetch(exchange: Exchange) -> Mapping[str, Any]:
         ]
     else:
         asked = [OffsetQuery(group=request.group_id, topics=_fetched_topics(request, exchange.version))]
-    distinct = tuple(dict.fromkeys(asked))
-    fetched = await exchange.ask(
-        OffsetFetch(groups=distinct, require_stable=request.require_stable, version=exchange.version)
+    found = await exchange.ask_each(
+        asked,
+        lambda some: OffsetFetch(
+            groups=some, require_stable=request.require_stable, version=exchange.version
+        ),
+        lambda query: query.group,
     )
     if exchange.version >= BATCHED:
-        found = dict(zip(distinct, fetched.groups, strict=True))
         return {"groups": Each(lambda one: _fetched_group(found[one], exchange.version), asked)}
-    (single,) = fetched.groups
+    (single,) = found.values()
     if exchange.version < TOP_LEVEL_ERROR and single.error:
         return {"topics": _refused(request, single.error)}
     return _fetched_group(single, exchange.version)

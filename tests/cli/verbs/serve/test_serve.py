@@ -79,6 +79,7 @@ async def join_classic(cluster: Cluster, group: str) -> tuple[str, int]:
 
 async def tell_a_story(cluster: Cluster) -> None:
     """Something of every kind that is to survive."""
+    await cluster.ask("FindCoordinator", 3, key="classic")
     await cluster.create({"orders": 3, "late": 1, "gone": 2})
     assert await commit(cluster, "simple", {0: 5, 1: 6}) == [0, 0]
     assert await commit(cluster, "simple", {0: 7}) == [0]
@@ -122,7 +123,11 @@ def test_goes_on_after_a_kill(tmp_path: Path, fsync: str) -> None:
     with serving(tmp_path, "--fsync", fsync) as served:
         served.ask(tell_a_story)
         before = served.ask(everything)
-    assert [name for name, _, partitions in before["topics"] if partitions > 2] == ["late", "orders"]
+    assert [name for name, _, partitions in before["topics"] if partitions > 2] == [
+        "__consumer_offsets",
+        "late",
+        "orders",
+    ]
     assert {one["group_id"] for one in before["listed"]} == set(GROUPS)
     for _ in range(2):
         with serving(tmp_path, "--fsync", fsync) as served:

@@ -1,0 +1,130 @@
+"""Where partitions are: their replicas, and which broker leads each of them.
+
+Theory of operation. All brokers work on one storage, so that a replica is but a name, and in sync while its broker is
+there. Of a topic whose replicas nobody has given, the leaders take turns, from another broker on for every topic; the
+other replicas follow, in another rack each as far as there are racks.
+
+A partition is led by its first replica until that broker leaves, then by another replica. Where none is left, another
+broker takes its place until one of them is back; Kafka's partition has no leader then. Every change of the leader
+makes a new leader epoch.
+
+Source: StripedReplicaPlacer, PartitionChangeBuilder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, zip_longest
+from typing import NamedTuple, TypeAlias
+from zlib import crc32
+
+Replicas: TypeAlias = tuple[int, ...]
+"""Node ids, preferred leader first."""
+
+NOBODY = -1
+"""The leader of a partition when no broker is there."""
+
+
+class Place(NamedTuple):
+    """A partition as Metadata shows it; brokers by their node ids."""
+
+    leader: int
+    leader_epoch: int
+    replicas: Replicas
+    in_sync: Replicas
+    offline: Replicas
+
+
+class Placement:
+    """See the module. `racks` are by node id; None: the broker has none."""
+
+    def __init__(self, racks: Mapping[int, str | None]) -> None:
+        self._order = _alternating(racks)
+        self._given: dict[str, Sequence[Replicas]] = {}
+        """Where they are not as `_turn` has them with one replica."""
+        self._led: dict[tuple[str, int], tuple[int, int]] = {}
+        """Leader and leader epoch, where the first replica has not led from the beginning."""
+        self._away: set[int] = set()
+
+    @property
+    def present(self) -> list[int]:
+        """The brokers that are there, ascending."""
+        return sorted(each for each in self._order if each not in self._away)
+
+    def choose(self, topic: str, partitions: Iterable[int], factor: int) -> list[Replicas]:
+        """Replicas for partitions of a topic, on brokers that are there; `factor` is at most the number of these."""
+        brokers = [each for each in self._order if each not in self._away]
+        turns = [_turn(brokers, topic, number, factor) for number in range(len(brokers))]
+        return [turns[number % len(turns)] for number in partitions]
+
+    def put(self, topic: str, replicas: Sequence[Replicas]) -> None:
+        """Place all partitions of a topic."""
+        self._given[topic] = replicas
+
+    def forget(self, topic: str) -> None:
+        """The topic is deleted."""
+        self._given.pop(topic, None)
+        for key in [each for each in self._led if each[0] == topic]:
+            del self._led[key]
+
+    def replicas(self, topic: str, partition: int) -> Replicas:
+        """Of a partition that exists."""
+        given = self._given.get(topic)
+        return _turn(self._order, topic, partition, 1) if given is None else given[partition]
+
+    def leader(self, topic: str, partition: int) -> int:
+        """Of a partition that exists; NOBODY when all brokers are away."""
+        led = self._led.get((topic, partition))
+        return self.replicas(topic, partition)[0] if led is None else led[0]
+
+    def place(self, topic: str, partition: int) -> Place:
+        """All there is to show of a partition that exists."""
+        replicas = self.replicas(topic, partition)
+        leader, epoch = self._led.get((topic, partition), (replicas[0], 0))
+        if leader != NOBODY and leader not in replicas:
+            replicas = (leader,)
+        in_sync = tuple(each for each in replicas if each not in self._away)
+        offline = tuple(each for each in replicas if each in self._away)
+        return Place(leader, epoch, replicas, in_sync, offline)
+
+    def lead(self, topic: str, partition: int, broker: int) -> None:
+        """Let a broker that is there lead a partition; in a new leader epoch, also when it did before."""
+        _, epoch = self._led.get((topic, partition), (NOBODY, 0))
+        self._led[topic, partition] = broker, epoch + 1
+
+    def leave(self, broker: int, topics: Mapping[str, int]) -> list[tuple[str, int]]:
+        """The broker is gone; the partitions, of topics with so many, that have another leader for it."""
+        self._away.add(broker)
+        return list(self._relead(topics))
+
+    def come(self, broker: int, topics: Mapping[str, int]) -> list[tuple[str, int]]:
+        """The broker is back; as `leave`. It leads what nobody led in its place, but for a partition's only replica."""
+        self._away.discard(broker)
+        return list(self._relead(topics))
+
+    def _relead(self, topics: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+        """Give a new leader to every partition that needs one."""
+        brokers = [each for each in self._order if each not in self._away]
+        for topic, count in topics.items():
+            for number in range(count):
+                leader, replicas = self.leader(topic, number), self.replicas(topic, number)
+                present = [each for each in replicas if each not in self._away]
+                if leader in present or (not present and leader in brokers):
+                    continue
+                chosen = present or _turn(brokers, topic, number, 1) if brokers else (NOBODY,)
+                if chosen[0] != leader:
+                    self.lead(topic, number, chosen[0])
+                    yield topic, number
+
+
+def _turn(brokers: Sequence[int], topic: str, partition: int, factor: int) -> Replicas:
+    start = crc32(topic.encode("utf-8", "surrogatepass")) + partition
+    return tuple(brokers[(start + each) % len(brokers)] for each in range(factor))
+
+
+def _alternating(racks: Mapping[int, str | None]) -> list[int]:
+    """All brokers, neighbours in other racks as far as possible."""
+    by_rack: dict[str | None, list[int]] = {}
+    for broker, rack in racks.items():
+        by_rack.setdefault(rack, []).append(broker)
+    return [each for each in chain.from_iterable(zip_longest(*by_rack.values())) if each is not None]
