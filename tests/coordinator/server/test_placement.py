@@ -1,0 +1,96 @@
+"""Where partitions are: leaders take turns, and another broker leads when one is away."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from coordinator.server.placement import NOBODY, Placement
+
+RACKLESS: dict[int, str | None] = {1: None, 2: None, 3: None}
+TOPICS = {"orders": 6}
+
+
+def placed(factor: int) -> Placement:
+    placement = Placement(RACKLESS)
+    placement.put("orders", placement.choose("orders", range(6), factor))
+    return placement
+
+
+def leaders(placement: Placement) -> list[int]:
+    return [placement.leader("orders", number) for number in range(6)]
+
+
+@pytest.mark.parametrize("factor", [1, 2, 3])
+def test_leaders_take_turns_and_replicas_follow(factor: int) -> None:
+    placement = placed(factor)
+    assert Counter(leaders(placement)) == {1: 2, 2: 2, 3: 2}
+    for number in range(6):
+        place = placement.place("orders", number)
+        assert place.leader == place.replicas[0]
+        assert len(set(place.replicas)) == factor
+        assert (place.in_sync, place.offline, place.leader_epoch) == (place.replicas, (), 0)
+
+
+def test_topics_begin_at_different_brokers() -> None:
+    placement = Placement(RACKLESS)
+    assert {placement.leader(f"topic-{number}", 0) for number in range(20)} == {1, 2, 3}
+
+
+def test_replicas_are_in_different_racks() -> None:
+    racks: dict[int, str | None] = {1: "a", 2: "a", 3: "b", 4: "b"}
+    for replicas in Placement(racks).choose("orders", range(8), 2):
+        assert {racks[each] for each in replicas} == {"a", "b"}
+
+
+def test_another_replica_leads_while_the_first_is_away_and_goes_on_after_it() -> None:
+    placement = placed(2)
+    before = leaders(placement)
+    moved = placement.leave(1, TOPICS)
+    assert moved == [("orders", number) for number in range(6) if before[number] == 1]
+    for _, number in moved:
+        place = placement.place("orders", number)
+        assert (place.leader, place.leader_epoch) == (place.replicas[1], 1)
+        assert (place.in_sync, place.offline) == (place.replicas[1:], (1,))
+    assert placement.come(1, TOPICS) == []
+    assert 1 not in leaders(placement)
+    assert all(len(placement.place("orders", number).in_sync) == 2 for number in range(6))
+
+
+def test_a_partition_whose_only_broker_is_away_is_led_by_another_until_it_is_back() -> None:
+    placement = placed(1)
+    before = leaders(placement)
+    moved = placement.leave(1, TOPICS)
+    assert 1 not in leaders(placement)
+    for _, number in moved:
+        place = placement.place("orders", number)
+        assert place.replicas == place.in_sync == (place.leader,)
+    assert placement.come(1, TOPICS) == moved
+    assert leaders(placement) == before
+    assert {placement.place("orders", number).leader_epoch for _, number in moved} == {2}
+
+
+def test_nobody_leads_when_all_are_away() -> None:
+    placement = placed(1)
+    before = leaders(placement)
+    for broker in RACKLESS:
+        placement.leave(broker, TOPICS)
+    assert leaders(placement) == [NOBODY] * 6
+    for broker in RACKLESS:
+        placement.come(broker, TOPICS)
+    assert leaders(placement) == before
+
+
+def test_new_partitions_go_to_brokers_that_are_there() -> None:
+    placement = placed(1)
+    placement.leave(2, TOPICS)
+    assert {each for (each,) in placement.choose("late", range(6), 1)} == {1, 3}
+
+
+def test_a_topic_made_again_begins_anew() -> None:
+    placement = placed(1)
+    placement.lead("orders", 0, 3)
+    placement.forget("orders")
+    placement.put("orders", [(1,)])
+    assert placement.place("orders", 0) == (1, 0, (1,), (1,), ())
