@@ -165,7 +165,7 @@ class Cluster:
             raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, why)
         if to_broker not in self.placement.present:
             raise RequestRefused(ErrorCode.BROKER_NOT_AVAILABLE, f"There is no broker {to_broker} now.")
-        self.placement.lead(OFFSETS_TOPIC, partition, to_broker)
+        self.placement.move(OFFSETS_TOPIC, partition, to_broker)
         self.coordinators.reload([partition], loading_ms)
 
     def start(self) -> None:

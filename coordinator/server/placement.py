@@ -87,8 +87,19 @@ class Placement:
         offline = tuple(each for each in replicas if each in self._away)
         return Place(leader, epoch, replicas, in_sync, offline)
 
-    def lead(self, topic: str, partition: int, broker: int) -> None:
-        """Let a broker that is there lead a partition; in a new leader epoch, also when it did before."""
+    def move(self, topic: str, partition: int, broker: int) -> None:
+        """Let a broker that is there lead a partition of a topic that was put; a new leader epoch in any case.
+
+        One that has no replica takes that of the last.
+        """
+        replicas = self._given[topic][partition]
+        if broker not in replicas:
+            given = list(self._given[topic])
+            given[partition] = (broker, *replicas[:-1])
+            self._given[topic] = given
+        self._lead(topic, partition, broker)
+
+    def _lead(self, topic: str, partition: int, broker: int) -> None:
         _, epoch = self._led.get((topic, partition), (NOBODY, 0))
         self._led[topic, partition] = broker, epoch + 1
 
@@ -113,7 +124,7 @@ class Placement:
                     continue
                 chosen = present or _turn(brokers, topic, number, 1) if brokers else (NOBODY,)
                 if chosen[0] != leader:
-                    self.lead(topic, number, chosen[0])
+                    self._lead(topic, number, chosen[0])
                     yield topic, number
 
 

@@ -88,9 +88,21 @@ def test_new_partitions_go_to_brokers_that_are_there() -> None:
     assert {each for (each,) in placement.choose("late", range(6), 1)} == {1, 3}
 
 
+def test_a_broker_that_is_to_lead_gets_a_replica_if_it_has_none() -> None:
+    placement = placed(2)
+    first, second = placement.replicas("orders", 0)
+    (third,) = RACKLESS.keys() - {first, second}
+    placement.move("orders", 0, second)
+    assert placement.place("orders", 0)[:3] == (second, 1, (first, second))
+    placement.move("orders", 0, third)
+    assert placement.place("orders", 0)[:3] == (third, 2, (third, first))
+    assert placement.leave(second, TOPICS) != []
+    assert placement.leader("orders", 0) == third
+
+
 def test_a_topic_made_again_begins_anew() -> None:
     placement = placed(1)
-    placement.lead("orders", 0, 3)
+    placement.move("orders", 0, 3)
     placement.forget("orders")
     placement.put("orders", [(1,)])
     assert placement.place("orders", 0) == (1, 0, (1,), (1,), ())
