@@ -26,6 +26,11 @@ class Partitions:
             for partition in self._by_topic.pop(topic_id).values():
                 partition.close()
 
+    def leader_epoch(self, topic_id: UUID, number: int) -> int:
+        """That of a partition of a topic that exists, which is not opened for it."""
+        opened = self._by_topic.get(topic_id, {}).get(number)
+        return 0 if opened is None else opened.leader_epoch
+
     def find(self, topic_id: UUID, number: int) -> Partition | None:
         """A partition of a topic that exists."""
         topic = self._image.by_id.get(topic_id)

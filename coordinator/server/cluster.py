@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from itertools import count
 from typing import Any, cast
@@ -166,7 +166,7 @@ class Cluster:
         if to_broker not in self.placement.present:
             raise RequestRefused(ErrorCode.BROKER_NOT_AVAILABLE, f"There is no broker {to_broker} now.")
         self.placement.move(OFFSETS_TOPIC, partition, to_broker)
-        self.coordinators.reload([partition], loading_ms)
+        self._leaders_changed([(OFFSETS_TOPIC, partition)], loading_ms)
 
     def start(self) -> None:
         """Begin to watch the clock; the event loop must run."""
@@ -258,6 +258,15 @@ class Cluster:
     def check_group_settings(self, group: str, values: Mapping[str, str]) -> None:
         """As `set_group_settings`, changing nothing."""
         self._engine.check_group_config(group, values)
+
+    def _leaders_changed(self, changed: Collection[tuple[str, int]], loading_ms: int) -> None:
+        for topic, number in changed:
+            known = self.topics.image.topics.get(topic)
+            partition = None if known is None else self.partitions.find(known.id, number)
+            if partition is not None:
+                partition.begin_epoch(partition.leader_epoch + 1)
+                partition.notify()
+        self.coordinators.reload((number for topic, number in changed if topic == OFFSETS_TOPIC), loading_ms)
 
     def _show_offsets_topic(self) -> None:
         self.topics.show(

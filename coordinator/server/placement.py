@@ -5,8 +5,8 @@ there. Of a topic whose replicas nobody has given, the leaders take turns, from 
 other replicas follow, in another rack each as far as there are racks.
 
 A partition is led by its first replica until that broker leaves, then by another replica. Where none is left, another
-broker takes its place until one of them is back; Kafka's partition has no leader then. Every change of the leader
-makes a new leader epoch.
+broker takes its place until one of them is back; Kafka's partition has no leader then. Leader epochs are with the
+records (`coordinator.partitions`): every change of the leader that is reported here begins another one.
 
 Source: StripedReplicaPlacer, PartitionChangeBuilder.
 """
@@ -29,7 +29,6 @@ class Place(NamedTuple):
     """A partition as Metadata shows it; brokers by their node ids."""
 
     leader: int
-    leader_epoch: int
     replicas: Replicas
     in_sync: Replicas
     offline: Replicas
@@ -42,8 +41,8 @@ class Placement:
         self._order = _alternating(racks)
         self._given: dict[str, Sequence[Replicas]] = {}
         """Where they are not as `_turn` has them with one replica."""
-        self._led: dict[tuple[str, int], tuple[int, int]] = {}
-        """Leader and leader epoch, where the first replica has not led from the beginning."""
+        self._led: dict[tuple[str, int], int] = {}
+        """The leader, where it is not the first replica or has not always been."""
         self._away: set[int] = set()
 
     @property
@@ -75,20 +74,20 @@ class Placement:
     def leader(self, topic: str, partition: int) -> int:
         """Of a partition that exists; NOBODY when all brokers are away."""
         led = self._led.get((topic, partition))
-        return self.replicas(topic, partition)[0] if led is None else led[0]
+        return self.replicas(topic, partition)[0] if led is None else led
 
     def place(self, topic: str, partition: int) -> Place:
         """All there is to show of a partition that exists."""
         replicas = self.replicas(topic, partition)
-        leader, epoch = self._led.get((topic, partition), (replicas[0], 0))
+        leader = self.leader(topic, partition)
         if leader != NOBODY and leader not in replicas:
             replicas = (leader,)
         in_sync = tuple(each for each in replicas if each not in self._away)
         offline = tuple(each for each in replicas if each in self._away)
-        return Place(leader, epoch, replicas, in_sync, offline)
+        return Place(leader, replicas, in_sync, offline)
 
     def move(self, topic: str, partition: int, broker: int) -> None:
-        """Let a broker that is there lead a partition of a topic that was put; a new leader epoch in any case.
+        """Let a broker that is there lead a partition of a topic that was put.
 
         One that has no replica takes that of the last.
         """
@@ -97,11 +96,7 @@ class Placement:
             given = list(self._given[topic])
             given[partition] = (broker, *replicas[:-1])
             self._given[topic] = given
-        self._lead(topic, partition, broker)
-
-    def _lead(self, topic: str, partition: int, broker: int) -> None:
-        _, epoch = self._led.get((topic, partition), (NOBODY, 0))
-        self._led[topic, partition] = broker, epoch + 1
+        self._led[topic, partition] = broker
 
     def leave(self, broker: int, topics: Mapping[str, int]) -> list[tuple[str, int]]:
         """The broker is gone; the partitions, of topics with so many, that have another leader for it."""
@@ -124,7 +119,7 @@ class Placement:
                     continue
                 chosen = present or _turn(brokers, topic, number, 1) if brokers else (NOBODY,)
                 if chosen[0] != leader:
-                    self._lead(topic, number, chosen[0])
+                    self._led[topic, number] = chosen[0]
                     yield topic, number
 
 

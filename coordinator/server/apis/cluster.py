@@ -10,7 +10,7 @@ from coordinator.engine.topics import TopicInfo
 from coordinator.server.apis.fields import NO_OPERATIONS, Each
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange
-from coordinator.server.placement import NOBODY, Place
+from coordinator.server.placement import NOBODY
 from coordinator.server.topics import TopicRefused, check_name
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from wire.errors import ErrorCode
@@ -97,18 +97,19 @@ def _topic(cluster: Cluster, topic: TopicInfo) -> Mapping[str, Any]:
         "topic_id": topic.id,
         "is_internal": topic.name == OFFSETS_TOPIC,
         "partitions": Each(
-            lambda number: _partition(number, cluster.placement.place(topic.name, number)),
+            lambda number: _partition(cluster, topic, number),
             range(topic.partitions),
         ),
     }
 
 
-def _partition(number: int, place: Place) -> Mapping[str, Any]:
+def _partition(cluster: Cluster, topic: TopicInfo, number: int) -> Mapping[str, Any]:
+    place = cluster.placement.place(topic.name, number)
     return {
         "error_code": ErrorCode.LEADER_NOT_AVAILABLE if place.leader == NOBODY else ErrorCode.NONE,
         "partition_index": number,
         "leader_id": place.leader,
-        "leader_epoch": place.leader_epoch,
+        "leader_epoch": cluster.partitions.leader_epoch(topic.id, number),
         "replica_nodes": place.replicas,
         "isr_nodes": place.in_sync,
         "offline_replicas": place.offline,

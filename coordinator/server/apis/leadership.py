@@ -42,8 +42,9 @@ def led_partition(exchange: Exchange, topic: TopicInfo, number: int, leader_epoc
 def current_leader(exchange: Exchange, topic: TopicInfo, number: int) -> Mapping[str, Any]:
     """The leader that a client is to go to instead (KIP-951)."""
     partition = exchange.cluster.partitions.find(topic.id, number)
+    leader = exchange.cluster.leader_of(topic.name, number)
     return {
-        "leader_id": exchange.cluster.leader_of(topic.name, number).node_id,
+        "leader_id": -1 if leader is None else leader.node_id,
         "leader_epoch": -1 if partition is None else partition.leader_epoch,
     }
 
@@ -51,7 +52,7 @@ def current_leader(exchange: Exchange, topic: TopicInfo, number: int) -> Mapping
 def endpoints(exchange: Exchange, results: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Where the leaders are that results of partitions name."""
     brokers = exchange.cluster.brokers
-    ids = dict.fromkeys(one["current_leader"]["leader_id"] for one in results if "current_leader" in one)
+    named = dict.fromkeys(one["current_leader"]["leader_id"] for one in results if "current_leader" in one)
     return [
         {
             "node_id": number,
@@ -59,5 +60,6 @@ def endpoints(exchange: Exchange, results: list[Mapping[str, Any]]) -> list[Mapp
             "port": brokers[number].port,
             "rack": brokers[number].rack,
         }
-        for number in ids
+        for number in named
+        if number in brokers
     ]
