@@ -142,6 +142,32 @@ def _config() -> Commands:
     return {"get": get, "set": set_, "unset": unset}
 
 
+def _fault() -> Commands:
+    from cli.verbs.fault.command import (
+        clear,
+        delay,
+        disconnect,
+        drop,
+        error,
+        expire,
+        fence,
+        list_rules,
+        topic,
+    )
+
+    return {
+        "delay": delay,
+        "error": error,
+        "drop": drop,
+        "expire": expire,
+        "fence": fence,
+        "disconnect": disconnect,
+        "topic": topic,
+        "list": list_rules,
+        "clear": clear,
+    }
+
+
 def _context() -> Commands:
     from cli.verbs.context.command import add, list_contexts, remove, rename, show, use
 
@@ -170,6 +196,10 @@ FAMILIES: Mapping[str, tuple[str, Callable[[], Commands]]] = {
     "log": ("Look into a broker's own log of groups and offsets.", _log),
     "offsets": ("Look after committed offsets: reset, export, import, clone, delete.", _offsets),
     "config": ("Look after the settings of groups: get, set, unset.", _config),
+    "fault": (
+        "Have a running kohort serve fail on purpose: requests, members, topics.",
+        _fault,
+    ),
     "context": ("Look after contexts, names for sources: list, show, use, add, remove, rename.", _context),
 }
 """Commands of two words: what the first stands for, and what may follow it."""

@@ -9,6 +9,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _AGO = re.compile(r"-([0-9]{1,12})(ms|s|m|h|d|w)", re.ASCII)
+_DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)(ms|s|m|h|d|w)?", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,15}", re.ASCII)
 
 FORMS = (
@@ -35,6 +36,14 @@ def parse_moment(text: str, now_ms: int) -> int:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return (moment - _EPOCH) // _MILLISECOND
+
+
+def parse_duration(text: str) -> float:
+    """Seconds: `2s`, `500ms`, `1.5m`, `1h`, or a bare number of seconds. ValueError for anything else."""
+    found = _DURATION.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"{text!r} is not a duration: write 2s, 500ms, 1m or a number of seconds")
+    return float(found[1]) * _UNITS_MS[found[2] or "s"] / 1000
 
 
 def format_moment(ms: int) -> str:

@@ -16,8 +16,9 @@ from tests.cli.schemas import OF_FILES, SHARED, faults, load, schema_names, sche
 
 WITHOUT_DOCUMENT = {
     "snapshot", "demo", "serve", "offsets-export", "completion", "context-add", "context-rename", "context-use",
+    *(f"fault-{verb}" for verb in ("delay", "error", "drop", "expire", "fence", "disconnect", "topic", "clear")),
 }  # fmt: skip
-"""They write files."""
+"""They write files, or a line on what was done."""
 
 QUESTIONS = (
     *("list", "list --type share", "list --match no-such-group", "describe no-such-group"),

@@ -253,6 +253,18 @@ def _scenarios(_: Context) -> Described:
     return [*shipped, (random_scenario.NAME, "drawn from the seed"), *files]
 
 
+def _apis(_: Context) -> Described:
+    from coordinator.server.served import apis_with_faults
+
+    return [(name, "") for name in sorted(apis_with_faults())]
+
+
+def _errors(_: Context) -> Described:
+    from wire.errors import ErrorCode
+
+    return [(code.name, "") for code in ErrorCode if code is not ErrorCode.NONE]
+
+
 def _types(_: Context) -> Described:
     return [(each.value, "") for each in GroupType if each is not GroupType.UNKNOWN]
 
@@ -298,8 +310,16 @@ BY_COMMAND: Mapping[str, Values] = {
     "kohort log dump --group": ANY,  # the groups of a source are not those of the files
     "kohort log dump --key-type": ANY,
     "kohort log dump FILE": FILES,
+    "kohort fault clear ID": ANY,
+    "kohort fault delay --api": Values(names=_apis),
+    "kohort fault drop --api": Values(names=_apis),
+    "kohort fault error --api": Values(names=_apis),
+    "kohort fault error ERROR": Values(names=_errors),
+    "kohort fault expire MEMBER": Values(names=_members),
+    "kohort fault fence MEMBER": Values(names=_members),
     "kohort help TOPIC": Values(names=_pages),
     "kohort serve --topic": ANY,
+    "kohort serve --scenario": SCENARIOS,
     "kohort simulate SCENARIO": SCENARIOS,
     "kohort simulate --set": SETTING,
     "kohort simulate --break": RULES,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cli.options import option
 from coordinator.store.disk import FsyncPolicy
+
+if TYPE_CHECKING:
+    from wire.client.address import Address
 
 
 def serve(
@@ -41,6 +44,17 @@ def serve(
             "With --data: have every answer wait for the disk (the default), or the disk follow once a second.",
         ),
     ] = None,
+    faults: Annotated[
+        Path | None, option("--faults", "Let go wrong what FILE says, when it says so.", "FILE")
+    ] = None,
+    scenario: Annotated[
+        str | None,
+        option(
+            "--scenario",
+            "Play what happens to topics and coordinators in a scenario of kohort simulate.",
+            "SCENARIO",
+        ),
+    ] = None,
 ) -> None:
     """Run the embedded group coordinator as a Kafka broker that real clients connect to.
 
@@ -62,23 +76,28 @@ def serve(
 
     place = listen_address(listen)
     given = given_settings(config_file, config or [])
+    timeline = None
+    if faults is not None or scenario is not None:
+        from cli.verbs.serve.timeline import read_timeline
+
+        timeline = read_timeline(faults, scenario)
+        given = {**timeline.settings, **given}
+        topic = [*timeline.topics, *(topic or [])]
     security, advertised, warnings = prepare_security(place, advertise, given, access)
     began = monotonic()
     cluster = prepare_cluster(given, topic or [], data, fsync, security)
-    for line in warnings:
-        notice(line)
-    for line in what_has_no_effect(given):
+    for line in [*warnings, *what_has_no_effect(given), *(timeline.remarks if timeline else ())]:
         notice(line)
     if data is None or cluster.recovered is None:
         notice("groups, offsets and topics are kept in memory only, and end with this process")
     else:
         for line in what_was_recovered(data, cluster.recovered, monotonic() - began):
             notice(line)
-    serve_clients(
-        cluster,
-        place.host,
-        place.port,
-        lambda place: write_out(lambda out: out.write(f"Listening on {place}\n")),
-        advertised,
-    )
+
+    def listening(place: Address) -> None:
+        write_out(lambda out: out.write(f"Listening on {place}\n"))
+        if timeline is not None:
+            timeline.begin(cluster, notice)
+
+    serve_clients(cluster, place.host, place.port, listening, advertised)
     notice("stopped")

@@ -79,12 +79,16 @@ def read_event(tree: Any, apis: Collection[str]) -> FaultEvent:
     other = next((each for each in VERBS if each in tree and each not in (verb, "topic")), None)
     if other is not None or ("topic" in tree and verb == "coordinator"):
         raise Malformed(f"one event has one verb, and this one also has {verb!r}", other or "topic")
-    event: FaultEvent = _TREES.read(VERBS[verb], dict(tree))
-    if isinstance(event, Rule):
-        for number, api in enumerate(event.api):
-            if api not in apis:
-                path = ("api", number) if isinstance(tree["api"], list) else ("api",)
-                raise Malformed(unknown("API", api, apis), *path)
+    try:
+        event: FaultEvent = _TREES.read(VERBS[verb], dict(tree))
+        if isinstance(event, Rule):
+            for number, api in enumerate(event.api):
+                if api not in apis:
+                    raise Malformed(unknown("API", api, apis), "api", number)
+    except Malformed as error:
+        if error.path and not isinstance(tree.get(str(error.path[0])), list):
+            error.path = error.path[:1]  # a single value needs no list
+        raise
     return event
 
 

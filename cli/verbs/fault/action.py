@@ -1,0 +1,113 @@
+"""A running `kohort serve` is asked for faults: over its own request, by the words of a faults file (docs/serve.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from cli.errors import CommandError, RefusedError, UsageError
+from cli.options import SourceOptions
+from cli.output import write_line
+from cli.render.document import Document, table_of
+from cli.selection import opened
+from cli.sources.live import LiveSource
+from cli.times import parse_duration
+from cli.verbs.fault.options import RuleOptions
+from wire.messages.schemas.faults import CLEAR, DO, LIST
+
+SHOWN = (
+    *("ID", "FAULT", "API", "CLIENT", "GROUP", "TOPIC", "MEMBER"),
+    *("#APPLIED", "#TIMES-LEFT", "#ENDS-IN-S", "#CHANCE"),
+)
+
+
+def do(source: SourceOptions, event: dict[str, Any]) -> None:
+    """Ask for an event, without what is None in it, and print what was done."""
+    answer = _asked(source, operation=DO, event=json.dumps({k: v for k, v in event.items() if v is not None}))
+    write_line(answer.outcome if answer.rule < 0 else f"fault {answer.rule} is in force")
+
+
+def add_rule(source: SourceOptions, rule: RuleOptions, verb: str, value: Any) -> None:
+    """Ask for a rule, and print its id."""
+    do(
+        source,
+        {
+            verb: value,
+            "api": rule.api or None,
+            "client": rule.client,
+            "group": rule.group,
+            "topic": rule.topic,
+            "member": rule.member,
+            "times": rule.times,
+            "for": None if rule.for_ is None else seconds(rule.for_),
+            "chance": rule.chance,
+            "seed": rule.seed,
+        },
+    )
+
+
+def clear_rules(source: SourceOptions, ids: Sequence[int]) -> None:
+    """End rules by their ids, or all, and print how many there were."""
+    write_line(f"{_asked(source, operation=CLEAR, rules=list(ids) or None).outcome} cleared")
+
+
+def listed_rules(source: SourceOptions) -> Document:
+    """The rules in force."""
+    rules = [_rule(each) for each in _asked(source, operation=LIST).rules]
+    return Document(command="fault list", data={"faults": rules}, blocks=[table_of(rules, *SHOWN)])
+
+
+def _rule(listed: Any) -> dict[str, Any]:
+    event = json.loads(listed.event)
+    verb, value = next(iter(event.items()))
+    if verb == "delay":
+        bounds = value if isinstance(value, list) else [value]
+        value = "-".join(f"{each:g}" for each in bounds) + " s"
+    apis = event.get("api", [])
+    return {
+        "id": listed.id,
+        "fault": f"{verb} {value}",
+        "api": ", ".join([apis] if isinstance(apis, str) else apis) or None,
+        **{key: event.get(key) for key in ("client", "group", "topic", "member")},
+        "applied": listed.applied,
+        "times_left": None if listed.times_left < 0 else listed.times_left,
+        "ends_in_s": None if listed.left_ms < 0 else listed.left_ms / 1000,
+        "chance": event.get("chance", 1.0),
+    }
+
+
+def seconds(text: str) -> float:
+    """Of a duration on the command line. :raises UsageError:"""
+    return _usable(parse_duration, text)
+
+
+def delay_of(text: str) -> float | list[float]:
+    """A time, or the least and the greatest: `2s`, `500ms-2s`. :raises UsageError:"""
+    bounds = [seconds(part) for part in text.split("-")]
+    return bounds[0] if len(bounds) == 1 else bounds
+
+
+def _usable(parse: Callable[[str], float], text: str) -> float:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def _asked(options: SourceOptions, **request: Any) -> Any:
+    from wire.client.errors import KafkaError, UnsupportedApi
+    from wire.client.faults import ask_for_fault, fault_client
+
+    with opened(options) as source:
+        if not isinstance(source, LiveSource):
+            raise UsageError(
+                f"faults are for a running kohort serve, not for {source.name}: name it (--bootstrap-server)"
+            )
+        with fault_client(source.settings) as client:
+            try:
+                return ask_for_fault(client, options.timeout_ms, **request)
+            except UnsupportedApi as error:
+                raise CommandError(str(error)) from None
+            except KafkaError as error:
+                raise RefusedError(str(error)) from None
