@@ -93,14 +93,16 @@ class Dispatcher:
     async def respond(self, incoming: Incoming, session: Session) -> bytes | None:
         """The whole response, None where there is to be none. :raises PeerFault: the connection is to be closed"""
         served = incoming.served
-        if self._cluster.faults or session.is_mute:
+        if session.is_mute:
+            return None
+        if self._cluster.faults:
             end = await self._meet_faults(incoming)
             if isinstance(end, AnswerError):
                 return _composed(incoming, _erroneous(incoming, end))
             if end is not None and end.what is Dropped.CONNECTION:
                 raise PeerFault(f"a fault drops it at {served.api.name}")
-            session.is_mute = session.is_mute or end is not None
-            if session.is_mute:
+            if end is not None:
+                session.is_mute = True
                 return None
         exchange = Exchange(
             cluster=self._cluster,

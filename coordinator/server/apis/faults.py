@@ -8,6 +8,7 @@ from typing import Any
 
 from coordinator.server.exchange import Exchange
 from coordinator.server.faults.rules import ActiveRule
+from wire.acls import CLUSTER_NAME, Operation, ResourceType
 from wire.errors import ErrorCode
 from wire.messages.schemas.faults import CLEAR, DO, LIST
 
@@ -15,8 +16,10 @@ from wire.messages.schemas.faults import CLEAR, DO, LIST
 async def kohort_fault(apis: Callable[[], Collection[str]], exchange: Exchange) -> Mapping[str, Any]:
     """KohortFault v0: list the rules in force, add one or do what happens at once, or clear rules.
 
-    `apis` gives the names of the APIs that rules can be about.
+    Needs ALTER on the cluster. `apis` gives the names of the APIs that rules can be about.
     """
+    if not exchange.allows(Operation.ALTER, ResourceType.CLUSTER, CLUSTER_NAME):
+        return _refused("Cluster authorization failed.", ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     request, rules = exchange.request, exchange.cluster.faults
     match request.operation:
         case operation if operation == LIST:
@@ -59,5 +62,5 @@ def _answer(**fields: Any) -> Mapping[str, Any]:
     return {"error_code": ErrorCode.NONE, "rules": (), **fields}
 
 
-def _refused(why: str) -> Mapping[str, Any]:
-    return {"error_code": ErrorCode.INVALID_REQUEST, "error_message": why, "rules": ()}
+def _refused(why: str, code: ErrorCode = ErrorCode.INVALID_REQUEST) -> Mapping[str, Any]:
+    return {"error_code": code, "error_message": why, "rules": ()}

@@ -11,7 +11,12 @@ from typing import Any
 
 import pytest
 
+from coordinator.server.security.access_file import AccessFile
+from coordinator.server.security.security import Security
+from coordinator.server.security.security import secure as secured
+from coordinator.server.security.settings import parse_security
 from tests.coordinator.server.running import HOST, running
+from wire.client.security import SecurityProtocol
 from wire.errors import ErrorCode
 from wire.messages.definition import Api
 from wire.messages.schemas.classic_groups import HEARTBEAT, JOIN_GROUP, SYNC_GROUP
@@ -62,8 +67,8 @@ class Scene:
 
 
 @asynccontextmanager
-async def scene() -> AsyncIterator[tuple[Scene, Client]]:
-    async with running() as broker:
+async def scene(security: Security | None = None) -> AsyncIterator[tuple[Scene, Client]]:
+    async with running(security=security) as broker:
         made = Scene(broker.port)
         try:
             yield made, await made.client(FAULT_CLIENT)
@@ -190,6 +195,17 @@ def test_who_asks_for_faults_meets_none() -> None:
         async with scene() as (_, operator):
             await operator.fault(drop="connection")
             assert (await operator.ask(KOHORT_FAULT, {"operation": LIST})).rules
+
+    asyncio.run(play())
+
+
+def test_faults_need_alter_on_the_cluster() -> None:
+    async def play() -> None:
+        security = secured(parse_security(SecurityProtocol.PLAINTEXT, {}), AccessFile(acls=()))
+        async with scene(security) as (_, operator):
+            assert (
+                await operator.fault(drop="connection")
+            ).error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
 
     asyncio.run(play())
 
