@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 from uuid import UUID
 
 from coordinator.engine.topics import TopicImage
@@ -12,10 +13,12 @@ from coordinator.partitions.settings import RecordSettings
 
 
 class Partitions:
-    """See the module. `settings` gives those of a topic, by its name."""
+    """See the module."""
 
-    def __init__(self, image: TopicImage, settings: Callable[[str], RecordSettings]) -> None:
-        self._settings = settings
+    def __init__(self, image: TopicImage, configs: Callable[[str], Mapping[str, Any]]) -> None:
+        """`configs` gives the settings of a topic: the same mapping as long as none of them changes."""
+        self._configs = configs
+        self._settings: dict[str, tuple[Mapping[str, Any], RecordSettings]] = {}
         self._image = image
         self._by_topic: dict[UUID, dict[int, Partition]] = {}
 
@@ -24,6 +27,7 @@ class Partitions:
         self._image = image
         for topic_id in [each for each in self._by_topic if each not in image.by_id]:
             for partition in self._by_topic.pop(topic_id).values():
+                self._settings.pop(partition.topic, None)
                 partition.close()
 
     def leader_epoch(self, topic_id: UUID, number: int) -> int:
@@ -39,6 +43,14 @@ class Partitions:
         opened = self._by_topic.setdefault(topic_id, {})
         if number not in opened:
             opened[number] = Partition(
-                topic.name, topic_id, number, Log(MemoryFiles()), lambda: self._settings(topic.name)
+                topic.name, topic_id, number, Log(MemoryFiles()), lambda: self.settings(topic.name)
             )
         return opened[number]
+
+    def settings(self, topic: str) -> RecordSettings:
+        """What counts for the records of a topic at this moment."""
+        values = self._configs(topic)
+        known = self._settings.get(topic)
+        if known is None or known[0] is not values:
+            known = self._settings[topic] = values, RecordSettings.of(values)
+        return known[1]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Self
 
 from wire.log.compression import Codec
 
@@ -30,3 +32,30 @@ class RecordSettings:
     retention_ms: int = 168 * HOUR_MS
     segment_bytes: int = 1 << 30
     segment_ms: int = 168 * HOUR_MS
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """From all settings of a topic, by Kafka's names, as `coordinator.configs.topics` has them."""
+        policies, compression = values["cleanup.policy"], values["compression.type"]
+        return cls(
+            cleanup_deletes="delete" in policies,
+            cleanup_compacts="compact" in policies,
+            compression_codec=_CODECS[compression],
+            log_append_time=values["message.timestamp.type"] == "LogAppendTime",
+            **{name.replace(".", "_"): values[name] for name in _NUMBERS},
+        )
+
+
+_CODECS = {"producer": None, "uncompressed": Codec.NONE} | {
+    codec.name.lower(): codec for codec in Codec if codec is not Codec.NONE
+}
+_NUMBERS = (
+    "max.message.bytes",
+    "message.timestamp.before.max.ms",
+    "message.timestamp.after.max.ms",
+    "min.insync.replicas",
+    "retention.bytes",
+    "retention.ms",
+    "segment.bytes",
+    "segment.ms",
+)

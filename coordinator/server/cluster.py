@@ -30,7 +30,6 @@ from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.errors import RequestRefused
 from coordinator.partitions.partitions import Partitions
-from coordinator.partitions.settings import RecordSettings
 from coordinator.server.broker import Broker
 from coordinator.server.caller import Caller, Session
 from coordinator.server.compactor import Compactor
@@ -112,7 +111,7 @@ class Cluster:
         if self.recovered is not None and self.recovered.records:
             self._show_offsets_topic()
         self.configs = KeptConfigs(settings.given, settings.node_id, data, self.topics.image.topics)
-        self.partitions = Partitions(self.topics.image, lambda _: RecordSettings())
+        self.partitions = Partitions(self.topics.image, self.topic_configs.of)
         # Larger than any that a former process has given away.
         self.producer_ids = count(self.now_ms() * 1000)
 

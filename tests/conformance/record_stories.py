@@ -14,9 +14,10 @@ from uuid import UUID
 from tests.kafka.members import fresh_name
 from tests.kafka.ports import HOST
 from tests.kafka.wait import wait_until
-from wire.log.batch_header import ATTRIBUTES_AT
+from wire.log.batch_header import ATTRIBUTES_AT, batch_at
 from wire.log.batch_writer import encode_batch
 from wire.log.checksum import crc32c
+from wire.log.log_records import records_of
 from wire.messages.definition import Api
 from wire.messages.schemas.log_records import (
     DELETE_RECORDS,
@@ -226,7 +227,7 @@ def plain(value: Any, asker: Asker) -> Any:
         return "its topic" if value == asker.topic_id else "another topic"
     if isinstance(value, str):
         value = value.replace(asker.topic, "its topic")
-        return re.sub(r"\b\d{13}\b", "a time", value)
+        return re.sub(r"-?\b\d{13,19}\b", "a time", value)
     return value
 
 
@@ -401,6 +402,18 @@ def tell_of_append_times(asker: Asker) -> None:
     asker.answers.append(("its checksum", crc == crc32c(records[21:])))
 
 
+def tell_of_settings(asker: Asker) -> None:
+    """Replicas that are not there, and the topic's own codec."""
+    asker.create({"min.insync.replicas": "2", "compression.type": "gzip"})
+    asker.produce("all replicas", batch_of(b"a"), acks=-1)
+    asker.produce("the leader", batch_of(b"a" * 100), acks=1)
+    fetched = asker.raw(FETCH, 12, **asker.fetch_fields([{"partition": 0}]))
+    records = fetched.responses[0].partitions[0].records
+    batch = batch_at(records)
+    asker.answers.append(("compressed", batch.codec))
+    asker.answers.append(("the same records", [each.value for each in records_of(batch, records)]))
+
+
 STORIES = (tell_of_offsets, tell_of_fetches, tell_of_sessions)
-OF_SETTINGS = (tell_of_refused_records, tell_of_compacted_topic, tell_of_append_times)
+OF_SETTINGS = (tell_of_refused_records, tell_of_compacted_topic, tell_of_append_times, tell_of_settings)
 """Of topics with settings of their own."""

@@ -22,7 +22,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     [
         *STORIES,
         *(
-            pytest.param(one, marks=pytest.mark.xfail(reason="settings do not count yet", strict=True))
+            pytest.param(
+                one, marks=pytest.mark.xfail(reason="CreateTopics takes no settings yet", strict=False)
+            )
             for one in OF_SETTINGS
         ),
     ],

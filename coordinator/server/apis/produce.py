@@ -17,6 +17,7 @@ BY_ID = 13
 SHOWS_LEADER = 10
 NO_ANSWER, LEADER, ALL = 0, 1, -1
 """What `acks` can be; with one replica, the leader is all."""
+REPLICAS = 1
 NONE = -1
 WITHOUT_START = frozenset(
     {ErrorCode.CORRUPT_MESSAGE, ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.KAFKA_STORAGE_ERROR}
@@ -57,6 +58,8 @@ def _partition(exchange: Exchange, asked: Any, one: Any, acks: int) -> Mapping[s
         if acks not in (NO_ANSWER, LEADER, ALL):
             raise RequestRefused(ErrorCode.INVALID_REQUIRED_ACKS)
         partition = led_partition(exchange, topic, one.index)
+        if acks == ALL and exchange.cluster.partitions.settings(topic.name).min_insync_replicas > REPLICAS:
+            raise RequestRefused(ErrorCode.NOT_ENOUGH_REPLICAS)
         start = partition.log_start_offset
         appended = partition.append(batch, exchange.cluster.now_ms())
     except RequestRefused as error:
