@@ -152,6 +152,7 @@ def _fault() -> Commands:
         expire,
         fence,
         list_rules,
+        move,
         topic,
     )
 
@@ -162,6 +163,7 @@ def _fault() -> Commands:
         "expire": expire,
         "fence": fence,
         "disconnect": disconnect,
+        "move": move,
         "topic": topic,
         "list": list_rules,
         "clear": clear,
@@ -197,7 +199,7 @@ FAMILIES: Mapping[str, tuple[str, Callable[[], Commands]]] = {
     "offsets": ("Look after committed offsets: reset, export, import, clone, delete.", _offsets),
     "config": ("Look after the settings of groups: get, set, unset.", _config),
     "fault": (
-        "Have a running kohort serve fail on purpose: requests, members, topics.",
+        "Have a running kohort serve fail on purpose: requests, members, coordinators, topics.",
         _fault,
     ),
     "context": ("Look after contexts, names for sources: list, show, use, add, remove, rename.", _context),

@@ -20,7 +20,7 @@ from coordinator.engine.classic.leave_group import LeaveGroup
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.consumer.member import AWAY, ConsumerMember
 from coordinator.engine.context import Group
-from coordinator.errors import CannotBeWritten, CoordinatorError
+from coordinator.errors import CannotBeWritten, CoordinatorError, RequestRefused
 from coordinator.server.caller import Caller
 from coordinator.server.cluster import Cluster
 from coordinator.server.faults.events import (
@@ -29,11 +29,13 @@ from coordinator.server.faults.events import (
     ChangeTopic,
     Disconnect,
     Expire,
+    FailCoordinator,
     FaultEvent,
     Fence,
     Rule,
 )
 from coordinator.server.topics import TopicRefused
+from coordinator.store.partition_files import OFFSETS_TOPIC
 from wire.errors import ErrorCode
 from wire.uuids import format_uuid
 
@@ -56,7 +58,7 @@ async def carry_out(cluster: Cluster, event: FaultEvent) -> str | int:
         return cluster.faults.add(event, cluster.now_ms())
     try:
         return await _ACTIONS[type(event)](cluster, event)
-    except CannotBeWritten as error:
+    except (CannotBeWritten, RequestRefused) as error:
         raise FaultRefused(str(error)) from None
 
 
@@ -224,9 +226,36 @@ async def _disconnect(cluster: Cluster, event: Disconnect) -> str:
     return f"{len(sessions)} connections of {event.client} are closed"
 
 
+async def _fail_coordinator(cluster: Cluster, event: FailCoordinator) -> str:
+    """Of one group, or of all."""
+    coordinators = cluster.coordinators
+    if event.group is None:
+        partitions, whose = list(range(coordinators.partitions)), "all groups"
+    else:
+        partitions, whose = [coordinators.partition_of(event.group)], event.group
+    places = set()
+    for partition in partitions:
+        place = _next_broker(cluster, partition) if event.to is None else event.to
+        cluster.move_coordinator(partition, place, round(event.for_s * 1000))
+        places.add(place)
+    brokers = ", ".join(map(str, sorted(places)))
+    loading = f", which loads for {event.for_s:g} s" if event.for_s else ""
+    return f"the coordinator of {whose} is broker {brokers} now{loading}"
+
+
+def _next_broker(cluster: Cluster, partition: int) -> int:
+    """The one after the leader of a partition of `__consumer_offsets`; where there is only one, the same again."""
+    present = [broker.node_id for broker in cluster.present]
+    leader = cluster.leader_of(OFFSETS_TOPIC, partition)
+    if not present or leader is None:
+        raise FaultRefused("no broker is there")
+    return present[(present.index(leader.node_id) + 1) % len(present)]
+
+
 _ACTIONS: Mapping[type[Action], Callable[[Cluster, Any], Awaitable[str]]] = {
     Expire: _expire,
     Fence: _fence,
     Disconnect: _disconnect,
     ChangeTopic: _change_topic,
+    FailCoordinator: _fail_coordinator,
 }

@@ -35,7 +35,7 @@ def test_the_commands_are_there() -> None:
         "context add", "context list", "context remove", "context rename", "context show", "context use",
         "delete", "demo", "describe", "dry-run", "explore",
         "fault clear", "fault delay", "fault disconnect", "fault drop", "fault error", "fault expire", "fault fence",
-        "fault list", "fault topic", "fleet audit", "fleet follow", "fleet history",
+        "fault list", "fault move", "fault topic", "fleet audit", "fleet follow", "fleet history",
         "fleet rehearse", "fleet simulate", "gate", "help",
         "list", "log dump", "log verify",
         "offsets clone", "offsets delete", "offsets export", "offsets import", "offsets reset",

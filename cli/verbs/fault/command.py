@@ -102,6 +102,26 @@ def disconnect(
     do(source, {"disconnect": client})
 
 
+def move(
+    *,
+    group: Group,
+    to: Annotated[
+        int | None, option("--to", "The broker that it moves to; otherwise the next one.", "BROKER", min=0)
+    ] = None,
+    loading: Annotated[
+        str, option("--loading", "How long the new coordinator loads: 2s, 500ms.", "TIME")
+    ] = "0",
+    source: SourceOptions,
+) -> None:
+    """Move the coordinator of a group to another broker.
+
+    The old one answers NOT_COORDINATOR, the new one COORDINATOR_LOAD_IN_PROGRESS until it has loaded.
+    """
+    from cli.verbs.fault.action import do, seconds
+
+    do(source, {"coordinator": "move", "group": group, "to": to, "for": seconds(loading)})
+
+
 def topic(
     *,
     change: Annotated[TopicChange, typer.Argument(help="What happens to it.", show_default=False)],

@@ -250,6 +250,26 @@ def test_topics_are_created_grown_created_anew_and_deleted() -> None:
     asyncio.run(play())
 
 
+def test_a_coordinator_that_moves_loads_its_groups() -> None:
+    async def play() -> None:
+        async with scene() as (made, operator):
+            client = await made.client()
+            heart = await _stable_classic_member(client, None)
+            done = await operator.fault(coordinator="move", group="billing", **{"for": 0.5})
+            assert done.outcome == "the coordinator of billing is broker 1 now, which loads for 0.5 s"
+            code = (await client.ask(HEARTBEAT, heart)).error_code
+            assert code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+            while code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+                await asyncio.sleep(0.05)
+                code = (await client.ask(HEARTBEAT, heart)).error_code
+            assert code == ErrorCode.NONE
+            assert (await operator.fault(coordinator="move", group="billing", to=7)).error_code
+            assert not (await operator.fault(coordinator="move")).error_code
+            assert (await client.ask(HEARTBEAT, heart)).error_code == ErrorCode.NONE
+
+    asyncio.run(play())
+
+
 def _joining(instance: str | None, member: str = "") -> dict[str, Any]:
     return {
         "group_id": "billing",

@@ -80,6 +80,11 @@ def test_faults_in_force_are_listed_and_cleared(fault: Faults) -> None:
     assert fault("list --output json").document["faults"] == []
 
 
+def test_a_coordinator_moves(fault: Faults) -> None:
+    moved = fault("move billing --loading 10ms").succeeded()
+    assert moved.stdout == "the coordinator of billing is broker 1 now, which loads for 0.01 s\n"
+
+
 def test_a_topic_changes(fault: Faults) -> None:
     assert fault("topic grow orders 12").stdout == "orders has 12 partitions\n"
     assert fault("topic create payments 2").stdout.startswith("payments is created with 2 partitions")
