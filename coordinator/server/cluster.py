@@ -162,10 +162,31 @@ class Cluster:
         if not 0 <= partition < self.coordinators.partitions:
             why = f"{OFFSETS_TOPIC} has the partitions 0 to {self.coordinators.partitions - 1}."
             raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, why)
-        if to_broker not in self.placement.present:
-            raise RequestRefused(ErrorCode.BROKER_NOT_AVAILABLE, f"There is no broker {to_broker} now.")
+        self._present(to_broker)
         self.placement.move(OFFSETS_TOPIC, partition, to_broker)
         self._leaders_changed([(OFFSETS_TOPIC, partition)], loading_ms)
+
+    async def lose_broker(self, node_id: int, loading_ms: int = 0) -> None:
+        """A broker is gone: its connections end, others lead its partitions and coordinate its groups.
+
+        `loading_ms` as in `move_coordinator`. Not for a request to await that came over one of these connections. :raises RequestRefused: there is none
+        """
+        broker = self._present(node_id)
+        if broker.endpoint is not None:
+            await broker.endpoint.close()
+        self._leaders_changed(self.placement.leave(node_id, self._partition_counts()), loading_ms)
+
+    async def restore_broker(self, node_id: int, loading_ms: int = 0) -> None:
+        """A lost broker is back. It leads what nobody leads in its place, and partitions that have no other replica.
+
+        :raises RequestRefused: it is not away :raises OSError: it cannot listen again
+        """
+        broker = self.brokers.get(node_id)
+        if broker is None or broker in self.present:
+            raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Broker {node_id} is not away.")
+        if broker.endpoint is not None:
+            await broker.endpoint.listen()
+        self._leaders_changed(self.placement.come(node_id, self._partition_counts()), loading_ms)
 
     def start(self) -> None:
         """Begin to watch the clock; the event loop must run."""
@@ -257,6 +278,15 @@ class Cluster:
     def check_group_settings(self, group: str, values: Mapping[str, str]) -> None:
         """As `set_group_settings`, changing nothing."""
         self._engine.check_group_config(group, values)
+
+    def _present(self, node_id: int) -> Broker:
+        if node_id not in self.placement.present:
+            raise RequestRefused(ErrorCode.BROKER_NOT_AVAILABLE, f"There is no broker {node_id} now.")
+        return self.brokers[node_id]
+
+    def _partition_counts(self) -> dict[str, int]:
+        """By topic; with `__consumer_offsets`, whether or not clients see it yet."""
+        return {**self.topics.image.counts, OFFSETS_TOPIC: self.coordinators.partitions}
 
     def _leaders_changed(self, changed: Collection[tuple[str, int]], loading_ms: int) -> None:
         for topic, number in changed:
