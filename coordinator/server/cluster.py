@@ -169,7 +169,8 @@ class Cluster:
     async def lose_broker(self, node_id: int, loading_ms: int = 0) -> None:
         """A broker is gone: its connections end, others lead its partitions and coordinate its groups.
 
-        `loading_ms` as in `move_coordinator`. Not for a request to await that came over one of these connections. :raises RequestRefused: there is none
+        `loading_ms` as in `move_coordinator`. Not to be awaited by a request that came over one of these connections.
+        :raises RequestRefused: there is no such broker now
         """
         broker = self._present(node_id)
         if broker.endpoint is not None:
