@@ -13,13 +13,14 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from functools import partial
 from itertools import count
 from typing import Any, cast
 from uuid import uuid4
 from weakref import WeakSet
 
-from coordinator.configs.features import GROUP_VERSION
+from coordinator.configs.features import GROUP_VERSION, TRANSACTION_VERSION
 from coordinator.configs.kept import KeptConfigs
 from coordinator.configs.topics import TopicConfigs
 from coordinator.engine.calls import A, Call, CoordinatorResult, Request
@@ -30,6 +31,7 @@ from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.errors import RequestRefused
 from coordinator.partitions.partitions import Partitions
+from coordinator.partitions.producers import EndOfTransaction
 from coordinator.server.broker import Broker
 from coordinator.server.caller import Caller, Session
 from coordinator.server.compactor import Compactor
@@ -38,12 +40,17 @@ from coordinator.server.faults.rules import Rules
 from coordinator.server.journal import Journal
 from coordinator.server.placement import Placement
 from coordinator.server.security.security import Security
-from coordinator.server.settings import BrokerSettings
+from coordinator.server.settings import BrokerSettings, transaction_settings
 from coordinator.server.topics import Topics
+from coordinator.server.transactions import Transactions
 from coordinator.store.data_directory import DataDirectory, Recovered
 from coordinator.store.directory_files import Configured
+from coordinator.store.log import SegmentLimits
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from coordinator.store.records import encode_record
+from coordinator.transactions.coordinator import TransactionCoordinator
+from coordinator.transactions.log import TransactionsLog
+from coordinator.transactions.transaction import Transaction, TransactionState, TransactionVersion
 from wire.errors import ErrorCode
 from wire.log.errors import StorageFailed, Unusable
 from wire.messages.layout import NO_UUID
@@ -114,6 +121,19 @@ class Cluster:
         self.partitions = Partitions(self.topics.image, self.topic_configs.of)
         # Larger than any that a former process has given away.
         self.producer_ids = count(self.now_ms() * 1000)
+        self._transactions_log = None if data is None else _transactions_log(data, settings)
+        self.transactions = Transactions(
+            TransactionCoordinator(
+                transaction_settings(settings),
+                partial(next, self.producer_ids),
+                () if self._transactions_log is None else self._transactions_log.recovered.values(),
+                lambda: TransactionVersion(self.configs.features.levels[TRANSACTION_VERSION]),
+            ),
+            self._transactions_log,
+            keep=self._keep,
+            write_markers=self._write_markers,
+            now_ms=self.now_ms,
+        )
 
     @property
     def present(self) -> list[Broker]:
@@ -192,9 +212,11 @@ class Cluster:
     def start(self) -> None:
         """Begin to watch the clock; the event loop must run."""
         if self._data is not None:
-            self._journal = Journal(self._data, self.settings.log_flush_interval_ms, self._fail)
+            logs = () if self._transactions_log is None else (self._transactions_log,)
+            self._journal = Journal(self._data, self.settings.log_flush_interval_ms, self._fail, logs)
             self._compactor = Compactor(self._data, self.settings.log_cleaner_backoff_ms, self.now_ms)
         self._deliver(self._engine.loaded(self.now_ms()))
+        self.transactions.recover()
         if self._engine.topics != self.topics.image:
             self.topics_changed()
 
@@ -203,6 +225,7 @@ class Cluster:
         if self._alarm is not None:
             self._alarm.cancel()
         self.coordinators.close()
+        self.transactions.stop()
         for _, future in self._waiting.values():
             future.cancel()
 
@@ -213,9 +236,16 @@ class Cluster:
             await self._compactor.close()
         if self._journal is not None:
             await self._journal.close()
-        if self._data is not None and self.failure is None:
+        if self._data is None:
+            return
+        if self._transactions_log is not None:
+            if self.failure is None:
+                self._transactions_log.close()
+            else:
+                self._transactions_log.abandon()
+        if self.failure is None:
             self._data.close()
-        elif self._data is not None:
+        else:
             self._data.abandon()
 
     def now_ms(self) -> int:
@@ -339,9 +369,36 @@ class Cluster:
         if then is not None:
             then()
 
+    def _keep(self, append: Callable[[], object], release: Callable[[], None]) -> None:
+        """Have something written; `release` is called when it is as safe as the policy wants."""
+        if self._journal is None:
+            append()
+            release()
+        elif self.failure is None:
+            self._journal.write(append, release)
+
+    def _write_markers(self, transaction: Transaction) -> None:
+        """Write the end of a transaction to its partitions. :raises StorageFailed:"""
+        producer, now_ms = transaction.producer, self.now_ms()
+        committed = transaction.state is TransactionState.PREPARE_COMMIT
+        offsets = []
+        for topic, number in sorted(transaction.partitions):
+            if topic == OFFSETS_TOPIC:
+                offsets.append(number)
+                continue
+            known = self.topics.image.topics.get(topic)
+            partition = None if known is None else self.partitions.find(known.id, number)
+            if partition is not None:
+                with suppress(RequestRefused):  # a newer producer has been there, and so has its marker
+                    partition.end_transaction(EndOfTransaction(*producer, committed), now_ms)
+        if offsets and self._data is not None:
+            self._data.log.end_transaction(producer, offsets, now_ms, committed=committed)
+        self._engine.end_transaction(producer.id, committed=committed)
+
     def _fail(self, error: Exception) -> None:
         """Refuse what waits and what comes: the engine is ahead of the disk."""
         self.failure = self.failure or error
+        self.transactions.fail()
         for request, future in self._waiting.values():
             if not future.done():
                 future.set_result(request.refused(RequestRefused(ErrorCode.NOT_COORDINATOR)))
@@ -371,6 +428,14 @@ def _racks(settings: BrokerSettings, brokers: int) -> dict[int, str | None]:
     text = settings.broker_rack
     racks = [text] if text is None or brokers == 1 else [each.strip() or None for each in text.split(",")]
     return {settings.node_id + number: racks[number % len(racks)] for number in range(brokers)}
+
+
+def _transactions_log(data: DataDirectory, settings: BrokerSettings) -> TransactionsLog:
+    limits = SegmentLimits(
+        segment_bytes=settings.transaction_state_log_segment_bytes, roll_ms=settings.log_roll_ms
+    )
+    partitions = settings.transaction_state_log_num_partitions
+    return TransactionsLog(data.path, partitions, limits, was_clean=data.was_clean)
 
 
 def _beside(work: Callable[[], object]) -> None:

@@ -24,7 +24,6 @@ _RESOURCES = {
     TRANSACTION: (ResourceType.TRANSACTIONAL_ID, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED),
 }
 """What a key names, and what whoever may not describe that is answered."""
-NO_TRANSACTIONS = "kohort serve has no transactions."
 
 
 async def find_coordinator(exchange: Exchange) -> Mapping[str, Any]:
@@ -44,24 +43,25 @@ async def find_coordinator(exchange: Exchange) -> Mapping[str, Any]:
 
 
 def _place(exchange: Exchange, kind: int, key: str) -> Mapping[str, Any]:
-    resource_type, forbidden = _RESOURCES.get(kind, (None, ErrorCode.NONE))
-    if resource_type is not None and not exchange.allows(Operation.DESCRIBE, resource_type, key):
-        error, message = forbidden, FORBIDDEN[forbidden]
-    elif kind == GROUP:
-        broker = exchange.cluster.coordinator_of(key)
-        if broker is not None:
-            return {
-                "error_code": ErrorCode.NONE,
-                "error_message": "",
-                "node_id": broker.node_id,
-                "host": broker.host,
-                "port": broker.port,
-            }
-        error, message = ErrorCode.COORDINATOR_NOT_AVAILABLE, NO_BROKER
-    elif kind == TRANSACTION:
-        error, message = ErrorCode.COORDINATOR_NOT_AVAILABLE, NO_TRANSACTIONS
-    else:
-        error, message = ErrorCode.INVALID_REQUEST, MALFORMED
+    if kind not in _RESOURCES:
+        return _nowhere(ErrorCode.INVALID_REQUEST, MALFORMED)
+    resource_type, forbidden = _RESOURCES[kind]
+    if not exchange.allows(Operation.DESCRIBE, resource_type, key):
+        return _nowhere(forbidden, FORBIDDEN[forbidden])
+    # Transactions have one coordinator.
+    broker = exchange.cluster.coordinator_of(key) if kind == GROUP else exchange.cluster.controller
+    if broker is None:
+        return _nowhere(ErrorCode.COORDINATOR_NOT_AVAILABLE, NO_BROKER)
+    return {
+        "error_code": ErrorCode.NONE,
+        "error_message": "",
+        "node_id": broker.node_id,
+        "host": broker.host,
+        "port": broker.port,
+    }
+
+
+def _nowhere(error: ErrorCode, message: str) -> Mapping[str, Any]:
     return {"node_id": -1, "host": "", "port": -1, "error_code": error, "error_message": message}
 
 
