@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 
 from coordinator.configs.brokers import BrokerConfigs
 from coordinator.configs.features import FEATURES, Features, parse_level
@@ -36,6 +37,13 @@ class KeptConfigs:
         """Replace the settings of a topic, which were checked. :raises RequestRefused: they cannot be kept"""
         self._keep(Configured.TOPIC, topic, values)
         self.topics.set(topic, values)
+
+    def keep_topics(self, topics: Collection[str]) -> None:
+        """Forget the settings of topics that are gone. What cannot be written is forgotten at the next start."""
+        for topic in [each for each in self.topics.own if each not in topics]:
+            with suppress(RequestRefused):
+                self.set_topic(topic, {})
+            self.topics.set(topic, {})
 
     def set_broker(self, broker: str, values: Mapping[str, str]) -> None:
         """Replace the dynamic settings of a broker or of all. :raises RequestRefused: they cannot be kept"""

@@ -13,14 +13,14 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
 from functools import partial
 from itertools import count
 from typing import Any, cast
 from uuid import uuid4
 from weakref import WeakSet
 
-from coordinator.configs.features import GROUP_VERSION, TRANSACTION_VERSION
+from coordinator.configs.features import GROUP_VERSION
+from coordinator.configs.groups import check_others, of_consumer_groups
 from coordinator.configs.kept import KeptConfigs
 from coordinator.configs.topics import TopicConfigs
 from coordinator.engine.calls import A, Call, CoordinatorResult, Request
@@ -29,9 +29,8 @@ from coordinator.engine.context import Group
 from coordinator.engine.engine import Engine
 from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.engine.topics import TopicImage, TopicInfo
-from coordinator.errors import RequestRefused
+from coordinator.errors import InvalidSetting, RequestRefused
 from coordinator.partitions.partitions import Partitions
-from coordinator.partitions.producers import EndOfTransaction
 from coordinator.server.broker import Broker
 from coordinator.server.caller import Caller, Session
 from coordinator.server.compactor import Compactor
@@ -40,17 +39,12 @@ from coordinator.server.faults.rules import Rules
 from coordinator.server.journal import Journal
 from coordinator.server.placement import Placement
 from coordinator.server.security.security import Security
-from coordinator.server.settings import BrokerSettings, transaction_settings
+from coordinator.server.settings import BrokerSettings
 from coordinator.server.topics import Topics
-from coordinator.server.transactions import Transactions
 from coordinator.store.data_directory import DataDirectory, Recovered
 from coordinator.store.directory_files import Configured
-from coordinator.store.log import SegmentLimits
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from coordinator.store.records import encode_record
-from coordinator.transactions.coordinator import TransactionCoordinator
-from coordinator.transactions.log import TransactionsLog
-from coordinator.transactions.transaction import Transaction, TransactionState, TransactionVersion
 from wire.errors import ErrorCode
 from wire.log.errors import StorageFailed, Unusable
 from wire.messages.layout import NO_UUID
@@ -121,19 +115,6 @@ class Cluster:
         self.partitions = Partitions(self.topics.image, self.topic_configs.of)
         # Larger than any that a former process has given away.
         self.producer_ids = count(self.now_ms() * 1000)
-        self._transactions_log = None if data is None else _transactions_log(data, settings)
-        self.transactions = Transactions(
-            TransactionCoordinator(
-                transaction_settings(settings),
-                partial(next, self.producer_ids),
-                () if self._transactions_log is None else self._transactions_log.recovered.values(),
-                lambda: TransactionVersion(self.configs.features.levels[TRANSACTION_VERSION]),
-            ),
-            self._transactions_log,
-            keep=self._keep,
-            write_markers=self._write_markers,
-            now_ms=self.now_ms,
-        )
 
     @property
     def present(self) -> list[Broker]:
@@ -182,41 +163,17 @@ class Cluster:
         if not 0 <= partition < self.coordinators.partitions:
             why = f"{OFFSETS_TOPIC} has the partitions 0 to {self.coordinators.partitions - 1}."
             raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, why)
-        self._present(to_broker)
+        if to_broker not in self.placement.present:
+            raise RequestRefused(ErrorCode.BROKER_NOT_AVAILABLE, f"There is no broker {to_broker} now.")
         self.placement.move(OFFSETS_TOPIC, partition, to_broker)
         self._leaders_changed([(OFFSETS_TOPIC, partition)], loading_ms)
-
-    async def lose_broker(self, node_id: int, loading_ms: int = 0) -> None:
-        """A broker is gone: its connections end, others lead its partitions and coordinate its groups.
-
-        `loading_ms` as in `move_coordinator`. Not to be awaited by a request that came over one of these connections.
-        :raises RequestRefused: there is no such broker now
-        """
-        broker = self._present(node_id)
-        if broker.endpoint is not None:
-            await broker.endpoint.close()
-        self._leaders_changed(self.placement.leave(node_id, self._partition_counts()), loading_ms)
-
-    async def restore_broker(self, node_id: int, loading_ms: int = 0) -> None:
-        """A lost broker is back. It leads what nobody leads in its place, and partitions that have no other replica.
-
-        :raises RequestRefused: it is not away :raises OSError: it cannot listen again
-        """
-        broker = self.brokers.get(node_id)
-        if broker is None or broker in self.present:
-            raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Broker {node_id} is not away.")
-        if broker.endpoint is not None:
-            await broker.endpoint.listen()
-        self._leaders_changed(self.placement.come(node_id, self._partition_counts()), loading_ms)
 
     def start(self) -> None:
         """Begin to watch the clock; the event loop must run."""
         if self._data is not None:
-            logs = () if self._transactions_log is None else (self._transactions_log,)
-            self._journal = Journal(self._data, self.settings.log_flush_interval_ms, self._fail, logs)
+            self._journal = Journal(self._data, self.settings.log_flush_interval_ms, self._fail)
             self._compactor = Compactor(self._data, self.settings.log_cleaner_backoff_ms, self.now_ms)
         self._deliver(self._engine.loaded(self.now_ms()))
-        self.transactions.recover()
         if self._engine.topics != self.topics.image:
             self.topics_changed()
 
@@ -225,7 +182,6 @@ class Cluster:
         if self._alarm is not None:
             self._alarm.cancel()
         self.coordinators.close()
-        self.transactions.stop()
         for _, future in self._waiting.values():
             future.cancel()
 
@@ -236,16 +192,9 @@ class Cluster:
             await self._compactor.close()
         if self._journal is not None:
             await self._journal.close()
-        if self._data is None:
-            return
-        if self._transactions_log is not None:
-            if self.failure is None:
-                self._transactions_log.close()
-            else:
-                self._transactions_log.abandon()
-        if self.failure is None:
+        if self._data is not None and self.failure is None:
             self._data.close()
-        else:
+        elif self._data is not None:
             self._data.abandon()
 
     def now_ms(self) -> int:
@@ -290,7 +239,8 @@ class Cluster:
         self._deliver(self._engine.fire(TimerKey(TimerKind.SESSION, group, member), self.now_ms()))
 
     def topics_changed(self) -> None:
-        """Tell engine and partitions of the topics there are now."""
+        """Tell engine and partitions of the topics there are now; settings of those that are gone go with them."""
+        self.configs.keep_topics(self.topics.image.topics)
         self.partitions.become(self.topics.image)
         result = self._engine.update_topics(self.topics.image, self.now_ms())
         self._deliver(result, None if self._data is None else partial(_beside, self._data.topics.purging()))
@@ -303,21 +253,16 @@ class Cluster:
                 self._data.set_config(Configured.GROUP, group, values)
             except StorageFailed as error:
                 raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
-        self._engine.set_group_config(group, values)
+        self._engine.set_group_config(group, of_consumer_groups(values))
         self.group_settings[group] = dict(values)
 
     def check_group_settings(self, group: str, values: Mapping[str, str]) -> None:
         """As `set_group_settings`, changing nothing."""
-        self._engine.check_group_config(group, values)
-
-    def _present(self, node_id: int) -> Broker:
-        if node_id not in self.placement.present:
-            raise RequestRefused(ErrorCode.BROKER_NOT_AVAILABLE, f"There is no broker {node_id} now.")
-        return self.brokers[node_id]
-
-    def _partition_counts(self) -> dict[str, int]:
-        """By topic; with `__consumer_offsets`, whether or not clients see it yet."""
-        return {**self.topics.image.counts, OFFSETS_TOPIC: self.coordinators.partitions}
+        try:
+            check_others(values, self.configs.brokers, self.settings.node_id)
+        except InvalidSetting as error:
+            raise RequestRefused(ErrorCode.INVALID_CONFIG, str(error)) from None
+        self._engine.check_group_config(group, of_consumer_groups(values))
 
     def _leaders_changed(self, changed: Collection[tuple[str, int]], loading_ms: int) -> None:
         for topic, number in changed:
@@ -337,7 +282,7 @@ class Cluster:
         recovered = data.recover(self._engine)
         for group, values in data.configs[Configured.GROUP].items():
             try:
-                self._engine.restore_group_config(group, values)
+                self._engine.restore_group_config(group, of_consumer_groups(values))
             except RequestRefused as error:
                 raise Unusable(f"{data.path}: the settings of group {group}: {error}") from None
             self.group_settings[group] = dict(values)
@@ -369,36 +314,9 @@ class Cluster:
         if then is not None:
             then()
 
-    def _keep(self, append: Callable[[], object], release: Callable[[], None]) -> None:
-        """Have something written; `release` is called when it is as safe as the policy wants."""
-        if self._journal is None:
-            append()
-            release()
-        elif self.failure is None:
-            self._journal.write(append, release)
-
-    def _write_markers(self, transaction: Transaction) -> None:
-        """Write the end of a transaction to its partitions. :raises StorageFailed:"""
-        producer, now_ms = transaction.producer, self.now_ms()
-        committed = transaction.state is TransactionState.PREPARE_COMMIT
-        offsets = []
-        for topic, number in sorted(transaction.partitions):
-            if topic == OFFSETS_TOPIC:
-                offsets.append(number)
-                continue
-            known = self.topics.image.topics.get(topic)
-            partition = None if known is None else self.partitions.find(known.id, number)
-            if partition is not None:
-                with suppress(RequestRefused):  # a newer producer has been there, and so has its marker
-                    partition.end_transaction(EndOfTransaction(*producer, committed), now_ms)
-        if offsets and self._data is not None:
-            self._data.log.end_transaction(producer, offsets, now_ms, committed=committed)
-        self._engine.end_transaction(producer.id, committed=committed)
-
     def _fail(self, error: Exception) -> None:
         """Refuse what waits and what comes: the engine is ahead of the disk."""
         self.failure = self.failure or error
-        self.transactions.fail()
         for request, future in self._waiting.values():
             if not future.done():
                 future.set_result(request.refused(RequestRefused(ErrorCode.NOT_COORDINATOR)))
@@ -428,14 +346,6 @@ def _racks(settings: BrokerSettings, brokers: int) -> dict[int, str | None]:
     text = settings.broker_rack
     racks = [text] if text is None or brokers == 1 else [each.strip() or None for each in text.split(",")]
     return {settings.node_id + number: racks[number % len(racks)] for number in range(brokers)}
-
-
-def _transactions_log(data: DataDirectory, settings: BrokerSettings) -> TransactionsLog:
-    limits = SegmentLimits(
-        segment_bytes=settings.transaction_state_log_segment_bytes, roll_ms=settings.log_roll_ms
-    )
-    partitions = settings.transaction_state_log_num_partitions
-    return TransactionsLog(data.path, partitions, limits, was_clean=data.was_clean)
 
 
 def _beside(work: Callable[[], object]) -> None:

@@ -9,11 +9,13 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from coordinator.server.apis import (
+    alter_configs,
     classic_groups,
     cluster,
     configs,
     consumer_groups,
     faults,
+    features,
     fetch,
     groups,
     logs,
@@ -21,7 +23,6 @@ from coordinator.server.apis import (
     produce,
     security,
     topics,
-    transactions,
 )
 from coordinator.server.exchange import Exchange
 from wire.errors import ErrorCode
@@ -34,11 +35,13 @@ from wire.messages.schemas.classic_groups import (
     SYNC_GROUP,
 )
 from wire.messages.schemas.cluster import (
+    ALTER_CONFIGS,
     API_VERSIONS,
     DESCRIBE_CLUSTER,
     DESCRIBE_CONFIGS,
     INCREMENTAL_ALTER_CONFIGS,
     METADATA,
+    UPDATE_FEATURES,
 )
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE, CONSUMER_GROUP_HEARTBEAT
 from wire.messages.schemas.faults import FAULT_CLIENT, KOHORT_FAULT
@@ -59,19 +62,8 @@ from wire.messages.schemas.security import (
     SASL_HANDSHAKE,
 )
 from wire.messages.schemas.topics import CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS
-from wire.messages.schemas.transactions import (
-    ADD_OFFSETS_TO_TXN,
-    ADD_PARTITIONS_TO_TXN,
-    DESCRIBE_PRODUCERS,
-    DESCRIBE_TRANSACTIONS,
-    END_TXN,
-    LIST_TRANSACTIONS,
-    TXN_OFFSET_COMMIT,
-)
 
 WITH_SOFTWARE = 3
-SHOWS_MINIMUM_0 = 4
-FEATURE_EPOCH = 1
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 Handler: TypeAlias = Callable[[Exchange], Awaitable[Mapping[str, Any] | None]]
 """Gives the fields of the newest response. None: the client wants none. PeerFault: its connection is closed.
@@ -116,16 +108,11 @@ async def api_versions(exchange: Exchange) -> Mapping[str, Any]:
         }
     if exchange.version >= WITH_SOFTWARE and not _is_valid(request):
         return {"error_code": ErrorCode.INVALID_REQUEST, "api_keys": ()}
-    group_version = {"name": "group.version"}
     is_own = exchange.caller.client_id == FAULT_CLIENT
     return {
         "error_code": ErrorCode.NONE,
         "api_keys": [_versions(api) for api in (*SERVED.values(), *(OWN.values() if is_own else ()))],
-        "supported_features": [{**group_version, "min_version": 0, "max_version": 1}]
-        if exchange.version >= SHOWS_MINIMUM_0
-        else (),
-        "finalized_features_epoch": FEATURE_EPOCH,
-        "finalized_features": [{**group_version, "max_version_level": 1, "min_version_level": 1}],
+        **features.feature_fields(exchange.cluster.configs.features, exchange.version),
     }
 
 
@@ -181,21 +168,16 @@ SERVED: Mapping[int, ServedApi] = {
         _served(CREATE_ACLS, security.create_acls),
         _served(DELETE_ACLS, security.delete_acls, grows=True),
         _served(DELETE_RECORDS, logs.delete_records),
-        _served(INIT_PRODUCER_ID, transactions.init_producer_id),
-        _served(ADD_PARTITIONS_TO_TXN, transactions.add_partitions_to_txn),
-        _served(ADD_OFFSETS_TO_TXN, transactions.add_offsets_to_txn),
-        _served(END_TXN, transactions.end_txn),
-        _served(TXN_OFFSET_COMMIT, transactions.txn_offset_commit),
-        _served(DESCRIBE_PRODUCERS, transactions.describe_producers, grows=True),
-        _served(DESCRIBE_TRANSACTIONS, transactions.describe_transactions, grows=True),
-        _served(LIST_TRANSACTIONS, transactions.list_transactions, grows=True),
+        _served(INIT_PRODUCER_ID, logs.init_producer_id),
         _served(OFFSET_FOR_LEADER_EPOCH, logs.offset_for_leader_epoch),
         _served(DESCRIBE_CONFIGS, configs.describe_configs),
         _served(SASL_AUTHENTICATE, security.sasl_authenticate),
+        _served(ALTER_CONFIGS, alter_configs.alter_configs),
         _served(CREATE_PARTITIONS, topics.create_partitions),
         _served(DELETE_GROUPS, groups.delete_groups, newest=2),
-        _served(INCREMENTAL_ALTER_CONFIGS, configs.incremental_alter_configs),
+        _served(INCREMENTAL_ALTER_CONFIGS, alter_configs.incremental_alter_configs),
         _served(OFFSET_DELETE, offsets.offset_delete),
+        _served(UPDATE_FEATURES, features.update_features),
         _served(DESCRIBE_CLUSTER, cluster.describe_cluster),
         _served(CONSUMER_GROUP_HEARTBEAT, consumer_groups.consumer_group_heartbeat),
         _served(CONSUMER_GROUP_DESCRIBE, consumer_groups.consumer_group_describe, grows=True),

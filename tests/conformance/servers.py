@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from coordinator.server.settings import BROKER_SETTINGS
 from tests.conformance.play import Server
 from tests.conformance.script import load
 from tests.kafka.broker import Broker
@@ -69,7 +68,7 @@ def kohort_process(
     command = [sys.executable, "-m", "tests.conformance.serve", "--listen", f"{HOST}:0"]
     if data is not None:
         command += ["--data", str(data)]
-    for name, value in {**_known_defaults(), **settings}.items():
+    for name, value in {**DEFAULTS, **settings}.items():
         command += ["--config", f"{name}={value}"]
     with log.open("wb") as output:
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
@@ -80,14 +79,6 @@ def kohort_process(
         status = end(process)
     if status != 0:
         raise ChildProcessError(f"kohort serve ended with status {status}: {log.read_text()[-4000:]}")
-
-
-def _known_defaults() -> dict[str, str]:
-    """What of the rig's settings means something to Kohort: no share groups, no logs."""
-    from coordinator.engine.config import Config
-
-    known = {*Config.names(), *BROKER_SETTINGS}
-    return {name: value for name, value in DEFAULTS.items() if name in known}
 
 
 def _port(process: subprocess.Popen[bytes], log: Path) -> int | None:

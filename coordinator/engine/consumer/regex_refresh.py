@@ -5,8 +5,6 @@ the group against all topics. At least 10 s lie between two refreshes of a group
 resolved, a topic that was created, and every `group.consumer.regex.refresh.interval.ms`. The engine's time is linear
 in the names and bounded in memory (groups.regex.broker).
 
-A topic that may not be described by the member whose heartbeat had them resolved is not matched.
-
 Source: GroupMetadataManager.maybeUpdateRegularExpressions, handleRegularExpressionsResult; TopicRegexResolver.
 """
 
@@ -52,8 +50,7 @@ def resolve(ctx: EngineContext, group: ConsumerGroup) -> None:
     regexes = sorted(group.regex_users)
     if not regexes:
         return
-    may_describe = group.may_describe
-    names = [name for name in ctx.topics.topics if may_describe is None or may_describe(name)]
+    names = list(ctx.topics.topics)
     resolved: dict[str, RegexValue] = {}
     for regex in regexes:
         verdict = judge(regex)

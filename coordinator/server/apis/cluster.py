@@ -8,6 +8,7 @@ from uuid import UUID
 
 from coordinator.engine.topics import TopicInfo
 from coordinator.server.apis.fields import NO_OPERATIONS, Each
+from coordinator.server.apis.topics import create_missing
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange
 from coordinator.server.placement import NOBODY
@@ -16,17 +17,27 @@ from coordinator.store.partition_files import OFFSETS_TOPIC
 from wire.errors import ErrorCode
 
 BY_ID = 12
+NOT_THERE = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 NOWHERE = -1
 TOPIC_OPERATIONS = sum(1 << number for number in (3, 4, 5, 6, 7, 8, 10, 11))
 CLUSTER_OPERATIONS = sum(1 << number for number in (5, 7, 8, 9, 10, 11, 12))
 
 
 async def metadata(exchange: Exchange) -> Mapping[str, Any]:
-    """Metadata v0–v13: no topics v1, ids v10 (KIP-516), by id v12, a top-level error v13."""
+    """Metadata v0–v13: no topics v1, ids v10 (KIP-516), by id v12, a top-level error v13.
+
+    A topic that is not there is made when the answer, which does not have it yet, is made (AutoTopicCreationManager).
+    """
     request, cluster = exchange.request, exchange.cluster
     if exchange.version < BY_ID and any(_is_by_id(asked) for asked in request.topics or ()):
         return _refused(request)
     operations = TOPIC_OPERATIONS if request.include_topic_authorized_operations else NO_OPERATIONS
+    topics = [
+        {**one, "topic_authorized_operations": operations}
+        for one in _topics(cluster, request, exchange.version)
+    ]
+    if request.allow_auto_topic_creation and cluster.settings.auto_create_topics_enable:
+        await create_missing(cluster, [one["name"] for one in topics if one["error_code"] == NOT_THERE])
     return {
         "brokers": [
             {"node_id": broker.node_id, "host": broker.host, "port": broker.port, "rack": broker.rack}
@@ -34,10 +45,7 @@ async def metadata(exchange: Exchange) -> Mapping[str, Any]:
         ],
         "cluster_id": cluster.cluster_id,
         "controller_id": cluster.controller.node_id,
-        "topics": [
-            {**one, "topic_authorized_operations": operations}
-            for one in _topics(cluster, request, exchange.version)
-        ],
+        "topics": topics,
         "cluster_authorized_operations": CLUSTER_OPERATIONS
         if request.include_cluster_authorized_operations
         else NO_OPERATIONS,

@@ -1,87 +1,35 @@
-"""Settings of groups; of topics and the broker there are none to show."""
+"""What counts for the broker, for topics and for groups: DescribeConfigs."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import IntEnum
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from coordinator.engine.config import Config
-from coordinator.errors import RequestRefused
+from coordinator.configs.brokers import ALL, ConfigSource, Synonym
+from coordinator.configs.definitions import BROKER, GROUP, TOPIC, Definition
+from coordinator.configs.features import FEATURES
 from coordinator.server.apis.fields import MALFORMED, Each
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange
+from coordinator.server.settings import OURS
 from coordinator.server.topics import TopicRefused, check_name
 from wire.errors import ErrorCode
-from wire.java_text import parse_number, trim
 
-TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
-
-
-TYPES = frozenset({TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP})
-
-
-INT = 3
-
-
-class ConfigSource(IntEnum):
-    """Where a value comes from, as DescribeConfigs says it."""
-
-    STATIC_BROKER = 4
-    DEFAULT = 5
-    GROUP = 8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupSetting:
-    """A setting of a group and the broker's setting that counts without it."""
-
-    name: str
-    broker_name: str
-    documentation: str
-
-
-def _group_setting(name: str, documentation: str) -> GroupSetting:
-    return GroupSetting(name=name, broker_name=f"group.{name}", documentation=documentation)
-
-
-GROUP_SETTINGS = {
-    setting.name: setting
-    for setting in (
-        _group_setting(
-            "consumer.session.timeout.ms",
-            "The timeout to detect client failures when using the consumer group protocol.",
-        ),
-        _group_setting(
-            "consumer.heartbeat.interval.ms",
-            "The heartbeat interval given to the members of a consumer group.",
-        ),
-        _group_setting(
-            "consumer.assignment.interval.ms", "The interval between assignment updates for a consumer group."
-        ),
-    )
+OF_TOPIC, OF_BROKER, OF_BROKER_LOGGER, OF_CLIENT_METRICS, OF_GROUP = 2, 4, 8, 16, 32
+TYPES = frozenset({OF_TOPIC, OF_BROKER, OF_BROKER_LOGGER, OF_CLIENT_METRICS, OF_GROUP})
+UNKNOWN_TYPE = 0
+_NUMBER = re.compile(r"[+-]?[0-9]+")
+_NAMELESS = {
+    OF_GROUP: "Group name must not be empty",
+    OF_BROKER_LOGGER: "Broker id must not be empty",
+    OF_CLIENT_METRICS: "Client metrics subscription name must not be empty",
 }
 
 
-def broker_value(config: Config, setting: GroupSetting) -> str:
-    """The broker's own value of a setting."""
-    value: Any = getattr(config, setting.broker_name.replace(".", "_"))
-    return str(value)
-
-
-DEFAULTS = Config()
-
-
-_NUMBER = re.compile(r"[+-]?[0-9]+")
-
-
 async def describe_configs(exchange: Exchange) -> Mapping[str, Any]:
-    """DescribeConfigs v1–v4. Groups have settings; of topics and the broker there are none to show."""
-    request = exchange.request
-    return {"results": Each(lambda one: _resource(exchange, one), request.resources)}
+    """DescribeConfigs v1–v4. Loggers and subscriptions to clients' metrics have no settings here."""
+    return {"results": Each(lambda one: _resource(exchange, one), exchange.request.resources)}
 
 
 def _resource(exchange: Exchange, asked: Any) -> Mapping[str, Any]:
@@ -91,9 +39,7 @@ def _resource(exchange: Exchange, asked: Any) -> Mapping[str, Any]:
         "error_message": message,
         "resource_type": asked.resource_type,
         "resource_name": asked.resource_name,
-        "configs": ()
-        if error or asked.resource_type != GROUP
-        else _entries(exchange.cluster, asked, exchange.request),
+        "configs": () if error else _entries(exchange, asked),
     }
 
 
@@ -101,12 +47,12 @@ def _refusal(exchange: Exchange, kind: int, name: str) -> tuple[int, str]:
     """(NONE, "") where there is nothing against it."""
     if kind not in TYPES:
         return ErrorCode.INVALID_REQUEST, MALFORMED
-    if kind == GROUP and not name:
-        return ErrorCode.INVALID_REQUEST, "Group name must not be empty"
-    if kind == TOPIC and name not in exchange.cluster.topics.image.topics:
+    if not name and kind in _NAMELESS:
+        return ErrorCode.INVALID_REQUEST, _NAMELESS[kind]
+    if kind == OF_TOPIC and name not in exchange.cluster.topics.image.topics:
         return _no_topic(name)
-    if kind == BROKER and name not in ("", str(exchange.broker.node_id)):
-        return ErrorCode.INVALID_REQUEST, _no_broker(exchange.broker.node_id, name)
+    if kind in (OF_BROKER, OF_BROKER_LOGGER) and name not in ("", str(exchange.broker.node_id)):
+        return ErrorCode.INVALID_REQUEST, _no_broker(kind, exchange.broker.node_id, name)
     return ErrorCode.NONE, ""
 
 
@@ -118,119 +64,146 @@ def _no_topic(name: str) -> tuple[int, str]:
     return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ""
 
 
-def _no_broker(node_id: int, name: str) -> str:
+def _no_broker(kind: int, node_id: int, name: str) -> str:
     if _NUMBER.fullmatch(name):
-        return f"Unexpected broker id, expected {node_id} or empty string, but received {name}"
+        which = f"{node_id} or empty string," if kind == OF_BROKER else node_id
+        return f"Unexpected broker id, expected {which} but received {name}"
     return f"Broker id must be an integer, but it is: {name}"
 
 
-def _entries(cluster: Cluster, asked: Any, request: Any) -> list[Mapping[str, Any]]:
+def _entries(exchange: Exchange, asked: Any) -> Sequence[Mapping[str, Any]]:
     """Every setting where no names are given."""
-    wanted = set(asked.configuration_keys or GROUP_SETTINGS)
+    name, request = asked.resource_name, exchange.request
+    kind, cluster = asked.resource_type, exchange.cluster
+    if kind == OF_TOPIC:
+        found = _of_topic(cluster, name)
+    elif kind == OF_GROUP:
+        found = _of_group(cluster, name)
+    elif kind == OF_BROKER:
+        found = _of_all_brokers(cluster) if name == ALL else _of_broker(exchange)
+    else:
+        return ()
+    wanted = set(asked.configuration_keys or ())
     return [
-        _entry(cluster, asked.resource_name, one, request)
-        for name, one in GROUP_SETTINGS.items()
-        if name in wanted
+        _entry(setting, definition, synonyms, value, request)
+        for setting, definition, synonyms, value in found
+        if not wanted or setting in wanted
     ]
 
 
-def _entry(cluster: Cluster, group: str, setting: GroupSetting, request: Any) -> Mapping[str, Any]:
-    text = cluster.group_settings.get(group, {}).get(setting.name)
-    own = None if text is None else str(parse_number(trim(text)))
-    inherited, default = broker_value(cluster.config, setting), broker_value(DEFAULTS, setting)
-    source = ConfigSource.DEFAULT if inherited == default else ConfigSource.STATIC_BROKER
-    synonyms = [] if own is None else [{"name": setting.name, "value": own, "source": ConfigSource.GROUP}]
-    if source is ConfigSource.STATIC_BROKER:
-        synonyms.append({"name": setting.broker_name, "value": inherited, "source": source})
-    synonyms.append({"name": setting.broker_name, "value": default, "source": ConfigSource.DEFAULT})
-    return {
-        "name": setting.name,
-        "value": inherited if own is None else own,
-        "read_only": False,
-        "config_source": source if own is None else ConfigSource.GROUP,
-        "is_sensitive": False,
-        "synonyms": synonyms if request.include_synonyms else (),
-        "config_type": INT,
-        "documentation": setting.documentation if request.include_documentation else None,
+Found = tuple[str, Definition | None, Sequence[Synonym], str | None]
+"""Name, definition (None: no setting of Kafka's), where the value comes from, and its text."""
+
+
+def _of_topic(cluster: Cluster, topic: str) -> Iterator[Found]:
+    configs = cluster.topic_configs
+    for name, definition in TOPIC.items():
+        text = configs.text(topic, name)
+        if text is not None or not definition.internal:
+            synonyms = [
+                _shown(each, definition) if each.source is ConfigSource.TOPIC else each
+                for each in configs.synonyms(topic, name)
+            ]
+            yield name, definition, synonyms, text
+
+
+def _of_all_brokers(cluster: Cluster) -> Iterator[Found]:
+    for name, text in cluster.configs.brokers.dynamic.get(ALL, {}).items():
+        source = ConfigSource.DYNAMIC_DEFAULT_BROKER
+        yield name, BROKER.get(name), (Synonym(name=name, value=text, source=source),), text
+
+
+def _of_broker(exchange: Exchange) -> Iterator[Found]:
+    configs, node_id, facts = exchange.cluster.configs.brokers, exchange.broker.node_id, _facts(exchange)
+    for name in _names(
+        {*configs.static, *configs.dynamic.get(ALL, {}), *configs.dynamic.get(str(node_id), {})}
+    ):
+        definition = BROKER.get(name)
+        synonyms: Sequence[Synonym] = configs.synonyms(name, node_id)
+        if name in facts:
+            defaults = [each for each in synonyms if each.source is ConfigSource.DEFAULT]
+            synonyms = [Synonym(name=name, value=facts[name], source=ConfigSource.STATIC_BROKER), *defaults]
+        yield name, definition, synonyms, synonyms[0].value if synonyms else None
+
+
+def _names(given: set[str]) -> Iterable[str]:
+    """What a broker shows: what it knows, and what was set beyond that."""
+    shown = [name for name, definition in BROKER.items() if not definition.internal or name in given]
+    return (*shown, *sorted(given - set(shown) - set(FEATURES)))
+
+
+def _facts(exchange: Exchange) -> Mapping[str, str]:
+    """What is true of a broker here, whatever it was told at the start."""
+    broker = exchange.broker
+    node_id, address = str(broker.node_id), f"PLAINTEXT://{broker.host}:{broker.port}"
+    facts = {
+        "node.id": node_id,
+        "broker.id": node_id,
+        "process.roles": "broker,controller",
+        "listeners": address,
     }
+    return facts if broker.rack is None else {**facts, "broker.rack": broker.rack}
 
 
-class Operation(IntEnum):
-    """What is done to a setting (AlterConfigOp.OpType)."""
+def _of_group(cluster: Cluster, group: str) -> Iterator[Found]:
+    node_id = cluster.settings.node_id
+    own = cluster.group_settings.get(group, {})
+    for name, definition in GROUP.items():
+        (of,) = definition.synonyms
+        inherited: Sequence[Synonym] = cluster.configs.brokers.synonyms(of, node_id)
+        if not inherited and definition.default is not None:
+            inherited = (Synonym(name=of, value=definition.default, source=ConfigSource.DEFAULT),)
+        if name in own:
+            first = Synonym(name=name, value=definition.shown(own[name]), source=ConfigSource.GROUP)
+            inherited = (first, *inherited)
+        yield name, definition, inherited, inherited[0].value
 
-    SET = 0
-    DELETE = 1
-    APPEND = 2
-    SUBTRACT = 3
+
+def _shown(synonym: Synonym, definition: Definition) -> Synonym:
+    return Synonym(name=synonym.name, value=definition.shown(synonym.value), source=synonym.source)
 
 
-async def incremental_alter_configs(exchange: Exchange) -> Mapping[str, Any]:
-    """IncrementalAlterConfigs v0–v1 (KIP-339), of groups only."""
-    request = exchange.request
-    named = Counter((one.resource_type, one.resource_name) for one in request.resources)
+def _entry(
+    name: str, definition: Definition | None, synonyms: Sequence[Synonym], text: str | None, request: Any
+) -> Mapping[str, Any]:
+    """A setting that nobody knows may be a secret, and has no value to show."""
+    hidden = name not in OURS if definition is None else definition.sensitive
+    value = text if text is None or definition is None else definition.shown(text)
     return {
-        "responses": [
-            _altered(
-                exchange.cluster, one, request.validate_only, named[one.resource_type, one.resource_name]
-            )
-            for one in request.resources
+        "name": name,
+        "value": None if hidden else value,
+        "read_only": definition is None or definition.read_only,
+        "config_source": synonyms[0].source if synonyms else ConfigSource.DEFAULT,
+        "is_sensitive": hidden,
+        "synonyms": [
+            {"name": each.name, "value": None if hidden else each.value, "source": each.source}
+            for each in synonyms
         ]
+        if request.include_synonyms
+        else (),
+        "config_type": UNKNOWN_TYPE if definition is None else definition.type,
+        "documentation": definition.documentation
+        if definition is not None and request.include_documentation
+        else None,
     }
 
 
-def _altered(cluster: Cluster, asked: Any, dry_run: bool, times: int) -> Mapping[str, Any]:
-    error, message = ErrorCode.NONE, None
-    try:
-        if times > 1:
-            raise RequestRefused(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
-        _alter(cluster, asked, dry_run)
-    except RequestRefused as refused:
-        error, message = refused.code, refused.message
-    return {
-        "error_code": error,
-        "error_message": message,
-        "resource_type": asked.resource_type,
-        "resource_name": asked.resource_name,
-    }
-
-
-def _alter(cluster: Cluster, asked: Any, dry_run: bool) -> None:
-    """CoordinatorError: nothing is changed."""
-    if asked.resource_type not in TYPES:
-        raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Unknown resource type {asked.resource_type}")
-    if asked.resource_type != GROUP:
-        raise RequestRefused(
-            ErrorCode.INVALID_REQUEST, "Only settings of groups (resource type 32) can be changed here."
-        )
-    if not asked.resource_name:
-        raise RequestRefused(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
-    names = [one.name for one in asked.configs]
-    if len(set(names)) < len(names):
-        raise RequestRefused(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
-    values = dict(cluster.group_settings.get(asked.resource_name, {}))
-    for one in asked.configs:
-        _apply(values, one.name, _operation(one.config_operation), one.value)
-    if dry_run:
-        cluster.check_group_settings(asked.resource_name, values)
-    else:
-        cluster.set_group_settings(asked.resource_name, values)
-
-
-def _operation(number: int) -> Operation:
-    try:
-        return Operation(number)
-    except ValueError:
-        raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Unknown operation type {number}") from None
-
-
-def _apply(values: dict[str, str], name: str, operation: Operation, value: str | None) -> None:
-    if operation is Operation.DELETE:
-        values.pop(name, None)
-        return
-    if value is None:
-        raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {name}")
-    if operation is not Operation.SET:
-        raise RequestRefused(
-            ErrorCode.INVALID_CONFIG, f"Can't {operation.name} to key {name} because its type is not LIST."
-        )
-    values[name] = value
+def created(cluster: Cluster, own: Mapping[str, str]) -> list[Mapping[str, Any]]:
+    """The settings of a new topic that has these of its own, as CreateTopics shows them."""
+    configs = cluster.topic_configs
+    entries: list[Mapping[str, Any]] = []
+    for name, definition in TOPIC.items():
+        inherited = configs.synonyms("", name)
+        source = inherited[0].source if inherited else ConfigSource.DEFAULT
+        text = own.get(name, configs.text("", name))
+        if text is not None:
+            entries.append(
+                {
+                    "name": name,
+                    "value": text if name in own else definition.shown(text),
+                    "read_only": False,
+                    "config_source": ConfigSource.TOPIC if name in own else source,
+                    "is_sensitive": False,
+                }
+            )
+    return entries

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 from uuid import UUID
 
 from coordinator.engine.topics import TopicInfo
+from coordinator.errors import InvalidSetting, RequestRefused
+from coordinator.server.apis.configs import created
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange
 from coordinator.server.topics import TopicRefused, Topics, check_name
@@ -54,7 +57,7 @@ _BY_HAND = "A manual partition assignment was specified, but"
 
 
 async def create_topics(exchange: Exchange) -> Mapping[str, Any]:
-    """CreateTopics v2–v7. Settings of a topic are accepted and mean nothing."""
+    """CreateTopics v2–v7: what the new topic is shown since v5 (KIP-525)."""
     request, cluster = exchange.request, exchange.cluster
     named = Counter(topic.name for topic in request.topics)
     wanted = [topic for topic in request.topics if named[topic.name] == 1]
@@ -68,6 +71,17 @@ async def create_topics(exchange: Exchange) -> Mapping[str, Any]:
         cluster.topics_changed()
     twice = [name for name, count in named.items() if count > 1]
     return {"topics": [*made, *(_refused(name, ErrorCode.INVALID_REQUEST, TWICE) for name in twice)]}
+
+
+async def create_missing(cluster: Cluster, names: Sequence[str]) -> None:
+    """Make topics with the broker's settings, as far as they can be made."""
+    if not names:
+        return
+    async with cluster.topics.changing:
+        for name in names:
+            with suppress(TopicRefused):
+                await asyncio.to_thread(cluster.topics.create, name, cluster.settings.num_partitions)
+        cluster.topics_changed()
 
 
 def _excess(cluster: Cluster, wanted: Sequence[Any]) -> str | None:
@@ -91,8 +105,9 @@ def _create(cluster: Cluster, asked: Any, dry_run: bool) -> Mapping[str, Any]:
         check_name(asked.name)
         if asked.name not in cluster.topics.image.topics:
             _check(cluster, asked)
-        topic = cluster.topics.create(asked.name, _count(cluster, asked), dry_run=dry_run)
-    except TopicRefused as error:
+        own = _own_settings(cluster, asked)
+        topic = _made(cluster, asked, own, dry_run)
+    except (TopicRefused, RequestRefused) as error:
         return _refused(asked.name, error.code, error.message)
     return {
         "name": topic.name,
@@ -102,8 +117,34 @@ def _create(cluster: Cluster, asked: Any, dry_run: bool) -> Mapping[str, Any]:
         "topic_config_error_code": ErrorCode.NONE,
         "num_partitions": topic.partitions,
         "replication_factor": REPLICATION_FACTOR,
-        "configs": (),
+        "configs": created(cluster, own),
     }
+
+
+def _own_settings(cluster: Cluster, asked: Any) -> dict[str, str]:
+    """What is to be set for the new topic. :raises TopicRefused:"""
+    own = {one.name: one.value for one in asked.configs}
+    nulls = [name for name, text in own.items() if text is None]
+    try:
+        if nulls:
+            raise InvalidSetting(f"Null value not supported for topic configs: {', '.join(nulls)}")
+        cluster.topic_configs.check(own)
+    except InvalidSetting as error:
+        raise TopicRefused(ErrorCode.INVALID_CONFIG, str(error)) from None
+    return own
+
+
+def _made(cluster: Cluster, asked: Any, own: Mapping[str, str], dry_run: bool) -> TopicInfo:
+    """The settings come first: there is never a topic without those it was made with."""
+    is_new = own and not dry_run and asked.name not in cluster.topics.image.topics
+    if is_new:
+        cluster.configs.set_topic(asked.name, own)
+    try:
+        return cluster.topics.create(asked.name, _count(cluster, asked), dry_run=dry_run)
+    except TopicRefused:
+        if is_new:
+            cluster.configs.set_topic(asked.name, {})
+        raise
 
 
 def _check(cluster: Cluster, asked: Any) -> None:

@@ -135,3 +135,42 @@ INCREMENTAL_ALTER_CONFIGS = api("""
             resourceType int8
             resourceName string
 """)
+
+ALTER_CONFIGS = api("""
+    AlterConfigs 33 0-2 flexible=2
+    request
+        resources {}[]
+            resourceType int8
+            resourceName string
+            configs {}[]
+                name string
+                value string null
+        validateOnly bool
+    response
+        throttleTimeMs int32 default=0
+        responses {}[]
+            errorCode int16
+            errorMessage string null
+            resourceType int8
+            resourceName string
+""")
+
+UPDATE_FEATURES = api("""
+    UpdateFeatures 57 0-2
+    request
+        timeoutMs int32 default=60000
+        featureUpdates {}[]
+            feature string
+            maxVersionLevel int16
+            allowDowngrade bool 0
+            upgradeType int8 1+ default=1
+        validateOnly bool 1+
+    response
+        throttleTimeMs int32 default=0
+        errorCode int16
+        errorMessage string null
+        results {}[] 0-1
+            feature string
+            errorCode int16
+            errorMessage string null
+""")

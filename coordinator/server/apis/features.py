@@ -1,0 +1,62 @@
+"""The features of the cluster: shown with ApiVersions, and changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from coordinator.configs.features import FEATURES, Features, FeatureUpdate, UpgradeType
+from coordinator.errors import RequestRefused
+from coordinator.server.exchange import Exchange
+from wire.errors import ErrorCode
+
+SHOWS_MINIMUM_0 = 4
+WITH_TYPES = 1
+WITHOUT_RESULTS = 2
+
+
+def feature_fields(features: Features, version: int) -> Mapping[str, Any]:
+    """What ApiVersions says of features; those of minimum 0 are shown since v4, those of level 0 are not finalised."""
+    return {
+        "supported_features": [
+            {"name": name, "min_version": one.lowest, "max_version": one.highest}
+            for name, one in FEATURES.items()
+            if one.lowest > 0 or version >= SHOWS_MINIMUM_0
+        ],
+        "finalized_features_epoch": features.epoch,
+        "finalized_features": [
+            {"name": name, "max_version_level": level, "min_version_level": level}
+            for name, level in features.levels.items()
+            if level > 0
+        ],
+    }
+
+
+async def update_features(exchange: Exchange) -> Mapping[str, Any]:
+    """UpdateFeatures v0–v2 (KIP-584): types of updates and dry runs since v1, all or nothing."""
+    request, configs = exchange.request, exchange.cluster.configs
+    updates = [
+        FeatureUpdate(name=one.feature, level=one.max_version_level, type=_type(one, exchange.version))
+        for one in request.feature_updates
+    ]
+    error, message = ErrorCode.NONE, None
+    try:
+        levels = configs.features.check(updates)
+        if not (exchange.version >= WITH_TYPES and request.validate_only):
+            configs.set_levels(levels)
+    except RequestRefused as refused:
+        error, message = refused.code, refused.message
+    return {
+        "error_code": error,
+        "error_message": message,
+        "results": [
+            {"feature": each.name, "error_code": ErrorCode.NONE, "error_message": "NONE"}
+            for each in (updates if not error and exchange.version < WITHOUT_RESULTS else ())
+        ],
+    }
+
+
+def _type(one: Any, version: int) -> int:
+    if version >= WITH_TYPES:
+        return int(one.upgrade_type)
+    return UpgradeType.SAFE_DOWNGRADE if one.allow_downgrade else UpgradeType.UPGRADE
