@@ -6,7 +6,7 @@ from graphlib import TopologicalSorter
 
 import grimp
 
-PACKAGES = ("assignors", "wire", "groups", "coordinator", "migration", "pipeline", "cli")
+PACKAGES = ("assignors", "wire", "groups", "coordinator", "migration", "pipeline", "cli", "kohort_testing")
 
 
 def test_no_file_imports_itself_through_others() -> None:

@@ -1,0 +1,270 @@
+"""The broker of a test: `kohort serve` in a process of its own, and what a test asks of it.
+
+The process is asked by lines of JSON on its standard input, and answers on its standard output. It ends when that input
+does, so also when the tests are killed.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from kohort_testing.faults import Faults
+
+HOST = "127.0.0.1"
+QUICK: Mapping[str, Any] = {
+    "group.initial.rebalance.delay.ms": 0,
+    "group.min.session.timeout.ms": 1_000,
+    "group.consumer.min.heartbeat.interval.ms": 100,
+    "group.consumer.heartbeat.interval.ms": 300,
+    "group.consumer.assignment.interval.ms": 0,
+}
+"""Settings with which groups settle quickly; a test's own come on top."""
+PATIENCE_S = 30.0
+PAUSE_S = 0.05
+ENDING_S = 10.0
+
+
+class KohortBrokerError(Exception):
+    """The broker could not be started, or refuses what a test asks for."""
+
+
+class NotInTime(AssertionError):
+    """What a test waits for has not happened."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemberState:
+    """A member of a group, as the coordinator has it. `partitions` are (topic, number), in order."""
+
+    id: str
+    client_id: str
+    instance_id: str | None
+    partitions: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupState:
+    """A group, as the coordinator has it. `type` is classic or consumer; `state` is Kafka's: Stable, Empty, …
+
+    `is_settled`: it is Stable, and every partition of what members subscribe to has one owner.
+    """
+
+    state: str
+    type: str
+    members: tuple[MemberState, ...]
+    is_settled: bool
+
+
+class Visitor:
+    """Another consumer that has joined a group, until it leaves."""
+
+    def __init__(self, ask: Callable[..., Any], number: int) -> None:
+        self._ask = ask
+        self._number: int | None = number
+
+    def leave(self) -> None:
+        """Have it leave the group; nothing happens when it has."""
+        if self._number is not None:
+            self._ask("leave", number=self._number)
+            self._number = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.leave()
+
+
+class KohortBroker:
+    """A broker, or several of one cluster, on loopback and in memory. Use it in a `with` block."""
+
+    def __init__(
+        self,
+        *,
+        brokers: int = 1,
+        topics: Mapping[str, int] | None = None,
+        config: Mapping[str, Any] | None = None,
+    ) -> None:
+        """`topics` are numbers of partitions by name, `config` settings by the names of a broker's.
+
+        :raises KohortBrokerError: with what `kohort serve` says when it does not start
+        """
+        words = ["--listen", f"{HOST}:0"]
+        if brokers != 1:
+            words += ["--brokers", str(brokers)]
+        for name, partitions in (topics or {}).items():
+            words += ["--topic", f"{name}:{partitions}"]
+        for name, value in {**QUICK, **(config or {})}.items():
+            words += ["--config", f"{name}={_text(value)}"]
+        self._said = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  (closed by close)
+        # -P: a folder of the project that is called like a package of Kohort is not to be found in its place.
+        # A session of its own: Ctrl-C ends the tests, and they end the broker.
+        self._process = subprocess.Popen(  # noqa: S603
+            [sys.executable, "-P", "-m", "kohort_testing.child", "serve", *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            text=True,
+            encoding="utf-8",
+            start_new_session=True,
+        )
+        listening = self._read()
+        if not listening.startswith("Listening on "):
+            self.close()
+            raise KohortBrokerError(f"kohort serve does not start: {self.said}")
+        self.bootstrap_servers = listening.removeprefix("Listening on ").replace(" ", "").strip()
+        """HOST:PORT, with commas between several."""
+        self.fault = Faults(self._ask)
+
+    def create_topic(self, name: str, partitions: int = 1) -> None:
+        """Create a topic. :raises KohortBrokerError: it exists already"""
+        self.fault.create(name, partitions)
+
+    def produce(
+        self, topic: str, *values: str | bytes, key: str | bytes | None = None, partition: int | None = None
+    ) -> None:
+        """Write records, and wait until the broker has them."""
+        texts = [_latin(value) for value in values]
+        self._ask("produce", topic=topic, values=texts, key=key and _latin(key), partition=partition)
+
+    def group(self, group: str) -> GroupState:
+        """A group as it is now; one that does not exist is Dead and has no members."""
+        found = self._ask("group", group=group)
+        members = tuple(
+            MemberState(
+                **{**member, "partitions": tuple((topic, number) for topic, number in member["partitions"])}
+            )
+            for member in found.pop("members")
+        )
+        return GroupState(**found, members=members)
+
+    def committed(self, group: str) -> dict[tuple[str, int], int]:
+        """The committed offsets of a group, by (topic, partition)."""
+        return {(topic, number): offset for topic, number, offset in self._ask("committed", group=group)}
+
+    def rebalance(self, group: str) -> Visitor:
+        """Have another consumer join a group, like its members; it leaves at the end of the block.
+
+        It has their protocol, assignor and topics, and commits nothing. The call does not wait: the members rebalance
+        as soon as they heartbeat and are polled.
+        :raises KohortBrokerError: the group has no members to be like
+        """
+        return Visitor(self._ask, self._ask("join", group=group))
+
+    def wait_until(
+        self,
+        condition: Callable[[], Any],
+        *,
+        timeout: float = PATIENCE_S,
+        polling: Callable[[], Any] | None = None,
+    ) -> None:
+        """Wait until a condition is true. `polling` is called meanwhile: what polls your consumers, if no thread does.
+
+        :raises NotInTime: after `timeout` seconds
+        """
+        self._wait(condition, timeout, polling, lambda: "the condition has not come true")
+
+    def wait_until_stable(
+        self,
+        group: str,
+        *,
+        members: int | None = None,
+        timeout: float = PATIENCE_S,
+        polling: Callable[[], Any] | None = None,
+    ) -> GroupState:
+        """Wait until a group is settled, and has so many members; the group.
+
+        A member may still be about to call its listener: `wait_until` its own view says what you want to know.
+        :raises NotInTime: after `timeout` seconds, with the group as it is then
+        """
+
+        def is_settled() -> bool:
+            found = self.group(group)
+            return found.is_settled and members in (None, len(found.members))
+
+        self._wait(is_settled, timeout, polling, lambda: f"group {group} is not settled: {self.group(group)}")
+        return self.group(group)
+
+    @property
+    def said(self) -> str:
+        """What the broker has printed for people so far."""
+        self._said.seek(0)
+        return self._said.read()
+
+    def close(self) -> None:
+        """End the broker."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            self._process.wait(ENDING_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+        self._said.close()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+    def _wait(
+        self,
+        condition: Callable[[], Any],
+        timeout: float,
+        polling: Callable[[], Any] | None,
+        why: Callable[[], str],
+    ) -> None:
+        end = time.monotonic() + timeout
+        while not condition():
+            if time.monotonic() > end:
+                raise NotInTime(f"{why()}, after {timeout:g} s")
+            if polling is None:
+                time.sleep(PAUSE_S)
+            else:
+                polling()
+
+    def _ask(self, do: str, **what: Any) -> Any:
+        """What the process answers. :raises KohortBrokerError: it refuses, or has ended"""
+        if self._process.stdin is None:
+            raise RuntimeError("the process has a standard input")
+        request = json.dumps({"do": do, "bootstrap": self.bootstrap_servers, **what})
+        try:
+            self._process.stdin.write(request + "\n")
+            self._process.stdin.flush()
+            answer = self._read()
+        except (OSError, ValueError):
+            answer = ""
+        if not answer:
+            raise KohortBrokerError(f"the broker has ended: {self.said}")
+        found = json.loads(answer)
+        if "error" in found:
+            raise KohortBrokerError(found["error"])
+        return found["answer"]
+
+    def _read(self) -> str:
+        """A line of its standard output; empty when it has ended."""
+        return "" if self._process.stdout is None else self._process.stdout.readline()
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _latin(value: str | bytes) -> str:
+    """Bytes as JSON carries them."""
+    return (value.encode() if isinstance(value, str) else value).decode("latin-1")

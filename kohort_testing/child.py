@@ -1,0 +1,255 @@
+"""The process of a test's broker: `kohort serve` as on the command line, and beside it what the test asks for.
+
+    python -m kohort_testing.child serve --listen 127.0.0.1:0 …
+
+Each line of standard input asks for one thing, and is answered by a line of standard output, in JSON. At the end of the
+input the server stops.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from cli.app import main as kohort
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer
+
+    from cli.sources.live import LiveSource
+    from groups.model import Group
+
+TIMEOUT_MS = 30_000
+POLL_S = 0.1
+ANY_PARTITION = -1
+"""librdkafka's: the partitioner chooses."""
+
+
+class Refused(Exception):
+    """What a test asks for cannot be done."""
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    threading.Thread(target=_control, name="control", daemon=True).start()
+    kohort()
+
+
+def _control() -> None:
+    tests = Tests()
+    for line in sys.stdin:
+        request = json.loads(line)
+        do, bootstrap = request.pop("do"), request.pop("bootstrap")
+        try:
+            answer = {"answer": ACTIONS[do](tests.of(bootstrap), **request)}
+        except Exception as error:  # whatever it is, the test is to be told
+            answer = {"error": str(error) or type(error).__name__}
+        print(json.dumps(answer), flush=True)
+    tests.end()
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+class Tests:
+    """What tests use: clients of the server, which meet none of its faults, and consumers that visit groups."""
+
+    source: LiveSource
+
+    def __init__(self) -> None:
+        self.bootstrap = ""
+        self.visitors: list[Visit] = []
+
+    def of(self, bootstrap: str) -> Tests:
+        """The same, connected."""
+        if not self.bootstrap:
+            from cli.sources.live import LiveSource
+            from wire.client.security import ConnectionSettings
+            from wire.messages.schemas.faults import FAULT_CLIENT
+
+            self.bootstrap = bootstrap
+            servers = tuple(bootstrap.split(","))
+            self.source = LiveSource(
+                ConnectionSettings(
+                    bootstrap_servers=servers, client_id=FAULT_CLIENT, api_timeout_ms=TIMEOUT_MS
+                )
+            )
+        return self
+
+    def asked(self, **request: Any) -> Any:
+        """The answer of the server to a KohortFault."""
+        from wire.client.faults import ask_for_fault
+
+        if self.source.client is None:
+            raise RuntimeError("a plain connection needs no other client")
+        return ask_for_fault(self.source.client, TIMEOUT_MS, **request)
+
+    def described(self, group: str, *, offsets: bool = False) -> Group | None:
+        """A group; None: there is none."""
+        found = self.source.describe([group], offsets=offsets).items
+        return found[0] if found else None
+
+    def end(self) -> None:
+        for visit in self.visitors:
+            visit.ends.set()
+
+
+def fault(tests: Tests, event: Mapping[str, Any]) -> int:
+    """The id of the rule, -1 for what happens at once."""
+    from wire.messages.schemas.faults import DO
+
+    return int(tests.asked(operation=DO, event=json.dumps(event)).rule)
+
+
+def clear(tests: Tests, ids: list[int]) -> None:
+    from wire.messages.schemas.faults import CLEAR
+
+    tests.asked(operation=CLEAR, rules=ids or None)
+
+
+def produce(tests: Tests, topic: str, values: list[str], key: str | None, partition: int | None) -> None:
+    from confluent_kafka import KafkaError, Message, Producer
+
+    failed: list[str] = []
+
+    def written(error: KafkaError | None, _: Message) -> None:
+        if error is not None:
+            failed.append(str(error))
+
+    producer = Producer({"bootstrap.servers": tests.bootstrap, "client.id": _client(), "linger.ms": 0})
+    raw_key = None if key is None else key.encode("latin-1")
+    where = ANY_PARTITION if partition is None else partition
+    for value in values:
+        producer.produce(topic, value.encode("latin-1"), raw_key, where, on_delivery=written)
+    if producer.flush(TIMEOUT_MS / 1000):
+        failed.append("the broker does not answer")
+    if failed:
+        raise Refused(f"{topic}: {failed[0]}")
+
+
+def group(tests: Tests, group: str) -> dict[str, Any]:
+    found = tests.described(group)
+    if found is None:
+        return {"state": "Dead", "type": "", "members": [], "is_settled": False}
+    members = [
+        {
+            "id": member.id,
+            "client_id": member.client.id or "",
+            "instance_id": member.instance,
+            "partitions": [
+                (topic, number)
+                for topic, numbers in sorted((member.owned or {}).items())
+                for number in numbers
+            ],
+        }
+        for member in found.members
+    ]
+    return {
+        "state": found.state.value,
+        "type": found.type.value,
+        "members": members,
+        "is_settled": found.state.value == "Stable" and _is_whole(tests, found),
+    }
+
+
+def _is_whole(tests: Tests, group: Group) -> bool:
+    """Whether all partitions of the topics that members name have one owner: not between two cooperative rebalances."""
+    named = {topic for member in group.members if member.subscription for topic in member.subscription.topics}
+    sizes = {topic.name: topic.partitions for topic in tests.source.topics(named, end_offsets=False).items}
+    owned = [
+        (topic, number)
+        for member in group.members
+        for topic, numbers in (member.owned or {}).items()
+        for number in numbers
+    ]
+    wanted = {(topic, number) for topic, size in sizes.items() for number in range(size)}
+    return len(owned) == len(set(owned)) and wanted <= set(owned)
+
+
+def committed(tests: Tests, group: str) -> list[tuple[str, int, int]]:
+    found = tests.described(group, offsets=True)
+    return [
+        (topic, number, each.offset)
+        for topic, offsets in ((found.offsets if found else None) or {}).items()
+        for number, each in offsets.items()
+        if each.offset is not None
+    ]
+
+
+def join(tests: Tests, group: str) -> int:
+    """The number of the visit."""
+    found = tests.described(group)
+    if found is None or not found.members:
+        raise Refused(f"group {group} has no members that another one could be like")
+    tests.visitors.append(Visit(tests.bootstrap, found))
+    return len(tests.visitors) - 1
+
+
+def leave(tests: Tests, number: int) -> None:
+    tests.visitors[number].end()
+
+
+class Visit:
+    """A consumer in a group, polled by a thread."""
+
+    def __init__(self, bootstrap: str, group: Group) -> None:
+        from confluent_kafka import Consumer
+
+        config: dict[str, Any] = {
+            "bootstrap.servers": bootstrap,
+            "client.id": _client(),
+            "group.id": group.id,
+            "enable.auto.commit": False,
+            "auto.offset.reset": "earliest",
+        }
+        if group.type.value == "consumer":
+            config["group.protocol"] = "consumer"
+        else:
+            config |= {
+                "partition.assignment.strategy": group.protocol or "range",
+                "heartbeat.interval.ms": 300,
+            }
+        self.ends = threading.Event()
+        self._consumer: Consumer = Consumer(config)
+        self._consumer.subscribe(_subscription(group))
+        self._thread = threading.Thread(target=self._poll, name="visit", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Leave the group."""
+        self.ends.set()
+        self._thread.join()
+
+    def _poll(self) -> None:
+        while not self.ends.is_set():
+            self._consumer.poll(POLL_S)
+        self._consumer.close()
+
+
+def _subscription(group: Group) -> list[str]:
+    """The topics that members name, and their regexes as librdkafka has them."""
+    wanted: set[str] = set()
+    for member in group.members:
+        if member.subscription is not None:
+            wanted.update(member.subscription.topics)
+            if member.subscription.regex:
+                wanted.add("^" + member.subscription.regex.removeprefix("^"))
+    return sorted(wanted)
+
+
+def _client() -> str:
+    """The client id of who meets no faults."""
+    from wire.messages.schemas.faults import FAULT_CLIENT
+
+    return FAULT_CLIENT
+
+
+ACTIONS: Mapping[str, Callable[..., Any]] = {
+    each.__name__: each for each in (fault, clear, produce, group, committed, join, leave)
+}
+
+if __name__ == "__main__":
+    main()

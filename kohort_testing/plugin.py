@@ -1,0 +1,51 @@
+"""The plugin of pytest: `kohort_broker`, `kohort_session_broker`, and the marker with their options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from kohort_testing.broker import KohortBroker
+
+MARKER = "kohort_broker"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known."""
+    config.addinivalue_line(
+        "markers",
+        f"{MARKER}(*, brokers=1, topics={{}}, config={{}}): what the kohort_broker of a test is started with: "
+        "partitions by topic, and settings by the names of a broker's.",
+    )
+
+
+@pytest.fixture
+def kohort_broker(request: pytest.FixtureRequest) -> Iterator[KohortBroker]:
+    """A broker of this test alone, in memory, with any free port."""
+    marker = request.node.get_closest_marker(MARKER)
+    with KohortBroker(**_options({} if marker is None else marker.kwargs)) as broker:
+        yield broker
+
+
+@pytest.fixture(scope="session")
+def kohort_session_options() -> Mapping[str, Any]:
+    """The options of `kohort_session_broker`: override it in a conftest.py."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def kohort_session_broker(kohort_session_options: Mapping[str, Any]) -> Iterator[KohortBroker]:
+    """A broker for all tests: give each its own topics and groups, and clear its faults."""
+    with KohortBroker(**_options(kohort_session_options)) as broker:
+        yield broker
+
+
+def _options(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    unknown = given.keys() - {"brokers", "topics", "config"}
+    if unknown:
+        raise pytest.UsageError(
+            f"kohort_broker has no option {', '.join(sorted(unknown))}; there are brokers, topics and config"
+        )
+    return given

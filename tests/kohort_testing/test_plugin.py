@@ -1,0 +1,154 @@
+"""The pytest plugin, as another project has it: what the documentation shows runs as it is."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tests.docs.pages import DOCS, ROOT, blocks
+
+TIMEOUT_S = 240
+LOADED_S = 0.1
+"""What the plugin may add to the start of pytest."""
+SERVICE = '''
+from confluent_kafka import Consumer
+
+
+class OrderService:
+    """One whose listener is right, or one that closes everything with every rebalance."""
+
+    def __init__(self, bootstrap_servers):
+        self.open, self.closed = set(), 0
+        self.consumer = Consumer({
+            "bootstrap.servers": bootstrap_servers,
+            "group.id": "order-service",
+            "partition.assignment.strategy": "STRATEGY",
+            "heartbeat.interval.ms": 300,
+        })
+        self.consumer.subscribe(["orders"], on_assign=self.assigned, on_revoke=self.revoked)
+
+    def poll(self):
+        self.consumer.poll(0.1)
+
+    def assigned(self, consumer, partitions):
+        self.open |= {partition.partition for partition in partitions}
+
+    def revoked(self, consumer, partitions):
+        self.open -= {partition.partition for partition in partitions}
+        self.closed += len(partitions)
+'''
+
+
+def run_pytest(project: Path, *words: str) -> tuple[int, str]:
+    """In a process of its own, with no other plugin: the status and what it prints."""
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST")},
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTHONPATH": str(ROOT),  # an installation that is older than the package does not know it
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "kohort_testing.plugin", "-p", "no:cacheprovider", *words],
+        cwd=project, env=environment, text=True, capture_output=True, check=False, timeout=TIMEOUT_S,
+    )  # fmt: skip
+    return done.returncode, done.stdout + done.stderr
+
+
+def readme_test() -> str:
+    (test,) = (each.text for each in blocks(ROOT / "README.md", "python") if "# test_orders.py" in each.text)
+    return test
+
+
+def test_the_test_of_the_readme_passes_and_finds_an_eager_service(tmp_path: Path) -> None:
+    def tried(strategy: str) -> tuple[int, str]:
+        project = tmp_path / strategy
+        project.mkdir()
+        (project / "test_orders.py").write_text(readme_test())
+        (project / "orders.py").write_text(SERVICE.replace("STRATEGY", strategy))
+        return run_pytest(project)
+
+    with ThreadPoolExecutor() as side_by_side:
+        (good, _), (bad, said) = side_by_side.map(tried, ["cooperative-sticky", "range"])
+    assert (good, bad) == (0, 1), said
+    assert "assert 6 == 3" in said
+
+
+def test_the_readme_needs_five_lines() -> None:
+    body = readme_test().partition("(kohort_broker):\n")[2]
+    assert len(body.strip().splitlines()) == 5
+
+
+def test_the_tests_of_the_page_pass(tmp_path: Path) -> None:
+    (test,) = (each.text for each in blocks(DOCS / "testing.md", "python") if "# test_orders.py" in each.text)
+    (tmp_path / "test_orders.py").write_text(test)
+    status, said = run_pytest(tmp_path, "-x")
+    assert status == 0, said
+    assert "3 passed" in said
+
+
+USES = """
+import pytest
+
+
+@pytest.fixture(scope="session")
+def kohort_session_options():
+    return {"topics": {"shared": 2}}
+
+
+@pytest.mark.kohort_broker(topics={"orders": 3}, config={"group.max.size": 7})
+def test_options(kohort_broker, kohort_session_broker):
+    from confluent_kafka.admin import AdminClient
+
+    own = AdminClient({"bootstrap.servers": kohort_broker.bootstrap_servers}).list_topics(timeout=10)
+    shared = AdminClient({"bootstrap.servers": kohort_session_broker.bootstrap_servers}).list_topics(timeout=10)
+    assert len(own.topics["orders"].partitions) == 3
+    assert len(shared.topics["shared"].partitions) == 2
+
+
+@pytest.mark.kohort_broker(config={"group.max.size": "many"})
+def test_bad_config(kohort_broker):
+    pass
+
+
+@pytest.mark.kohort_broker(topic={"orders": 3})
+def test_bad_option(kohort_broker):
+    pass
+"""
+
+
+def test_options_come_from_the_marker_and_a_fixture(tmp_path: Path) -> None:
+    (tmp_path / "test_uses.py").write_text(USES)
+    (tmp_path / "cli").mkdir()  # a package of the project that is called like one of Kohort's
+    (tmp_path / "cli" / "__init__.py").write_text("raise RuntimeError('not this one')")
+    status, said = run_pytest(tmp_path, "--strict-markers")
+    assert status == 1, said
+    assert "1 passed, 2 errors" in said
+    assert "kohort serve does not start: kohort: group.max.size" in said
+    assert "kohort_broker has no option topic; there are brokers, topics and config" in said
+
+
+def test_pytest_loads_nothing_of_kohort_but_the_plugin(tmp_path: Path) -> None:
+    (tmp_path / "test_none.py").write_text(
+        "import sys\n\n\ndef test_none():\n"
+        "    names = ('cli', 'wire', 'groups', 'coordinator', 'confluent_kafka', 'asyncio', 'typer', 'numpy')\n"
+        "    assert [name for name in names if name in sys.modules] == []\n"
+    )
+    status, said = run_pytest(tmp_path)
+    assert status == 0, said
+    spent = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", "import pytest, kohort_testing.plugin"],
+        cwd=ROOT, text=True, capture_output=True, check=True,
+    ).stderr  # fmt: skip
+    found = re.search(r"\|\s+(\d+) \| +kohort_testing\.plugin$", spent, re.MULTILINE)
+    assert found is not None
+    assert int(found[1]) / 1e6 < LOADED_S
+
+
+def test_the_entry_point_is_the_plugin() -> None:
+    assert (
+        '[project.entry-points.pytest11]\nkohort = "kohort_testing.plugin"'
+        in (ROOT / "pyproject.toml").read_text()
+    )
