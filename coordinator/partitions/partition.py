@@ -6,7 +6,7 @@ the high watermark or, to read committed records, the last stable offset. Who wa
 called when there may be more to read, or when the partition is gone.
 
 The producers' state is in `producers`: a numbered batch is judged before it gets an offset, and shown when it is in
-the log. The marker of a transaction's end is no client's: who appends it calls `_append` and `notify` likewise.
+the log.
 
 Source: Partition, UnifiedLog.
 """
@@ -20,11 +20,13 @@ from uuid import UUID
 from coordinator.errors import RequestRefused
 from coordinator.partitions.leader_epochs import UNDEFINED, LeaderEpochs
 from coordinator.partitions.log import Log, ReadBatches
-from coordinator.partitions.producers import Producers
+from coordinator.partitions.producers import EndOfTransaction, Producers
 from coordinator.partitions.settings import RecordSettings
 from coordinator.partitions.validation import accept, stamp
 from wire.errors import ErrorCode
 from wire.log.batch_header import NO_PRODUCER_ID, NO_TIMESTAMP, Batch, batch_at
+from wire.log.batch_writer import encode_batch
+from wire.log.control_records import ControlType, end_of_transaction
 from wire.log.indexes import AbortedTransaction
 from wire.log.log_records import each_record
 
@@ -144,7 +146,7 @@ class Partition:
         is_numbered = header.producer_id != NO_PRODUCER_ID
         known = self.producers.check(header) if is_numbered else None
         if known is not None:
-            return Appended(base_offset=known.first_offset, append_time_ms=-1)
+            return Appended(base_offset=known.first_offset, append_time_ms=known.timestamp)
         appended = self._append(batch, settings)
         if is_numbered:
             self.producers.append(appended)
@@ -152,6 +154,26 @@ class Partition:
         return Appended(
             base_offset=appended.base_offset, append_time_ms=now_ms if settings.log_append_time else -1
         )
+
+    def end_transaction(self, end: EndOfTransaction, now_ms: int) -> None:
+        """Append the marker that ends a producer's transaction, also where it has written nothing here.
+
+        :raises RequestRefused: a newer producer has been here :raises OSError: it is not in the log
+        """
+        self.producers.check_end(end)
+        kind = ControlType.COMMIT if end.committed else ControlType.ABORT
+        marker = encode_batch(
+            [end_of_transaction(kind, end.coordinator_epoch)],
+            base_offset=0,
+            timestamp=now_ms,
+            producer_id=end.producer_id,
+            producer_epoch=end.producer_epoch,
+            transactional=True,
+            control=True,
+        )
+        appended = self._append(bytearray(marker), self._settings())
+        self.producers.end(end, appended.base_offset, now_ms)
+        self.notify()
 
     def _append(self, batch: bytearray, settings: RecordSettings) -> Batch:
         stamp(batch, self._log.end_offset, self.leader_epoch)
@@ -231,7 +253,7 @@ class Partition:
         if not 0 <= wanted <= self.high_watermark:
             raise RequestRefused(ErrorCode.OFFSET_OUT_OF_RANGE)
         self._log.begin_at(wanted)
-        self._epochs.forget_before(self.log_start_offset)
+        self._forget_before_start()
         return self.log_start_offset
 
     def expire(self, now_ms: int) -> None:
@@ -239,7 +261,12 @@ class Partition:
         settings = self._settings()
         if settings.cleanup_deletes:
             self._log.expire(settings, now_ms)
-            self._epochs.forget_before(self.log_start_offset)
+            self._forget_before_start()
+        self.producers.expire(now_ms, settings.producer_expiration_ms)
+
+    def _forget_before_start(self) -> None:
+        self._epochs.forget_before(self.log_start_offset)
+        self.producers.forget_below(self.log_start_offset)
 
     def close(self) -> None:
         """The partition is gone."""

@@ -35,6 +35,7 @@ from wire.log.batch_header import (
     TRANSACTIONAL,
     Batch,
     Batches,
+    ProducerIdentity,
 )
 from wire.log.control_records import ControlType, MalformedControlRecord, coordinator_epoch, ending
 from wire.log.indexes import AbortedTransaction
@@ -112,10 +113,7 @@ class Producers:
         _check_epoch(producer, batch.producer_epoch)
         _check_sequence(producer, batch)
         if producer.transaction_from is not None and not batch.is_transactional:
-            raise RequestRefused(
-                ErrorCode.INVALID_TXN_STATE,
-                f"Expected a transactional write of producer {batch.producer_id}.",
-            )
+            raise RequestRefused(ErrorCode.INVALID_TXN_STATE)
         return None
 
     def append(self, batch: Batch) -> None:
@@ -173,9 +171,10 @@ class Producers:
             elif (end := _end_of(batch, batches.data)) is not None:
                 self.end(end, batch.base_offset, batch.max_timestamp)
 
-    def is_open(self, producer_id: int) -> bool:
+    def is_open(self, producer: ProducerIdentity) -> bool:
         """Whether the producer has a transaction open here."""
-        return producer_id in self._open
+        known = self._by_id.get(producer.id)
+        return known is not None and known.epoch == producer.epoch and known.transaction_from is not None
 
     def last_stable_offset(self, end: int) -> int:
         """The offset below which every transaction has ended, where the log ends at `end`."""
@@ -203,10 +202,7 @@ class Producers:
 
 def _check_epoch(producer: Producer, epoch: int) -> None:
     if epoch < producer.epoch:
-        raise RequestRefused(
-            ErrorCode.INVALID_PRODUCER_EPOCH,
-            f"The producer's epoch {epoch} is smaller than the last seen epoch {producer.epoch}.",
-        )
+        raise RequestRefused(ErrorCode.INVALID_PRODUCER_EPOCH)
 
 
 def _check_sequence(producer: Producer, batch: Batch) -> None:
@@ -214,11 +210,7 @@ def _check_sequence(producer: Producer, batch: Batch) -> None:
     if batch.producer_epoch == producer.epoch:
         expected = (producer.last_sequence + 1) & 0x7FFFFFFF
     if batch.base_sequence != expected:
-        raise RequestRefused(
-            ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
-            f"Out of order sequence number for producer {batch.producer_id}: {batch.base_sequence} "
-            f"(incoming seq. number), {producer.last_sequence} (current end sequence number)",
-        )
+        raise RequestRefused(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER)
 
 
 def _telling(batches: Batches) -> list[int]:

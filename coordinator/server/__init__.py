@@ -1,8 +1,8 @@
 """The embedded coordinator on the wire: real Kafka clients connect to it.
 
     cluster = Cluster(BrokerSettings(...), Config(...))      brokers, topics, settings, and the engine
-    listener = await Listener.open(cluster, broker, host, port)      for each of the brokers
     cluster.start()
+    listener = await Listener.open(cluster, broker, host, port)      for each of the brokers
     ...
     await listener.close()
     await cluster.close()

@@ -5,11 +5,22 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Protocol
 
 from coordinator.partitions.fetch_sessions import FetchSessions
 
 
-@dataclass(slots=True, kw_only=True)
+class Endpoint(Protocol):
+    """Where a broker can be reached: what listens for it."""
+
+    async def close(self) -> None:
+        """Stop listening, and close every connection."""
+
+    async def listen(self) -> None:
+        """Listen again, where it did before. :raises OSError:"""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
 class Broker:
     """`host` and `port` are what clients are told to connect to; they are known once it listens."""
 
@@ -17,6 +28,7 @@ class Broker:
     rack: str | None = None
     host: str = ""
     port: int = 0
+    endpoint: Endpoint | None = None
     fetch_sessions: FetchSessions = field(
         default_factory=lambda: FetchSessions(partial(random.randrange, 1, 1 << 31))
     )

@@ -13,13 +13,14 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from functools import partial
 from itertools import count
 from typing import Any, cast
 from uuid import uuid4
 from weakref import WeakSet
 
-from coordinator.configs.features import GROUP_VERSION
+from coordinator.configs.features import GROUP_VERSION, TRANSACTION_VERSION
 from coordinator.configs.groups import check_others, of_consumer_groups
 from coordinator.configs.kept import KeptConfigs
 from coordinator.configs.topics import TopicConfigs
@@ -31,6 +32,7 @@ from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.errors import InvalidSetting, RequestRefused
 from coordinator.partitions.partitions import Partitions
+from coordinator.partitions.producers import EndOfTransaction
 from coordinator.server.broker import Broker
 from coordinator.server.caller import Caller, Session
 from coordinator.server.compactor import Compactor
@@ -39,12 +41,17 @@ from coordinator.server.faults.rules import Rules
 from coordinator.server.journal import Journal
 from coordinator.server.placement import Placement
 from coordinator.server.security.security import Security
-from coordinator.server.settings import BrokerSettings
+from coordinator.server.settings import BrokerSettings, transaction_settings
 from coordinator.server.topics import Topics
+from coordinator.server.transactions import Transactions
 from coordinator.store.data_directory import DataDirectory, Recovered
 from coordinator.store.directory_files import Configured
+from coordinator.store.log import SegmentLimits
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from coordinator.store.records import encode_record
+from coordinator.transactions.coordinator import TransactionCoordinator
+from coordinator.transactions.log import TransactionsLog
+from coordinator.transactions.transaction import Transaction, TransactionState, TransactionVersion
 from wire.errors import ErrorCode
 from wire.log.errors import StorageFailed, Unusable
 from wire.messages.layout import NO_UUID
@@ -115,6 +122,19 @@ class Cluster:
         self.partitions = Partitions(self.topics.image, self.topic_configs.of)
         # Larger than any that a former process has given away.
         self.producer_ids = count(self.now_ms() * 1000)
+        self._transactions_log = None if data is None else _transactions_log(data, settings)
+        self.transactions = Transactions(
+            TransactionCoordinator(
+                transaction_settings(settings),
+                partial(next, self.producer_ids),
+                () if self._transactions_log is None else self._transactions_log.recovered.values(),
+                lambda: TransactionVersion(self.configs.features.levels[TRANSACTION_VERSION]),
+            ),
+            self._transactions_log,
+            keep=self._keep,
+            write_markers=self._write_markers,
+            now_ms=self.now_ms,
+        )
 
     @property
     def present(self) -> list[Broker]:
@@ -163,17 +183,41 @@ class Cluster:
         if not 0 <= partition < self.coordinators.partitions:
             why = f"{OFFSETS_TOPIC} has the partitions 0 to {self.coordinators.partitions - 1}."
             raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, why)
-        if to_broker not in self.placement.present:
-            raise RequestRefused(ErrorCode.BROKER_NOT_AVAILABLE, f"There is no broker {to_broker} now.")
+        self._present(to_broker)
         self.placement.move(OFFSETS_TOPIC, partition, to_broker)
         self._leaders_changed([(OFFSETS_TOPIC, partition)], loading_ms)
+
+    async def lose_broker(self, node_id: int, loading_ms: int = 0) -> None:
+        """A broker is gone: its connections end, others lead its partitions and coordinate its groups.
+
+        `loading_ms` as in `move_coordinator`. Not to be awaited by a request that came over one of these connections.
+        :raises RequestRefused: there is no such broker now
+        """
+        broker = self._present(node_id)
+        if broker.endpoint is not None:
+            await broker.endpoint.close()
+        self._leaders_changed(self.placement.leave(node_id, self._partition_counts()), loading_ms)
+
+    async def restore_broker(self, node_id: int, loading_ms: int = 0) -> None:
+        """A lost broker is back. It leads what nobody leads in its place, and partitions that have no other replica.
+
+        :raises RequestRefused: it is not away :raises OSError: it cannot listen again
+        """
+        broker = self.brokers.get(node_id)
+        if broker is None or broker in self.present:
+            raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Broker {node_id} is not away.")
+        if broker.endpoint is not None:
+            await broker.endpoint.listen()
+        self._leaders_changed(self.placement.come(node_id, self._partition_counts()), loading_ms)
 
     def start(self) -> None:
         """Begin to watch the clock; the event loop must run."""
         if self._data is not None:
-            self._journal = Journal(self._data, self.settings.log_flush_interval_ms, self._fail)
+            logs = () if self._transactions_log is None else (self._transactions_log,)
+            self._journal = Journal(self._data, self.settings.log_flush_interval_ms, self._fail, logs)
             self._compactor = Compactor(self._data, self.settings.log_cleaner_backoff_ms, self.now_ms)
         self._deliver(self._engine.loaded(self.now_ms()))
+        self.transactions.recover()
         if self._engine.topics != self.topics.image:
             self.topics_changed()
 
@@ -182,6 +226,7 @@ class Cluster:
         if self._alarm is not None:
             self._alarm.cancel()
         self.coordinators.close()
+        self.transactions.stop()
         for _, future in self._waiting.values():
             future.cancel()
 
@@ -192,9 +237,16 @@ class Cluster:
             await self._compactor.close()
         if self._journal is not None:
             await self._journal.close()
-        if self._data is not None and self.failure is None:
+        if self._data is None:
+            return
+        if self._transactions_log is not None:
+            if self.failure is None:
+                self._transactions_log.close()
+            else:
+                self._transactions_log.abandon()
+        if self.failure is None:
             self._data.close()
-        elif self._data is not None:
+        else:
             self._data.abandon()
 
     def now_ms(self) -> int:
@@ -264,6 +316,15 @@ class Cluster:
             raise RequestRefused(ErrorCode.INVALID_CONFIG, str(error)) from None
         self._engine.check_group_config(group, of_consumer_groups(values))
 
+    def _present(self, node_id: int) -> Broker:
+        if node_id not in self.placement.present:
+            raise RequestRefused(ErrorCode.BROKER_NOT_AVAILABLE, f"There is no broker {node_id} now.")
+        return self.brokers[node_id]
+
+    def _partition_counts(self) -> dict[str, int]:
+        """By topic; with `__consumer_offsets`, whether or not clients see it yet."""
+        return {**self.topics.image.counts, OFFSETS_TOPIC: self.coordinators.partitions}
+
     def _leaders_changed(self, changed: Collection[tuple[str, int]], loading_ms: int) -> None:
         for topic, number in changed:
             known = self.topics.image.topics.get(topic)
@@ -314,9 +375,36 @@ class Cluster:
         if then is not None:
             then()
 
+    def _keep(self, append: Callable[[], object], release: Callable[[], None]) -> None:
+        """Have something written; `release` is called when it is as safe as the policy wants."""
+        if self._journal is None:
+            append()
+            release()
+        elif self.failure is None:
+            self._journal.write(append, release)
+
+    def _write_markers(self, transaction: Transaction) -> None:
+        """Write the end of a transaction to its partitions. :raises StorageFailed:"""
+        producer, now_ms = transaction.producer, self.now_ms()
+        committed = transaction.state is TransactionState.PREPARE_COMMIT
+        offsets = []
+        for topic, number in sorted(transaction.partitions):
+            if topic == OFFSETS_TOPIC:
+                offsets.append(number)
+                continue
+            known = self.topics.image.topics.get(topic)
+            partition = None if known is None else self.partitions.find(known.id, number)
+            if partition is not None:
+                with suppress(RequestRefused):  # a newer producer has been there, and so has its marker
+                    partition.end_transaction(EndOfTransaction(*producer, committed), now_ms)
+        if offsets and self._data is not None:
+            self._data.log.end_transaction(producer, offsets, now_ms, committed=committed)
+        self._engine.end_transaction(producer.id, committed=committed)
+
     def _fail(self, error: Exception) -> None:
         """Refuse what waits and what comes: the engine is ahead of the disk."""
         self.failure = self.failure or error
+        self.transactions.fail()
         for request, future in self._waiting.values():
             if not future.done():
                 future.set_result(request.refused(RequestRefused(ErrorCode.NOT_COORDINATOR)))
@@ -346,6 +434,14 @@ def _racks(settings: BrokerSettings, brokers: int) -> dict[int, str | None]:
     text = settings.broker_rack
     racks = [text] if text is None or brokers == 1 else [each.strip() or None for each in text.split(",")]
     return {settings.node_id + number: racks[number % len(racks)] for number in range(brokers)}
+
+
+def _transactions_log(data: DataDirectory, settings: BrokerSettings) -> TransactionsLog:
+    limits = SegmentLimits(
+        segment_bytes=settings.transaction_state_log_segment_bytes, roll_ms=settings.log_roll_ms
+    )
+    partitions = settings.transaction_state_log_num_partitions
+    return TransactionsLog(data.path, partitions, limits, was_clean=data.was_clean)
 
 
 def _beside(work: Callable[[], object]) -> None:

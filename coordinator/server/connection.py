@@ -65,14 +65,15 @@ def most_connections() -> int:
 
 
 class Connections:
-    """All connections of the server, and what they share. Belongs to the event loop in which it is made."""
+    """All connections of a broker, and what they share. Belongs to the event loop in which it is made."""
 
-    def __init__(self) -> None:
+    def __init__(self, brokers: int = 1) -> None:
+        """`brokers` is how many share what the system allows."""
         self.turns = asyncio.Semaphore(LONG_AT_ONCE)
         # Threads of its own: those of the event loop see to it that records reach the disk.
         self.aside = ThreadPoolExecutor(LONG_AT_ONCE, thread_name_prefix="long")
         self._open: set[ClientConnection] = set()
-        self._most = most_connections()
+        self._most = max(1, most_connections() // brokers)
         self._sweeper = asyncio.get_running_loop().call_later(SWEEP_S, self._sweep)
 
     def add(self, connection: ClientConnection) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
+from uuid import UUID
 
 from coordinator.engine.calls import A, Request
 from coordinator.errors import RequestRefused
@@ -31,10 +32,13 @@ class Exchange:
     version: int
     caller: Caller
 
-    async def ask(self, call: Request[A]) -> A:
-        """Hand a call to the engine and wait for its answer; of a group, if the broker coordinates it."""
+    async def ask(self, call: Request[A], needs: Operation = Operation.READ) -> A:
+        """Hand a call to the engine and wait for its answer.
+
+        Of a group, if that is allowed and the broker coordinates it: `needs` is what is done with the group.
+        """
         group: str | None = getattr(call, "group", None)
-        refusal = ErrorCode.NONE if group is None else self.refusal(group)
+        refusal = ErrorCode.NONE if group is None else self.refusal(group, needs)
         return call.refused(RequestRefused(refusal)) if refusal else await self.cluster.ask(call, self.caller)
 
     async def ask_each(
@@ -42,6 +46,7 @@ class Exchange:
         asked: Iterable[K],
         make: Callable[[tuple[K, ...]], Request[Any]],
         group_of: Callable[[K], str],
+        needs: Operation = Operation.DESCRIBE,
     ) -> Mapping[K, Any]:
         """As `ask`, of several groups at once: `make` gives a call for some of them, whose answer has `groups`.
 
@@ -49,7 +54,7 @@ class Exchange:
         """
         parts: dict[ErrorCode, list[K]] = {}
         for one in dict.fromkeys(asked):
-            parts.setdefault(self.refusal(group_of(one)), []).append(one)
+            parts.setdefault(self.refusal(group_of(one), needs), []).append(one)
         found: dict[K, Any] = {}
         for refusal, some in parts.items():
             call = make(tuple(some))
@@ -61,15 +66,44 @@ class Exchange:
             found.update(zip(some, answer.groups, strict=True))
         return found
 
-    def refusal(self, group: str) -> ErrorCode:
-        """Why the broker does not answer for a group; NONE: it does."""
+    def refusal(self, group: str, needs: Operation) -> ErrorCode:
+        """Why the broker does not do something with a group; NONE: it does."""
+        if not self.allows(needs, ResourceType.GROUP, group):
+            return ErrorCode.GROUP_AUTHORIZATION_FAILED
         return self.cluster.coordinators.refusal(self.broker.node_id, group)
+
+    def coordinates(self, group: str) -> bool:
+        """Whether the broker answers for a group."""
+        return not self.cluster.coordinators.refusal(self.broker.node_id, group)
 
     def allows(self, operation: Operation, resource_type: ResourceType, name: str) -> bool:
         """Whether who sent the request may do it, by the ACLs of the cluster."""
         authorizer = self.cluster.security.authorizer
         return authorizer is None or authorizer.allows(
             self.caller.principal, self.caller.address, operation, resource_type, name
+        )
+
+    @property
+    def has_acls(self) -> bool:
+        """Whether anything may be forbidden."""
+        return self.cluster.security.authorizer is not None
+
+    def topic_name(self, name: str | None, topic_id: UUID | None) -> str | None:
+        """The name of a topic that a request names, or has the id of; None: there is no such id."""
+        if topic_id is None:
+            return name
+        found = self.cluster.topics.image.by_id.get(topic_id)
+        return None if found is None else found.name
+
+    @property
+    def may_describe(self) -> Callable[[str], bool] | None:
+        """Which topics it may describe; None: all."""
+        authorizer = self.cluster.security.authorizer
+        if authorizer is None:
+            return None
+        caller = self.caller
+        return lambda topic: authorizer.allows(
+            caller.principal, caller.address, Operation.DESCRIBE, ResourceType.TOPIC, topic
         )
 
     def operations(self, resource_type: ResourceType, name: str) -> int:

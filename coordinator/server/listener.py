@@ -1,4 +1,4 @@
-"""The listening socket and its clients, until the process is told to end: frames in, answers out.
+"""The listening sockets and their clients, until the process is told to end: frames in, answers out.
 
 serve(cluster, host, port, listening)      from the outside: until SIGTERM or SIGINT
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Self
 
@@ -46,12 +46,13 @@ def serve(
     cluster: Cluster,
     host: str,
     port: int,
-    listening: Callable[[Address], None],
+    listening: Callable[[Sequence[Address]], None],
     advertised: Advertised | None = None,
 ) -> None:
     """Serve clients at `host`:`port` until SIGTERM or SIGINT; `listening` is told where, once it works.
 
-    Clients are told to connect to `advertised`, by default to where it listens.
+    Several brokers listen on ports one after the other; with port 0, each on any free one. Clients are told to
+    connect to `advertised`, by default to where they listen.
 
     :raises CannotListen: :raises StorageLost:
     :raises StorageFailed: :raises DamagedLog: the data directory could not be closed in good order
@@ -74,7 +75,7 @@ async def _serve(
     cluster: Cluster,
     host: str,
     port: int,
-    listening: Callable[[Address], None],
+    listening: Callable[[Sequence[Address]], None],
     advertised: Advertised | None,
 ) -> None:
     told_to_end = asyncio.Event()
@@ -82,27 +83,42 @@ async def _serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, told_to_end.set)
     try:
-        listener = await _open(cluster, cluster.controller, host, port)
         cluster.start()
         try:
-            place = Address(cluster.controller.host, cluster.controller.port)
-            if advertised is not None:
-                cluster.controller.advertise(*advertised)
-            listening(place)
+            listening(await _listen(cluster, host, port, advertised))
             await _first_of(told_to_end, cluster.failed)
             if cluster.failure is not None:
                 await asyncio.sleep(LAST_ANSWERS_S)
         finally:
-            await listener.close()
+            await close_all(cluster)
     finally:
         await cluster.close()
     if cluster.failure is not None:
         raise StorageLost(cluster.failure)
 
 
-async def _open(cluster: Cluster, broker: Broker, host: str, port: int) -> Listener:
+async def _listen(cluster: Cluster, host: str, port: int, advertised: Advertised | None) -> list[Address]:
+    """Have every broker listen; where they do."""
+    places = []
+    for number, broker in enumerate(cluster.brokers.values()):
+        await _open(cluster, broker, host, port and port + number)
+        places.append(Address(broker.host, broker.port))
+        if advertised is not None:
+            name, first = advertised
+            broker.advertise(name, first and first + number)
+    return places
+
+
+async def close_all(cluster: Cluster) -> None:
+    """Have no broker listen any more."""
+    for broker in cluster.brokers.values():
+        if broker.endpoint is not None:
+            await broker.endpoint.close()
+
+
+async def _open(cluster: Cluster, broker: Broker, host: str, port: int) -> None:
     try:
-        return await Listener.open(cluster, broker, host, port)
+        await Listener.open(cluster, broker, host, port)
     except OSError as error:
         raise CannotListen(
             f"{Address(host, port)} cannot be listened on: {error.strerror or error}. "
@@ -123,30 +139,43 @@ async def _first_of(*events: asyncio.Event) -> None:
 class Listener:
     """Where one broker of the cluster listens, until it is closed."""
 
-    def __init__(self, server: asyncio.Server, connections: Connections) -> None:
-        self._server = server
-        self._connections = connections
+    def __init__(self, cluster: Cluster, broker: Broker, host: str, port: int) -> None:
+        self._cluster = cluster
+        self._broker = broker
+        self._host = host
+        self._port = port
+        self._connections: Connections | None = None
+        self._server: asyncio.Server | None = None
 
     @classmethod
     async def open(cls, cluster: Cluster, broker: Broker, host: str, port: int) -> Self:
         """Listen on `host`:`port`, 0 for any free port; `broker.port` says which. :raises OSError:"""
-        connections = Connections()
-        dispatcher = Dispatcher(cluster, broker, connections.aside)
+        listener = cls(cluster, broker, host, port)
+        await listener.listen()
+        broker.host, broker.port, broker.endpoint = host, listener._port, listener
+        return listener
+
+    async def listen(self) -> None:
+        """Listen, after it was closed too. :raises OSError:"""
+        connections = Connections(len(self._cluster.brokers))
+        dispatcher = Dispatcher(self._cluster, self._broker, connections.aside)
         try:
-            server = await asyncio.get_running_loop().create_server(
+            self._server = await asyncio.get_running_loop().create_server(
                 partial(ClientConnection, dispatcher, connections),
-                host,
-                port,
+                self._host,
+                self._port,
                 backlog=BACKLOG,
-                ssl=cluster.security.context,
+                ssl=self._cluster.security.context,
             )
         except OSError:
             await connections.close()
             raise
-        broker.host, broker.port = host, server.sockets[0].getsockname()[1]
-        return cls(server, connections)
+        self._connections = connections
+        self._port = self._server.sockets[0].getsockname()[1]
 
     async def close(self) -> None:
-        """Stop listening, and close every connection."""
-        self._server.close()
-        await self._connections.close()
+        """Stop listening, and close every connection; twice does nothing."""
+        server, connections, self._server, self._connections = self._server, self._connections, None, None
+        if server is not None and connections is not None:
+            server.close()
+            await connections.close()

@@ -23,6 +23,7 @@ from coordinator.server.apis import (
     produce,
     security,
     topics,
+    transactions,
 )
 from coordinator.server.exchange import Exchange
 from wire.errors import ErrorCode
@@ -62,6 +63,15 @@ from wire.messages.schemas.security import (
     SASL_HANDSHAKE,
 )
 from wire.messages.schemas.topics import CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS
+from wire.messages.schemas.transactions import (
+    ADD_OFFSETS_TO_TXN,
+    ADD_PARTITIONS_TO_TXN,
+    DESCRIBE_PRODUCERS,
+    DESCRIBE_TRANSACTIONS,
+    END_TXN,
+    LIST_TRANSACTIONS,
+    TXN_OFFSET_COMMIT,
+)
 
 WITH_SOFTWARE = 3
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
@@ -168,7 +178,14 @@ SERVED: Mapping[int, ServedApi] = {
         _served(CREATE_ACLS, security.create_acls),
         _served(DELETE_ACLS, security.delete_acls, grows=True),
         _served(DELETE_RECORDS, logs.delete_records),
-        _served(INIT_PRODUCER_ID, logs.init_producer_id),
+        _served(INIT_PRODUCER_ID, transactions.init_producer_id),
+        _served(ADD_PARTITIONS_TO_TXN, transactions.add_partitions_to_txn),
+        _served(ADD_OFFSETS_TO_TXN, transactions.add_offsets_to_txn),
+        _served(END_TXN, transactions.end_txn),
+        _served(TXN_OFFSET_COMMIT, transactions.txn_offset_commit),
+        _served(DESCRIBE_PRODUCERS, transactions.describe_producers, grows=True),
+        _served(DESCRIBE_TRANSACTIONS, transactions.describe_transactions, grows=True),
+        _served(LIST_TRANSACTIONS, transactions.list_transactions, grows=True),
         _served(OFFSET_FOR_LEADER_EPOCH, logs.offset_for_leader_epoch),
         _served(DESCRIBE_CONFIGS, configs.describe_configs),
         _served(SASL_AUTHENTICATE, security.sasl_authenticate),

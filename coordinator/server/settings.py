@@ -15,6 +15,7 @@ from coordinator.store.cleaner import CompactionSettings
 from coordinator.store.data_directory import StorageSettings
 from coordinator.store.disk import FsyncPolicy
 from coordinator.store.log import SegmentLimits
+from coordinator.transactions.coordinator import TransactionSettings
 
 MAX_LONG = 2**63 - 1
 
@@ -60,6 +61,13 @@ class BrokerSettings:
     log_cleaner_backoff_ms: int = _integer(15_000, 0, MAX_LONG)
     log_cleaner_min_cleanable_ratio: float = _setting(0.5, _parse_ratio)
     log_cleaner_delete_retention_ms: int = _integer(86_400_000, 0, MAX_LONG)
+    transaction_max_timeout_ms: int = _definition("transaction.max.timeout.ms")
+    transactional_id_expiration_ms: int = _definition("transactional.id.expiration.ms")
+    transaction_abort_timed_out_transaction_cleanup_interval_ms: int = _definition(
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms"
+    )
+    transaction_state_log_num_partitions: int = _definition("transaction.state.log.num.partitions")
+    transaction_state_log_segment_bytes: int = _definition("transaction.state.log.segment.bytes")
     auto_create_topics_enable: bool = _definition("auto.create.topics.enable")
     group_coordinator_rebalance_protocols: tuple[str, ...] = _definition(
         "group.coordinator.rebalance.protocols"
@@ -103,6 +111,13 @@ def _of_synonyms(settings: Mapping[str, str]) -> Mapping[str, str]:
         for synonym, (name, units) in _SYNONYMS.items()
         if synonym in settings
     }
+
+
+def transaction_settings(broker: BrokerSettings) -> TransactionSettings:
+    """What the transaction coordinator of such a broker goes by."""
+    return TransactionSettings(
+        **{each.name: getattr(broker, each.name) for each in fields(TransactionSettings)}
+    )
 
 
 def parse_topics(topics: Mapping[str, str]) -> dict[str, int]:

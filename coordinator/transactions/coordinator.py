@@ -61,13 +61,13 @@ class TransactionCoordinator:
         settings: TransactionSettings,
         new_producer_id: Callable[[], int],
         transactions: Iterable[Transaction] = (),
-        version: TransactionVersion = Version.TV_2,
+        version: Callable[[], TransactionVersion] = lambda: Version.TV_2,
     ) -> None:
         """`new_producer_id` gives one that nobody has had; `transactions` are those of the log.
 
-        `version`: the finalised level of `transaction.version`.
+        `version` gives the finalised level of `transaction.version`.
         """
-        self.version = version
+        self._version = version
         self._settings = settings
         self._new_producer_id = new_producer_id
         self._transactions = {each.transactional_id: each for each in transactions}
@@ -217,11 +217,7 @@ class TransactionCoordinator:
 
     def _abort(self, transaction: Transaction, now_ms: int) -> Transaction:
         """End a transaction against its producer's will, which is fenced."""
-        return self._change(
-            transaction.fenced().prepared(
-                committed=False, version=self.version, next_id=NO_PRODUCER_ID, now_ms=now_ms
-            )
-        )
+        return self._change(transaction.fenced(self._version(), now_ms))
 
     def _change(self, transaction: Transaction) -> Transaction:
         self._transactions[transaction.transactional_id] = transaction

@@ -76,10 +76,17 @@ class Transaction:
         """The highest epoch is never given to a client, so that every one can be fenced."""
         return self.producer.epoch < MAX_EPOCH - 1
 
-    def fenced(self) -> Transaction:
-        """With an epoch that no client has, so that the one it has is refused."""
-        epoch = min(self.producer.epoch + 1, MAX_EPOCH)
-        return replace(self, producer=self.producer._replace(epoch=epoch), last_epoch=NO_PRODUCER_EPOCH)
+    def fenced(self, version: TransactionVersion, now_ms: int) -> Transaction:
+        """With an abort decided, and an epoch that no client has, so that the one it has is refused."""
+        return replace(
+            self,
+            state=TransactionState.PREPARE_ABORT,
+            producer=self.producer._replace(epoch=min(self.producer.epoch + 1, MAX_EPOCH)),
+            previous_id=self.producer.id,
+            last_epoch=NO_PRODUCER_EPOCH,
+            updated_ms=now_ms,
+            version=version,
+        )
 
     def reset(self, producer: ProducerIdentity, last_epoch: int, timeout_ms: int, now_ms: int) -> Transaction:
         """For a producer that begins, or begins again."""

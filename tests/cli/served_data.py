@@ -41,7 +41,10 @@ class Served:
         listening = self._process.stdout.readline()
         if not listening.startswith("Listening on "):
             raise AssertionError(f"it does not listen: {self.wait()}, {self.stderr}")
-        self.port = int(listening.rpartition(":")[2])
+        self.bootstrap = listening.removeprefix("Listening on ").strip()
+        self.ports = [int(place.rpartition(":")[2]) for place in self.bootstrap.split(",")]
+        """Of all brokers."""
+        self.port = self.ports[0]
 
     def kill(self) -> None:
         """SIGKILL, unless it has ended."""

@@ -16,18 +16,24 @@ if TYPE_CHECKING:
     from coordinator.server.security.security import Security
     from coordinator.store.data_directory import Recovered
 
+PORTS = 1 << 16
 DEFAULT_FSYNC = FsyncPolicy.ALWAYS
 
 
-def listen_address(text: str) -> ListenAddress:
-    """Where to listen. UsageError says what is wrong."""
+def listen_address(text: str, brokers: int = 1) -> ListenAddress:
+    """Where the first of several brokers is to listen. UsageError says what is wrong."""
     from coordinator.server.security.addresses import parse_listen
     from wire.client.errors import InvalidAddress
 
     try:
-        return parse_listen(text)
+        place = parse_listen(text)
     except InvalidAddress as error:
         raise UsageError(str(error)) from None
+    if place.port and place.port + brokers > PORTS:
+        raise UsageError(
+            f"from port {place.port} on there is no room for {brokers} brokers; begin lower, or take port 0"
+        )
+    return place
 
 
 def prepare_security(
@@ -81,8 +87,9 @@ def prepare_cluster(
     data: Path | None = None,
     fsync: FsyncPolicy | None = None,
     security: Security | None = None,
+    brokers: int = 1,
 ) -> Cluster:
-    """A cluster with settings by name and topics (`name` or `name:partitions`), which goes on from `data`.
+    """A cluster of brokers with settings by name and topics (`name` or `name:partitions`), which goes on from `data`.
 
     UsageError says what is wrong with the words. :raises StorageError: :raises DamagedLog: with the directory
     """
@@ -97,14 +104,14 @@ def prepare_cluster(
     except InvalidSetting as error:
         raise UsageError(str(error)) from None
     if data is None:
-        cluster = Cluster(settings, of_groups, security=security)
+        cluster = Cluster(settings, of_groups, None, security, brokers=brokers)
         _make_topics(cluster, wanted)
         return cluster
     from coordinator.store.data_directory import DataDirectory
 
     opened = DataDirectory.open(data, storage_settings(settings, of_groups, fsync or DEFAULT_FSYNC))
     try:
-        cluster = Cluster(settings, of_groups, opened, security)
+        cluster = Cluster(settings, of_groups, opened, security, brokers=brokers)
         _make_topics(cluster, wanted)
     except BaseException:
         opened.abandon()

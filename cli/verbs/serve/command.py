@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +24,9 @@ def serve(
     access: Annotated[
         Path | None, option("--access", "Users with passwords, and ACLs: docs/security.md.", "FILE")
     ] = None,
+    brokers: Annotated[
+        int, option("--brokers", "Run so many brokers, on ports one after the other.", "N", min=1, max=100)
+    ] = 1,
     config: Annotated[
         list[str] | None,
         option("--config", "A broker setting, such as group.max.size=100; repeatable.", "NAME=VALUE"),
@@ -74,7 +78,7 @@ def serve(
     )
     from coordinator.server.listener import serve as serve_clients
 
-    place = listen_address(listen)
+    place = listen_address(listen, brokers)
     given = given_settings(config_file, config or [])
     timeline = None
     if faults is not None or scenario is not None:
@@ -85,7 +89,7 @@ def serve(
         topic = [*timeline.topics, *(topic or [])]
     security, advertised, warnings = prepare_security(place, advertise, given, access)
     began = monotonic()
-    cluster = prepare_cluster(given, topic or [], data, fsync, security)
+    cluster = prepare_cluster(given, topic or [], data, fsync, security, brokers)
     for line in [*warnings, *what_has_no_effect(given), *(timeline.remarks if timeline else ())]:
         notice(line)
     if data is None or cluster.recovered is None:
@@ -94,8 +98,8 @@ def serve(
         for line in what_was_recovered(data, cluster.recovered, monotonic() - began):
             notice(line)
 
-    def listening(place: Address) -> None:
-        write_out(lambda out: out.write(f"Listening on {place}\n"))
+    def listening(places: Sequence[Address]) -> None:
+        write_out(lambda out: out.write(f"Listening on {','.join(map(str, places))}\n"))
         if timeline is not None:
             timeline.begin(cluster, notice)
 

@@ -12,6 +12,7 @@ Source: GroupMetadataManager.classicGroupJoinToClassicGroup, classicGroupJoinToC
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from coordinator.engine import downgrade
@@ -70,6 +71,8 @@ class JoinGroup(Request[JoinGroupAnswer]):
     instance: str | None
     protocol_type: str
     protocols: tuple[JoinProtocol, ...]
+    may_describe: Callable[[str], bool] | None = None
+    """As of ConsumerGroupHeartbeat: a member of the classic protocol may have a group's regexes resolved."""
     version: int = 9
 
     def refused(self, error: RequestRefused) -> JoinGroupAnswer:
@@ -229,7 +232,12 @@ def _reconciled(ctx: EngineContext, call: Call, request: JoinGroup, group: Consu
     subscription = _subscription(request)
     metadata = _metadata(before.metadata, call, request, subscription)
     update = Update(
-        ctx=ctx, group=group, before=before, after=replace(before, metadata=metadata), records=records
+        ctx=ctx,
+        group=group,
+        before=before,
+        after=replace(before, metadata=metadata),
+        records=records,
+        may_describe=request.may_describe,
     )
     subscribe(update, regex_moves_epoch=True)
     owned = _owned(ctx.topics, subscription)

@@ -12,7 +12,7 @@ Source: KIP-848 "Consumer Group"; modern.ModernGroup, modern.consumer.ConsumerGr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from dataclasses import replace
 from uuid import UUID
 
@@ -83,6 +83,8 @@ class ConsumerGroup:
         """Resolved regexes; one that is not in here matches nothing yet."""
         self.refresh_metadata = True
         """Soft: whether a topic may have changed since the metadata hash was computed."""
+        self.may_describe: Callable[[str], bool] | None = None
+        """Soft: which topics the member may describe that has the regexes resolved; None: all."""
         self.client = ClientSide()
         """Soft: which member computes for the group."""
         self.capacity = FIRST_SLOTS

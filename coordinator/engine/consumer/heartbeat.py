@@ -10,6 +10,7 @@ Source: KIP-848 "ConsumerGroupHeartbeat"; GroupMetadataManager.consumerGroupHear
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from assignors.java.hash_map import map_order, string_hashes
@@ -85,6 +86,8 @@ class ConsumerGroupHeartbeat(Request[ConsumerGroupHeartbeatAnswer]):
     owned: TopicPartitions | None = None
     client_assignors: tuple[ClientAssignor, ...] | None = None
     """Preferred first. Kafka never gave them a wire form: they come from within the process."""
+    may_describe: Callable[[str], bool] | None = None
+    """Which topics who sent it may describe; None: all. Regexes match no others."""
     version: int = 1
 
     def refused(self, error: RequestRefused) -> ConsumerGroupHeartbeatAnswer:
@@ -120,6 +123,7 @@ def _heartbeat(
         after=_said(before, request, call),
         records=[*opened.records, *records],
         replaces=opened.replaces,
+        may_describe=request.may_describe,
         asks_for_assignment=any(each.reason for each in request.client_assignors or ()),
     )
     if request.client_assignors:

@@ -5,6 +5,8 @@ the group against all topics. At least 10 s lie between two refreshes of a group
 resolved, a topic that was created, and every `group.consumer.regex.refresh.interval.ms`. The engine's time is linear
 in the names and bounded in memory (groups.regex.broker).
 
+A topic that may not be described by the member whose heartbeat had them resolved is not matched.
+
 Source: GroupMetadataManager.maybeUpdateRegularExpressions, handleRegularExpressionsResult; TopicRegexResolver.
 """
 
@@ -50,7 +52,8 @@ def resolve(ctx: EngineContext, group: ConsumerGroup) -> None:
     regexes = sorted(group.regex_users)
     if not regexes:
         return
-    names = list(ctx.topics.topics)
+    may_describe = group.may_describe
+    names = [name for name in ctx.topics.topics if may_describe is None or may_describe(name)]
     resolved: dict[str, RegexValue] = {}
     for regex in regexes:
         verdict = judge(regex)

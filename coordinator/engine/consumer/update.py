@@ -13,7 +13,7 @@ Source: KIP-848 "Heartbeat handling"; GroupMetadataManager.consumerGroupHeartbea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -76,6 +76,8 @@ class Update:
     records: list[Record] = field(default_factory=list)
     replaces: ClassicGroup | None = None
     """A classic group that is done with when the request succeeds."""
+    may_describe: Callable[[str], bool] | None = None
+    """Which topics who sent it may describe; None: all."""
     epoch: int = field(init=False)
     """The group epoch after the request."""
     asks_for_assignment: bool = False
@@ -220,6 +222,7 @@ def commit(update: Update) -> None:
         for key in member_timer_keys(name, predecessor):
             ctx.timers.cancel(key)
     if update.resolve:
+        group.may_describe = update.may_describe
         ctx.timers.set(TimerKey(TimerKind.REGEX, name), ctx.now_ms)
     revocation = TimerKey(TimerKind.REBALANCE, name, after.id)
     if update.moved and after.current.state is not MemberState.UNREVOKED_PARTITIONS:

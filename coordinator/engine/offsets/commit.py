@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, ParamSpec, TypeAlias, TypeVar
 from uuid import UUID
 
 from coordinator.engine.calls import Call, Request
@@ -20,6 +20,9 @@ from groups.listing import GroupState
 from wire.errors import ErrorCode
 from wire.java_text import length
 from wire.log.batch_header import ProducerIdentity
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Offset(NamedTuple):
@@ -257,10 +260,20 @@ def _check_transactional(ctx: EngineContext, request: TxnOffsetCommit) -> Partit
         if request.generation_or_epoch != group.generation:
             raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
         return None
-    member = group.member(request.member)
-    if request.generation_or_epoch > member.epoch:
-        raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
-    return _check_epoch(member, request.generation_or_epoch)
+    check = _as_generation(_check_epoch)(group.member(request.member), request.generation_or_epoch)
+    return None if check is None else _as_generation(check)
+
+
+def _as_generation(check: Callable[P, R]) -> Callable[P, R]:
+    """Who commits in a transaction knows generations only."""
+
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return check(*args, **kwargs)
+        except RequestRefused:
+            raise RequestRefused(ErrorCode.ILLEGAL_GENERATION) from None
+
+    return checked
 
 
 def _record(commit: _Commit, offset: Offset, topic: TopicInfo, now_ms: int) -> OffsetRecord:

@@ -38,6 +38,7 @@ async def join_group(exchange: Exchange) -> Mapping[str, Any]:
         instance=request.group_instance_id,
         protocol_type=request.protocol_type,
         protocols=tuple(JoinProtocol(protocol.name, protocol.metadata) for protocol in request.protocols),
+        may_describe=exchange.may_describe,
         version=exchange.version,
     )
     return _joined(await exchange.ask(call), exchange.version)
@@ -131,11 +132,10 @@ async def describe_groups(exchange: Exchange) -> Mapping[str, Any]:
     by_name = await exchange.ask_each(
         request.groups, lambda groups: DescribeGroups(groups=groups, version=exchange.version), str
     )
-    operations = group_operations(request)
-    return {"groups": Each(lambda name: _described(by_name[name], operations), request.groups)}
+    return {"groups": Each(lambda name: _described(exchange, by_name[name]), request.groups)}
 
 
-def _described(described: Described, operations: int) -> Mapping[str, Any]:
+def _described(exchange: Exchange, described: Described) -> Mapping[str, Any]:
     group = described.group
     return {
         "error_code": described.error,
@@ -155,5 +155,5 @@ def _described(described: Described, operations: int) -> Mapping[str, Any]:
             }
             for one in described.members
         ],
-        "authorized_operations": operations,
+        "authorized_operations": group_operations(exchange, described),
     }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from itertools import chain
 from typing import Any, TypeAlias
 
@@ -10,9 +11,11 @@ from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, Consum
 from coordinator.engine.describe_groups import ConsumerGroupDescribe, Described
 from coordinator.engine.records import TopicPartitions
 from coordinator.engine.topics import TopicInfo
-from coordinator.server.apis.fields import NO_OPERATIONS, ZERO_ID, Each, by_topic, group_operations
+from coordinator.errors import RequestRefused
+from coordinator.server.apis.fields import ZERO_ID, Each, by_topic, group_operations
 from coordinator.server.exchange import Exchange
-from groups.model import Member, MemberProtocol, Partitions, Subscription
+from groups.model import Group, Member, MemberProtocol, Partitions, Subscription
+from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
 
 
@@ -40,9 +43,20 @@ async def consumer_group_heartbeat(exchange: Exchange) -> Mapping[str, Any]:
         regex=request.subscribed_topic_regex,
         assignor=request.server_assignor,
         owned=_owned(request.topic_partitions),
+        may_describe=exchange.may_describe,
         version=exchange.version,
     )
+    if _hides_some(exchange, topics or ()) and exchange.allows(
+        Operation.READ, ResourceType.GROUP, call.group
+    ):
+        return _heartbeat_fields(call.refused(RequestRefused(ErrorCode.TOPIC_AUTHORIZATION_FAILED)))
     return _heartbeat_fields(await exchange.ask(call))
+
+
+def _hides_some(exchange: Exchange, topics: Iterable[str]) -> bool:
+    """Whether who asks may not describe all of the topics."""
+    may_describe = exchange.may_describe
+    return may_describe is not None and not all(may_describe(topic) for topic in topics)
 
 
 def _owned(given: Any) -> TopicPartitions | None:
@@ -80,20 +94,27 @@ async def consumer_group_describe(exchange: Exchange) -> Mapping[str, Any]:
     """ConsumerGroupDescribe v0–v1 (KIP-848): the type of a member since v1."""
     request = exchange.request
     if not exchange.cluster.serves_consumer_protocol:
-        return {"groups": Each(_not_served, request.group_ids)}
+        return {"groups": Each(partial(_not_served, exchange), request.group_ids)}
     by_name = await exchange.ask_each(
         request.group_ids, lambda groups: ConsumerGroupDescribe(groups=groups), str
     )
-    topics, operations = exchange.cluster.topics.image.topics, group_operations(request)
-    return {"groups": Each(lambda group: _group(topics, by_name[group], operations), request.group_ids)}
+    return {"groups": Each(lambda group: _group(exchange, by_name[group]), request.group_ids)}
 
 
-def _not_served(group: str) -> Mapping[str, Any]:
-    return _group({}, Described(id=group, error=ErrorCode.UNSUPPORTED_VERSION), NO_OPERATIONS)
+def _not_served(exchange: Exchange, group: str) -> Mapping[str, Any]:
+    return _group(exchange, Described(id=group, error=ErrorCode.UNSUPPORTED_VERSION))
 
 
-def _group(topics: Topics, described: Described, operations: int) -> Mapping[str, Any]:
-    group = described.group
+HIDDEN = "The group has described topic(s) that the client is not authorized to describe."
+
+
+def _group(exchange: Exchange, described: Described) -> Mapping[str, Any]:
+    group, topics = described.group, exchange.cluster.topics.image.topics
+    if group is not None and _hides_some(exchange, _assigned_topics(group)):
+        described = Described(
+            id=described.id, error=ErrorCode.TOPIC_AUTHORIZATION_FAILED, message=HIDDEN, group=None
+        )
+        group = None
     return {
         "error_code": described.error,
         "error_message": described.message,
@@ -103,7 +124,16 @@ def _group(topics: Topics, described: Described, operations: int) -> Mapping[str
         "assignment_epoch": 0 if group is None else group.assignment_epoch,
         "assignor_name": "" if group is None else group.protocol or "",
         "members": [] if group is None else [_member(topics, one) for one in group.members],
-        "authorized_operations": operations,
+        "authorized_operations": group_operations(exchange, described),
+    }
+
+
+def _assigned_topics(group: Group) -> set[str]:
+    return {
+        topic
+        for member in group.members
+        for assigned in (member.owned, member.target)
+        for topic in assigned or ()
     }
 
 

@@ -6,6 +6,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
+from coordinator.engine.describe_groups import Described
+from coordinator.server.exchange import Exchange
+from wire.acls import ResourceType
 from wire.errors import ErrorCode
 
 K = TypeVar("K", bound=Hashable)
@@ -13,8 +16,6 @@ V = TypeVar("V")
 
 NO_OPERATIONS = -(2**31)
 """Authorized operations where nobody asked for them."""
-GROUP_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11
-"""READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS and ALTER_CONFIGS: all there are on a group."""
 ZERO_ID = UUID(int=0)
 MALFORMED = (
     "This most likely occurs because of a request being malformed by the client library or the message was sent "
@@ -23,9 +24,11 @@ MALFORMED = (
 """What INVALID_REQUEST says where nothing better is known."""
 
 
-def group_operations(request: Any) -> int:
-    """Whoever asks may do everything: there are no ACLs here."""
-    return GROUP_OPERATIONS if request.include_authorized_operations else NO_OPERATIONS
+def group_operations(exchange: Exchange, described: Described) -> int:
+    """What who asks may do with a group, where that is asked for and the group is shown."""
+    if described.error or not exchange.request.include_authorized_operations:
+        return NO_OPERATIONS
+    return exchange.operations(ResourceType.GROUP, described.id)
 
 
 def judged_partition(partition: tuple[int, ErrorCode]) -> Mapping[str, Any]:

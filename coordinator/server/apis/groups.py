@@ -7,15 +7,23 @@ from typing import Any
 
 from coordinator.engine.groups import DeleteGroups, ListGroups
 from coordinator.server.apis.fields import MALFORMED, Each
-from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange
 from groups.listing import GroupListing
+from wire.acls import CLUSTER_NAME, Operation, ResourceType
 from wire.errors import ErrorCode
 
 GROUP, TRANSACTION = 0, 1
 SEVERAL = 4
 NO_BROKER = "The coordinator is not available."
-NO_TRANSACTIONS = "kohort serve has no transactions."
+FORBIDDEN = {
+    ErrorCode.GROUP_AUTHORIZATION_FAILED: "Group authorization failed.",
+    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "Transactional Id authorization failed.",
+}
+_RESOURCES = {
+    GROUP: (ResourceType.GROUP, ErrorCode.GROUP_AUTHORIZATION_FAILED),
+    TRANSACTION: (ResourceType.TRANSACTIONAL_ID, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED),
+}
+"""What a key names, and what whoever may not describe that is answered."""
 
 
 async def find_coordinator(exchange: Exchange) -> Mapping[str, Any]:
@@ -27,29 +35,33 @@ async def find_coordinator(exchange: Exchange) -> Mapping[str, Any]:
     if exchange.version >= SEVERAL:
         return {
             "coordinators": Each(
-                lambda key: {"key": key, **_place(cluster, kind, key)}, request.coordinator_keys
+                lambda key: {"key": key, **_place(exchange, kind, key)}, request.coordinator_keys
             )
         }
-    place = _place(cluster, kind, request.key)
+    place = _place(exchange, kind, request.key)
     return place if place["error_code"] else {**place, "error_message": "NONE"}
 
 
-def _place(cluster: Cluster, kind: int, key: str) -> Mapping[str, Any]:
-    if kind == GROUP:
-        broker = cluster.coordinator_of(key)
-        if broker is not None:
-            return {
-                "error_code": ErrorCode.NONE,
-                "error_message": "",
-                "node_id": broker.node_id,
-                "host": broker.host,
-                "port": broker.port,
-            }
-        error, message = ErrorCode.COORDINATOR_NOT_AVAILABLE, NO_BROKER
-    elif kind == TRANSACTION:
-        error, message = ErrorCode.COORDINATOR_NOT_AVAILABLE, NO_TRANSACTIONS
-    else:
-        error, message = ErrorCode.INVALID_REQUEST, MALFORMED
+def _place(exchange: Exchange, kind: int, key: str) -> Mapping[str, Any]:
+    if kind not in _RESOURCES:
+        return _nowhere(ErrorCode.INVALID_REQUEST, MALFORMED)
+    resource_type, forbidden = _RESOURCES[kind]
+    if not exchange.allows(Operation.DESCRIBE, resource_type, key):
+        return _nowhere(forbidden, FORBIDDEN[forbidden])
+    # Transactions have one coordinator.
+    broker = exchange.cluster.coordinator_of(key) if kind == GROUP else exchange.cluster.controller
+    if broker is None:
+        return _nowhere(ErrorCode.COORDINATOR_NOT_AVAILABLE, NO_BROKER)
+    return {
+        "error_code": ErrorCode.NONE,
+        "error_message": "",
+        "node_id": broker.node_id,
+        "host": broker.host,
+        "port": broker.port,
+    }
+
+
+def _nowhere(error: ErrorCode, message: str) -> Mapping[str, Any]:
     return {"node_id": -1, "host": "", "port": -1, "error_code": error, "error_message": message}
 
 
@@ -60,7 +72,13 @@ async def list_groups(exchange: Exchange) -> Mapping[str, Any]:
     if exchange.cluster.coordinators.is_loading(exchange.broker.node_id):
         return {"error_code": ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "groups": ()}
     listed = await exchange.ask(call)
-    mine = [group for group in listed.groups if not exchange.refusal(group.id)]
+    sees_all = exchange.allows(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
+    mine = [
+        group
+        for group in listed.groups
+        if exchange.coordinates(group.id)
+        and (sees_all or exchange.allows(Operation.DESCRIBE, ResourceType.GROUP, group.id))
+    ]
     return {"error_code": listed.error, "groups": Each(_listed, mine)}
 
 
@@ -76,5 +94,7 @@ def _listed(group: GroupListing) -> Mapping[str, Any]:
 async def delete_groups(exchange: Exchange) -> Mapping[str, Any]:
     """DeleteGroups v0–v2."""
     request = exchange.request
-    deleted = await exchange.ask_each(request.groups_names, lambda groups: DeleteGroups(groups=groups), str)
+    deleted = await exchange.ask_each(
+        request.groups_names, lambda groups: DeleteGroups(groups=groups), str, Operation.DELETE
+    )
     return {"results": [{"group_id": group, "error_code": error} for group, error in deleted.values()]}

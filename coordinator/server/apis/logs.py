@@ -118,18 +118,3 @@ def _records_deleted(exchange: Exchange, name: str, asked: Any) -> Mapping[str, 
     except RequestRefused as refused:
         error = refused.code
     return {"partition_index": asked.partition_index, "low_watermark": start, "error_code": error}
-
-
-async def init_producer_id(exchange: Exchange) -> Mapping[str, Any]:
-    """InitProducerId v0–v5: an id that nobody has had, for a producer without transactions."""
-    if exchange.request.transactional_id is not None:
-        return {
-            "error_code": ErrorCode.COORDINATOR_NOT_AVAILABLE,
-            "producer_id": NONE,
-            "producer_epoch": NONE,
-        }
-    return {
-        "error_code": ErrorCode.NONE,
-        "producer_id": next(exchange.cluster.producer_ids),
-        "producer_epoch": 0,
-    }

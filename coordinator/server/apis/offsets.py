@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 from coordinator.engine.offsets.commit import Offset, OffsetCommit
 from coordinator.engine.offsets.fetch import (
@@ -15,6 +17,7 @@ from coordinator.engine.offsets.fetch import (
 from coordinator.engine.offsets.removal import OffsetDelete
 from coordinator.server.apis.fields import ZERO_ID, Each, by_topic, judged_partition
 from coordinator.server.exchange import Exchange
+from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
 
 DEFAULT_RETENTION_MS = -1
@@ -44,9 +47,14 @@ async def offset_commit(exchange: Exchange) -> Mapping[str, Any]:
         retention_ms=None if request.retention_time_ms == DEFAULT_RETENTION_MS else request.retention_time_ms,
         version=exchange.version,
     )
-    committed = await exchange.ask(call)
+    forbidden = _forbidden_commits(exchange, call)
+    call = replace(call, offsets=tuple(one for one in call.offsets if one not in forbidden))
+    committed = (await exchange.ask(call)).partitions if call.offsets or not forbidden else ()
+    refused = [
+        (one.topic, one.topic_id, one.partition, ErrorCode.TOPIC_AUTHORIZATION_FAILED) for one in forbidden
+    ]
     topics = by_topic(
-        ((name, topic_id), (partition, error)) for name, topic_id, partition, error in committed.partitions
+        ((name, topic_id), (partition, error)) for name, topic_id, partition, error in (*refused, *committed)
     )
     return {
         "topics": [
@@ -54,6 +62,18 @@ async def offset_commit(exchange: Exchange) -> Mapping[str, Any]:
             for (name, topic_id), partitions in topics
         ]
     }
+
+
+def _forbidden_commits(exchange: Exchange, call: OffsetCommit) -> Collection[Offset]:
+    """Offsets of topics that may not be read; none where the group may not be read."""
+    if not exchange.has_acls or not exchange.allows(Operation.READ, ResourceType.GROUP, call.group):
+        return ()
+    names = {one: exchange.topic_name(one.topic, one.topic_id) for one in call.offsets}
+    return dict.fromkeys(
+        one
+        for one, name in names.items()
+        if name is not None and not exchange.allows(Operation.READ, ResourceType.TOPIC, name)
+    )
 
 
 TOP_LEVEL_ERROR = 2
@@ -76,19 +96,49 @@ async def offset_fetch(exchange: Exchange) -> Mapping[str, Any]:
         ]
     else:
         asked = [OffsetQuery(group=request.group_id, topics=_fetched_topics(request, exchange.version))]
-    found = await exchange.ask_each(
-        asked,
+    visible = {one: _visible(exchange, one) for one in asked}
+    fetched = await exchange.ask_each(
+        visible.values(),
         lambda some: OffsetFetch(
             groups=some, require_stable=request.require_stable, version=exchange.version
         ),
         lambda query: query.group,
     )
+    found = {one: _with_hidden(exchange, one, fetched[visible[one]]) for one in asked}
     if exchange.version >= BATCHED:
         return {"groups": Each(lambda one: _fetched_group(found[one], exchange.version), asked)}
     (single,) = found.values()
     if exchange.version < TOP_LEVEL_ERROR and single.error:
         return {"topics": _refused(request, single.error)}
     return _fetched_group(single, exchange.version)
+
+
+def _visible(exchange: Exchange, query: OffsetQuery) -> OffsetQuery:
+    """A query without the topics that may not be described."""
+    if query.topics is None or not exchange.has_acls:
+        return query
+    return replace(query, topics=tuple(topic for topic in query.topics if not _is_hidden(exchange, topic[0])))
+
+
+def _with_hidden(exchange: Exchange, query: OffsetQuery, fetched: QueriedOffsets) -> QueriedOffsets:
+    """What a query is answered: topics that may not be described are refused, or left out where all are meant."""
+    if fetched.error or not exchange.has_acls:
+        return fetched
+    if query.topics is None:
+        shown = tuple(topic for topic in fetched.topics if not _is_hidden(exchange, topic[0]))
+        return replace(fetched, topics=shown)
+    refusal = FetchedOffset(error=ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    refused = tuple(
+        (topic, tuple((partition, refusal) for partition in partitions))
+        for topic, partitions in query.topics
+        if _is_hidden(exchange, topic)
+    )
+    return replace(fetched, topics=(*fetched.topics, *refused))
+
+
+def _is_hidden(exchange: Exchange, topic: str | UUID) -> bool:
+    name = topic if isinstance(topic, str) else exchange.topic_name(None, topic)
+    return name is not None and not exchange.allows(Operation.DESCRIBE, ResourceType.TOPIC, name)
 
 
 def _fetched_topics(group: Any, version: int) -> Any:
@@ -140,8 +190,22 @@ async def offset_delete(exchange: Exchange) -> Mapping[str, Any]:
     """OffsetDelete v0 (KIP-496)."""
     request = exchange.request
     asked = tuple((topic.name, one.partition_index) for topic in request.topics for one in topic.partitions)
-    deleted = await exchange.ask(OffsetDelete(group=request.group_id, partitions=asked))
-    topics = by_topic((topic, (partition, error)) for topic, partition, error in deleted.partitions)
+    forbidden = {
+        topic.name
+        for topic in request.topics
+        if not exchange.allows(Operation.READ, ResourceType.TOPIC, topic.name)
+    }
+    readable = tuple(one for one in asked if one[0] not in forbidden)
+    call = OffsetDelete(group=request.group_id, partitions=readable)
+    deleted = await exchange.ask(call, Operation.DELETE)
+    refused = [
+        (*one, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+        for one in asked
+        if one[0] in forbidden and not deleted.error
+    ]
+    topics = by_topic(
+        (topic, (partition, error)) for topic, partition, error in (*refused, *deleted.partitions)
+    )
     return {
         "error_code": deleted.error,
         "topics": [

@@ -8,12 +8,18 @@ from typing import Any
 from coordinator.engine.topics import TopicInfo
 from coordinator.errors import RequestRefused
 from coordinator.partitions.errors import RecordsRefused
+from coordinator.partitions.partition import Partition
 from coordinator.partitions.validation import single_batch
 from coordinator.server.apis.leadership import MOVED, current_leader, endpoints, led_partition, topic_named
 from coordinator.server.exchange import Exchange, PeerFault
 from wire.errors import ErrorCode
+from wire.log.batch_header import ProducerIdentity, batch_at
 
 BY_ID = 13
+KNOWS_ABORTABLE = 11
+"""The version from which on a client knows TRANSACTION_ABORTABLE (KIP-890)."""
+ADDS_PARTITION = 12
+"""The version from which on writing to a partition adds it to the transaction (KIP-890)."""
 SHOWS_LEADER = 10
 NO_ANSWER, LEADER, ALL = 0, 1, -1
 """What `acks` can be; with one replica, the leader is all."""
@@ -60,6 +66,7 @@ def _partition(exchange: Exchange, asked: Any, one: Any, acks: int) -> Mapping[s
         partition = led_partition(exchange, topic, one.index)
         if acks == ALL and exchange.cluster.partitions.settings(topic.name).min_insync_replicas > REPLICAS:
             raise RequestRefused(ErrorCode.NOT_ENOUGH_REPLICAS)
+        _admit(exchange, partition, batch)
         start = partition.log_start_offset
         appended = partition.append(batch, exchange.cluster.now_ms())
     except RequestRefused as error:
@@ -72,6 +79,27 @@ def _partition(exchange: Exchange, asked: Any, one: Any, acks: int) -> Mapping[s
         "log_start_offset": start,
         "record_errors": (),
     }
+
+
+def _admit(exchange: Exchange, partition: Partition, batch: bytes) -> None:
+    """Whether a batch of a transaction may be written. :raises RequestRefused:
+
+    Source: ReplicaManager.maybeSendPartitionsToTransactionCoordinator.
+    """
+    header = batch_at(batch)
+    if not header.is_transactional:
+        return
+    if exchange.request.transactional_id is None:
+        raise RequestRefused(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    producer = ProducerIdentity(header.producer_id, header.producer_epoch)
+    if not partition.producers.is_open(producer):
+        exchange.cluster.transactions.admit(
+            exchange.request.transactional_id,
+            producer,
+            (partition.topic, partition.number),
+            adds=exchange.version >= ADDS_PARTITION,
+            is_abortable=exchange.version >= KNOWS_ABORTABLE,
+        )
 
 
 def _refused(

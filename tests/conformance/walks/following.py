@@ -84,8 +84,8 @@ async def following(settings: Mapping[str, str]) -> AsyncIterator[Following]:
 
     with patch.object(cluster_module, "Engine", make):
         cluster = Cluster(*parse_settings(settings))
-    listener = await Listener.open(cluster, cluster.controller, HOST, 0)
     cluster.start()
+    listener = await Listener.open(cluster, cluster.controller, HOST, 0)
     try:
         yield Following(cluster, engines[-1])
     finally:

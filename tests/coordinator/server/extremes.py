@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +18,7 @@ BYTES = (b"", b"\xff", b"\0\x03\0\0\0\1\0\1t\xff\xff\xff\xff\x7f\xff\xff\xff", b
 IDS = (None, UUID(int=1), UUID(int=2**128 - 1))
 BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64, "timedelta_i32": 32, "timedelta_i64": 48}
 ORDINARY = (0, 1, -1, -2, 2, 6000, 30_000)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NOTHING_WAITED = frozenset({"max_wait"})
 """Times that the server really waits: a request without records is answered at their end."""
 
@@ -57,6 +59,6 @@ def _element(field: SchemaField, chance: random.Random) -> Any:
             "records": BYTES,
             "uuid": IDS,
             "error_code": tuple(ErrorCode),
-            "datetime_i64": (None,),
+            "datetime_i64": (None,) if field.nullable else (EPOCH,),
         }.get(kind, (False, True))
     )

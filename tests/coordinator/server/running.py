@@ -8,9 +8,10 @@ from contextlib import asynccontextmanager, suppress
 
 from coordinator.server.broker import Broker
 from coordinator.server.cluster import Cluster
-from coordinator.server.listener import Listener
+from coordinator.server.listener import Listener, close_all
 from coordinator.server.security.security import Security
 from coordinator.server.settings import parse_settings
+from coordinator.store.data_directory import DataDirectory
 
 HOST = "127.0.0.1"
 
@@ -20,15 +21,28 @@ async def running(
     settings: Mapping[str, str] | None = None, security: Security | None = None
 ) -> AsyncIterator[Broker]:
     """A cluster of one broker, which listens on a free port: `broker.port`."""
-    cluster = Cluster(
-        *parse_settings({"group.initial.rebalance.delay.ms": "0", **(settings or {})}), security=security
-    )
-    listener = await Listener.open(cluster, cluster.controller, HOST, 0)
+    async with running_cluster(settings, security) as cluster:
+        yield cluster.controller
+
+
+@asynccontextmanager
+async def running_cluster(
+    settings: Mapping[str, str] | None = None,
+    security: Security | None = None,
+    data: DataDirectory | None = None,
+    *,
+    brokers: int = 1,
+) -> AsyncIterator[Cluster]:
+    """Brokers that listen on free ports."""
+    parsed = parse_settings({"group.initial.rebalance.delay.ms": "0", **(settings or {})})
+    cluster = Cluster(*parsed, data, security, brokers=brokers)
     cluster.start()
     try:
-        yield cluster.controller
+        for broker in cluster.brokers.values():
+            await Listener.open(cluster, broker, HOST, 0)
+        yield cluster
     finally:
-        await listener.close()
+        await close_all(cluster)
         await cluster.close()
 
 

@@ -1,0 +1,363 @@
+"""Producers' ids and transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from coordinator.engine.offsets.commit import Offset, TxnOffsetCommit
+from coordinator.errors import RequestRefused
+from coordinator.partitions.producers import Producer
+from coordinator.server.apis.fields import Each, judged_partition
+from coordinator.server.apis.fields import by_topic as gathered
+from coordinator.server.exchange import Exchange
+from coordinator.store.partition_files import OFFSETS_TOPIC
+from coordinator.transactions.coordinator import Outcome, TransactionCoordinator
+from coordinator.transactions.records import by_topic
+from coordinator.transactions.transaction import (
+    NO_START,
+    TopicPartition,
+    Transaction,
+    TransactionState,
+    TransactionVersion,
+)
+from groups.regex.broker import InvalidRegexError, compile_broker_regex
+from wire.acls import Operation
+from wire.errors import ErrorCode
+from wire.log.batch_header import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ProducerIdentity
+
+KNOWS_FENCED = {"InitProducerId": 4, "AddPartitionsToTxn": 2, "AddOffsetsToTxn": 2, "EndTxn": 2}
+"""The version from which on a client knows PRODUCER_FENCED (KIP-360)."""
+OF_BROKERS = 4
+"""The version of AddPartitionsToTxn from which on it is for brokers, and for several transactions."""
+BUMPS_EPOCH = 5
+"""That of EndTxn (KIP-890)."""
+ADDS_PARTITION = 5
+"""The version of TxnOffsetCommit from which on it adds the partition of the offsets (KIP-890)."""
+KNOWS_ABORTABLE = 4
+"""That from which on a client knows TRANSACTION_ABORTABLE."""
+
+
+async def init_producer_id(exchange: Exchange) -> Mapping[str, Any]:
+    """InitProducerId v0–v5: a producer that goes on after an error v3 (KIP-360)."""
+    request = exchange.request
+    has_id, has_epoch = request.producer_id != NO_PRODUCER_ID, request.producer_epoch != NO_PRODUCER_EPOCH
+    if has_id != has_epoch:
+        return _initialised(ErrorCode.INVALID_REQUEST, ProducerIdentity())
+    if request.transactional_id is None:
+        return _initialised(ErrorCode.NONE, ProducerIdentity(next(exchange.cluster.producer_ids), 0))
+    expected = ProducerIdentity(request.producer_id, request.producer_epoch) if has_id else None
+    outcome = await _settled(
+        exchange,
+        lambda coordinator: coordinator.init_producer_id(
+            request.transactional_id, request.transaction_timeout_ms, expected, exchange.cluster.now_ms()
+        ),
+    )
+    return _initialised(_error(exchange, "InitProducerId", outcome.error), outcome.producer)
+
+
+def _initialised(error: ErrorCode, producer: ProducerIdentity) -> Mapping[str, Any]:
+    return {"error_code": error, "producer_id": producer.id, "producer_epoch": producer.epoch}
+
+
+async def add_partitions_to_txn(exchange: Exchange) -> Mapping[str, Any]:
+    """AddPartitionsToTxn v0–v5: of a client, and from v4 on of brokers, which may only ask (KIP-890)."""
+    request = exchange.request
+    if exchange.version < OF_BROKERS:
+        asked = {
+            _partition(topic.name, one) for topic in request.v3_and_below_topics for one in topic.partitions
+        }
+        producer = ProducerIdentity(request.v3_and_below_producer_id, request.v3_and_below_producer_epoch)
+        errors = await _added(
+            exchange, request.v3_and_below_transactional_id, producer, asked, TransactionVersion.TV_0
+        )
+        return {"results_by_topic_v3_and_below": _topic_results(errors)}
+    results = []
+    for one in request.transactions:
+        producer = ProducerIdentity(one.producer_id, one.producer_epoch)
+        asked = {_partition(topic.name, number) for topic in one.topics for number in topic.partitions}
+        version = None if one.verify_only else TransactionVersion.TV_2
+        errors = await _added(exchange, one.transactional_id, producer, asked, version)
+        results.append({"transactional_id": one.transactional_id, "topic_results": _topic_results(errors)})
+    return {"error_code": ErrorCode.NONE, "results_by_transaction": results}
+
+
+async def _added(
+    exchange: Exchange,
+    transactional_id: str,
+    producer: ProducerIdentity,
+    asked: set[TopicPartition],
+    version: TransactionVersion | None,
+) -> Mapping[TopicPartition, ErrorCode]:
+    """Add all partitions, or none where one of them does not exist; without a version, see which there are."""
+    missing = {each for each in asked if not _exists(exchange, each)}
+    if missing:
+        return {
+            each: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            if each in missing
+            else ErrorCode.OPERATION_NOT_ATTEMPTED
+            for each in asked
+        }
+    if version is None:
+        verify = exchange.cluster.transactions.coordinator.verify
+        return {each: verify(transactional_id, producer, each) for each in asked}
+    outcome = await _settled(
+        exchange,
+        lambda coordinator: coordinator.add_partitions(
+            transactional_id, producer, asked, version, exchange.cluster.now_ms()
+        ),
+    )
+    return dict.fromkeys(asked, _error(exchange, "AddPartitionsToTxn", outcome.error))
+
+
+def _topic_results(errors: Mapping[TopicPartition, ErrorCode]) -> list[Mapping[str, Any]]:
+    return [
+        {
+            "name": topic,
+            "results_by_partition": [
+                {"partition_index": number, "partition_error_code": errors[topic, number]}
+                for number in numbers
+            ],
+        }
+        for topic, numbers in by_topic(errors)
+    ]
+
+
+async def add_offsets_to_txn(exchange: Exchange) -> Mapping[str, Any]:
+    """AddOffsetsToTxn v0–v4: the partition that a group's offsets are written to."""
+    request = exchange.request
+    outcome = await _settled(
+        exchange,
+        lambda coordinator: coordinator.add_partitions(
+            request.transactional_id,
+            ProducerIdentity(request.producer_id, request.producer_epoch),
+            [_offsets_partition(exchange, request.group_id)],
+            TransactionVersion.TV_0,
+            exchange.cluster.now_ms(),
+        ),
+    )
+    return {"error_code": _error(exchange, "AddOffsetsToTxn", outcome.error)}
+
+
+async def txn_offset_commit(exchange: Exchange) -> Mapping[str, Any]:
+    """TxnOffsetCommit v0–v5: the group's member v3 (KIP-447), adds the partition of the offsets v5 (KIP-890)."""
+    request = exchange.request
+    producer = ProducerIdentity(request.producer_id, request.producer_epoch)
+    call = TxnOffsetCommit(
+        group=request.group_id,
+        producer=producer,
+        generation_or_epoch=request.generation_id,
+        member=request.member_id,
+        instance=request.group_instance_id,
+        offsets=tuple(
+            Offset(
+                topic=topic.name,
+                topic_id=None,
+                partition=one.partition_index,
+                offset=one.committed_offset,
+                leader_epoch=one.committed_leader_epoch,
+                metadata=one.committed_metadata,
+            )
+            for topic in request.topics
+            for one in topic.partitions
+        ),
+    )
+    known = [_exists(exchange, (each.topic, each.partition)) for each in call.offsets]
+    if request.group_id and any(known) and not exchange.refusal(request.group_id, Operation.READ):
+        try:
+            exchange.cluster.transactions.admit(
+                request.transactional_id,
+                producer,
+                _offsets_partition(exchange, request.group_id),
+                adds=exchange.version >= ADDS_PARTITION,
+                is_abortable=exchange.version >= KNOWS_ABORTABLE,
+            )
+        except RequestRefused as error:
+            codes = [error.code if each else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION for each in known]
+            judged = sorted(zip(call.offsets, codes, known, strict=True), key=lambda each: each[2])
+            return _committed((each.topic, each.partition, code) for each, code, _ in judged)
+    committed = await exchange.ask(call)
+    return _committed((topic, partition, error) for topic, _, partition, error in committed.partitions)
+
+
+def _committed(partitions: Iterable[tuple[str, int, ErrorCode]]) -> Mapping[str, Any]:
+    topics = gathered((topic, (partition, error)) for topic, partition, error in partitions)
+    return {"topics": [{"name": name, "partitions": Each(judged_partition, some)} for name, some in topics]}
+
+
+async def end_txn(exchange: Exchange) -> Mapping[str, Any]:
+    """EndTxn v0–v5: from v5 on the epoch of the next transaction is answered (KIP-890)."""
+    request = exchange.request
+    outcome = await _settled(
+        exchange,
+        lambda coordinator: coordinator.end(
+            request.transactional_id,
+            ProducerIdentity(request.producer_id, request.producer_epoch),
+            committed=request.committed,
+            version=TransactionVersion.TV_2 if exchange.version >= BUMPS_EPOCH else TransactionVersion.TV_0,
+            now_ms=exchange.cluster.now_ms(),
+        ),
+    )
+    return {
+        "error_code": _error(exchange, "EndTxn", outcome.error),
+        "producer_id": outcome.producer.id,
+        "producer_epoch": outcome.producer.epoch,
+    }
+
+
+async def describe_transactions(exchange: Exchange) -> Mapping[str, Any]:
+    """DescribeTransactions v0 (KIP-664)."""
+    return {
+        "transaction_states": [
+            _described(exchange, transactional_id) for transactional_id in exchange.request.transactional_ids
+        ]
+    }
+
+
+def _described(exchange: Exchange, transactional_id: str) -> Mapping[str, Any]:
+    transaction = _coordinated(exchange).get(transactional_id)
+    if transaction is None:
+        error = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND if transactional_id else ErrorCode.INVALID_REQUEST
+        if exchange.broker is not exchange.cluster.controller:
+            error = ErrorCode.NOT_COORDINATOR
+        unknown = {"transaction_state": "", "transaction_timeout_ms": 0, "transaction_start_time_ms": 0}
+        return {
+            "error_code": error,
+            "transactional_id": transactional_id,
+            **unknown,
+            "producer_id": 0,
+            "producer_epoch": 0,
+            "topics": (),
+        }
+    return {
+        "error_code": ErrorCode.NONE,
+        "transactional_id": transactional_id,
+        "transaction_state": transaction.state.shown,
+        "transaction_timeout_ms": transaction.timeout_ms,
+        "transaction_start_time_ms": transaction.started_ms,
+        "producer_id": transaction.producer.id,
+        "producer_epoch": transaction.producer.epoch,
+        "topics": [
+            {"topic": topic, "partitions": numbers} for topic, numbers in by_topic(transaction.partitions)
+        ],
+    }
+
+
+_STATES = {state.shown: state for state in TransactionState}
+
+
+async def list_transactions(exchange: Exchange) -> Mapping[str, Any]:
+    """ListTransactions v0–v2: by how long they run v1 (KIP-994), by a regex of RE2/J v2 (KIP-1152)."""
+    request = exchange.request
+    matches = None
+    if request.transactional_id_pattern:
+        try:
+            matches = compile_broker_regex(request.transactional_id_pattern).compiled.fullmatch
+        except InvalidRegexError:
+            return {
+                "error_code": ErrorCode.INVALID_REGULAR_EXPRESSION,
+                "unknown_state_filters": (),
+                "transaction_states": (),
+            }
+    states = {_STATES[name] for name in request.state_filters if name in _STATES}
+    started_before_ms = exchange.cluster.now_ms() - request.duration_filter
+    listed = [
+        each
+        for each in _coordinated(exchange).values()
+        if (not request.producer_id_filters or each.producer.id in request.producer_id_filters)
+        and (not request.state_filters or each.state in states)
+        and (request.duration_filter < 0 or each.started_ms < started_before_ms)
+        and (matches is None or matches(each.transactional_id))
+    ]
+    return {
+        "error_code": ErrorCode.NONE,
+        "unknown_state_filters": [name for name in request.state_filters if name not in _STATES],
+        "transaction_states": [
+            {
+                "transactional_id": each.transactional_id,
+                "producer_id": each.producer.id,
+                "transaction_state": each.state.shown,
+            }
+            for each in listed
+        ],
+    }
+
+
+async def describe_producers(exchange: Exchange) -> Mapping[str, Any]:
+    """DescribeProducers v0 (KIP-664)."""
+    return {
+        "topics": [
+            {
+                "name": topic.name,
+                "partitions": [
+                    _producers(exchange, topic.name, number) for number in topic.partition_indexes
+                ],
+            }
+            for topic in exchange.request.topics
+        ]
+    }
+
+
+def _producers(exchange: Exchange, topic: str, number: int) -> Mapping[str, Any]:
+    known = exchange.cluster.topics.image.topics.get(topic)
+    partition = None if known is None else exchange.cluster.partitions.find(known.id, number)
+    error = ErrorCode.NONE
+    if partition is None:
+        error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    elif exchange.cluster.leader_of(topic, number) is not exchange.broker:
+        error = ErrorCode.NOT_LEADER_OR_FOLLOWER
+    producers = () if partition is None or error else partition.producers.known()
+    return {
+        "partition_index": number,
+        "error_code": error,
+        "active_producers": [_shown_producer(producer_id, one) for producer_id, one in producers],
+    }
+
+
+def _shown_producer(producer_id: int, producer: Producer) -> Mapping[str, Any]:
+    return {
+        "producer_id": producer_id,
+        "producer_epoch": producer.epoch,
+        "last_sequence": producer.last_sequence,
+        "last_timestamp": producer.last_timestamp,
+        "coordinator_epoch": producer.coordinator_epoch,
+        "current_txn_start_offset": NO_START
+        if producer.transaction_from is None
+        else producer.transaction_from,
+    }
+
+
+def _coordinated(exchange: Exchange) -> Mapping[str, Transaction]:
+    """The transactions that the broker coordinates, by transactional id."""
+    is_coordinator = exchange.broker is exchange.cluster.controller
+    return exchange.cluster.transactions.coordinator.transactions if is_coordinator else {}
+
+
+async def _settled(exchange: Exchange, decide: Callable[[TransactionCoordinator], Outcome]) -> Outcome:
+    """The outcome when it is kept; what cannot be kept, or is another broker's business, is refused."""
+    if exchange.broker is not exchange.cluster.controller:
+        return Outcome(error=ErrorCode.NOT_COORDINATOR)
+    try:
+        transactions = exchange.cluster.transactions
+        return await transactions.settle(decide(transactions.coordinator))
+    except RequestRefused as error:
+        return Outcome(error=error.code)
+
+
+def _error(exchange: Exchange, api: str, error: ErrorCode) -> ErrorCode:
+    """As a client of the request's version knows it."""
+    is_older = exchange.version < KNOWS_FENCED[api]
+    return ErrorCode.INVALID_PRODUCER_EPOCH if is_older and error is ErrorCode.PRODUCER_FENCED else error
+
+
+def _partition(topic: str, number: int) -> TopicPartition:
+    return topic, number
+
+
+def _offsets_partition(exchange: Exchange, group: str) -> TopicPartition:
+    return OFFSETS_TOPIC, exchange.cluster.coordinators.partition_of(group)
+
+
+def _exists(exchange: Exchange, partition: TopicPartition) -> bool:
+    topic = exchange.cluster.topics.image.topics.get(partition[0])
+    return topic is not None and 0 <= partition[1] < topic.partitions

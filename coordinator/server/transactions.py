@@ -1,0 +1,163 @@
+"""Transactions of the cluster: what the coordinator decides is kept, and markers are written.
+
+Theory of operation. A change of the coordinator goes into the log at once, and its answer waits until it is as safe
+as the policy of the journal wants. Where it decides the end of a transaction, the markers are written then, all
+without a pause, and after them the record that says so: no client ever sees a part of them. What a kill
+interrupts, `recover` completes.
+
+Source: TransactionMarkerChannelManager, AddPartitionsToTxnManager.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
+
+from coordinator.errors import RequestRefused
+from coordinator.transactions.coordinator import Outcome, TransactionCoordinator
+from coordinator.transactions.log import TransactionsLog
+from coordinator.transactions.transaction import TopicPartition, Transaction, TransactionVersion
+from wire.errors import ErrorCode
+from wire.log.batch_header import ProducerIdentity
+
+_RETRIED = frozenset({ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.NOT_COORDINATOR})
+
+
+class Keeper(Protocol):
+    """Writes what `append` writes; `release` is called when that is as safe as the policy wants."""
+
+    def __call__(self, append: Callable[[], object], release: Callable[[], None]) -> None: ...
+
+
+class Transactions:
+    """See the module. Belongs to the event loop in which it is used."""
+
+    def __init__(
+        self,
+        coordinator: TransactionCoordinator,
+        log: TransactionsLog | None,
+        *,
+        keep: Keeper,
+        write_markers: Callable[[Transaction], None],
+        now_ms: Callable[[], int],
+    ) -> None:
+        """`log` None: transactions end with the process. `write_markers` raises StorageFailed."""
+        self.coordinator = coordinator
+        self._log = log
+        self._keep = keep
+        self._write_markers = write_markers
+        self._now_ms = now_ms
+        self._waiting: set[asyncio.Future[None]] = set()
+        self._alarm: asyncio.TimerHandle | None = None
+
+    def recover(self) -> None:
+        """Complete what was decided before a restart, and watch the time."""
+        for transaction in self.coordinator.prepared():
+            self._finish(transaction)
+        self._set_alarm()
+
+    async def settle(self, outcome: Outcome) -> Outcome:
+        """Give the outcome back when what it changes is kept. :raises RequestRefused: NOT_COORDINATOR: it cannot be"""
+        if outcome.change is not None:
+            kept: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.add(kept)
+            self._write(outcome.change, partial(_resolve, kept))
+            try:
+                await kept
+            finally:
+                self._waiting.discard(kept)
+        return outcome
+
+    def admit(
+        self,
+        transactional_id: str,
+        producer: ProducerIdentity,
+        partition: TopicPartition,
+        *,
+        adds: bool,
+        is_abortable: bool = True,
+    ) -> None:
+        """Let a producer write to a partition in its transaction, to which the write `adds` it.
+
+        What is written then waits for the same disk, after this. `is_abortable`: the client knows
+        TRANSACTION_ABORTABLE. :raises RequestRefused:
+        """
+        if adds:
+            outcome = self.coordinator.add_partitions(
+                transactional_id, producer, [partition], TransactionVersion.TV_2, self._now_ms()
+            )
+            error = outcome.error
+            if outcome.change is not None:
+                self._write(outcome.change, _nothing)
+        else:
+            error = self.coordinator.verify(transactional_id, producer, partition)
+        if error is ErrorCode.PRODUCER_FENCED:
+            raise RequestRefused(ErrorCode.INVALID_PRODUCER_EPOCH)
+        if error is ErrorCode.TRANSACTION_ABORTABLE and not is_abortable:
+            raise RequestRefused(ErrorCode.INVALID_TXN_STATE, "Partition was not added to the transaction")
+        if error in _RETRIED and not adds:
+            raise RequestRefused(
+                ErrorCode.NOT_ENOUGH_REPLICAS,
+                "Unable to verify the partition has been added to the transaction. "
+                f"Underlying error: {error.name}",
+            )
+        if error:
+            raise RequestRefused(error)
+
+    def fail(self) -> None:
+        """Nothing can be kept any more: refuse what waits."""
+        for kept in self._waiting:
+            if not kept.done():
+                kept.set_exception(RequestRefused(ErrorCode.NOT_COORDINATOR))
+
+    def stop(self) -> None:
+        """Stop watching the time; what waits is cancelled."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+        for kept in self._waiting:
+            kept.cancel()
+
+    def _write(self, change: Transaction, release: Callable[[], None]) -> None:
+        def kept() -> None:
+            if change.state.is_prepared:
+                self._finish(change)
+            release()
+
+        self._keep(partial(self._append, change), kept)
+        self._set_alarm()
+
+    def _finish(self, transaction: Transaction) -> None:
+        """Write the markers of a transaction whose end is decided, and that they are written."""
+
+        def append() -> None:
+            self._write_markers(transaction)
+            self._append(self.coordinator.complete(transaction.transactional_id, self._now_ms()))
+
+        self._keep(append, _nothing)
+
+    def _append(self, change: Transaction) -> None:
+        if self._log is not None:
+            self._log.append(change, self._now_ms())
+
+    def _set_alarm(self) -> None:
+        deadline_ms = self.coordinator.next_deadline()
+        if self._alarm is None and deadline_ms is not None:
+            delay_s = max(0, deadline_ms - self._now_ms() + 1) / 1000
+            self._alarm = asyncio.get_running_loop().call_later(delay_s, self._expire)
+
+    def _expire(self) -> None:
+        self._alarm = None
+        for change in self.coordinator.expire(self._now_ms()):
+            self._write(change, _nothing)
+        self._set_alarm()
+
+
+def _resolve(kept: asyncio.Future[None]) -> None:
+    if not kept.done():
+        kept.set_result(None)
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,514 @@
+"""What producers are told of their numbers and transactions, one request after the other, in a form to be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tests.conformance.record_stories import START_MS, Asker
+from tests.kafka.wait import wait_until
+from wire.log.batch_scan import scan
+from wire.log.batch_writer import encode_batch
+from wire.log.control_records import ending
+from wire.messages.definition import Api
+from wire.messages.schemas.classic_groups import JOIN_GROUP, SYNC_GROUP
+from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_HEARTBEAT
+from wire.messages.schemas.groups import FIND_COORDINATOR
+from wire.messages.schemas.log_records import FETCH, INIT_PRODUCER_ID, PRODUCE
+from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_FETCH
+from wire.messages.schemas.transactions import (
+    ADD_OFFSETS_TO_TXN,
+    ADD_PARTITIONS_TO_TXN,
+    DESCRIBE_PRODUCERS,
+    DESCRIBE_TRANSACTIONS,
+    END_TXN,
+    LIST_TRANSACTIONS,
+    TXN_OFFSET_COMMIT,
+)
+
+BUSY = {14, 15, 16, 51}
+"""COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, CONCURRENT_TRANSACTIONS."""
+READY_S = 30
+TIMES = ("last_timestamp", "transaction_start_time_ms")
+
+
+class TransactionAsker(Asker):
+    """Its topic is also the name of its transactional id and of its group. `id` and `epoch` are its producer's."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(port)
+        self.id, self.epoch = -1, -1
+        self._producers: dict[int, str] = {}
+        self._is_found = False
+
+    def tell(self, word: str, api: Api, version: int, **fields: Any) -> Any:
+        """Ask, and keep the answer."""
+        answer = self.raw(api, version, **fields)
+        self.note(word, answer)
+        self.answers[-1] = (word, self._shown(self.answers[-1][1]))
+        return answer
+
+    def init(self, word: str, *, version: int = 4, **fields: Any) -> Any:
+        """InitProducerId, again while the coordinator is busy; what it gives is the producer's from now on."""
+        asked = {"transactional_id": self.topic, "transaction_timeout_ms": 60_000, **fields}
+        if not self._is_found:  # a broker makes the log of transactions when somebody asks for it
+            wait_until(self._find_coordinator, "there is a coordinator")
+        wait_until(
+            lambda: self.raw(INIT_PRODUCER_ID, version, **asked).error_code not in BUSY,
+            "it is ready",
+            timeout_s=READY_S,
+        )
+        answer = self.tell(word, INIT_PRODUCER_ID, version, **asked)
+        if not answer.error_code:
+            self.id, self.epoch = answer.producer_id, answer.producer_epoch
+        return answer
+
+    def has_groups(self) -> None:
+        """Wait until a broker that has just started has the log of groups."""
+
+        def can_commit() -> bool:
+            self.raw(FIND_COORDINATOR, 3, key=self.topic, key_type=0)
+            answer = self.raw(
+                OFFSET_FETCH, 9, groups=[{"group_id": self.topic, "topics": None}], require_stable=False
+            )
+            return answer.groups[0].error_code not in BUSY
+
+        wait_until(can_commit, "groups are coordinated")
+
+    def _find_coordinator(self) -> bool:
+        answer = self.raw(FIND_COORDINATOR, 3, key=self.topic, key_type=1)
+        self._is_found = answer.error_code == 0
+        return self._is_found
+
+    def init_once(self, word: str, *, version: int = 4, **fields: Any) -> Any:
+        """InitProducerId without looking at what it gives."""
+        asked = {"transactional_id": self.topic, "transaction_timeout_ms": 60_000, **fields}
+        return self.tell(word, INIT_PRODUCER_ID, version, **asked)
+
+    def producer(self, **given: int) -> dict[str, Any]:
+        """The producer's fields in a request."""
+        return {"producer_id": self.id, "producer_epoch": self.epoch, **given}
+
+    def add(self, word: str, *partitions: int, version: int = 3, topic: str = "", **given: Any) -> None:
+        """AddPartitionsToTxn of a client."""
+        fields = {"transactional_id": self.topic, **self.producer(), **given}
+        self.tell(
+            word,
+            ADD_PARTITIONS_TO_TXN,
+            version,
+            **{f"v3_and_below_{name}": value for name, value in fields.items()},
+            v3_and_below_topics=[{"name": topic or self.topic, "partitions": partitions}],
+        )
+
+    def write(
+        self,
+        word: str,
+        sequence: int,
+        *values: bytes,
+        version: int = 9,
+        transactional: bool = True,
+        partition: int = 0,
+        transactional_id: str | None = "",
+        **producer: int,
+    ) -> None:
+        """Produce a batch of the producer."""
+        of_producer = self.producer(**producer)
+        records = encode_batch(
+            [(b"key", value) for value in values or (b"value",)],
+            base_offset=0,
+            timestamp=START_MS,
+            base_sequence=sequence,
+            transactional=transactional,
+            **of_producer,
+        )
+        self.tell(
+            word,
+            PRODUCE,
+            version,
+            transactional_id=self.topic if transactional_id == "" else transactional_id,
+            acks=-1,
+            timeout_ms=10_000,
+            topic_data=[
+                {
+                    "name": self.topic,
+                    "topic_id": self.topic_id,
+                    "partition_data": [{"index": partition, "records": records}],
+                }
+            ],
+        )
+
+    def end(self, word: str, *, committed: bool, version: int = 3, **given: Any) -> Any:
+        """EndTxn; from v5 on its answer is the producer's identity from now on."""
+        fields = {"transactional_id": self.topic, **self.producer(), **given}
+        answer = self.tell(word, END_TXN, version, committed=committed, **fields)
+        if version >= 5 and not answer.error_code and not given:
+            self.id, self.epoch = answer.producer_id, answer.producer_epoch
+        return answer
+
+    def completes(self) -> None:
+        """Wait until the markers are written."""
+        wait_until(lambda: not self._state().startswith("Prepare"), "the transaction is complete")
+
+    def _state(self) -> str:
+        answer = self.raw(DESCRIBE_TRANSACTIONS, 0, transactional_ids=[self.topic])
+        return str(answer.transaction_states[0].transaction_state)
+
+    def look(self, word: str, partition: int = 0) -> None:
+        """What consumers of either kind read, and where the log ends for them."""
+        for isolation in (0, 1):
+            fields = self.fetch_fields([{"partition": partition}], isolation_level=isolation)
+            answer = self.raw(FETCH, 12, **fields)
+            (found,) = answer.responses[0].partitions
+            aborted = [
+                (self._name(one.producer_id), one.first_offset) for one in found.aborted_transactions or ()
+            ]
+            offsets = found.high_watermark, found.last_stable_offset
+            shown = (found.error_code, offsets, aborted, self._batches(found.records or b""))
+            self.answers.append((f"{word}: isolation {isolation}", shown))
+            one = {"partition_index": partition, "current_leader_epoch": -1, "timestamp": -1}
+            topic = {"name": self.topic, "partitions": [one]}
+            self.tell(
+                f"{word}: the end, isolation {isolation}",
+                LIST_OFFSETS,
+                7,
+                replica_id=-1,
+                isolation_level=isolation,
+                topics=[topic],
+            )
+
+    def describe(self, word: str, *transactional_ids: str) -> None:
+        """DescribeTransactions and DescribeProducers."""
+        names = transactional_ids or (self.topic,)
+        self.tell(word, DESCRIBE_TRANSACTIONS, 0, transactional_ids=names)
+        topics = [{"name": self.topic, "partition_indexes": [0, 1, 9]}]
+        self.tell(f"{word}: producers", DESCRIBE_PRODUCERS, 0, topics=topics)
+
+    def commit_offsets(
+        self, word: str, *, version: int = 3, partitions: Iterable[int] = (0,), topic: str = "", **given: Any
+    ) -> None:
+        """TxnOffsetCommit of offset 5."""
+        wanted = [
+            {"partition_index": each, "committed_offset": 5, "committed_metadata": "m"} for each in partitions
+        ]
+        fields = {"transactional_id": self.topic, "group_id": self.topic, **self.producer(), **given}
+        self.tell(
+            word,
+            TXN_OFFSET_COMMIT,
+            version,
+            **fields,
+            topics=[{"name": topic or self.topic, "partitions": wanted}],
+        )
+
+    def offsets(self, word: str) -> None:
+        """OffsetFetch, of stable offsets and of any."""
+        for stable in (False, True):
+            topics = [{"name": self.topic, "partition_indexes": [0, 1]}]
+            group = {"group_id": self.topic, "topics": topics}
+            self.tell(f"{word}: {stable}", OFFSET_FETCH, 9, groups=[group], require_stable=stable)
+
+    def _name(self, producer_id: int) -> str:
+        return self._producers.setdefault(producer_id, f"producer {len(self._producers)}")
+
+    def _shown(self, value: Any) -> Any:
+        """An answer without producer ids and times."""
+        if isinstance(value, Mapping):
+            shown = {name: self._shown(one) for name, one in value.items()}
+            if value.get("producer_id", -1) > 0:
+                shown["producer_id"] = self._name(value["producer_id"])
+            for name in TIMES:
+                if value.get(name, -1) > 0:
+                    shown[name] = "a time"
+            return shown
+        if isinstance(value, list):
+            return sorted((self._shown(each) for each in value), key=str)  # many are Java's sets
+        return value
+
+    def _batches(self, records: bytes) -> list[Any]:
+        """Of each batch what it is, whose, and where it stands."""
+        return [
+            (
+                batch.base_offset,
+                batch.count,
+                self._name(batch.producer_id) if batch.producer_id >= 0 else "no producer",
+                batch.producer_epoch,
+                batch.base_sequence,
+                ending(batch, records) if batch.is_control else batch.is_transactional,
+            )
+            for batch in scan(records, "").batches
+        ]
+
+
+def tell_of_numbered_batches(asker: TransactionAsker) -> None:
+    """Producers without transactions: what comes twice, too late, or of an old epoch."""
+    asker.create()
+    asker.init("an id", transactional_id=None)
+    for sequence in range(7):
+        asker.write(f"number {sequence}", sequence, transactional=False, transactional_id=None)
+    for sequence in (6, 2, 1, 8, 7):
+        asker.write(f"again {sequence}", sequence, transactional=False, transactional_id=None)
+    asker.write("two at once", 8, b"a", b"b", transactional=False, transactional_id=None)
+    asker.write("the second of them", 9, transactional=False, transactional_id=None)
+    asker.write("another epoch, not from 0", 1, transactional=False, producer_epoch=1)
+    asker.write("another epoch", 0, transactional=False, producer_epoch=1)
+    asker.write("the old epoch", 10, transactional=False)
+    asker.write("begins anywhere", 17, transactional=False, partition=1)
+    asker.write("one who is not known", 3, transactional=False, producer_id=asker.id + 500_000)
+    asker.look("the log")
+    asker.init_once("only an id", transactional_id=None, producer_id=4)
+    asker.init_once("only an epoch", transactional_id=None, producer_epoch=4)
+    asker.init_once("an id and an epoch", transactional_id=None, producer_id=4, producer_epoch=3)
+    asker.describe("without transactions")
+
+
+def tell_of_transactions_that_are_announced(asker: TransactionAsker) -> None:
+    """As clients before 4.0 do it: AddPartitionsToTxn, then records, then EndTxn."""
+    asker.create()
+    asker.init("begins")
+    asker.end("nothing to commit", committed=True)
+    asker.end("nothing to abort", committed=False)
+    asker.write("not announced", 0)
+    asker.write("not announced, v11", 0, version=11)
+    asker.add("both", 0, 1)
+    asker.add("one again", 1)
+    asker.write("first", 0, b"a", b"b")
+    asker.write("second", 2)
+    asker.write("first, again", 0, b"a", b"b")
+    asker.write("without a transaction", 3, transactional=False)
+    asker.write("without an id", 3, transactional_id=None)
+    asker.write("of another id", 3, transactional_id="nobody")
+    asker.look("open")
+    asker.describe("open")
+    asker.end("commits", committed=True)
+    asker.completes()
+    asker.look("committed")
+    asker.look("committed, nothing in it", partition=1)
+    asker.describe("committed")
+    asker.end("commits again", committed=True)
+    asker.end("too late to abort", committed=False)
+    asker.add("the next", 0)
+    asker.write("third", 3)
+    asker.end("aborts", committed=False)
+    asker.completes()
+    asker.look("aborted")
+    asker.end("aborts again", committed=False)
+    asker.end("too late to commit", committed=True)
+    asker.write("after the end", 4)
+    asker.describe("aborted", asker.topic, "nobody", "")
+
+
+def tell_of_transactions_of_version_2(asker: TransactionAsker) -> None:
+    """As clients since 4.0 do it (KIP-890): records alone, and the epoch grows with every end."""
+    asker.create()
+    asker.init("begins", version=5)
+    asker.end("nothing to commit", committed=True, version=5)
+    asker.write("first", 0, version=12)
+    asker.look("open")
+    asker.write("by id", 1, version=13)
+    before = asker.producer()
+    asker.end("commits", committed=True, version=5)
+    asker.completes()
+    asker.look("committed")
+    asker.end("commits again", committed=True, version=5, **before)
+    asker.end("too late to abort", committed=False, version=5, **before)
+    asker.write("the old epoch", 2, version=12, **before)
+    asker.end("nothing to abort", committed=False, version=5)
+    asker.completes()
+    asker.write("second", 0, version=12, partition=1)
+    asker.write("not from 0", 1, version=12)
+    before = asker.producer()
+    asker.end("aborts", committed=False, version=5)
+    asker.completes()
+    asker.look("aborted", partition=1)
+    asker.end("aborts again", committed=False, version=5, **before)
+    asker.end("an epoch of the future", committed=False, version=5, **asker.producer(producer_epoch=99))
+    asker.write("an epoch of the future", 0, version=12, producer_epoch=99)
+    asker.describe("aborted")
+
+
+def tell_of_fencing(asker: TransactionAsker) -> None:
+    """Another producer comes with the same transactional id."""
+    asker.create()
+    asker.init("the first")
+    old = asker.producer()
+    asker.init("the second")
+    for version in (1, 3):
+        asker.add(f"the first adds, v{version}", 0, version=version, **old)
+        asker.end(f"the first commits, v{version}", committed=True, version=version, **old)
+        asker.tell(
+            f"the first adds offsets, v{version}",
+            ADD_OFFSETS_TO_TXN,
+            version,
+            transactional_id=asker.topic,
+            group_id=asker.topic,
+            **old,
+        )
+    asker.end("the first commits, v5", committed=True, version=5, **old)
+    asker.write("the first writes", 0, **old)
+    asker.write("the first writes, v12", 0, version=12, **old)
+    for version in (3, 4):
+        asker.init_once(f"the first goes on, v{version}", version=version, **old)
+    asker.add("another id", 0, producer_id=asker.id + 9)
+    asker.end("another id", committed=True, producer_id=asker.id + 9)
+    asker.write("another id", 0, producer_id=asker.id + 9)
+    asker.add("of nobody", 0, transactional_id="nobody")
+    asker.end("of nobody", committed=True, transactional_id="nobody")
+    asker.add("of no name", 0, transactional_id="")
+    asker.end("of no name", committed=True, transactional_id="")
+    asker.init("goes on", **asker.producer())
+    asker.init("goes on, asked again", **asker.producer(producer_epoch=asker.epoch - 1))
+    asker.add("is open", 0)
+    asker.write("is open", 0)
+    open_one = asker.producer()
+    asker.init("a third finds it open")
+    asker.completes()
+    asker.write("the second writes", 1, **open_one)
+    asker.look("aborted by the third")
+    asker.write("is open, v12", 0, version=12)
+    asker.init("a fourth finds it open")
+    asker.completes()
+    asker.init_once("no time", transaction_timeout_ms=0)
+    asker.init_once("too much time", transaction_timeout_ms=900_001)
+    asker.init_once("no name", transactional_id="")
+
+
+def tell_of_partitions(asker: TransactionAsker) -> None:
+    """What is no partition, and what brokers ask each other."""
+    asker.create()
+    asker.init("begins")
+    asker.add("no topic", 0, topic="nowhere")
+    asker.add("no partition", 0, 7)
+    for version in (0, 1, 2):
+        asker.add(f"v{version}", 0, version=version)
+    for verify, partitions in ((True, (0, 1)), (True, (0, 7)), (False, (1,)), (True, (0, 1))):
+        transaction = {
+            "transactional_id": asker.topic,
+            **asker.producer(),
+            "verify_only": verify,
+            "topics": [{"name": asker.topic, "partitions": partitions}],
+        }
+        nobody = {**transaction, "transactional_id": "nobody"}
+        transactions = [transaction, nobody]
+        asker.tell(f"{verify} {partitions}", ADD_PARTITIONS_TO_TXN, 5, transactions=transactions)
+    asker.describe("both")
+    for word, fields in (
+        ("by its state", {"state_filters": ["Ongoing", "Nonsense"]}),
+        ("by another state", {"state_filters": ["Empty"]}),
+        ("by how long it runs", {"state_filters": ["Ongoing"], "duration_filter": 600_000}),
+        ("by a pattern", {"transactional_id_pattern": f"{asker.topic[:-1]}."}),
+        ("by a part of its name", {"transactional_id_pattern": asker.topic[1:-1]}),
+        ("by no pattern", {"transactional_id_pattern": "("}),
+    ):
+        wanted = {"state_filters": (), "producer_id_filters": [asker.id], **fields}
+        asker.tell(f"listed {word}", LIST_TRANSACTIONS, 2, **wanted)
+
+
+def tell_of_offsets(asker: TransactionAsker) -> None:
+    """Offsets of a group that has no members."""
+    asker.create()
+    asker.has_groups()
+    asker.init("begins")
+    asker.commit_offsets("not announced")
+    asker.commit_offsets("not announced, v4", version=4)
+    asker.tell(
+        "announced",
+        ADD_OFFSETS_TO_TXN,
+        3,
+        transactional_id=asker.topic,
+        group_id=asker.topic,
+        **asker.producer(),
+    )
+    for version in (0, 1, 2, 3, 4):
+        asker.commit_offsets(f"v{version}", version=version)
+    asker.commit_offsets("no topic", topic="nowhere")
+    asker.commit_offsets("no partition", partitions=[7, 0])
+    asker.commit_offsets("a generation", generation_id=3)
+    asker.commit_offsets("a member", member_id="m")
+    asker.commit_offsets("an old epoch", producer_epoch=asker.epoch - 1)
+    asker.commit_offsets("another id", producer_id=asker.id + 9)
+    asker.commit_offsets("no group", group_id="")
+    asker.offsets("pending")
+    asker.end("commits", committed=True)
+    asker.completes()
+    wait_until(lambda: _are_stable(asker), "the offsets are stable")
+    asker.offsets("committed")
+    asker.commit_offsets("adds by itself", version=5, partitions=[0, 1])
+    asker.offsets("pending again")
+    asker.end("aborts", committed=False, version=5)
+    asker.completes()
+    wait_until(lambda: _are_stable(asker), "the offsets are stable")
+    asker.offsets("aborted")
+
+
+def tell_of_offsets_of_members(asker: TransactionAsker) -> None:
+    """Offsets of a group whose members are there, of either protocol."""
+    asker.create()
+    asker.has_groups()
+    asker.init("begins")
+    classic = f"{asker.topic}.classic"
+    protocols = [{"name": "range", "metadata": b"\0\1\0\0\0\0\0\0\0\0"}]
+    fields = {"group_id": classic, "protocol_type": "consumer", "session_timeout_ms": 30_000}
+    joined = asker.raw(
+        JOIN_GROUP, 3, **fields, rebalance_timeout_ms=30_000, member_id="", protocols=protocols
+    )
+    member = {"group_id": classic, "member_id": joined.member_id}
+    asker.commit_offsets("while it rebalances", version=5, generation_id=1, **member)
+    asker.raw(SYNC_GROUP, 2, **member, generation_id=1, assignments=())
+    asker.commit_offsets("of a member", version=5, generation_id=1, **member)
+    asker.commit_offsets("an old generation", version=5, generation_id=0, **member)
+    asker.commit_offsets("a later generation", version=5, generation_id=2, **member)
+    asker.commit_offsets("no generation", version=5, **member)
+    asker.commit_offsets("no member", version=5, group_id=classic, member_id="nobody", generation_id=1)
+    asker.commit_offsets("an instance", version=5, generation_id=1, **member, group_instance_id="i")
+    asker.commit_offsets("nothing is said", version=5, group_id=classic)
+    group = f"{asker.topic}.consumer"
+    epoch = _heartbeat(asker, group, 0, asker.topic)
+    member = {"group_id": group, "member_id": "m"}
+    for delta in (0, -1, 1):
+        asker.commit_offsets(f"epoch {delta}", version=5, generation_id=epoch + delta, **member)
+    asker.commit_offsets("no epoch", version=5, **member)
+    later = _heartbeat(asker, group, epoch, asker.topic, "another")
+    assert later == epoch + 1
+    asker.commit_offsets(
+        "the epoch that it has the partition since", version=5, generation_id=epoch, **member
+    )
+    asker.commit_offsets("before it had it", version=5, generation_id=epoch - 1, **member)
+    asker.commit_offsets("no such member", version=5, group_id=group, member_id="x", generation_id=1)
+    asker.commit_offsets("nothing is said of whom", version=5, group_id=group)
+    asker.commit_offsets("only an instance", version=5, group_id=group, group_instance_id="i")
+    asker.end("aborts", committed=False, version=5)
+
+
+def _heartbeat(asker: TransactionAsker, group: str, epoch: int, *topics: str) -> int:
+    """That of the member m; its epoch after it."""
+    answer = asker.raw(
+        CONSUMER_GROUP_HEARTBEAT,
+        1,
+        group_id=group,
+        member_id="m",
+        member_epoch=epoch,
+        instance_id=None,
+        rack_id=None,
+        rebalance_timeout_ms=30_000,
+        subscribed_topic_names=topics,
+        subscribed_topic_regex=None,
+        server_assignor=None,
+        topic_partitions=() if epoch == 0 else None,
+    )
+    return int(answer.member_epoch)
+
+
+def _are_stable(asker: TransactionAsker) -> bool:
+    group = {"group_id": asker.topic, "topics": [{"name": asker.topic, "partition_indexes": [0, 1]}]}
+    answer = asker.raw(OFFSET_FETCH, 9, groups=[group], require_stable=True)
+    return not any(one.error_code for topic in answer.groups[0].topics for one in topic.partitions)
+
+
+STORIES = (
+    tell_of_numbered_batches,
+    tell_of_transactions_that_are_announced,
+    tell_of_transactions_of_version_2,
+    tell_of_fencing,
+    tell_of_partitions,
+    tell_of_offsets,
+    tell_of_offsets_of_members,
+)

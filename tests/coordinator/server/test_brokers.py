@@ -1,0 +1,273 @@
+"""Several brokers of one cluster: each answers for what it leads, and another takes over when it is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coordinator.errors import RequestRefused
+from coordinator.server.broker import Broker
+from coordinator.server.cluster import Cluster
+from coordinator.store.data_directory import DataDirectory
+from tests.conformance.cluster import Cluster as Connection
+from tests.conformance.peer import Closed, Peer
+from tests.coordinator.server.running import HOST, running_cluster
+from tests.coordinator.store.directories import SMALL
+from wire.errors import ErrorCode
+
+BROKERS = 3
+DEADLINE_S = 60
+JOIN = {"session_timeout": 30_000, "rebalance_timeout": 60_000, "protocol_type": "consumer"}
+RANGE = {"protocols": [{"name": "range", "metadata": b"\0\0\0\0\0\0\xff\xff\xff\xff"}]}
+HEARTBEAT = {
+    "instance_id": None, "rack_id": None, "rebalance_timeout": 60_000, "server_assignor": None,
+    "subscribed_topic_names": ["orders"], "subscribed_topic_regex": None, "topic_partitions": [],
+}  # fmt: skip
+NONE = int(ErrorCode.NONE)
+
+
+@asynccontextmanager
+async def asking(broker: Broker) -> AsyncIterator[Connection]:
+    connection = Connection(await Peer.connect(HOST, broker.port))
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+async def ask(broker: Broker, api: str, version: int, **fields: Any) -> Any:
+    async with asking(broker) as connection:
+        return await asyncio.wait_for(connection.ask(api, version, **fields), DEADLINE_S)
+
+
+def play(scene: Callable[[Cluster], Awaitable[None]], **settings: Any) -> None:
+    async def run() -> None:
+        async with running_cluster(brokers=BROKERS, **settings) as cluster:
+            await scene(cluster)
+
+    asyncio.run(run())
+
+
+def group_of(cluster: Cluster, broker: Broker, number: int = 0) -> str:
+    """A group that the broker coordinates."""
+    names = (f"group-{each}" for each in range(1000))
+    return [name for name in names if cluster.coordinator_of(name) is broker][number]
+
+
+async def commit(broker: Broker, group: str, offset: int) -> int:
+    partitions = [{"partition_index": 0, "committed_offset": offset, "committed_metadata": ""}]
+    topics = [{"name": "orders", "partitions": partitions}]
+    answer = await ask(broker, "OffsetCommit", 8, group_id=group, topics=topics)
+    return int(answer["topics"][0]["partitions"][0]["error_code"])
+
+
+async def committed(broker: Broker, group: str) -> tuple[int, int]:
+    """Offset of partition 0, and error of the group."""
+    asked = [{"group_id": group, "topics": [{"name": "orders", "partition_indexes": [0]}]}]
+    answer = await ask(broker, "OffsetFetch", 8, groups=asked)
+    (found,) = answer["groups"]
+    offsets = [one["committed_offset"] for topic in found["topics"] for one in topic["partitions"]]
+    return (offsets or [-1])[0], found["error_code"]
+
+
+def test_every_broker_shows_all_brokers_and_the_same_leaders() -> None:
+    async def scene(cluster: Cluster) -> None:
+        cluster.topics.create("orders", 6)
+        shown = [await ask(broker, "Metadata", 12, topics=None) for broker in cluster.brokers.values()]
+        brokers = [(one["node_id"], one["port"], one["rack"]) for one in shown[0]["brokers"]]
+        ports = [broker.port for broker in cluster.brokers.values()]
+        assert brokers == list(zip((1, 2, 3), ports, ("a", "b", "a"), strict=True))
+        assert shown[0] == shown[1] == shown[2]
+        (orders,) = shown[0]["topics"]
+        leaders = [one["leader_id"] for one in orders["partitions"]]
+        assert sorted(leaders) == [1, 1, 2, 2, 3, 3]
+        described = await ask(cluster.brokers[2], "DescribeCluster", 2)
+        assert [one["broker_id"] for one in described["brokers"]] == [1, 2, 3]
+
+    play(scene, settings={"broker.rack": "a,b"})
+
+
+def test_groups_are_spread_and_every_broker_knows_their_coordinators() -> None:
+    async def scene(cluster: Cluster) -> None:
+        keys = [f"group-{number}" for number in range(60)]
+        answers = [
+            await ask(broker, "FindCoordinator", 4, key_type=0, coordinator_keys=keys)
+            for broker in cluster.brokers.values()
+        ]
+        assert answers[0] == answers[1] == answers[2]
+        ports = {broker.node_id: broker.port for broker in cluster.brokers.values()}
+        found = {one["key"]: one["node_id"] for one in answers[0]["coordinators"]}
+        assert all(one["port"] == ports[one["node_id"]] for one in answers[0]["coordinators"])
+        assert set(found.values()) == {1, 2, 3}
+        topics = (await ask(cluster.brokers[1], "Metadata", 12, topics=None))["topics"]
+        assert [(one["name"], one["is_internal"]) for one in topics] == [("__consumer_offsets", True)]
+        leaders = {one["partition_index"]: one["leader_id"] for one in topics[0]["partitions"]}
+        assert {key: leaders[cluster.coordinators.partition_of(key)] for key in keys} == found
+
+    play(scene)
+
+
+def test_only_the_coordinator_answers_for_a_group() -> None:
+    async def scene(cluster: Cluster) -> None:
+        cluster.topics.create("orders", 1)
+        cluster.topics_changed()
+        first, second, _ = cluster.brokers.values()
+        mine, others = group_of(cluster, first), group_of(cluster, second)
+        for group in (mine, others):
+            await commit(cluster.coordinator_of(group) or first, group, 5)
+        wrong = int(ErrorCode.NOT_COORDINATOR)
+        joined = await ask(first, "JoinGroup", 5, group_id=others, **JOIN, **RANGE)
+        assert joined["error_code"] == wrong
+        beaten = await ask(
+            first, "ConsumerGroupHeartbeat", 0, group_id=others, member_id="", member_epoch=0,
+            **{name: one for name, one in HEARTBEAT.items() if name != "subscribed_topic_regex"},
+        )  # fmt: skip
+        assert beaten["error_code"] == wrong
+        assert await commit(first, others, 6) == wrong
+        assert await committed(first, others) == (-1, wrong)
+        assert await committed(first, mine) == (5, NONE)
+        described = await ask(first, "DescribeGroups", 5, groups=[mine, others])
+        assert {one["group_id"]: one["error_code"] for one in described["groups"]} == {
+            mine: NONE,
+            others: wrong,
+        }
+        described = await ask(first, "ConsumerGroupDescribe", 0, group_ids=[others])
+        assert [one["error_code"] for one in described["groups"]] == [wrong]
+        listed = await ask(first, "ListGroups", 4, states_filter=[])
+        assert [one["group_id"] for one in listed["groups"]] == [mine]
+        deleted = await ask(first, "DeleteGroups", 2, groups_names=[others, mine])
+        results = {one["group_id"]: one["error_code"] for one in deleted["results"]}
+        assert results == {mine: NONE, others: wrong}
+        listed = await ask(second, "ListGroups", 4, states_filter=[])
+        assert [one["group_id"] for one in listed["groups"]] == [others]
+
+    play(scene)
+
+
+def test_a_coordinator_moves_with_what_the_log_holds() -> None:
+    async def scene(cluster: Cluster) -> None:
+        cluster.topics.create("orders", 1)
+        cluster.topics_changed()
+        first, second, _ = cluster.brokers.values()
+        group = group_of(cluster, first)
+        await commit(first, group, 5)
+        async with asking(first) as one, asking(first) as other:
+            given = await one.ask("JoinGroup", 5, group_id=group, **JOIN, **RANGE)
+            joining = {"group_id": group, **JOIN, **RANGE, "member_id": given["member_id"]}
+            joined = await one.ask("JoinGroup", 5, **joining)
+            waiting = asyncio.create_task(other.ask("JoinGroup", 3, group_id=group, **JOIN, **RANGE))
+            while (await ask(first, "DescribeGroups", 5, groups=[group]))["groups"][0][
+                "group_state"
+            ] != "PreparingRebalance":
+                await asyncio.sleep(0.01)
+            cluster.move_coordinator(cluster.coordinators.partition_of(group), second.node_id, 300_000)
+            assert (await asyncio.wait_for(waiting, DEADLINE_S))["error_code"] == ErrorCode.NOT_COORDINATOR
+        assert joined["generation_id"] == 1
+        loads = int(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+        assert await commit(first, group, 6) == ErrorCode.NOT_COORDINATOR
+        assert await commit(second, group, 6) == loads
+        assert (await ask(second, "ListGroups", 4, states_filter=[]))["error_code"] == loads
+        found = await ask(first, "FindCoordinator", 3, key=group)
+        assert (found["node_id"], found["port"]) == (second.node_id, second.port)
+        cluster.move_coordinator(cluster.coordinators.partition_of(group), second.node_id)
+        assert await committed(second, group) == (5, NONE)
+        (described,) = (await ask(second, "DescribeGroups", 5, groups=[group]))["groups"]
+        assert (described["group_state"], described["members"]) == ("Empty", [])  # nobody had synced
+
+    play(scene)
+
+
+def test_what_loads_for_a_while_is_loaded_then() -> None:
+    async def scene(cluster: Cluster) -> None:
+        cluster.topics.create("orders", 1)
+        cluster.topics_changed()
+        broker = cluster.brokers[1]
+        group = group_of(cluster, broker)
+        await commit(broker, group, 5)
+        cluster.move_coordinator(cluster.coordinators.partition_of(group), broker.node_id, 50)
+        assert cluster.coordinators.refusal(broker.node_id, group) == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+        async with asyncio.timeout(DEADLINE_S):
+            while (await committed(broker, group))[1]:
+                await asyncio.sleep(0.01)
+        assert await committed(broker, group) == (5, NONE)
+
+    play(scene)
+
+
+@pytest.mark.parametrize("is_kept", [False, True], ids=["memory", "data"])
+def test_a_lost_broker_is_replaced_and_may_come_back(tmp_path: Path, is_kept: bool) -> None:
+    async def scene(cluster: Cluster) -> None:
+        cluster.topics.create("orders", 3)
+        cluster.topics_changed()
+        first, second, _ = cluster.brokers.values()
+        group = group_of(cluster, first)
+        await commit(first, group, 5)
+        led = [number for number in range(3) if cluster.leader_of("orders", number) is first]
+        async with asking(first) as connection:
+            port = first.port
+            await cluster.lose_broker(first.node_id)
+            with pytest.raises(OSError):
+                await Peer.connect(HOST, port)
+            with pytest.raises((Closed, OSError)):
+                await connection.ask("Metadata", 12, topics=None)
+        shown = await ask(second, "Metadata", 12, topics=None)
+        assert [one["node_id"] for one in shown["brokers"]] == [2, 3]
+        (orders,) = [one for one in shown["topics"] if one["name"] == "orders"]
+        for partition in orders["partitions"]:
+            assert partition["leader_id"] in (2, 3)
+            assert partition["leader_epoch"] == int(partition["partition_index"] in led)
+        described = await ask(second, "DescribeCluster", 2, include_fenced_brokers=True)
+        assert [one["is_fenced"] for one in described["brokers"]] == [True, False, False]
+        now = cluster.coordinator_of(group)
+        assert now is not None
+        assert now is not first
+        assert await committed(now, group) == (5, NONE)
+        assert await commit(now, group, 6) == NONE
+        with pytest.raises(RequestRefused):
+            await cluster.lose_broker(first.node_id)
+        with pytest.raises(RequestRefused):
+            cluster.move_coordinator(0, first.node_id)
+        await cluster.restore_broker(first.node_id)
+        assert first.port == port
+        assert await committed(first, group) == (-1, int(ErrorCode.NOT_COORDINATOR))
+        assert [cluster.leader_of("orders", number) for number in led] == [first] * len(led)
+        cluster.move_coordinator(cluster.coordinators.partition_of(group), first.node_id)
+        assert await committed(first, group) == (6, NONE)
+
+    data = DataDirectory.open(tmp_path, SMALL) if is_kept else None
+    play(scene, data=data)
+
+
+def test_the_only_broker_is_away_for_a_while() -> None:
+    async def scene() -> None:
+        async with running_cluster() as cluster:
+            cluster.topics.create("orders", 1)
+            cluster.topics_changed()
+            broker = cluster.controller
+            await commit(broker, "g", 5)
+            await cluster.lose_broker(broker.node_id)
+            assert cluster.coordinator_of("g") is None
+            await cluster.restore_broker(broker.node_id)
+            assert await committed(broker, "g") == (5, NONE)
+
+    asyncio.run(scene())
+
+
+def test_only_the_leader_answers_for_a_partition() -> None:
+    async def scene(cluster: Cluster) -> None:
+        cluster.topics.create("orders", 1)
+        cluster.topics_changed()
+        leader = cluster.leader_of("orders", 0)
+        partition = {"partition_index": 0, "timestamp": -1, "current_leader_epoch": -1}
+        asked = [{"name": "orders", "partitions": [partition]}]
+        for broker in cluster.brokers.values():
+            answer = await ask(broker, "ListOffsets", 7, topics=asked)
+            wanted = NONE if broker is leader else int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            assert answer["topics"][0]["partitions"][0]["error_code"] == wanted
+
+    play(scene)
