@@ -70,9 +70,10 @@ class Struct:
         """The fields of a version, without the tagged ones, in order."""
         return tuple(field for field in self.fields if field.tag is None and field.in_version(version))
 
-    def tagged(self) -> tuple[Field, ...]:
-        """The tagged fields, by ascending tag. They count from the first flexible version on."""
-        return tuple(sorted((f for f in self.fields if f.tag is not None), key=lambda f: f.tag or 0))
+    def tagged(self, version: int) -> tuple[Field, ...]:
+        """The tagged fields of a flexible version, by ascending tag."""
+        tagged = (field for field in self.fields if field.tag is not None and field.in_version(version))
+        return tuple(sorted(tagged, key=lambda field: field.tag or 0))
 
 
 Type: TypeAlias = Scalar | Array | Struct

@@ -166,7 +166,7 @@ class _Compiler:
     def struct(self, of: Struct, name: str, flexible: bool) -> Reader:
         if self.version > of.newest:
             return _too_new(name, self.version)
-        plain, tagged = of.at(self.version), of.tagged() if flexible else ()
+        plain, tagged = of.at(self.version), of.tagged(self.version) if flexible else ()
         names = [field.name for field in (*plain, *tagged)]
         steps = self._steps(plain, name, flexible)
         absent = [absent_field(field, self.form) for field in tagged]

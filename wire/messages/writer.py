@@ -74,7 +74,7 @@ def _struct_writer(of: Struct, version: int, flexible: bool, named: Named) -> Wr
     steps = _steps(of.at(version), version, flexible, named)
     tagged = [
         (f.tag or 0, named(f.name), _is_left_out(_default(f, named)), _tagged_writer(f, version, named))
-        for f in of.tagged()
+        for f in of.tagged(version)
     ]
 
     def write(out: bytearray, fields: Any) -> None:

@@ -108,7 +108,7 @@ def damaged(rng: random.Random, data: bytes) -> bytes:
 def _struct(rng: random.Random, of: Struct, version: int, flexible: bool, tags: bool) -> Fields:
     fields = {f.name: _field(rng, f, version, flexible, tags) for f in of.at(version)}
     if flexible:
-        for field in of.tagged():
+        for field in of.tagged(version):
             usual = rng.random() < 0.5
             fields[field.name] = (
                 absent_field(field, DICTIONARIES) if usual else _field(rng, field, version, flexible, tags)

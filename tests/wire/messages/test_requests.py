@@ -27,6 +27,7 @@ from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS, HEARTBEAT, JOI
 from wire.messages.schemas.cluster import API_VERSIONS, METADATA
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_HEARTBEAT
 from wire.messages.schemas.groups import DELETE_GROUPS, LIST_GROUPS
+from wire.messages.schemas.log_records import FETCH
 from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_FETCH
 from wire.messages.schemas.security import (
     CREATE_ACLS,
@@ -329,3 +330,13 @@ def test_bytes_after_an_answer_are_an_error() -> None:
     answer = HEARTBEAT.encode_response(4, 1, {"error_code": 0})
     with pytest.raises(DecodeError, match="it has 2 bytes too many"):
         HEARTBEAT.decode_response(4, answer[4:] + b"xy")
+
+
+def test_a_tagged_field_of_a_later_version_is_not_written() -> None:
+    fetch = {
+        "replica_id": -1, "replica_state": {"replica_id": 7}, "max_wait_ms": 0, "min_bytes": 0, "topics": (),
+        "forgotten_topics_data": (),
+    }  # fmt: skip
+    of_13, of_15 = (FETCH.encode_request(version, 1, "c", fetch) for version in (13, 15))
+    assert FETCH.decode_request(15, of_15)[1].replica_state.replica_id == 7
+    assert of_13.endswith(b"\x01\x01\x01\x00")
