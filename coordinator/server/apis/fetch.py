@@ -13,6 +13,7 @@ from coordinator.partitions.fetch_sessions import NO_SESSION, PartitionKey, Resu
 from coordinator.partitions.partition import Partition
 from coordinator.server.apis.leadership import MOVED, current_leader, endpoints, led_partition, topic_named
 from coordinator.server.exchange import Exchange
+from wire.acls import Operation
 from wire.errors import ErrorCode
 
 BY_ID = 13
@@ -110,7 +111,9 @@ class _Reading:
         exchange, request = self._exchange, self._exchange.request
         topic: TopicInfo | None = None
         try:
-            topic = topic_named(exchange, key.topic, key.topic_id, by_id=exchange.version >= BY_ID)
+            topic = topic_named(
+                exchange, key.topic, key.topic_id, Operation.READ, by_id=exchange.version >= BY_ID
+            )
             partition = led_partition(exchange, topic, key.partition, asked.current_leader_epoch)
             read = partition.read(
                 asked.fetch_offset,

@@ -10,16 +10,28 @@ from coordinator.engine.topics import TopicInfo
 from coordinator.errors import RequestRefused
 from coordinator.partitions.partition import Partition
 from coordinator.server.exchange import Exchange
+from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
 
 MOVED = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH})
 """The client is to go to another leader, or learn of another epoch of the same one."""
 
 
-def topic_named(exchange: Exchange, name: str, topic_id: UUID | None, *, by_id: bool) -> TopicInfo:
-    """The topic that a request names in one of both ways. :raises RequestRefused: there is none"""
+def topic_named(
+    exchange: Exchange, name: str, topic_id: UUID | None, needs: Operation, *, by_id: bool
+) -> TopicInfo:
+    """The topic that a request names in one of both ways; `needs` is what is done with it.
+
+    :raises RequestRefused: there is none, or that is not allowed, which hides whether there is one of the name
+    """
     image = exchange.cluster.topics.image
-    found = image.by_id.get(topic_id) if by_id and topic_id is not None else image.topics.get(name)
+    if by_id and topic_id is not None:
+        found = image.by_id.get(topic_id)
+        known = None if found is None else found.name
+    else:
+        found, known = image.topics.get(name), name
+    if known is not None and not exchange.allows(needs, ResourceType.TOPIC, known):
+        raise RequestRefused(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     if found is None:
         raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     return found

@@ -19,6 +19,7 @@ from coordinator.partitions.partition import (
 from coordinator.server.apis.fields import Each
 from coordinator.server.apis.leadership import led_partition, topic_named
 from coordinator.server.exchange import Exchange
+from wire.acls import Operation
 from wire.errors import ErrorCode
 
 COMMITTED = 1
@@ -56,7 +57,7 @@ def _listed(exchange: Exchange, name: str, twice: set[tuple[str, int]], asked: A
     try:
         if (name, asked.partition_index) in twice:
             raise RequestRefused(ErrorCode.INVALID_REQUEST)
-        topic = topic_named(exchange, name, None, by_id=False)
+        topic = topic_named(exchange, name, None, Operation.DESCRIBE, by_id=False)
         if asked.timestamp < 0 and exchange.version < SINCE.get(asked.timestamp, NEVER):
             raise RequestRefused(ErrorCode.UNSUPPORTED_VERSION)
         log = led_partition(exchange, topic, asked.partition_index, asked.current_leader_epoch)
@@ -89,7 +90,7 @@ async def offset_for_leader_epoch(exchange: Exchange) -> Mapping[str, Any]:
 def _end_of_epoch(exchange: Exchange, name: str, asked: Any) -> Mapping[str, Any]:
     epoch, end, error = NONE, NONE, ErrorCode.NONE
     try:
-        topic = topic_named(exchange, name, None, by_id=False)
+        topic = topic_named(exchange, name, None, Operation.DESCRIBE, by_id=False)
         log = led_partition(exchange, topic, asked.partition, asked.current_leader_epoch)
         epoch, end = log.end_of_epoch(asked.leader_epoch)
     except RequestRefused as refused:
@@ -113,7 +114,7 @@ async def delete_records(exchange: Exchange) -> Mapping[str, Any]:
 def _records_deleted(exchange: Exchange, name: str, asked: Any) -> Mapping[str, Any]:
     start, error = NONE, ErrorCode.NONE
     try:
-        topic = topic_named(exchange, name, None, by_id=False)
+        topic = topic_named(exchange, name, None, Operation.DELETE, by_id=False)
         start = led_partition(exchange, topic, asked.partition_index).delete_records(asked.offset)
     except RequestRefused as refused:
         error = refused.code

@@ -12,6 +12,7 @@ from coordinator.partitions.partition import Partition
 from coordinator.partitions.validation import single_batch
 from coordinator.server.apis.leadership import MOVED, current_leader, endpoints, led_partition, topic_named
 from coordinator.server.exchange import Exchange, PeerFault
+from wire.acls import Operation
 from wire.errors import ErrorCode
 from wire.log.batch_header import ProducerIdentity, batch_at
 
@@ -59,7 +60,9 @@ def _partition(exchange: Exchange, asked: Any, one: Any, acks: int) -> Mapping[s
     topic: TopicInfo | None = None
     start = NONE
     try:
-        topic = topic_named(exchange, asked.name, asked.topic_id, by_id=exchange.version >= BY_ID)
+        topic = topic_named(
+            exchange, asked.name, asked.topic_id, Operation.WRITE, by_id=exchange.version >= BY_ID
+        )
         batch = single_batch(one.records, exchange.version)
         if acks not in (NO_ANSWER, LEADER, ALL):
             raise RequestRefused(ErrorCode.INVALID_REQUIRED_ACKS)

@@ -1,0 +1,123 @@
+"""What users ask of a server with ACLs; none changes what a later one is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+from tests.coordinator.server.security.acl_world import World, commit_of, consumer_of
+from wire.log.batch_writer import encode_batch
+from wire.messages.definition import Api
+from wire.messages.schemas.classic_groups import (
+    DESCRIBE_GROUPS,
+    HEARTBEAT,
+    JOIN_GROUP,
+    LEAVE_GROUP,
+    SYNC_GROUP,
+)
+from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE, CONSUMER_GROUP_HEARTBEAT
+from wire.messages.schemas.groups import DELETE_GROUPS, FIND_COORDINATOR, LIST_GROUPS
+from wire.messages.schemas.log_records import DELETE_RECORDS, FETCH, OFFSET_FOR_LEADER_EPOCH, PRODUCE
+from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_DELETE, OFFSET_FETCH
+
+Call: TypeAlias = tuple[str, Api, int, Mapping[str, Any]]
+"""A name, and a request."""
+
+
+def record_calls(made: World) -> Iterator[Call]:
+    """What producers and consumers ask of topics."""
+    topics = [(made.name(short), made.ids[short]) for short in ("seen", "hidden")] + [
+        (made.name("none"), None)
+    ]
+    batch = encode_batch([(None, b"x")], base_offset=0, timestamp=1)
+    data = [{"index": 0, "records": batch}]
+    for version in (9, 13):
+        known = topics if version < 13 else topics[:2]
+        written = [{"name": name, "topic_id": id_, "partition_data": data} for name, id_ in known]
+        produced = {"transactional_id": None, "acks": 1, "timeout_ms": 10_000, "topic_data": written}
+        yield f"produce {version}", PRODUCE, version, produced
+        partition = {
+            "partition": 0, "current_leader_epoch": -1, "fetch_offset": 0, "last_fetched_epoch": -1,
+            "log_start_offset": -1, "partition_max_bytes": 1_000,
+        }  # fmt: skip
+        read = [{"topic": name, "topic_id": id_, "partitions": [partition]} for name, id_ in known]
+        fetched: dict[str, Any] = {
+            "cluster_id": None, "replica_id": -1, "replica_state": {}, "max_wait_ms": 0, "min_bytes": 0,
+            "max_bytes": 1_000, "isolation_level": 0, "session_id": 0, "session_epoch": -1, "topics": read,
+            "forgotten_topics_data": (), "rack_id": "",
+        }  # fmt: skip
+        yield f"fetch {version}", FETCH, version, fetched
+    listed = [
+        {"name": name, "partitions": [{"partition_index": 0, "current_leader_epoch": -1, "timestamp": -1}]}
+        for name, _ in topics
+    ]
+    for version in (1, 10):
+        asked = {"replica_id": -1, "isolation_level": 0, "topics": listed, "timeout_ms": 10_000}
+        yield f"list offsets {version}", LIST_OFFSETS, version, asked
+    epochs = [
+        {"topic": name, "partitions": [{"partition": 0, "current_leader_epoch": -1, "leader_epoch": 0}]}
+        for name, _ in topics
+    ]
+    yield "epochs", OFFSET_FOR_LEADER_EPOCH, 4, {"replica_id": -1, "topics": epochs}
+    deleted = [{"name": name, "partitions": [{"partition_index": 0, "offset": 0}]} for name, _ in topics]
+    yield "delete records", DELETE_RECORDS, 2, {"topics": deleted, "timeout_ms": 10_000}
+
+
+def group_calls(made: World) -> Iterator[Call]:
+    """What members and tools ask of groups."""
+    g, other, c = (made.name(each) for each in ("g", "other", "c"))
+    seen, hidden = (made.name(each) for each in ("seen", "hidden"))
+    member = {"group_id": g, "generation_id": 1, "member_id": "m", "group_instance_id": None}
+    for kind in (0, 1):
+        yield f"find {kind}", FIND_COORDINATOR, 3, {"key": other, "key_type": kind}
+    yield "find several", FIND_COORDINATOR, 4, {"coordinator_keys": [g, other, c], "key_type": 0}
+    join = {
+        "session_timeout_ms": 10_000, "rebalance_timeout_ms": 10_000, "member_id": "", "group_instance_id": None,
+        "protocol_type": "consumer", "protocols": [{"name": "range", "metadata": b""}], "reason": None,
+    }  # fmt: skip
+    for group in (g, other):
+        yield f"join {group}", JOIN_GROUP, 9, {**join, "group_id": group}
+        sync = {
+            **member,
+            "group_id": group,
+            "protocol_type": "consumer",
+            "protocol_name": "range",
+            "assignments": (),
+        }
+        yield f"sync {group}", SYNC_GROUP, 5, sync
+        yield f"heartbeat {group}", HEARTBEAT, 4, {**member, "group_id": group}
+        leaving = [{"member_id": "m", "group_instance_id": None, "reason": None}]
+        yield f"leave {group}", LEAVE_GROUP, 5, {"group_id": group, "members": leaving}
+        yield f"leave {group}, alone", LEAVE_GROUP, 2, {"group_id": group, "member_id": "m"}
+    for version in (0, 3, 6):
+        described = {"groups": [g, other], "include_authorized_operations": True}
+        yield f"describe {version}", DESCRIBE_GROUPS, version, described
+    yield "list", LIST_GROUPS, 5, {"states_filter": (), "types_filter": ()}
+    yield "delete", DELETE_GROUPS, 2, {"groups_names": [made.name("gone"), f"{g}one"]}
+    for group in ("g", "other"):
+        for version in (2, 8, 9, 10):
+            yield f"commit {group} {version}", OFFSET_COMMIT, version, commit_of(made, group, version)
+    topics = [
+        {"name": name, "topic_id": made.ids[short], "partition_indexes": [0]}
+        for name, short in ((seen, "seen"), (hidden, "hidden"))
+    ]
+    for version in (1, 2, 7):
+        for group in (g, other):
+            fetched = {"group_id": group, "topics": topics, "require_stable": False}
+            yield f"fetch {group} {version}", OFFSET_FETCH, version, fetched
+    for version in (8, 9, 10):
+        for asked in (topics, None):
+            groups = [
+                {"group_id": group, "member_id": None, "member_epoch": -1, "topics": asked} for group in (g, other)
+            ]  # fmt: skip
+            fetched = {"groups": groups, "require_stable": False}
+            yield f"fetch {version} {asked is None}", OFFSET_FETCH, version, fetched
+    partitions = [{"partition_index": 9}]
+    deleted = [{"name": name, "partitions": partitions} for name in (seen, hidden)]
+    for group in (g, other):
+        yield f"delete offsets {group}", OFFSET_DELETE, 0, {"group_id": group, "topics": deleted}
+    for names in (("seen",), ("seen", "hidden")):
+        yield f"heartbeat of {names}", CONSUMER_GROUP_HEARTBEAT, 1, consumer_of("c", made, *names)
+        yield f"heartbeat of {names}, other", CONSUMER_GROUP_HEARTBEAT, 1, consumer_of("other", made, *names)
+    described_ids = {"group_ids": [c, g, other], "include_authorized_operations": True}
+    yield "describe consumers", CONSUMER_GROUP_DESCRIBE, 1, described_ids
