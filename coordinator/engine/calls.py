@@ -11,6 +11,7 @@ from uuid import UUID
 
 from coordinator.engine.records import Record, Written
 from coordinator.errors import RequestRefused
+from wire.errors import ErrorCode
 from wire.log.batch_header import ProducerIdentity
 
 A = TypeVar("A")
@@ -43,6 +44,8 @@ class Call(NamedTuple):
     """As Kafka shows it: `/127.0.0.1`."""
     fresh_id: UUID
     """A random id for a member that this call may create."""
+    refusal: ErrorCode = ErrorCode.NONE
+    """Why the broker that was asked does not answer for the group: NOT_COORDINATOR, or it loads it."""
 
 
 class CoordinatorResult(NamedTuple):

@@ -115,8 +115,7 @@ class EngineContext:
         raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {what}.")
 
     def group_of_member(self, group_id: str) -> Group:
-        """The group that a member speaks of. :raises RequestRefused: INVALID_GROUP_ID, UNKNOWN_MEMBER_ID"""
-        require_group_id(group_id)
+        """The group that a member speaks of. :raises RequestRefused: UNKNOWN_MEMBER_ID"""
         group = self.state.groups.get(group_id)
         if group is None:
             raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID)

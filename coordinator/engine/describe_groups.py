@@ -73,6 +73,11 @@ class DescribeGroups(_Describe):
 class ConsumerGroupDescribe(_Describe):
     """ConsumerGroupDescribe v0–v1."""
 
+    def refused(self, error: RequestRefused) -> DescribeGroupsAnswer:
+        return DescribeGroupsAnswer(
+            groups=tuple(_refused(each, error) if each else _NAMELESS for each in self.groups)
+        )
+
 
 def describe_classic(ctx: EngineContext, call: Call, request: DescribeGroups) -> None:
     """Classic groups in the order asked for. Any other is Dead, which is an error only from version 6 on."""
@@ -97,6 +102,9 @@ def _describe_classic(ctx: EngineContext, name: str, version: int) -> Described:
     return Described(id=name, group=shown, members=group.member_values(protocol, assignments))
 
 
+_NAMELESS = Described(id="", error=ErrorCode.INVALID_GROUP_ID)
+
+
 def describe_consumer(ctx: EngineContext, call: Call, request: ConsumerGroupDescribe) -> None:
     """Answer with every group asked for, in that order; one that cannot be shown has an error of its own."""
     groups = tuple(_describe_consumer(ctx, group) for group in request.groups)
@@ -105,7 +113,7 @@ def describe_consumer(ctx: EngineContext, call: Call, request: ConsumerGroupDesc
 
 def _describe_consumer(ctx: EngineContext, name: str) -> Described:
     if not name:
-        return Described(id=name, error=ErrorCode.INVALID_GROUP_ID)
+        return _NAMELESS
     try:
         group = ctx.consumer_group(name)
     except RequestRefused as error:

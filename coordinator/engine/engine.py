@@ -25,7 +25,7 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.config import Config, GroupOverrides
 from coordinator.engine.consumer import client_assignment
 from coordinator.engine.consumer import heartbeat as consumer_heartbeat
-from coordinator.engine.context import EngineContext, State
+from coordinator.engine.context import EngineContext, State, require_group_id
 from coordinator.engine.offsets import commit, fetch, removal
 from coordinator.engine.records import ClassicGroupRecord, OffsetRecord, Record
 from coordinator.engine.replay import (
@@ -40,6 +40,11 @@ from coordinator.engine.topics import TopicImage
 from coordinator.engine.unload import unload
 from coordinator.errors import CannotBeWritten, RequestRefused
 from wire.errors import ErrorCode
+
+
+def _check_group_id(request: Any, _config: Config) -> None:
+    require_group_id(request.group)
+
 
 HANDLERS: dict[type, Callable[[EngineContext, Call, Any], None]] = {
     join_group.JoinGroup: join_group.handle,
@@ -59,6 +64,19 @@ HANDLERS: dict[type, Callable[[EngineContext, Call, Any], None]] = {
     groups.DeleteGroups: groups.delete_groups,
 }
 """By type of request. Share and streams groups are not coordinated here: those that a log holds are `foreign`."""
+
+CHECKS: dict[type, Callable[[Any, Config], None]] = {
+    join_group.JoinGroup: join_group.check,
+    sync_group.SyncGroup: sync_group.check,
+    heartbeat.Heartbeat: _check_group_id,
+    leave_group.LeaveGroup: _check_group_id,
+    consumer_heartbeat.ConsumerGroupHeartbeat: consumer_heartbeat.check,
+    removal.OffsetDelete: _check_group_id,
+}
+"""What is wrong with a request whatever its group is: also a broker says so that does not coordinate it."""
+
+REFUSED_BY_PARTITION = frozenset({commit.OffsetCommit, commit.TxnOffsetCommit})
+"""Requests some partitions of which are answered by any broker."""
 
 _log = logging.getLogger(__name__)
 
@@ -102,8 +120,13 @@ class Engine:
         """Answer a call or let it wait. A refusal is an answer; nothing is raised, whatever the request says."""
         ctx = self._ctx
         ctx.now_ms = call.now_ms
+        kind = type(call.request)
         try:
-            HANDLERS[type(call.request)](ctx, call, call.request)
+            if kind in CHECKS:
+                CHECKS[kind](call.request, ctx.config)
+            if call.refusal and kind not in REFUSED_BY_PARTITION:
+                raise RequestRefused(call.refusal)
+            HANDLERS[kind](ctx, call, call.request)
         except RequestRefused as error:
             ctx.answer(call.ticket, call.request.refused(error))
         except CannotBeWritten as error:

@@ -253,8 +253,8 @@ class Cluster:
         """Milliseconds since 1970, by a clock that never goes back."""
         return int((self._began + time.monotonic()) * 1000)
 
-    async def ask(self, request: Request[A], caller: Caller) -> A:
-        """Hand a request to the engine and wait for its answer, however long that takes."""
+    async def ask(self, request: Request[A], caller: Caller, refusal: ErrorCode = ErrorCode.NONE) -> A:
+        """Hand a request to the engine and wait for its answer, however long that takes; `refusal` as in `Call`."""
         if self.failure is not None:
             return request.refused(RequestRefused(ErrorCode.NOT_COORDINATOR))
         ticket = next(self._tickets)
@@ -266,6 +266,7 @@ class Cluster:
             host=caller.host,
             # Who has an id gets none: it is dear.
             fresh_id=NO_UUID if getattr(request, "member", "") else uuid4(),
+            refusal=refusal,
         )
         result = self._engine.handle(call)
         if self._changes_nothing(result, ticket):

@@ -38,8 +38,12 @@ class Exchange:
         Of a group, if that is allowed and the broker coordinates it: `needs` is what is done with the group.
         """
         group: str | None = getattr(call, "group", None)
-        refusal = ErrorCode.NONE if group is None else self.refusal(group, needs)
-        return call.refused(RequestRefused(refusal)) if refusal else await self.cluster.ask(call, self.caller)
+        if group is None:
+            return await self.cluster.ask(call, self.caller)
+        if not self.allows(needs, ResourceType.GROUP, group):
+            return call.refused(RequestRefused(ErrorCode.GROUP_AUTHORIZATION_FAILED))
+        refusal = self.cluster.coordinators.refusal(self.broker.node_id, group)
+        return await self.cluster.ask(call, self.caller, refusal)
 
     async def ask_each(
         self,

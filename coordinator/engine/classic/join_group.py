@@ -20,7 +20,7 @@ from coordinator.engine.calls import Call, Request
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import CONSUMER_PROTOCOL, ClassicGroup, ClassicMember
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
-from coordinator.engine.config import NEW_MEMBER_JOIN_TIMEOUT_MS, MigrationPolicy
+from coordinator.engine.config import NEW_MEMBER_JOIN_TIMEOUT_MS, Config, MigrationPolicy
 from coordinator.engine.consumer.group import ConsumerGroup, check_room
 from coordinator.engine.consumer.member import ConsumerMember, normal_topics
 from coordinator.engine.consumer.update import (
@@ -79,14 +79,17 @@ class JoinGroup(Request[JoinGroupAnswer]):
         return JoinGroupAnswer(error=error.code, member=self.member)
 
 
-def handle(ctx: EngineContext, call: Call, request: JoinGroup) -> None:
-    """Judge what needs no group, in the order of KafkaApis and GroupCoordinatorService; then by the group's type."""
-    if request.group in ctx.state.foreign:
-        raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+def check(request: JoinGroup, config: Config) -> None:
+    """Judge what needs no group, in the order of GroupCoordinatorService. :raises RequestRefused:"""
     require_group_id(request.group)
-    shortest, longest = ctx.config.group_min_session_timeout_ms, ctx.config.group_max_session_timeout_ms
+    shortest, longest = config.group_min_session_timeout_ms, config.group_max_session_timeout_ms
     if not shortest <= request.session_timeout_ms <= longest:
         raise RequestRefused(ErrorCode.INVALID_SESSION_TIMEOUT)
+
+
+def handle(ctx: EngineContext, call: Call, request: JoinGroup) -> None:
+    if request.group in ctx.state.foreign:
+        raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     group = ctx.state.groups.get(request.group)
     if isinstance(group, ConsumerGroup) and not group.is_empty():
         _join_consumer_group(ctx, call, request, group)

@@ -11,7 +11,7 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import ConsumerMember
 from coordinator.engine.consumer.update import remove
-from coordinator.engine.context import EngineContext, require_group_id
+from coordinator.engine.context import EngineContext
 from coordinator.engine.static_members import check_classic_member, static_member
 from coordinator.errors import RequestRefused
 from groups.listing import GroupState
@@ -40,7 +40,6 @@ class LeaveGroup(Request[LeaveGroupAnswer]):
 
 
 def handle(ctx: EngineContext, call: Call, request: LeaveGroup) -> None:
-    require_group_id(request.group)
     group = ctx.state.groups.get(request.group)
     if isinstance(group, ClassicGroup):
         _leave_classic_group(ctx, call, request, group)

@@ -10,8 +10,9 @@ from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import CONSUMER_PROTOCOL, ClassicGroup
 from coordinator.engine.classic.heartbeat import classic_member, expect_join, keep_classic_member_alive
 from coordinator.engine.classic.rebalance import SyncGroupAnswer
+from coordinator.engine.config import Config
 from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.context import EngineContext
+from coordinator.engine.context import EngineContext, require_group_id
 from coordinator.engine.downgrade import encode_assignment
 from coordinator.engine.records import ClassicGroupRecord, MemberState
 from coordinator.engine.static_members import check_classic_member
@@ -40,9 +41,14 @@ class SyncGroup(Request[SyncGroupAnswer]):
         return SyncGroupAnswer(error=error.code)
 
 
-def handle(ctx: EngineContext, call: Call, request: SyncGroup) -> None:
+def check(request: SyncGroup, _config: Config) -> None:
+    """:raises RequestRefused:"""
     if request.version >= 5 and (request.protocol_type is None or request.protocol is None):
         raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    require_group_id(request.group)
+
+
+def handle(ctx: EngineContext, call: Call, request: SyncGroup) -> None:
     group = ctx.group_of_member(request.group)
     if group.is_empty():
         raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID)

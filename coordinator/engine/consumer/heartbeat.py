@@ -98,7 +98,6 @@ def handle(ctx: EngineContext, call: Call, request: ConsumerGroupHeartbeat) -> N
     """Answer a heartbeat. Raises RequestRefused when it is refused; then nothing changed."""
     if request.group in ctx.state.foreign:
         raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group} is not a consumer group.")
-    _check_request(request, ctx.config)
     answer = _leave(ctx, request) if request.epoch in (LEFT, AWAY) else _heartbeat(ctx, call, request)
     ctx.answer(call.ticket, answer)
 
@@ -281,7 +280,7 @@ def _go_away(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember) -
     ctx.timers.cancel(TimerKey(TimerKind.REBALANCE, group.id, member.id))
 
 
-def _check_request(request: ConsumerGroupHeartbeat, config: Config) -> None:
+def check(request: ConsumerGroupHeartbeat, config: Config) -> None:
     """Whether the request makes sense by itself. Raises RequestRefused."""
     if request.version >= 1 or request.epoch > 0 or request.epoch == LEFT:
         _not_blank(request.member, "MemberId")

@@ -79,6 +79,8 @@ def handle(ctx: EngineContext, call: Call, request: OffsetCommit) -> None:
     found = [_find(ctx.topics, each, by_id=request.version >= BY_ID) for each in request.offsets]
 
     def admit() -> PartitionCheck | None:
+        if call.refusal:
+            raise RequestRefused(call.refusal)
         group = ctx.state.groups.get(request.group)
         check = _check_group(group, request)
         _keep_alive(ctx, request, group)
@@ -111,7 +113,14 @@ def handle_transactional(ctx: EngineContext, call: Call, request: TxnOffsetCommi
     """As `handle`. Whether the transaction is the producer's is for the transaction coordinator to say."""
     found = [_find(ctx.topics, each, by_id=False) for each in request.offsets]
     commit = _Commit(group=request.group, offsets=request.offsets, producer=request.producer)
-    ctx.answer(call.ticket, _committed(ctx, commit, found, lambda: _check_transactional(ctx, request)))
+
+    def admit() -> PartitionCheck | None:
+        require_group_id(request.group)
+        if call.refusal:
+            raise RequestRefused(call.refusal)
+        return _check_transactional(ctx, request)
+
+    ctx.answer(call.ticket, _committed(ctx, commit, found, admit))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,7 +255,6 @@ def _check_transactional(ctx: EngineContext, request: TxnOffsetCommit) -> Partit
 
     Source: OffsetMetadataManager.validateTransactionalOffsetCommit.
     """
-    require_group_id(request.group)
     group = ctx.state.groups.get(request.group)
     is_named = request.generation_or_epoch >= 0 or bool(request.member) or request.instance is not None
     if group is None:

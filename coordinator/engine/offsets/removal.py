@@ -39,8 +39,6 @@ class OffsetDelete(Request[OffsetDeleteAnswer]):
 
 def handle(ctx: EngineContext, call: Call, request: OffsetDelete) -> None:
     """Delete the offsets of topics that the group is not subscribed to."""
-    if not request.group:
-        raise RequestRefused(ErrorCode.INVALID_GROUP_ID)
     group = ctx.state.groups.get(request.group)
     if group is None:
         raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND)

@@ -271,3 +271,32 @@ def test_only_the_leader_answers_for_a_partition() -> None:
             assert answer["topics"][0]["partitions"][0]["error_code"] == wanted
 
     play(scene)
+
+
+def test_what_is_wrong_with_a_request_itself_any_broker_says() -> None:
+    async def scene(cluster: Cluster) -> None:
+        cluster.topics.create("orders", 1)
+        cluster.topics_changed()
+        first, second, _ = cluster.brokers.values()
+        group = group_of(cluster, second)
+        too_short = await ask(
+            first, "JoinGroup", 5, group_id=group, **{**JOIN, "session_timeout": 1}, **RANGE
+        )
+        assert too_short["error_code"] == ErrorCode.INVALID_SESSION_TIMEOUT
+        beaten = await ask(
+            first, "ConsumerGroupHeartbeat", 1, group_id=group, member_id="m", member_epoch=-5, **HEARTBEAT
+        )
+        assert beaten["error_code"] == ErrorCode.INVALID_REQUEST
+        commits = [
+            {"partition_index": each, "committed_offset": 1, "committed_metadata": ""} for each in (0, 9)
+        ]
+        answer = await ask(
+            first, "OffsetCommit", 8, group_id=group, topics=[{"name": "orders", "partitions": commits}]
+        )
+        (topic,) = answer["topics"]
+        assert {one["partition_index"]: one["error_code"] for one in topic["partitions"]} == {
+            0: ErrorCode.NOT_COORDINATOR,
+            9: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        }
+
+    play(scene)
