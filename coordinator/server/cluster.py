@@ -26,7 +26,7 @@ from coordinator.configs.kept import KeptConfigs
 from coordinator.configs.topics import TopicConfigs
 from coordinator.engine.calls import A, Call, CoordinatorResult, Request
 from coordinator.engine.config import Config
-from coordinator.engine.context import Group
+from coordinator.engine.context import Group, State
 from coordinator.engine.engine import Engine
 from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.engine.topics import TopicImage, TopicInfo
@@ -37,6 +37,7 @@ from coordinator.server.broker import Broker
 from coordinator.server.caller import Caller, Session
 from coordinator.server.compactor import Compactor
 from coordinator.server.coordinators import Coordinators
+from coordinator.server.counts import Counts
 from coordinator.server.faults.rules import Rules
 from coordinator.server.journal import Journal
 from coordinator.server.placement import Placement
@@ -86,6 +87,7 @@ class Cluster:
         self.failed = asyncio.Event()
         self.group_settings: dict[str, dict[str, str]] = {}
         self.faults = Rules()
+        self.counts = Counts()
         self.sessions: WeakSet[Session] = WeakSet()
         """Of all connections, to whichever broker."""
         self._began = time.time() - time.monotonic()
@@ -111,11 +113,15 @@ class Cluster:
             # Deleted topics whose offsets may still be there; `start` tells of their end.
             known = [*self.topics.image.topics.values(), *data.topics.deleted]
             self._engine = Engine(config, TopicImage.of(known, self.topics.image.version), encode_record)
+            began = time.monotonic()
             self.recovered = self._recover(data)
+            loading_s = time.monotonic() - began
         partitions = config.offsets_topic_num_partitions if data is None else data.log.partitions
         factor = min(config.offsets_topic_replication_factor, brokers)
         self.placement.put(OFFSETS_TOPIC, self.placement.choose(OFFSETS_TOPIC, range(partitions), factor))
         self.coordinators = Coordinators(self.placement, partitions, self._engine, self.now_ms, self._deliver)
+        if self.recovered is not None:  # they were loaded together
+            self.coordinators.load_times.add(loading_s, partitions)
         if self.recovered is not None and self.recovered.records:
             self._show_offsets_topic()
         self.configs = KeptConfigs(settings.given, settings.node_id, data, self.topics.image.topics)
@@ -269,6 +275,8 @@ class Cluster:
             refusal=refusal,
         )
         result = self._engine.handle(call)
+        if result.records:
+            self.counts.call(request, result.records)
         if self._changes_nothing(result, ticket):
             self._set_alarm()
             return cast(A, result.answers[0][1])
@@ -279,6 +287,16 @@ class Cluster:
             return await future
         finally:
             self._waiting.pop(ticket, None)
+
+    @property
+    def state(self) -> State:
+        """All groups and offsets, for looking at."""
+        return self._engine.state
+
+    @property
+    def calls_held(self) -> int:
+        """Calls that are done but for the disk."""
+        return 0 if self._journal is None else self._journal.held
 
     def group(self, name: str) -> Group | None:
         """A group, for looking at."""
@@ -427,7 +445,9 @@ class Cluster:
 
     def _expire(self) -> None:
         self._alarm = None
-        self._deliver(self._engine.expire(self.now_ms()))
+        result = self._engine.expire(self.now_ms())
+        self.counts.timers(result.records)
+        self._deliver(result)
 
 
 def _racks(settings: BrokerSettings, brokers: int) -> dict[int, str | None]:

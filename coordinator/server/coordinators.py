@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from coordinator.engine.calls import CoordinatorResult
 from coordinator.engine.engine import Engine
+from coordinator.server.counts import LoadTimes
 from coordinator.server.placement import Placement
 from coordinator.store.partition_files import OFFSETS_TOPIC, partition_for
 from wire.errors import ErrorCode
@@ -37,6 +38,7 @@ class Coordinators:
         self._engine = engine
         self._now_ms = now_ms
         self._deliver = deliver
+        self.load_times = LoadTimes()
         self._loading: dict[int, asyncio.TimerHandle] = {}
         self._partition_of = lru_cache(maxsize=100_000)(lambda group: partition_for(group, partitions))
 
@@ -55,6 +57,11 @@ class Coordinators:
             return ErrorCode.NOT_COORDINATOR
         return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if partition in self._loading else ErrorCode.NONE
 
+    @property
+    def loading(self) -> int:
+        """How many partitions are being loaded."""
+        return len(self._loading)
+
     def is_loading(self, node_id: int) -> bool:
         """Whether a broker loads some of its groups."""
         return any(self._placement.leader(OFFSETS_TOPIC, each) == node_id for each in self._loading)
@@ -66,18 +73,19 @@ class Coordinators:
         loop = asyncio.get_running_loop()
         for each in some:
             self._stop_loading(each)
-            self._loading[each] = loop.call_later(loading_ms / 1000, self._load, each)
+            self._loading[each] = loop.call_later(loading_ms / 1000, self._load, each, loop.time())
             if not loading_ms:
-                self._load(each)
+                self._load(each, loop.time())
 
     def close(self) -> None:
         """Load nothing any more."""
         for each in list(self._loading):
             self._stop_loading(each)
 
-    def _load(self, partition: int) -> None:
+    def _load(self, partition: int, began_s: float) -> None:
         self._stop_loading(partition)
         self._deliver(self._engine.load(lambda group: self._partition_of(group) == partition, self._now_ms()))
+        self.load_times.add(asyncio.get_running_loop().time() - began_s)
 
     def _stop_loading(self, partition: int) -> None:
         handle = self._loading.pop(partition, None)

@@ -54,6 +54,8 @@ class Journal:
         self._logs: Sequence[Synced] = (data.log, *others)
         self._interval_s = interval_ms / 1000
         self._failed = failed
+        self.held = 0
+        """How many are not let go yet."""
         self._held: list[Callable[[], None]] = []
         self._syncing: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -96,6 +98,7 @@ class Journal:
 
     def _hold(self, release: Callable[[], None]) -> None:
         """Let go when everything that was written so far is on the disk."""
+        self.held += 1
         self._held.append(release)
         if self._syncing is None:
             self._syncing = asyncio.get_running_loop().create_task(self._sync_held())
@@ -106,6 +109,7 @@ class Journal:
             while self._held:
                 held, self._held = self._held, []
                 await self._sync()
+                self.held -= len(held)
                 for release in held:
                     release()
         except StorageFailed as error:

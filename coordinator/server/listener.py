@@ -9,6 +9,7 @@ import asyncio
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
 from typing import Self
 
@@ -31,6 +32,11 @@ LAST_ANSWERS_S = 0.2
 class CannotListen(CoordinatorError):
     """The address is taken, or not of this machine."""
 
+    def __init__(self, address: Address, error: OSError) -> None:
+        super().__init__(
+            f"{address} cannot be listened on: {error.strerror or error}. Take another port, or 0 for any free one."
+        )
+
 
 class StorageLost(CoordinatorError):
     """The data directory could not be written any more."""
@@ -48,18 +54,20 @@ def serve(
     port: int,
     listening: Callable[[Sequence[Address]], None],
     advertised: Advertised | None = None,
+    alongside: Sequence[AbstractAsyncContextManager[object]] = (),
 ) -> None:
     """Serve clients at `host`:`port` until SIGTERM or SIGINT; `listening` is told where, once it works.
 
     Several brokers listen on ports one after the other; with port 0, each on any free one. Clients are told to
-    connect to `advertised`, by default to where they listen.
+    connect to `advertised`, by default to where they listen. What runs `alongside` is entered before anybody is
+    answered, and left at the end.
 
     :raises CannotListen: :raises StorageLost:
     :raises StorageFailed: :raises DamagedLog: the data directory could not be closed in good order
     """
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     with asyncio.Runner(loop_factory=_event_loop()) as runner:
-        runner.run(_serve(cluster, host, port, listening, advertised))
+        runner.run(_serve(cluster, host, port, listening, advertised, alongside))
 
 
 def _event_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
@@ -77,6 +85,7 @@ async def _serve(
     port: int,
     listening: Callable[[Sequence[Address]], None],
     advertised: Advertised | None,
+    alongside: Sequence[AbstractAsyncContextManager[object]],
 ) -> None:
     told_to_end = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -84,13 +93,14 @@ async def _serve(
         loop.add_signal_handler(number, told_to_end.set)
     try:
         cluster.start()
-        try:
+        async with AsyncExitStack() as stack:
+            for each in alongside:
+                await stack.enter_async_context(each)
+            stack.push_async_callback(close_all, cluster)
             listening(await _listen(cluster, host, port, advertised))
             await _first_of(told_to_end, cluster.failed)
             if cluster.failure is not None:
                 await asyncio.sleep(LAST_ANSWERS_S)
-        finally:
-            await close_all(cluster)
     finally:
         await cluster.close()
     if cluster.failure is not None:
@@ -120,10 +130,7 @@ async def _open(cluster: Cluster, broker: Broker, host: str, port: int) -> None:
     try:
         await Listener.open(cluster, broker, host, port)
     except OSError as error:
-        raise CannotListen(
-            f"{Address(host, port)} cannot be listened on: {error.strerror or error}. "
-            "Take another port, or 0 for any free one."
-        ) from None
+        raise CannotListen(Address(host, port), error) from None
 
 
 async def _first_of(*events: asyncio.Event) -> None:

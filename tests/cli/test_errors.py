@@ -24,13 +24,14 @@ from groups.regex.broker import InvalidRegexError
 from groups.regex.program import UnsureError
 from migration.gate.notes import NotesError
 from pipeline.jvm import MissingSpark
+from wire.client.address import Address
 from wire.client.errors import AuthenticationFailed, Unreachable
 from wire.log.errors import DamagedLog, StorageError
 from wire.messages.reader import DecodeError
 
 EXPECTED = (
     AssignorFailedError("no owner"),
-    CannotListen("port taken"),
+    CannotListen(Address("127.0.0.1", 9092), OSError("port taken")),
     CommandError("not found"),
     DamagedLog("0.log", 7, "cut off"),
     InvalidRegexError("(", "missing )", 0),
@@ -55,7 +56,7 @@ STATUSES = (
     (ToolUsageError("no action"), ExitStatus.FALSE),
     (ToolFailure("not empty", ExitStatus.REFUSED), ExitStatus.REFUSED),
     (Unreachable("b:9092", "refused"), ExitStatus.UNREADABLE),
-    (CannotListen("port taken"), ExitStatus.UNREADABLE),
+    (CannotListen(Address("127.0.0.1", 9092), OSError("port taken")), ExitStatus.UNREADABLE),
     (ZeroDivisionError("division by zero"), ExitStatus.UNREADABLE),
 )
 

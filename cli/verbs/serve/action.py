@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.counts import counted
 from cli.errors import UsageError
+from cli.output import notice
 from coordinator.store.disk import FsyncPolicy
+from wire.client.security import SecurityProtocol
 
 if TYPE_CHECKING:
     from coordinator.server.cluster import Cluster
@@ -34,6 +37,25 @@ def listen_address(text: str, brokers: int = 1) -> ListenAddress:
             f"from port {place.port} on there is no room for {brokers} brokers; begin lower, or take port 0"
         )
     return place
+
+
+def metrics_address(text: str) -> ListenAddress:
+    """Where to serve metrics. UsageError says what is wrong."""
+    place = listen_address(text)
+    if place.protocol is not SecurityProtocol.PLAINTEXT or not place.is_loopback:
+        raise UsageError(
+            f"metrics are served without encryption, on this machine only: --metrics 127.0.0.1:{place.port}"
+        )
+    return place
+
+
+def metrics_served(cluster: Cluster, place: ListenAddress) -> AbstractAsyncContextManager[None]:
+    """What serves them, and says where."""
+    from coordinator.server.metrics import serving_metrics  # whose library takes time to load
+
+    return serving_metrics(
+        cluster, place.host, place.port, lambda at: notice(f"metrics are served on http://{at}/metrics")
+    )
 
 
 def prepare_security(

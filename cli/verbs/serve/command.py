@@ -41,6 +41,10 @@ def serve(
         Path | None,
         option("--data", "Keep groups, offsets and topics in DIR, and go on from what it holds.", "DIR"),
     ] = None,
+    metrics: Annotated[
+        str | None,
+        option("--metrics", "Where to serve metrics (OpenMetrics), on this machine only.", "HOST:PORT"),
+    ] = None,
     fsync: Annotated[
         FsyncPolicy | None,
         option(
@@ -71,6 +75,8 @@ def serve(
     from cli.verbs.serve.action import (
         given_settings,
         listen_address,
+        metrics_address,
+        metrics_served,
         prepare_cluster,
         prepare_security,
         what_has_no_effect,
@@ -79,6 +85,7 @@ def serve(
     from coordinator.server.listener import serve as serve_clients
 
     place = listen_address(listen, brokers)
+    readers = None if metrics is None else metrics_address(metrics)
     given = given_settings(config_file, config or [])
     timeline = None
     if faults is not None or scenario is not None:
@@ -103,5 +110,6 @@ def serve(
         if timeline is not None:
             timeline.begin(cluster, notice)
 
-    serve_clients(cluster, place.host, place.port, listening, advertised)
+    alongside = [] if readers is None else [metrics_served(cluster, readers)]
+    serve_clients(cluster, place.host, place.port, listening, advertised, alongside)
     notice("stopped")

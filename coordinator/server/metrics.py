@@ -1,0 +1,260 @@
+"""Where the metrics of the coordinator are read: HTTP, in the text of OpenMetrics or Prometheus, as the reader accepts.
+
+A library's thread answers each reader; the values are looked up in the event loop, between two requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Self, TypeAlias
+from wsgiref.simple_server import WSGIServer
+
+from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from coordinator.server.cluster import Cluster
+from coordinator.server.listener import CannotListen
+from groups.listing import GroupState, GroupType
+from wire.client.address import Address
+
+SCRAPE_TIMEOUT_S = 10.0
+PREFIX = "kafka_group_coordinator_"
+OF_COORDINATOR = "kafka.server:type=group-coordinator-metrics,name="
+OF_MANAGER = "kafka.coordinator.group:type=GroupMetadataManager,name="
+CLASSIC_STATES = (
+    GroupState.PREPARING_REBALANCE,
+    GroupState.COMPLETING_REBALANCE,
+    GroupState.STABLE,
+    GroupState.DEAD,
+    GroupState.EMPTY,
+)
+CONSUMER_STATES = (
+    GroupState.EMPTY,
+    GroupState.ASSIGNING,
+    GroupState.RECONCILING,
+    GroupState.STABLE,
+    GroupState.DEAD,
+)
+Values: TypeAlias = float | Mapping[str, float]
+"""One value, or one for each value of the label."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """A metric: its name without the prefix and, of a counter, the suffix; Kafka's name for it, and what it is."""
+
+    name: str
+    kafka: str
+    help: str
+    values: Callable[[Cluster], Values]
+    label: str | None = None
+    counts: bool = False
+
+    def family(self, cluster: Cluster) -> Metric:
+        """Its values now."""
+        make = CounterMetricFamily if self.counts else GaugeMetricFamily
+        family = make(PREFIX + self.name, f"{self.help} ({self.kafka})", labels=self.label and [self.label])
+        values = self.values(cluster)
+        if isinstance(values, Mapping):
+            for label, value in values.items():
+                family.add_metric([label], value)
+        else:
+            family.add_metric([], values)
+        return family
+
+
+def _by_protocol(cluster: Cluster) -> Values:
+    found = Counter(group.type for group in cluster.state.groups.values())
+    return {kind.value: found[kind] for kind in (GroupType.CLASSIC, GroupType.CONSUMER)}
+
+
+def _by_state(kind: GroupType, states: Sequence[GroupState]) -> Callable[[Cluster], Values]:
+    def values(cluster: Cluster) -> Values:
+        found = Counter(group.state for group in cluster.state.groups.values() if group.type is kind)
+        return {state.value: found[state] for state in states}
+
+    return values
+
+
+def _by_partition_state(cluster: Cluster) -> Values:
+    partitions, loading = cluster.coordinators.partitions, cluster.coordinators.loading
+    if cluster.failure is not None:
+        return {"loading": 0, "active": 0, "failed": partitions}
+    return {"loading": loading, "active": partitions - loading, "failed": 0}
+
+
+METRICS = (
+    Described(
+        name="groups",
+        kafka=f"{OF_COORDINATOR}group-count, and {OF_MANAGER}NumGroups for protocol=classic",
+        help="Groups by the rebalance protocol that they use",
+        label="protocol",
+        values=_by_protocol,
+    ),
+    Described(
+        name="partitions",
+        kafka=f"{OF_COORDINATOR}num-partitions",
+        help="Partitions of __consumer_offsets by state",
+        label="state",
+        values=_by_partition_state,
+    ),
+    Described(
+        name="event_queue_size",
+        kafka=f"{OF_COORDINATOR}event-queue-size",
+        help="Calls whose answers wait for the disk",
+        values=lambda cluster: cluster.calls_held,
+    ),
+    Described(
+        name="consumer_groups",
+        kafka=f"{OF_COORDINATOR}consumer-group-count",
+        help="Groups of the consumer protocol by state",
+        label="state",
+        values=_by_state(GroupType.CONSUMER, CONSUMER_STATES),
+    ),
+    Described(
+        name="consumer_group_rebalances",
+        kafka=f"{OF_COORDINATOR}consumer-group-rebalance-count",
+        help="Rebalances of groups of the consumer protocol: new group epochs because of a subscription or a topic",
+        counts=True,
+        values=lambda cluster: cluster.counts.consumer_rebalances,
+    ),
+    Described(
+        name="partition_load_time_max_seconds",
+        kafka=f"{OF_COORDINATOR}partition-load-time-max",
+        help="The longest that a partition of __consumer_offsets took to load since the start; NaN: none was loaded",
+        values=lambda cluster: cluster.coordinators.load_times.longest_s,
+    ),
+    Described(
+        name="partition_load_time_avg_seconds",
+        kafka=f"{OF_COORDINATOR}partition-load-time-avg",
+        help="How long they took on average",
+        values=lambda cluster: cluster.coordinators.load_times.average_s,
+    ),
+    Described(
+        name="classic_groups",
+        kafka=f"{OF_MANAGER}NumGroupsPreparingRebalance, NumGroupsCompletingRebalance, and so on",
+        help="Groups of the classic protocol by state",
+        label="state",
+        values=_by_state(GroupType.CLASSIC, CLASSIC_STATES),
+    ),
+    Described(
+        name="classic_group_completed_rebalances",
+        kafka=f"{OF_COORDINATOR}group-completed-rebalance-count",
+        help="Rebalances of groups of the classic protocol that their leaders have completed",
+        counts=True,
+        values=lambda cluster: cluster.counts.classic_rebalances,
+    ),
+    Described(
+        name="offsets",
+        kafka=f"{OF_MANAGER}NumOffsets",
+        help="Committed offsets that are kept",
+        values=lambda cluster: sum(map(len, cluster.state.offsets.values())),
+    ),
+    Described(
+        name="offset_commits",
+        kafka=f"{OF_COORDINATOR}offset-commit-count",
+        help="Committed offsets, also of transactions that have not ended",
+        counts=True,
+        values=lambda cluster: cluster.counts.offset_commits,
+    ),
+    Described(
+        name="offset_expirations",
+        kafka=f"{OF_COORDINATOR}offset-expiration-count",
+        help="Offsets deleted because of their age",
+        counts=True,
+        values=lambda cluster: cluster.counts.offset_expirations,
+    ),
+    Described(
+        name="offset_deletions",
+        kafka=f"{OF_COORDINATOR}offset-deletion-count",
+        help="Offsets deleted by OffsetDelete requests",
+        counts=True,
+        values=lambda cluster: cluster.counts.offset_deletions,
+    ),
+)
+
+
+@asynccontextmanager
+async def serving_metrics(
+    cluster: Cluster, host: str, port: int, serving: Callable[[Address], None]
+) -> AsyncIterator[None]:
+    """Serve the metrics of a cluster at `host`:`port`, 0 for any free port; `serving` is told where.
+
+    :raises CannotListen:
+    """
+    try:
+        endpoint = MetricsEndpoint.open(cluster, host, port)
+    except OSError as error:
+        raise CannotListen(Address(host, port), error) from None
+    try:
+        serving(endpoint.address)
+        yield
+    finally:
+        await endpoint.close()
+
+
+class _IdleRatio:
+    """What part of the time since it was last asked the event loop's thread had nothing to do."""
+
+    def __init__(self) -> None:
+        self._clock_s, self._busy_s = time.monotonic(), time.thread_time()
+
+    def take(self) -> float:
+        clock_s, busy_s = time.monotonic(), time.thread_time()
+        passed, worked = clock_s - self._clock_s, busy_s - self._busy_s
+        self._clock_s, self._busy_s = clock_s, busy_s
+        return min(1.0, max(0.0, 1 - worked / passed)) if passed > 0 else 1.0
+
+
+class MetricsEndpoint(Collector):
+    """Serves the metrics of a cluster until it is closed. Belongs to the event loop of the cluster."""
+
+    address: Address
+    _server: WSGIServer
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._loop = asyncio.get_running_loop()
+        self._idle = _IdleRatio()
+
+    @classmethod
+    def open(cls, cluster: Cluster, host: str, port: int) -> Self:
+        """Listen on `host`:`port`, 0 for any free port; `address` says where. :raises OSError:"""
+        endpoint = cls(cluster)
+        registry = CollectorRegistry()
+        registry.register(endpoint)
+        endpoint._server, _ = start_http_server(port, host, registry)
+        endpoint.address = Address(host, endpoint._server.server_port)
+        return endpoint
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._server.shutdown)
+        self._server.server_close()
+
+    def describe(self) -> Iterable[Metric]:
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        """In whichever thread."""
+        return asyncio.run_coroutine_threadsafe(self._look(), self._loop).result(SCRAPE_TIMEOUT_S)
+
+    async def _look(self) -> list[Metric]:
+        idle = self._idle.take()
+        return [
+            *(each.family(self._cluster) for each in METRICS),
+            *(
+                GaugeMetricFamily(
+                    f"{PREFIX}thread_idle_ratio_{which}",
+                    "The part of the time since the last look at the metrics that the one thread of the "
+                    f"coordinator was idle ({OF_COORDINATOR}thread-idle-ratio-{which})",
+                    value=idle,
+                )
+                for which in ("min", "avg")
+            ),
+        ]

@@ -1,0 +1,225 @@
+"""What `kohort serve --metrics` counts is what happened, and what a real broker counts."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import urllib.request
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+from tests.cli.command import Kohort
+from tests.cli.served_data import serving
+from tests.conformance.cluster import Cluster
+from tests.conformance.peer import Peer
+from tests.kafka.broker import Broker
+from tests.kafka.coordinator import wait_for_coordinator
+from tests.kafka.ports import HOST, free_ports
+from tests.kafka.programs import SILENT, program
+from tests.kafka.wait import wait_until
+from tests.support.long import LONG
+
+OPENMETRICS = "application/openmetrics-text; version=1.0.0"
+QUICK_EXPIRY = {"offsets.retention.check.interval.ms": "100"}
+HAPPENED = {
+    "offset-commit-count": 4,
+    "offset-expiration-count": 1,
+    "offset-deletion-count": 2,
+    "group-completed-rebalance-count": 2,
+    "consumer-group-rebalance-count": 3,
+}
+"""By Kafka's names, after the story."""
+NAMES = {
+    "offset-commit-count": "offset_commits",
+    "offset-expiration-count": "offset_expirations",
+    "offset-deletion-count": "offset_deletions",
+    "group-completed-rebalance-count": "classic_group_completed_rebalances",
+    "consumer-group-rebalance-count": "consumer_group_rebalances",
+}
+
+
+async def _commit(cluster: Cluster, version: int, partitions: int, **more: Any) -> None:
+    offsets = [
+        {"partition_index": number, "committed_offset": 7, "committed_metadata": ""}
+        for number in range(partitions)
+    ]
+    answer = await cluster.ask(
+        "OffsetCommit",
+        version,
+        group_id=f"simple-{version}",
+        topics=[{"name": "orders", "partitions": offsets}],
+        **{"generation_id_or_member_epoch": -1, "member_id": "", **more},
+    )
+    assert {one["error_code"] for topic in answer["topics"] for one in topic["partitions"]} == {0}
+
+
+async def _heartbeat(cluster: Cluster, group: str, member: str, epoch: int, **fields: Any) -> Any:
+    joining = {"rebalance_timeout": 60_000, "subscribed_topic_names": ["orders"], "topic_partitions": []}
+    nothing = {"rebalance_timeout": -1, "subscribed_topic_names": None, "topic_partitions": None}
+    answer = await cluster.ask(
+        "ConsumerGroupHeartbeat",
+        1,
+        group_id=group,
+        member_id=member,
+        member_epoch=epoch,
+        **{
+            "instance_id": None,
+            "rack_id": None,
+            "subscribed_topic_regex": None,
+            "server_assignor": None,
+            **(joining if epoch == 0 else nothing),
+            **fields,
+        },
+    )
+    assert not answer["error_code"], answer
+    return answer
+
+
+async def _rebalance_classic(cluster: Cluster, member: str) -> str:
+    joined = await cluster.ask(
+        "JoinGroup",
+        3,
+        group_id="classic",
+        session_timeout=30_000,
+        rebalance_timeout=60_000,
+        member_id=member,
+        protocol_type="consumer",
+        protocols=[{"name": "range", "metadata": b""}],
+    )
+    member, generation = joined["member_id"], joined["generation_id"]
+    for _ in range(2):  # the second time it asks for what it has
+        synced = await cluster.ask(
+            "SyncGroup",
+            2,
+            group_id="classic",
+            generation_id=generation,
+            member_id=member,
+            assignments=[{"member_id": member, "assignment": b"mine"}],
+        )
+        assert not synced["error_code"]
+    return str(member)
+
+
+async def story(cluster: Cluster) -> None:
+    """What leads to `HAPPENED`, with the topic `orders`."""
+    first = await _heartbeat(cluster, "consumer", "first", 0)
+    await _heartbeat(cluster, "consumer", "second", 0)
+    await _heartbeat(cluster, "consumer", "second", -1)  # the epoch moves, and no broker counts that
+    await _heartbeat(cluster, "consumer", "first", first["member_epoch"])
+    regex = {"subscribed_topic_names": [], "subscribed_topic_regex": "ord.*"}
+    only = await _heartbeat(cluster, "regex", "only", 0, **regex)
+    while not only["assignment"]["topic_partitions"]:  # until the regex is resolved
+        told = await _heartbeat(cluster, "regex", "only", only["member_epoch"])
+        only = {**told, "assignment": told["assignment"] or only["assignment"]}
+    await _rebalance_classic(cluster, await _rebalance_classic(cluster, ""))
+    await _commit(cluster, 9, partitions=3)
+    await _commit(cluster, 4, partitions=1, retention_time=1)
+    await cluster.ask(
+        "OffsetDelete",
+        0,
+        group_id="simple-9",
+        topics=[{"name": "orders", "partitions": [{"partition_index": number} for number in (0, 1, 3)]}],
+    )
+
+
+def scraped(port: int) -> Mapping[str, Mapping[str, float]]:
+    """Values by label ("" for none), by metric."""
+    request = urllib.request.Request(f"http://{HOST}:{port}/metrics", headers={"Accept": OPENMETRICS})
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        assert answer.headers["Content-Type"].startswith("application/openmetrics-text")
+        families = text_string_to_metric_families(answer.read().decode())  # type: ignore[no-untyped-call]
+        return {
+            family.name.removeprefix("kafka_group_coordinator_"): {
+                "".join(sample.labels.values()): sample.value for sample in family.samples
+            }
+            for family in families
+        }
+
+
+def counted(port: int) -> Mapping[str, float]:
+    found = scraped(port)
+    return {kafka: found[name][""] for kafka, name in NAMES.items()}
+
+
+def test_what_happened_is_counted_and_a_restart_counts_nothing(tmp_path: Path) -> None:
+    (port,) = free_ports(1)
+    expiry = [word for name, value in QUICK_EXPIRY.items() for word in ("--config", f"{name}={value}")]
+    words = ("--topic", "orders:4", "--metrics", f"{HOST}:{port}", *expiry)
+    with serving(tmp_path, *words) as served:
+        assert set(counted(port).values()) == {0}
+        served.ask(story)
+        wait_until(lambda: counted(port) == HAPPENED, "the offset has expired")
+        before = scraped(port)
+        assert served.stop() == 0
+    assert before["groups"] == {"classic": 2, "consumer": 2}  # the simple group has an offset left
+    states = {"PreparingRebalance": 0, "CompletingRebalance": 0, "Stable": 1, "Dead": 0, "Empty": 1}
+    assert before["classic_groups"] == states
+    assert before["consumer_groups"]["Stable"] == 2
+    assert before["offsets"] == {"": 1}
+    assert before["partitions"] == {"loading": 0, "active": 5, "failed": 0}
+    assert before["event_queue_size"] == {"": 0}
+    assert 0 <= before["thread_idle_ratio_min"][""] <= before["thread_idle_ratio_avg"][""] <= 1
+    with serving(tmp_path, *words) as served:
+        after = scraped(port)
+        assert set(counted(port).values()) == {0}
+        assert served.stop() == 0
+    assert after["groups"] == before["groups"]
+    assert after["offsets"] == before["offsets"]
+    assert 0 < after["partition_load_time_avg_seconds"][""] <= after["partition_load_time_max_seconds"][""]
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0:0", "SSL://127.0.0.1:0"])
+def test_metrics_are_for_this_machine_only(kohort: Kohort, address: str) -> None:
+    kohort("serve --metrics", address).assert_refused("on this machine only", status=2)
+
+
+def test_a_port_that_is_taken_is_named(kohort: Kohort) -> None:
+    with socket.create_server((HOST, 0)) as taken:
+        place = f"{HOST}:{taken.getsockname()[1]}"
+        run = kohort(f"serve --listen {HOST}:0 --metrics {place}")
+        run.assert_refused(f"{place} cannot be listened on: Address already in use", status=3)
+
+
+@LONG
+def test_a_real_broker_counts_the_same(kafka_jars: Path, tmp_path: Path) -> None:
+    (port,) = free_ports(1)
+    jmx = {"port": port, "rmi.port": port, "authenticate": "false", "ssl": "false", "host": HOST}
+    options = [f"-Dcom.sun.management.jmxremote.{name}={value}" for name, value in jmx.items()]
+    options.append(f"-Djava.rmi.server.hostname={HOST}")
+    broker = Broker(kafka_jars, tmp_path, QUICK_EXPIRY, options=options)
+
+    def counts() -> dict[str, float]:
+        command = program(kafka_jars, "CoordinatorMetrics", str(port), options=(SILENT,))
+        lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        values = [line.split("\t")[1:] for line in lines]
+        return {name: float(value) for name, value in values if name in HAPPENED}
+
+    async def play() -> dict[str, float]:
+        cluster = Cluster(await Peer.connect(HOST, broker.port))
+        try:
+            await cluster.create({"orders": 4})
+            await cluster.wait_for_coordinator({"orders": 4})
+            before = counts()
+            await story(cluster)
+        finally:
+            await cluster.close()
+        return before
+
+    try:
+        broker.start()
+        wait_for_coordinator(broker)
+        before = asyncio.run(play())
+
+        def happened() -> dict[str, float]:
+            return {name: value - before[name] for name, value in counts().items()}
+
+        # A broker counts the expired offsets of a group again for every group that it looks at next.
+        wait_until(lambda: happened()["offset-expiration-count"] >= 1, "the offset has expired")
+        assert {**happened(), "offset-expiration-count": 1} == HAPPENED
+    finally:
+        broker.stop()
