@@ -53,21 +53,25 @@ def kohort_servers(scratch: Path) -> Iterator[Mapping[str, Server]]:
         }
 
 
+class Embedded(Broker):
+    """`kohort serve`, to be pointed at as the rig's members point at a broker."""
+
+    def __init__(self, port: int, directory: Path) -> None:
+        super().__init__(directory, directory)
+        self.port = port
+
+
 @contextmanager
-def kohort_serve(log: Path, settings: Mapping[str, str]) -> Iterator[int]:
+def kohort_serve(log: Path, settings: Mapping[str, str], *options: str) -> Iterator[int]:
     """Run `kohort serve` with the rig's settings and `settings`, give its port, and see that it ends cleanly."""
-    with kohort_process(log, settings) as (port, _):
+    with kohort_process(log, settings, *options) as (port, _):
         yield port
 
 
 @contextmanager
-def kohort_process(
-    log: Path, settings: Mapping[str, str], data: Path | None = None
-) -> Iterator[tuple[int, int]]:
-    """As `kohort_serve`, with a data directory if one is given; gives the id of the process too."""
-    command = [sys.executable, "-m", "tests.conformance.serve", "--listen", f"{HOST}:0"]
-    if data is not None:
-        command += ["--data", str(data)]
+def kohort_process(log: Path, settings: Mapping[str, str], *options: str) -> Iterator[tuple[int, int]]:
+    """As `kohort_serve`; gives the id of the process too."""
+    command = [sys.executable, "-m", "tests.conformance.serve", "--listen", f"{HOST}:0", *options]
     for name, value in {**DEFAULTS, **settings}.items():
         command += ["--config", f"{name}={value}"]
     with log.open("wb") as output:

@@ -11,13 +11,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
 
 import pytest
 
 from tests.conformance.cluster import Cluster
 from tests.conformance.peer import Peer
-from tests.conformance.servers import kohort_serve
+from tests.conformance.servers import Embedded, kohort_serve
 from tests.kafka.broker import Broker
 from tests.kafka.member import Member
 from tests.kafka.members import Members, fresh_name
@@ -35,14 +34,6 @@ GROUP = 32
 PARTITIONS = 6
 BUCKETS = 16
 ATTEMPTS = 3
-
-
-class Embedded(Broker):
-    """`kohort serve`, to be pointed at as the rig's members point at a broker."""
-
-    def __init__(self, port: int, directory: Path) -> None:
-        super().__init__(directory, directory)
-        self.port = port
 
 
 @pytest.fixture(scope="module")

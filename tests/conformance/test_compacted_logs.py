@@ -42,7 +42,7 @@ def _play(scratch: Path) -> None:
     with ExitStack() as stack:
         servers = {}
         for name, settings in profiles.items():
-            process = kohort_process(scratch / f"{name}.log", settings, scratch / name)
+            process = kohort_process(scratch / f"{name}.log", settings, "--data", str(scratch / name))
             port, _ = stack.enter_context(process)
             servers[name] = Server(name="Kohort", host=HOST, port=port)
         asyncio.run(_play_side_by_side(servers))

@@ -2,10 +2,11 @@
 
 The argument is `{"member": NAME, "topics": [...], "config": {...}}`; a topic that begins with `^` is a regex,
 as librdkafka has it. With `"journal": PATH` every record, and every partition that comes or goes, is a line
-`AT_NS KIND TOPIC PARTITION OFFSET` of that file, at the time of the machine's monotonic clock.
+`AT_NS KIND TOPIC PARTITION OFFSET KEY:VALUE` of that file, at the time of the machine's monotonic clock.
 With `"listener"` and `"pollAgain"` it does what `java/Member.java` says of them. A line of JSON on stdin,
 `{"do": ACTION, ...}`, is what to do before the next poll: `subscribe` (to other `topics`), `pause` (stay outside
-poll for `ms`), `commit`, `hold` (say what is held), `stop`.
+poll for `ms`), `commit`, `hold` (say what is held), `produce` (`records` to one `partition`, with a `compression`),
+`offsets_for_times` (of `partitions`, `at_ms`), `stop`.
 Each event is one line of JSON on stdout with `member` and `event`:
 
 - `started`: the consumer has subscribed.
@@ -13,34 +14,24 @@ Each event is one line of JSON on stdout with `member` and `event`:
 - `holds`: what it holds, asked for by `hold`.
 - `error`: something the consumer was told; `reason` is the text.
 - `thrown`: an exception left a call of the consumer, and it goes on; `reason` is the text, with the error's name.
+- `produced`: all records are acknowledged; `reason` is empty, or what went wrong.
+- `offsets`: `reason` has the offsets of `offsets_for_times`, in the order of the partitions.
 - `answers`: `reason` is how many the group's coordinator has given, as often as `statistics.interval.ms` says.
 - `stopped`: closed cleanly, after SIGTERM or the end of stdin.
 """
 
 import json
-import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from queue import SimpleQueue
-from types import FrameType
-from typing import IO, Any
+from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+
+from tests.kafka.reporter import Partition, Reporter, Wishes, asked
 
 POLL_S = 0.1
-
-
-Partition = tuple[str, int]
-
-
-def by_topic(partitions: Iterable[Partition]) -> dict[str, list[int]]:
-    """Return `partitions` as `{topic: [partition ascending]}`."""
-    found: dict[str, list[int]] = {}
-    for topic, partition in sorted(partitions):
-        found.setdefault(topic, []).append(partition)
-    return found
+ANSWER_S = 60.0
 
 
 class ListenerError(Exception):
@@ -52,22 +43,20 @@ class ConfluentMember:
 
     def __init__(
         self,
-        name: str,
         config: dict[str, Any],
-        journal: IO[str] | None = None,
+        reporter: Reporter,
+        wishes: Wishes,
         listener: Mapping[str, Mapping[str, Any]] | None = None,
         polls_again: bool = False,
     ) -> None:
         """Make the consumer; nothing is sent before `run`."""
-        self.name = name
-        self.journal = journal
+        self.reporter = reporter
+        self.wishes = wishes
         self.listener = listener or {}
         self.polls_again = polls_again
-        self.stop = threading.Event()
-        self.actions: SimpleQueue[dict[str, Any]] = SimpleQueue()
-        # Kept here: while it closes, librdkafka no longer answers what it holds, nor its member id.
-        self.held: set[Partition] = set()
+        # Kept here: while it closes, librdkafka no longer answers its member id.
         self.member_id: str | None = None
+        self.servers = config["bootstrap.servers"]
         self.consumer = Consumer({**config, "stats_cb": self.count_answers}, logger=None)
         # librdkafka refuses a list that mixes eager and cooperative assignors, so one name decides.
         self.incremental = (
@@ -76,13 +65,13 @@ class ConfluentMember:
         )
 
     def run(self, topics: list[str]) -> None:
-        """Consume `topics`, do what is asked meanwhile, until `stop` is set, then close cleanly."""
+        """Consume `topics`, do what is asked meanwhile, until it is to stop, then close cleanly."""
         self.subscribe(topics)
-        self.say("started")
-        while not self.stop.is_set():
+        self.reporter.say("started")
+        while not self.wishes.stop.is_set():
             self.attempt(self.consume)
         self.attempt(self.consumer.close)
-        self.say("stopped")
+        self.reporter.say("stopped")
 
     def attempt(self, call: Callable[[], object]) -> None:
         """Do it, and go on after an exception where that is asked for."""
@@ -92,25 +81,31 @@ class ConfluentMember:
             if not self.polls_again:
                 raise
             cause = error.args[0]
-            self.say(
+            self.reporter.say(
                 "thrown",
                 reason=f"{cause.name() if isinstance(cause, KafkaError) else type(error).__name__}: {cause}",
             )
 
     def consume(self) -> None:
         """Do what is asked, then poll once."""
-        while not self.actions.empty():
-            self.act(self.actions.get())
+        for action in self.wishes.actions():
+            self.act(action)
         message = self.consumer.poll(POLL_S)
         error = message.error() if message is not None else None
         if error is not None and self.polls_again:
-            self.say("thrown", reason=f"{error.name()}: {error.str()}")
+            self.reporter.say("thrown", reason=f"{error.name()}: {error.str()}")
         elif error is not None:
-            self.say("error", reason=error.str())
+            self.reporter.say("error", reason=error.str())
         elif message is not None:
-            self.write_down("record", (str(message.topic()), message.partition()), message.offset())
+            self.reporter.consumed(
+                str(message.topic()),
+                int(message.partition() or 0),
+                int(message.offset() or 0),
+                message.key(),
+                message.value(),
+            )
 
-    def act(self, action: dict[str, Any]) -> None:
+    def act(self, action: Mapping[str, Any]) -> None:
         """Do what a line of stdin asks for."""
         match action["do"]:
             case "subscribe":
@@ -120,15 +115,19 @@ class ConfluentMember:
             case "commit":
                 self.commit()
             case "hold":
-                self.held = {(one.topic, one.partition) for one in self.consumer.assignment()}
-                self.say_partitions("holds", self.held)
+                self.reporter.held = _named(self.consumer.assignment())
+                self.reporter.say_partitions("holds", self.reporter.held, self.member_id)
+            case "produce":
+                self.produce(action["topic"], action["partition"], action["compression"], action["records"])
+            case "offsets_for_times":
+                self.look_up(action["topic"], action["partitions"], action["at_ms"])
             case other:
                 raise ValueError(other)
 
     def count_answers(self, statistics: str) -> None:
         """Say how often the coordinator has answered."""
         brokers = json.loads(statistics)["brokers"]
-        self.say("answers", reason=str(brokers.get("GroupCoordinator", {"rx": 0})["rx"]))
+        self.reporter.say("answers", reason=str(brokers.get("GroupCoordinator", {"rx": 0})["rx"]))
 
     def subscribe(self, topics: list[str]) -> None:
         """Subscribe to `topics` instead of what was subscribed to before."""
@@ -141,28 +140,44 @@ class ConfluentMember:
 
     def assigned(self, partitions: list[TopicPartition]) -> None:
         """Take over `partitions`, as the assignor's protocol wants it, and say so."""
-        named = {(one.topic, one.partition) for one in partitions}
-        for one in sorted(named):
-            self.write_down("assigned", one)
         self.member_id = self.consumer.memberid()
-        self.held |= named
-        self.say_partitions("assigned", named)
+        self.reporter.assigned(_named(partitions), self.member_id)
         take_over = self.consumer.incremental_assign if self.incremental else self.consumer.assign
         self.follow("assigned", lambda: take_over(partitions))
 
     def given_up(self, event: str, partitions: list[TopicPartition]) -> None:
         """Let go of `partitions` and say so."""
-        named = {(one.topic, one.partition) for one in partitions}
-        # From here on nothing is consumed; with the last call others may have them, at once.
-        for one in sorted(named):
-            self.write_down(event, one)
-        self.held -= named
-        self.say_partitions(event, named)
+        self.reporter.given_up(event, _named(partitions), self.member_id)
         consumer = self.consumer
         self.follow(
             event,
             lambda: consumer.incremental_unassign(partitions) if self.incremental else consumer.unassign(),
         )
+
+    def produce(
+        self, topic: str, partition: int, compression: str, records: Iterable[tuple[str, str]]
+    ) -> None:
+        """Write records, and say when all are acknowledged."""
+        errors: list[KafkaError] = []
+        producer = Producer(
+            {"bootstrap.servers": self.servers, "compression.type": compression, "linger.ms": 50}
+        )
+        for key, value in records:
+            producer.produce(
+                topic,
+                value,
+                key,
+                partition,
+                on_delivery=lambda error, _: errors.append(error) if error else None,
+            )
+        left = producer.flush(ANSWER_S)
+        self.reporter.say("produced", reason=" ".join(map(str, errors)) or (f"{left} left" if left else ""))
+
+    def look_up(self, topic: str, partitions: Iterable[int], at_ms: int) -> None:
+        """Say the first offset of each partition that is not older than `at_ms`; -1 where there is none."""
+        asked_for = [TopicPartition(topic, number, at_ms) for number in partitions]
+        found = self.consumer.offsets_for_times(asked_for, ANSWER_S)
+        self.reporter.say("offsets", reason=" ".join(str(one.offset) for one in found))
 
     def commit(self) -> None:
         """Commit what was consumed; librdkafka takes it for an error that nothing was, which Java does not."""
@@ -187,54 +202,21 @@ class ConfluentMember:
         finally:
             finish()
 
-    def say_partitions(self, event: str, partitions: set[Partition]) -> None:
-        """Print the event of a listener's call."""
-        self.say(
-            event,
-            partitions=by_topic(partitions),
-            assignment=by_topic(self.held),
-            member_id=self.member_id,
-        )
 
-    def write_down(self, kind: str, partition: tuple[str, int | None], offset: int | None = None) -> None:
-        """Add a line to the journal, if one is kept."""
-        if self.journal is not None:
-            where = f"{partition[0]} {partition[1]} {'-' if offset is None else offset}"
-            self.journal.write(f"{time.monotonic_ns()} {kind} {where}\n")
-
-    def say(self, event: str, **fields: object) -> None:
-        """Print one event."""
-        print(json.dumps({"member": self.name, "event": event, **fields}), flush=True)
+def _named(partitions: Iterable[TopicPartition]) -> set[Partition]:
+    return {(one.topic, one.partition) for one in partitions}
 
 
 def main() -> None:
     """Run the member that the first argument describes."""
-    asked = json.loads(sys.argv[1])
-    # A line at a time: what was consumed is known even of a member that is killed.
-    journal = open(asked["journal"], "w", buffering=1) if asked.get("journal") else None  # noqa: SIM115
+    wanted, reporter, wishes = asked()
     member = ConfluentMember(
-        asked["member"], asked["config"], journal, asked.get("listener"), asked.get("pollAgain", False)
+        wanted["config"], reporter, wishes, wanted.get("listener"), wanted.get("pollAgain", False)
     )
-
-    def on_signal(number: int, frame: FrameType | None) -> None:
-        member.stop.set()
-
-    def listen() -> None:
-        # At the end of its input the tests are gone, however they ended: so is the consumer.
-        for line in sys.stdin:
-            action = json.loads(line)
-            if action["do"] == "stop":
-                member.stop.set()
-            else:
-                member.actions.put(action)
-        member.stop.set()
-
-    signal.signal(signal.SIGTERM, on_signal)
-    threading.Thread(target=listen, daemon=True).start()
     try:
-        member.run(asked["topics"])
+        member.run(wanted["topics"])
     except KafkaException as error:
-        member.say("error", reason=str(error))
+        reporter.say("error", reason=str(error))
         sys.exit(1)
 
 

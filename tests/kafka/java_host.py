@@ -1,7 +1,6 @@
 """A JVM that hosts Java consumers: starting the second one costs no JVM."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 from tests.kafka.child import Child
@@ -38,10 +37,6 @@ class JavaHost:
     def act(self, name: str, action: str, **fields: object) -> None:
         """Have the consumer `name` do something before its next poll; `java/Member.java` says what there is."""
         self.child.send(json.dumps({"do": action, "member": name, **fields}))
-
-    def subscribe(self, name: str, topics: Sequence[str]) -> None:
-        """Have the consumer `name` subscribe to `topics` instead, at its next poll."""
-        self.act(name, "subscribe", topics=list(topics))
 
     def ask_to_stop(self, name: str) -> None:
         """Have the consumer `name` close cleanly; asking again does nothing."""

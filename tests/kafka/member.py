@@ -15,15 +15,19 @@ class Member:
         name: the test's name for it, also its client id unless another was configured.
         log: where its events come in.
         stop: leave the group as a clean shutdown does, and wait for that.
-        subscribe: want these topics instead, at its next poll; only consumers can.
+        act: have it do something before its next poll; its program says what there is.
         crash: end it without a word to the broker, and wait for that.
     """
 
     name: str
     log: EventLog
     stop: Callable[[], None]
-    subscribe: Callable[[Sequence[str]], None]
+    act: Callable[..., None]
     crash: Callable[[], None]
+
+    def subscribe(self, topics: Sequence[str]) -> None:
+        """Have it want these topics instead, at its next poll; only consumers can."""
+        self.act("subscribe", topics=list(topics))
 
     def events(self) -> list[Event]:
         """Return its events so far, in order."""

@@ -10,14 +10,22 @@ from pathlib import Path
 
 from tests.kafka.broker import Broker
 from tests.kafka.child import Child
-from tests.kafka.go_programs import sarama_member
 from tests.kafka.java_host import JavaHost
 from tests.kafka.member import Member
+from tests.kafka.other_programs import go_program, node_program
 from tests.kafka.settings import HEARTBEAT_MS
 
 Setting = str | int
 
 POLL_MS = 100
+OTHERS: Mapping[str, Callable[[], Sequence[str]]] = {
+    "kafka-python": lambda: (sys.executable, "-m", "tests.kafka.kafka_python_member"),
+    "aiokafka": lambda: (sys.executable, "-m", "tests.kafka.aiokafka_member"),
+    "sarama": lambda: go_program("sarama"),
+    "franz-go": lambda: go_program("franz"),
+    "kafkajs": lambda: node_program("kafkajs_member.js"),
+}
+"""The command of a consumer's program, by its library."""
 _numbers = itertools.count(1)
 
 
@@ -72,8 +80,9 @@ class Members:
         }
         return self._own_process(name, [sys.executable, "-m", "tests.kafka.confluent_member"], asked)
 
-    def sarama(
+    def other(
         self,
+        library: str,
         broker: Broker,
         group: str,
         topics: Sequence[str],
@@ -82,14 +91,14 @@ class Members:
         journal: Path | None = None,
         **settings: Setting,
     ) -> Member:
-        """Start a consumer of sarama, with its sticky assignor, in a process of its own.
+        """Start a consumer of `library`, one of OTHERS, in a process of its own.
 
-        `go/sarama_member.go` has the settings that it takes. It does not subscribe to other topics.
+        Its program has the settings that it takes. It does not subscribe to other topics.
 
         Raises:
-            GoUnavailableError: it cannot be built; the fixture `sarama` skips the test then.
+            ProgramUnavailableError: one of Go or Node.js cannot be built (the fixture `program` skips a test then).
         """
-        name = name or fresh_name("sarama")
+        name = name or fresh_name(library)
         config = {"bootstrap.servers": broker.bootstrap, "group.id": group, "client.id": name}
         asked = {
             "member": name,
@@ -97,7 +106,7 @@ class Members:
             "config": {**config, **consuming(settings)},
             "journal": str(journal) if journal else "",
         }
-        return self._own_process(name, [str(sarama_member())], asked)
+        return self._own_process(name, OTHERS[library](), asked)
 
     def _own_process(self, name: str, command: Sequence[str], asked: Mapping[str, object]) -> Member:
         child = Child([*command, json.dumps(asked)])
@@ -107,7 +116,7 @@ class Members:
             name=name,
             log=child.log,
             stop=lambda: child.stop(name),
-            subscribe=lambda wanted: child.send(json.dumps({"do": "subscribe", "topics": list(wanted)})),
+            act=lambda action, **fields: child.send(json.dumps({"do": action, **fields})),
             crash=child.crash,
         )
 
@@ -222,7 +231,7 @@ class Members:
             name=name,
             log=host.log,
             stop=lambda: host.stop(name),
-            subscribe=lambda wanted: host.subscribe(name, wanted),
+            act=lambda action, **fields: host.act(name, action, **fields),
             crash=crash,
         )
 

@@ -10,17 +10,18 @@ import pytest
 from tests.kafka.broker import Broker
 from tests.kafka.class_archive import ensure_archive
 from tests.kafka.coordinator import running_broker
-from tests.kafka.go_programs import GoUnavailableError, sarama_member
 from tests.kafka.jars import KafkaUnavailableError, fetch
 from tests.kafka.java_host import JavaHost
-from tests.kafka.members import Members
+from tests.kafka.members import OTHERS, Members
+from tests.kafka.other_programs import ProgramUnavailableError
 from tests.kafka.secure import SecureBroker, secure_broker
 from tests.wire.client.certificates import have_openssl
 
 REQUIRE = "KOHORT_REQUIRE_KAFKA"
 SKIPPED = "no real broker"
 REQUIRE_GO = "KOHORT_REQUIRE_GO"
-SKIPPED_GO = "no consumer of sarama"
+REQUIRE_NODE = "KOHORT_REQUIRE_NODE"
+SKIPPED_OTHER = "no consumer of"
 
 StartBroker = Callable[[Mapping[str, str]], Broker]
 
@@ -76,16 +77,19 @@ def secure(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 @pytest.fixture(scope="session")
-def sarama() -> None:
-    """Build the consumer of sarama; where it cannot be had, the test is skipped or fails."""
-    try:
-        sarama_member()
-        return
-    except GoUnavailableError as error:
-        reason = f"{SKIPPED_GO}: {error}"
-    if os.environ.get(REQUIRE_GO) == "1":
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason)
+def program() -> Callable[[str], None]:
+    """Give a function that builds the consumer of a library; where it cannot be had, the test is skipped or fails."""
+
+    def build(library: str) -> None:
+        try:
+            OTHERS[library]()
+        except ProgramUnavailableError as error:
+            reason = f"{SKIPPED_OTHER} {library}: {error}"
+            if os.environ.get(REQUIRE_NODE if library == "kafkajs" else REQUIRE_GO) == "1":
+                pytest.fail(reason, pytrace=False)
+            pytest.skip(reason)
+
+    return build
 
 
 @pytest.fixture(scope="session")
@@ -105,10 +109,10 @@ def members(kafka_jars: Path, java_host: JavaHost, tmp_path: Path) -> Iterator[M
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many tests had no broker or no sarama to run against, and how to make that a failure."""
+    """Say how many tests had no broker or consumer to run against, and how to make that a failure."""
     for what, reason, require in (
         ("a real Kafka broker", SKIPPED, REQUIRE),
-        ("a consumer of sarama", SKIPPED_GO, REQUIRE_GO),
+        ("a consumer of Go or Node.js", SKIPPED_OTHER, f"{REQUIRE_GO}=1 {REQUIRE_NODE}"),
     ):
         skipped = sum(reason in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
         if skipped:

@@ -16,7 +16,7 @@ WAIT_MS = 20_000
 
 def kafka_python_sends(bootstrap: str, topic: str) -> list[str]:
     """Send compressed records."""
-    from kafka import KafkaProducer  # type: ignore[import-untyped]
+    from kafka import KafkaProducer
 
     values = [f"kafka-python {number}" for number in range(50)]
     producer = KafkaProducer(bootstrap_servers=bootstrap, compression_type="gzip")
@@ -45,7 +45,7 @@ def kafka_python_reads(bootstrap: str, topic: str, count: int) -> list[str]:
 
 async def aiokafka_sends(bootstrap: str, topic: str) -> list[str]:
     """Send one record at a time, numbered."""
-    from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
+    from aiokafka import AIOKafkaProducer
 
     values = [f"aiokafka {number}" for number in range(50)]
     async with AIOKafkaProducer(bootstrap_servers=bootstrap, enable_idempotence=True) as producer:

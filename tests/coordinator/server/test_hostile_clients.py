@@ -79,7 +79,8 @@ def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def _kohort(log: Path, data: Path | None) -> Iterator[Served]:
     """A server that says nothing strange. :raises AssertionError: it did"""
     session = {"group.consumer.session.timeout.ms": str(SESSION_MS)}
-    with kohort_process(log, session, data) as (port, pid):
+    kept = () if data is None else ("--data", str(data))
+    with kohort_process(log, session, *kept) as (port, pid):
         yield Served(port=port, pid=pid)
     strange = [line for line in log.read_text().splitlines() if not SAID.fullmatch(line)]
     assert strange == []

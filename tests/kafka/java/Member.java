@@ -29,10 +29,14 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.KafkaShareConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.clients.consumer.SubscriptionPattern;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.common.serialization.StringSerializer;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsBuilder;
 
@@ -42,7 +46,8 @@ import org.apache.kafka.streams.StreamsBuilder;
  * <p>Commands are lines of JSON on stdin: {@code {"do": "start", "member", "kind", "topics" | "pattern" | "re2",
  * "config"}} with kind consumer, share or streams, and {@code {"do": "stop", "member"}} for a clean close. A consumer does
  * between two polls what {@code {"do", "member"}} asks: {@code subscribe} (to other {@code "topics"}), {@code pause} (stay
- * outside poll for {@code "ms"}), {@code enforce_rebalance}, {@code commit} (commitSync), {@code hold} (say what it holds).
+ * outside poll for {@code "ms"}), {@code enforce_rebalance}, {@code commit} (commitSync), {@code hold} (say what it holds), and {@code produce} and
+ * {@code offsets_for_times}, which confluent_member.py describes.
  * The end of stdin closes all. Events are lines of JSON on stdout, the same as those of confluent_member.py,
  * and so is the journal that a consumer keeps where {@code "journal"} names a file. A consumer with
  * {@code "commitWhenRevoked"} commits how far it has come with a partition before it lets go of it; one with
@@ -164,6 +169,8 @@ public class Member {
             case "pause" -> Thread.sleep(action.get("ms").asLong());
             case "enforce_rebalance" -> consumer.enforceRebalance();
             case "commit" -> consumer.commitSync();
+            case "produce" -> produce(action);
+            case "offsets_for_times" -> lookUp(action, consumer);
             case "hold" -> {
                 held.clear();
                 held.addAll(consumer.assignment());
@@ -171,6 +178,41 @@ public class Member {
             }
             default -> throw new IllegalArgumentException(action.toString());
         }
+    }
+
+    /** Writes records to one partition, and says when all are acknowledged. */
+    private void produce(JsonNode action) {
+        Map<String, Object> settings = Map.of(
+            "bootstrap.servers", asked.get("config").get("bootstrap.servers").asText(),
+            "compression.type", action.get("compression").asText(),
+            "linger.ms", 50,
+            "key.serializer", StringSerializer.class,
+            "value.serializer", StringSerializer.class);
+        Queue<String> errors = new ConcurrentLinkedQueue<>();
+        try (KafkaProducer<String, String> producer = new KafkaProducer<>(settings)) {
+            for (JsonNode record : action.get("records")) {
+                producer.send(
+                    new ProducerRecord<>(
+                        action.get("topic").asText(), action.get("partition").asInt(), record.get(0).asText(), record.get(1).asText()),
+                    (metadata, error) -> {
+                        if (error != null) {
+                            errors.add(error.toString());
+                        }
+                    });
+            }
+        }
+        say("produced", Map.of("reason", String.join(" ", errors)));
+    }
+
+    private void lookUp(JsonNode action, KafkaConsumer<byte[], byte[]> consumer) {
+        Map<TopicPartition, Long> wanted = new LinkedHashMap<>();
+        for (JsonNode partition : action.get("partitions")) {
+            wanted.put(new TopicPartition(action.get("topic").asText(), partition.asInt()), action.get("at_ms").asLong());
+        }
+        Map<TopicPartition, OffsetAndTimestamp> found = consumer.offsetsForTimes(wanted);
+        say("offsets", Map.of("reason", wanted.keySet().stream()
+            .map(one -> found.get(one) == null ? "-1" : Long.toString(found.get(one).offset()))
+            .collect(Collectors.joining(" "))));
     }
 
     private void sayThrown(RuntimeException error) {
@@ -276,7 +318,12 @@ public class Member {
         }
 
         void record(ConsumerRecord<byte[], byte[]> record) {
-            write("record " + record.topic() + " " + record.partition() + " " + record.offset());
+            write("record " + record.topic() + " " + record.partition() + " " + record.offset()
+                + " " + text(record.key()) + ":" + text(record.value()));
+        }
+
+        private static String text(byte[] content) {
+            return content == null ? "" : new String(content, StandardCharsets.UTF_8);
         }
 
         void told(String event, Collection<TopicPartition> partitions) {

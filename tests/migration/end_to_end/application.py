@@ -1,5 +1,6 @@
 """A deployed consumer: a name, a configuration, and one process after another that runs it."""
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,9 +9,9 @@ from typing import Any
 from tests.kafka.broker import Broker
 from tests.kafka.events import Event
 from tests.kafka.member import Member
-from tests.kafka.members import Members
+from tests.kafka.members import OTHERS, Members
 from tests.migration.end_to_end.config_lines import apply
-from tests.migration.end_to_end.journal import Journal, read_journal
+from tests.migration.end_to_end.journal import Journal, ended, read_journal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +32,11 @@ class Application:
 
     Attributes:
         name: its client id, whatever process runs it.
-        library: `java`, `librdkafka` or `sarama`.
+        library: `java`, `librdkafka` or one of OTHERS.
         config: its configuration file but for the servers, the group and the client id.
         members: starts its processes.
         polls_again: whether it goes on after an exception, which is an event then (`thrown`), or ends.
+        own_process: whether one of Java has a JVM of its own, so that it can crash.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Application:
     members: Members
     directory: Path
     polls_again: bool = False
+    own_process: bool = False
     running: Member | None = None
     lives: int = 0
     _past: list[Member] = field(default_factory=list)
@@ -53,6 +56,8 @@ class Application:
     _before: dict[str, str] = field(default_factory=dict)
     """Every setting it once had, as it was last."""
     _journals: dict[str, Path] = field(default_factory=dict)
+    _killed_ns: dict[str, int] = field(default_factory=dict)
+    """When a life ended that was not stopped."""
 
     def edit(self, lines: Iterable[str]) -> None:
         """Apply the configuration lines of a plan; they count from the next start on."""
@@ -75,8 +80,8 @@ class Application:
         where = (self.broker, self.group, self.subscription.topics, name)
         if self.library == "librdkafka":
             return self.members.confluent(*where, journal=journal, poll_again=self.polls_again, **asked)
-        if self.library == "sarama":
-            return self.members.sarama(*where, journal=journal, **asked)
+        if self.library in OTHERS:
+            return self.members.other(self.library, *where, journal=journal, **asked)
         return self.members.java(
             *where,
             pattern=self.subscription.pattern,
@@ -84,8 +89,17 @@ class Application:
             journal=journal,
             commit_when_revoked=True,
             poll_again=self.polls_again,
+            own_process=self.own_process,
             **asked,
         )
+
+    def crash(self) -> None:
+        """Kill its process; ValueError when it does not run."""
+        if self.running is None:
+            raise ValueError(f"{self.name} does not run")
+        self.running.crash()
+        self.running = None
+        self._killed_ns[f"{self.name}.{self.lives}"] = time.monotonic_ns()
 
     def stop(self) -> None:
         """Shut it down cleanly and wait for that; ValueError when it does not run."""
@@ -111,4 +125,6 @@ class Application:
 
     def journals(self) -> list[Journal]:
         """What all its lives wrote down so far."""
-        return [read_journal(life, path) for life, path in self._journals.items()]
+        found = [read_journal(life, path) for life, path in self._journals.items()]
+        killed_ns = self._killed_ns
+        return [ended(one, killed_ns[one.member]) if one.member in killed_ns else one for one in found]

@@ -8,6 +8,7 @@ import pytest
 
 from tests.kafka.broker import Broker
 from tests.kafka.java_host import JavaHost
+from tests.kafka.members import OTHERS
 from tests.migration.end_to_end.deployment import MEMBERS, Deployment, Fleet, deployed
 from tests.migration.end_to_end.follower import Follower
 from tests.migration.end_to_end.shell import Shell
@@ -31,14 +32,14 @@ def deploy(
     kafka_jars: Path,
     java_hosts: list[JavaHost],
     tmp_path: Path,
-    request: pytest.FixtureRequest,
+    program: Callable[[str], None],
 ) -> Iterator[Deploy]:
     """Give a function that deploys consumers, which are ended after the test; of sarama only where it is to be had."""
     with ExitStack() as stack:
 
         def deploys(fleet: Fleet) -> Deployment:
-            if fleet.library == "sarama":
-                request.getfixturevalue("sarama")
+            if fleet.library in OTHERS:
+                program(fleet.library)
             return stack.enter_context(deployed(fleet, broker, kafka_jars, java_hosts, tmp_path))
 
         yield deploys

@@ -1,10 +1,11 @@
 """What a consumer wrote down while it lived: every record, and what its listener was told.
 
-A journal is a file of lines `AT_NS KIND TOPIC PARTITION OFFSET`: nanoseconds of the machine's monotonic clock, which
-all processes share (Java's `System.nanoTime`, Python's `time.monotonic_ns`), and a kind: `record`, `assigned`,
-`revoked` or `lost`. Only a record has an offset; for the others there is a `-`. `assigned` is written when the
-listener is called, `revoked` and `lost` when nothing more is consumed and before others may have the partition: at the
-end of Java's listener, and before `unassign` in librdkafka's. A stay is never shorter here than it was.
+A journal is a file of lines `AT_NS KIND TOPIC PARTITION OFFSET KEY:VALUE`: nanoseconds of the machine's monotonic
+clock, which all processes share (Java's `System.nanoTime`, Python's `time.monotonic_ns`), and a kind: `record`,
+`assigned`, `revoked` or `lost`. Only a record has an offset, a key and a value; for the others there is a `-`.
+`assigned` is written when the listener is called, `revoked` and `lost` when nothing more is consumed and before others
+may have the partition: at the end of Java's listener, and before `unassign` in librdkafka's. A stay is never shorter
+here than it was.
 """
 
 from collections.abc import Iterable
@@ -26,6 +27,8 @@ class Entry:
     partition: Partition
     offset: int | None
     """Of a record; None for what a listener was told."""
+    content: str = ""
+    """Its key, a colon, its value; empty for what a listener was told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,15 +49,30 @@ def read_journal(member: str, path: Path) -> Journal:
 def parse(lines: Iterable[str]) -> Iterable[Entry]:
     """The entries that `lines` are; ValueError for a line that is none."""
     for line in lines:
-        fields = line.split(" ")
+        fields, content = line.split(" ", FIELDS), ""
+        if len(fields) > FIELDS:
+            content = fields.pop()
         if len(fields) != FIELDS or fields[1] not in KINDS:
             raise ValueError(f"no entry of a journal: {line!r}")
         at_ns, kind, topic, partition, offset = fields
-        if (kind == "record") == (offset == "-"):
-            raise ValueError(f"a record has an offset, nothing else has: {line!r}")
+        if (kind == "record") == (offset == "-") or (content and kind != "record"):
+            raise ValueError(f"a record has an offset and content, nothing else has: {line!r}")
         yield Entry(
             at_ns=int(at_ns),
             kind=kind,
             partition=(topic, int(partition)),
             offset=int(offset) if kind == "record" else None,
+            content=content,
         )
+
+
+def ended(journal: Journal, at_ns: int) -> Journal:
+    """The journal of a consumer that was killed: what it held at the end is lost then."""
+    held: dict[Partition, None] = {}
+    for entry in journal.entries:
+        if entry.kind == "assigned":
+            held[entry.partition] = None
+        elif entry.kind != "record":
+            held.pop(entry.partition, None)
+    lost = (Entry(at_ns=at_ns, kind="lost", partition=partition, offset=None) for partition in held)
+    return Journal(member=journal.member, entries=(*journal.entries, *lost))

@@ -1,0 +1,1 @@
+"""Real applications on a real broker and on `kohort serve`, with the same checks (`make applications`)."""

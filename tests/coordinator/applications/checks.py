@@ -1,0 +1,245 @@
+"""What must hold of an application of every client, on every server. Where it does not, there is an exception."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from confluent_kafka import Consumer
+from confluent_kafka.admin import AdminClient
+
+from tests.cli.command import Kohort
+from tests.coordinator.applications.clients import Client
+from tests.coordinator.applications.stage import LONG_SESSION_MS, Stage
+from tests.kafka.topics import create_topics
+from tests.kafka.wait import wait_until
+from tests.migration.end_to_end.journal import Partition
+
+STATIC_QUIET_S = 2.0
+HOUR_MS = 3_600_000
+EVENT_PATIENCE_S = 90.0
+
+
+def consumes_once(stage: Stage) -> None:
+    """One, three, two members: every record once; what is written while the group is not at rest, at least once."""
+    stage.start()
+    stage.wait_rest()
+    stage.write()
+    stage.wait_consumed()
+    for _ in range(2):
+        stage.start()
+        stage.write(restless=True)
+    stage.wait_rest()
+    stage.wait_consumed()
+    stage.write()
+    stage.wait_consumed()
+    stage.applications[1].stop()
+    stage.write(restless=True)
+    stage.wait_rest()
+    stage.write()
+    stage.wait_consumed()
+    stage.finish()
+
+
+def resumes_after_a_crash(stage: Stage) -> None:
+    """SIGKILL of the only member: the next one goes on from the commit."""
+    first = stage.start(own_process=True)
+    stage.wait_rest()
+    stage.write()
+    stage.wait_consumed()
+    stage.write(restless=True)
+    first.crash()
+    committed = stage.committed()
+    second = stage.start()
+    stage.wait_rest()
+    stage.write()
+    stage.wait_consumed()
+    began: dict[Partition, int] = {}
+    for entry in second.journals()[0].entries:
+        if entry.offset is not None:
+            began.setdefault(entry.partition, entry.offset)
+    assert began == committed
+    stage.finish()
+
+
+def static_restart(stage: Stage) -> None:
+    """A static member that is gone for a while comes back to what it had; the other one notices nothing."""
+    session = {"session.timeout.ms": LONG_SESSION_MS} if stage.client.is_classic else {}
+    places = [{**session, "group.instance.id": f"{stage.group}-{name}"} for name in ("a", "b")]
+    first, second = (stage.start(own_process=True, settings=one) for one in places)
+    stage.wait_rest()
+    stage.write()
+    stage.wait_consumed()
+    before = stage.view()
+    assert second.running is not None
+    assert first.running is not None
+    held, calls = second.running.assignment(), len(first.running.events())
+    # Under the consumer protocol a member that closes says that it comes back; a classic one says that it leaves.
+    second.crash() if stage.client.is_classic else second.stop()
+    stage.write(restless=True)
+    second.start()
+    assert second.running is not None
+    second.running.wait_assignment(held)
+    stage.wait_consumed()
+    time.sleep(STATIC_QUIET_S)
+    assert len(first.running.events()) == calls
+    assert {one.instance: one.assignment for one in stage.view().members} == {
+        one.instance: one.assignment for one in before.members
+    }
+    stage.finish()
+
+
+def regex_gains_a_topic(stage: Stage) -> None:
+    """A subscription by a regex comes to have a topic that is made later."""
+    for _ in range(stage.client.patterns):
+        stage.start(subscription=stage.client.matching(stage.prefix))
+    stage.wait_rest()
+    stage.write()
+    stage.wait_consumed()
+    later = {f"{stage.prefix}-us": 2}
+    create_topics(stage.server, later)
+    stage.topics |= later
+    stage.wait_rest()
+    stage.write()
+    stage.wait_consumed()
+    stage.finish()
+
+
+def described(stage: Stage) -> None:
+    """`kohort describe` and confluent-kafka's AdminClient show what the members hold, and no lag."""
+    for _ in range(2):
+        stage.start()
+    stage.wait_rest()
+    stage.write()
+    stage.wait_consumed()
+    wanted = {one.name: one.running.assignment() for one in stage.applications if one.running is not None}
+    group = _as_kohort_shows(stage, "--members")
+    assert (group["state"], group["type"]) == ("Stable", "classic" if stage.client.is_classic else "consumer")
+    assert {one["client_id"]: one["owned"] for one in group["members"]} == wanted
+    ends = {partition: len(offsets) for partition, offsets in stage.producer.written.items()}
+    group = _as_kohort_shows(stage)
+    assert {(one["topic"], one["partition"]): one["committed"] for one in group["offsets"]} == ends
+    assert {one["lag"] for one in group["offsets"]} == {0}
+    admin = AdminClient({"bootstrap.servers": stage.server.bootstrap})
+    shown = admin.describe_consumer_groups([stage.group])[stage.group].result()
+    assert shown.state.name == "STABLE"
+    held: dict[str, dict[str, list[int]]] = {}
+    for member in shown.members:
+        for one in member.assignment.topic_partitions:
+            held.setdefault(member.client_id, {}).setdefault(one.topic, []).append(one.partition)
+    assert {
+        name: {topic: sorted(them) for topic, them in one.items()} for name, one in held.items()
+    } == wanted
+    stage.finish()
+
+
+def _as_kohort_shows(stage: Stage, *options: str) -> dict[str, Any]:
+    kohort = Kohort(home=stage.directory)
+    answer = kohort("describe", stage.group, "-b", stage.server.bootstrap, "--output", "json", *options)
+    (group,) = answer.document["groups"]
+    found: dict[str, Any] = group
+    return found
+
+
+def offsets_by_time(stage: Stage) -> None:
+    """The first offset that is not older than a time: between records, of a record, before all, after all."""
+    began_ms = int(time.time() * 1000) - HOUR_MS
+    (topic,) = stage.topics
+    partitions = [number for _, number in stage.partitions()]
+    stage.producer.write(stage.partitions(), 10, began_ms)
+    stage.producer.write(stage.partitions(), 10, began_ms + 1000)
+    member = stage.start().running
+    assert member is not None
+    stage.wait_rest()
+    found = {}
+    for after_ms in (-HOUR_MS, 0, 7, 500, 1009, 2 * HOUR_MS):
+        asked = len([one for one in member.events() if one.kind == "offsets"])
+        member.act("offsets_for_times", topic=topic, partitions=partitions, at_ms=began_ms + after_ms)
+
+        def answers(asked: int = asked) -> str | None:
+            told = [one.reason for one in member.events() if one.kind == "offsets"]
+            return told[asked] if len(told) > asked else None
+
+        found[after_ms] = wait_until(answers, "offsets").split(" ")
+    none = "20" if stage.client.gives_the_end else "-1"
+    wanted = {-HOUR_MS: "0", 0: "0", 7: "7", 500: "10", 1009: "19", 2 * HOUR_MS: none}
+    assert found == {after_ms: [offset] * len(partitions) for after_ms, offset in wanted.items()}
+    stage.wait_consumed()
+    stage.finish()
+
+
+def migrates_and_returns(stage: Stage) -> None:
+    """Members change to the consumer protocol one by one, and back, the group at work."""
+    assert stage.client.consumer is not None
+    classic = stage.start(), stage.start()
+    stage.wait_rest()
+    stage.write()
+    stage.wait_consumed()
+    assert stage.view().kind == "classic"
+    for settings, kind in ((stage.client.consumer, "consumer"), (stage.client.settings, "classic")):
+        for one in classic:
+            one.stop()
+            one.config = stage.config(settings)
+            one.start()
+            stage.write(restless=True)
+            stage.wait_rest()
+            stage.write()
+            stage.wait_consumed()
+        assert stage.view().kind == kind
+    stage.finish()
+
+
+def compresses(stage: Stage) -> None:
+    """It writes records with every compression that it knows; it reads them, and librdkafka does."""
+    (topic,) = stage.topics
+    member = stage.start().running
+    assert member is not None
+    stage.wait_rest()
+    for partition, compression in enumerate(stage.client.compressions):
+        wanted = [(f"key-{number}", f"{compression}-{number}-" + "x" * 100) for number in range(100)]
+        member.act("produce", topic=topic, partition=partition, compression=compression, records=wanted)
+        for offset, (key, value) in enumerate(wanted):
+            stage.producer.written[topic, partition][offset] = f"{key}:{value}"
+    stage.wait_consumed()
+    produced = [one.reason for one in member.events() if one.kind == "produced"]
+    assert [one or "" for one in produced] == [""] * len(stage.client.compressions)
+    assert _read(stage) == stage.producer.written
+    stage.finish()
+
+
+def _read(stage: Stage) -> Mapping[Partition, Mapping[int, str]]:
+    """All records, as librdkafka reads them."""
+    found: dict[Partition, dict[int, str]] = {}
+    total = sum(map(len, stage.producer.written.values()))
+    config = {
+        "bootstrap.servers": stage.server.bootstrap,
+        "group.id": "nobody",
+        "auto.offset.reset": "earliest",
+    }
+    with Consumer(config) as consumer:
+        consumer.assign(stage.topic_partitions())
+
+        def complete() -> bool:
+            for one in consumer.consume(total, 1.0):
+                partition = (one.topic() or "", one.partition() or 0)
+                content = f"{(one.key() or b'').decode()}:{(one.value() or b'').decode()}"
+                found.setdefault(partition, {})[one.offset() or 0] = content
+            return sum(map(len, found.values())) == total
+
+        wait_until(complete, lambda: f"{total} records: {found}")
+    return found
+
+
+Check = Callable[[Stage], None]
+CHECKS: Mapping[str, tuple[Check, Callable[[Client], bool]]] = {
+    "consumes once": (consumes_once, lambda _: True),
+    "crash": (resumes_after_a_crash, lambda _: True),
+    "static restart": (static_restart, lambda client: client.static),
+    "regex": (regex_gains_a_topic, lambda client: client.regex is not None),
+    "describe": (described, lambda _: True),
+    "offsets by time": (offsets_by_time, lambda _: True),
+    "migration": (migrates_and_returns, lambda client: client.consumer is not None),
+    "compression": (compresses, lambda _: True),
+}
+"""By the name of the column: the check, and which clients can do what it checks."""

@@ -1,0 +1,74 @@
+"""Build the consumers of Go and Node.js that the tests run, once, into the user's cache."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline.sources.jars import filled
+
+HERE = Path(__file__).parent
+BUILD_TIMEOUT_S = 240
+
+
+class ProgramUnavailableError(Exception):
+    """A toolchain or one of its packages is missing; the message says which."""
+
+
+def go_program(name: str) -> tuple[str, ...]:
+    """Return the command of the program in the folder `go/NAME`; `go/go.mod` has the versions of libraries.
+
+    Raises:
+        ProgramUnavailableError: it is not in the cache, and Go is missing or cannot build it.
+    """
+    return (str(_built("go", ("go", "build", "-mod=readonly", "-o", "bin/", "./...")) / "bin" / name),)
+
+
+def node_program(name: str) -> tuple[str, ...]:
+    """Return the command of the program `node/NAME`; `node/package-lock.json` has the versions of libraries.
+
+    Raises:
+        ProgramUnavailableError: Node.js is missing, or a package is not in the cache and cannot be installed.
+    """
+    directory = _built("node", ("npm", "ci", "--no-audit", "--no-fund"))
+    return _found("node"), str(directory / name)
+
+
+def _built(folder: str, command: Sequence[str]) -> Path:
+    """A copy of the folder in which the command was run."""
+    sources = HERE / folder
+    files = sorted(path for path in sources.rglob("*") if path.is_file())
+    stamp = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]
+
+    def fill(directory: Path) -> None:
+        shutil.copytree(sources, directory)
+        _run([_found(command[0]), *command[1:]], directory)
+
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return filled(Path(home) / "kohort" / folder / stamp, fill)
+
+
+def _found(tool: str) -> str:
+    found = shutil.which(tool)
+    if found is None:
+        raise ProgramUnavailableError(f"no {tool} on PATH")
+    return found
+
+
+def _run(command: Sequence[str], directory: Path) -> None:
+    try:
+        subprocess.run(
+            command,
+            cwd=directory,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=True,
+            timeout=BUILD_TIMEOUT_S,
+        )
+    except subprocess.CalledProcessError as error:
+        raise ProgramUnavailableError(f"{' '.join(command)} failed:\n{error.stdout[-2000:]}") from error
+    except subprocess.TimeoutExpired as error:
+        raise ProgramUnavailableError(f"{' '.join(command)} took more than {BUILD_TIMEOUT_S} s") from error
