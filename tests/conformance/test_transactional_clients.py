@@ -1,0 +1,216 @@
+"""Transactional producers of librdkafka and of Java: the same checks on a real broker and on `kohort serve`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from confluent_kafka import (
+    Consumer,
+    ConsumerGroupTopicPartitions,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    Producer,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
+
+from tests.conformance.servers import kohort_serve
+from tests.kafka.broker import Broker
+from tests.kafka.members import fresh_name
+from tests.kafka.ports import HOST
+from tests.kafka.tool_host import ToolHost
+
+pytestmark = pytest.mark.kafka
+
+TIMEOUT_S = 60.0
+COPIER = "org.apache.kafka.tools.TransactionalMessageCopier"
+TRANSACTIONS = "org.apache.kafka.tools.TransactionsCommand"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """A server, and a topic of one partition on it."""
+
+    bootstrap: str
+    topic: str
+
+    def create(self, *topics: str) -> None:
+        admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        for made in admin.create_topics([NewTopic(name, 1, 1) for name in topics]).values():
+            made.result(TIMEOUT_S)
+
+    def producer(self, transactional_id: str, **settings: Any) -> Producer:
+        """One that has begun with its transactional id."""
+        producer = Producer(
+            {"bootstrap.servers": self.bootstrap, "transactional.id": transactional_id, **settings}
+        )
+        producer.init_transactions(TIMEOUT_S)
+        return producer
+
+    def transact(self, producer: Producer, *values: str, commit: bool = True) -> None:
+        """Write values in one transaction."""
+        producer.begin_transaction()
+        for value in values:
+            producer.produce(self.topic, value)
+        assert producer.flush(TIMEOUT_S) == 0
+        if commit:
+            producer.commit_transaction(TIMEOUT_S)
+        else:
+            producer.abort_transaction(TIMEOUT_S)
+
+    def consumer(self, group: str, isolation: str = "read_committed") -> Consumer:
+        return Consumer(
+            {
+                "bootstrap.servers": self.bootstrap,
+                "group.id": group,
+                "isolation.level": isolation,
+                "auto.offset.reset": "earliest",
+                "enable.auto.commit": False,
+                "enable.partition.eof": True,
+            }
+        )
+
+    def values(self, isolation: str, topic: str | None = None) -> list[str]:
+        """All that a consumer is given, up to the end that it sees."""
+        consumer = self.consumer(fresh_name("reader"), isolation)
+        consumer.assign([TopicPartition(topic or self.topic, 0, 0)])
+        try:
+            return list(_up_to_the_end(consumer))
+        finally:
+            consumer.close()
+
+    def end(self, isolation: IsolationLevel) -> int:
+        """The end of the topic, as ListOffsets shows it."""
+        admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        asked = {TopicPartition(self.topic, 0): OffsetSpec.latest()}  # type: ignore[no-untyped-call]
+        (found,) = admin.list_offsets(asked, isolation_level=isolation).values()
+        return int(found.result(TIMEOUT_S).offset)
+
+    def committed(self, group: str) -> int:
+        """The offset that a group has committed for the topic."""
+        admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        asked = ConsumerGroupTopicPartitions(group, [TopicPartition(self.topic, 0)])
+        (found,) = admin.list_consumer_group_offsets([asked], require_stable=True).values()
+        return int(found.result(TIMEOUT_S).topic_partitions[0].offset)
+
+
+def _up_to_the_end(consumer: Consumer) -> Iterator[str]:
+    while True:
+        message = consumer.poll(TIMEOUT_S)
+        assert message is not None, "the end is not reached"
+        error = message.error()
+        if error is not None:
+            assert error.code() == KafkaError._PARTITION_EOF, error
+            return
+        yield (message.value() or b"").decode()
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    with kohort_serve(tmp_path_factory.mktemp("transactions") / "log", {}) as port:
+        yield port
+
+
+@pytest.fixture(params=["kafka", "kohort"])
+def stage(request: pytest.FixtureRequest) -> Stage:
+    server = "broker" if request.param == "kafka" else "served"
+    found: Broker | int = request.getfixturevalue(server)
+    port = found.port if isinstance(found, Broker) else found
+    made = Stage(bootstrap=f"{HOST}:{port}", topic=fresh_name("payments"))
+    made.create(made.topic)
+    return made
+
+
+def test_consumers_of_committed_records_are_given_those_alone(stage: Stage) -> None:
+    producer = stage.producer(stage.topic)
+    stage.transact(producer, "a", "b", "c")
+    stage.transact(producer, "x", "y", commit=False)
+    stage.transact(producer, "d")
+    assert stage.values("read_committed") == ["a", "b", "c", "d"]
+    assert stage.values("read_uncommitted") == ["a", "b", "c", "x", "y", "d"]
+
+
+def test_an_open_transaction_holds_up_consumers_of_committed_records(stage: Stage) -> None:
+    producer, other = stage.producer(stage.topic), stage.producer(f"{stage.topic}.other")
+    stage.transact(producer, "a")
+    producer.begin_transaction()
+    producer.produce(stage.topic, "b")
+    assert producer.flush(TIMEOUT_S) == 0
+    stage.transact(other, "c")
+    assert stage.values("read_committed") == ["a"]
+    assert stage.values("read_uncommitted") == ["a", "b", "c"]
+    assert (stage.end(IsolationLevel.READ_COMMITTED), stage.end(IsolationLevel.READ_UNCOMMITTED)) == (2, 5)
+    producer.commit_transaction(TIMEOUT_S)
+    assert stage.values("read_committed") == ["a", "b", "c"]
+    assert stage.end(IsolationLevel.READ_COMMITTED) == stage.end(IsolationLevel.READ_UNCOMMITTED) == 6
+
+
+def test_a_second_producer_fences_the_first_and_aborts_its_transaction(stage: Stage) -> None:
+    first = stage.producer(stage.topic)
+    first.begin_transaction()
+    first.produce(stage.topic, "of the first")
+    assert first.flush(TIMEOUT_S) == 0
+    second = stage.producer(stage.topic)
+    stage.transact(second, "of the second")
+    with pytest.raises(KafkaException) as refused:
+        first.commit_transaction(TIMEOUT_S)
+    assert refused.value.args[0].fatal()
+    assert stage.values("read_committed") == ["of the second"]
+
+
+def test_records_are_taken_and_passed_on_exactly_once(stage: Stage) -> None:
+    """Every second batch is first aborted, and read again."""
+    records = [str(number) for number in range(20)]
+    stage.transact(stage.producer(f"{stage.topic}.source"), *records)
+    results = f"{stage.topic}.results"
+    stage.create(results)
+    group = f"{stage.topic}.group"
+    producer = stage.producer(stage.topic)
+    attempts = 0
+    while (done := max(stage.committed(group), 0)) < len(records):
+        consumer = stage.consumer(group)
+        consumer.subscribe([stage.topic])
+        batch = [message for message in consumer.consume(5, TIMEOUT_S) if message.error() is None]
+        producer.begin_transaction()
+        for message in batch:
+            producer.produce(results, message.value())
+        producer.send_offsets_to_transaction(
+            [TopicPartition(stage.topic, 0, done + len(batch))], consumer.consumer_group_metadata(), TIMEOUT_S
+        )
+        attempts += 1
+        if attempts % 2:
+            producer.abort_transaction(TIMEOUT_S)
+        else:
+            producer.commit_transaction(TIMEOUT_S)
+        consumer.close()
+    assert stage.values("read_committed", results) == records
+
+
+def test_javas_copier_passes_records_on_exactly_once(stage: Stage, tools: ToolHost) -> None:
+    """Kafka's own program for it, and what its tool shows of the transactions after that."""
+    records = [str(number) for number in range(30)]
+    stage.transact(stage.producer(f"{stage.topic}.source"), *records)
+    results, copier = f"{stage.topic}.results", f"{stage.topic}.copier"
+    stage.create(results)
+    options = {
+        "broker-list": stage.bootstrap,
+        "input-topic": stage.topic,
+        "input-partition": 0,
+        "output-topic": results,
+        "max-messages": len(records),
+        "transaction-size": 7,
+        "transactional-id": copier,
+        "consumer-group": f"{stage.topic}.group",
+    }
+    words = [str(word) for name, value in options.items() for word in (f"--{name}", value)]
+    copied = tools.run(COPIER, *words, "--enable-random-aborts")
+    assert copied.returncode == 0, copied.stderr
+    assert stage.values("read_committed", results) == records
+    assert stage.committed(f"{stage.topic}.group") == len(records) + 1  # behind the marker
+    shown = tools.run(TRANSACTIONS, "--bootstrap-server", stage.bootstrap, "list")
+    states = {words[0]: words[-1] for words in map(str.split, shown.stdout.splitlines())}
+    assert states[copier] == "CompleteCommit"
