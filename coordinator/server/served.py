@@ -25,7 +25,20 @@ from coordinator.server.apis import (
     topics,
     transactions,
 )
+from coordinator.server.apis.permissions import (
+    CHANGED_SETTINGS,
+    CREATIONS,
+    DELETIONS,
+    DELETIONS_BY_NAME,
+    GROWTHS,
+    PRODUCERS,
+    SHOWN_SETTINGS,
+    hiding_configs,
+    keeping,
+    needing,
+)
 from coordinator.server.exchange import Exchange
+from wire.acls import Operation
 from wire.errors import ErrorCode
 from wire.messages.definition import API_VERSIONS_KEY, Api
 from wire.messages.schemas.classic_groups import (
@@ -172,8 +185,8 @@ SERVED: Mapping[int, ServedApi] = {
         _served(LIST_GROUPS, groups.list_groups, grows=True),
         _served(SASL_HANDSHAKE, security.sasl_handshake),
         _served(API_VERSIONS, api_versions, newest=4),
-        _served(CREATE_TOPICS, topics.create_topics),
-        _served(DELETE_TOPICS, topics.delete_topics),
+        _served(CREATE_TOPICS, keeping(CREATIONS, hiding_configs(topics.create_topics))),
+        _served(DELETE_TOPICS, keeping(DELETIONS, keeping(DELETIONS_BY_NAME, topics.delete_topics))),
         _served(DESCRIBE_ACLS, security.describe_acls, grows=True),
         _served(CREATE_ACLS, security.create_acls),
         _served(DELETE_ACLS, security.delete_acls, grows=True),
@@ -183,18 +196,20 @@ SERVED: Mapping[int, ServedApi] = {
         _served(ADD_OFFSETS_TO_TXN, transactions.add_offsets_to_txn),
         _served(END_TXN, transactions.end_txn),
         _served(TXN_OFFSET_COMMIT, transactions.txn_offset_commit),
-        _served(DESCRIBE_PRODUCERS, transactions.describe_producers, grows=True),
+        _served(DESCRIBE_PRODUCERS, keeping(PRODUCERS, transactions.describe_producers), grows=True),
         _served(DESCRIBE_TRANSACTIONS, transactions.describe_transactions, grows=True),
         _served(LIST_TRANSACTIONS, transactions.list_transactions, grows=True),
         _served(OFFSET_FOR_LEADER_EPOCH, logs.offset_for_leader_epoch),
-        _served(DESCRIBE_CONFIGS, configs.describe_configs),
+        _served(DESCRIBE_CONFIGS, keeping(SHOWN_SETTINGS, configs.describe_configs)),
         _served(SASL_AUTHENTICATE, security.sasl_authenticate),
-        _served(ALTER_CONFIGS, alter_configs.alter_configs),
-        _served(CREATE_PARTITIONS, topics.create_partitions),
+        _served(ALTER_CONFIGS, keeping(CHANGED_SETTINGS, alter_configs.alter_configs)),
+        _served(CREATE_PARTITIONS, keeping(GROWTHS, topics.create_partitions)),
         _served(DELETE_GROUPS, groups.delete_groups, newest=2),
-        _served(INCREMENTAL_ALTER_CONFIGS, alter_configs.incremental_alter_configs),
+        _served(
+            INCREMENTAL_ALTER_CONFIGS, keeping(CHANGED_SETTINGS, alter_configs.incremental_alter_configs)
+        ),
         _served(OFFSET_DELETE, offsets.offset_delete),
-        _served(UPDATE_FEATURES, features.update_features),
+        _served(UPDATE_FEATURES, needing(Operation.ALTER, features.update_features, results=())),
         _served(DESCRIBE_CLUSTER, cluster.describe_cluster),
         _served(CONSUMER_GROUP_HEARTBEAT, consumer_groups.consumer_group_heartbeat),
         _served(CONSUMER_GROUP_DESCRIBE, consumer_groups.consumer_group_describe, grows=True),

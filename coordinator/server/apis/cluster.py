@@ -8,19 +8,19 @@ from uuid import UUID
 
 from coordinator.engine.topics import TopicInfo
 from coordinator.server.apis.fields import NO_OPERATIONS, Each
+from coordinator.server.apis.permissions import may_create
 from coordinator.server.apis.topics import create_missing
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange
 from coordinator.server.placement import NOBODY
 from coordinator.server.topics import TopicRefused, check_name
 from coordinator.store.partition_files import OFFSETS_TOPIC
+from wire.acls import CLUSTER_NAME, Operation, ResourceType
 from wire.errors import ErrorCode
 
 BY_ID = 12
 NOT_THERE = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 NOWHERE = -1
-TOPIC_OPERATIONS = sum(1 << number for number in (3, 4, 5, 6, 7, 8, 10, 11))
-CLUSTER_OPERATIONS = sum(1 << number for number in (5, 7, 8, 9, 10, 11, 12))
 
 
 async def metadata(exchange: Exchange) -> Mapping[str, Any]:
@@ -31,12 +31,9 @@ async def metadata(exchange: Exchange) -> Mapping[str, Any]:
     request, cluster = exchange.request, exchange.cluster
     if exchange.version < BY_ID and any(_is_by_id(asked) for asked in request.topics or ()):
         return _refused(request)
-    operations = TOPIC_OPERATIONS if request.include_topic_authorized_operations else NO_OPERATIONS
-    topics = [
-        {**one, "topic_authorized_operations": operations}
-        for one in _topics(cluster, request, exchange.version)
-    ]
-    if request.allow_auto_topic_creation and cluster.settings.auto_create_topics_enable:
+    creates = request.allow_auto_topic_creation and cluster.settings.auto_create_topics_enable
+    topics = [_shown(exchange, topic, creates=creates) for topic in _topics(exchange)]
+    if creates:
         await create_missing(cluster, [one["name"] for one in topics if one["error_code"] == NOT_THERE])
     return {
         "brokers": [
@@ -46,11 +43,29 @@ async def metadata(exchange: Exchange) -> Mapping[str, Any]:
         "cluster_id": cluster.cluster_id,
         "controller_id": cluster.controller.node_id,
         "topics": topics,
-        "cluster_authorized_operations": CLUSTER_OPERATIONS
-        if request.include_cluster_authorized_operations
-        else NO_OPERATIONS,
+        "cluster_authorized_operations": _cluster_operations(exchange),
         "error_code": ErrorCode.NONE,
     }
+
+
+def _cluster_operations(exchange: Exchange) -> int:
+    """What who asks may do with the cluster; nothing may be described where that is forbidden."""
+    if not exchange.request.include_cluster_authorized_operations:
+        return NO_OPERATIONS
+    if not exchange.allows(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME):
+        return 0
+    return exchange.operations(ResourceType.CLUSTER, CLUSTER_NAME)
+
+
+def _shown(exchange: Exchange, topic: Mapping[str, Any], *, creates: bool) -> Mapping[str, Any]:
+    """With what who asks may do with the topic. It is not made for who may not make it."""
+    name, error = topic["name"], topic["error_code"]
+    if error == NOT_THERE and creates and not may_create(exchange, name):
+        return {**topic, "error_code": ErrorCode.TOPIC_AUTHORIZATION_FAILED}
+    is_asked = exchange.request.include_topic_authorized_operations and name is not None
+    if not is_asked or error == ErrorCode.TOPIC_AUTHORIZATION_FAILED:
+        return topic
+    return {**topic, "topic_authorized_operations": exchange.operations(ResourceType.TOPIC, name)}
 
 
 def _is_by_id(asked: Any) -> bool:
@@ -68,22 +83,35 @@ def _refused(request: Any) -> Mapping[str, Any]:
     }
 
 
-def _topics(cluster: Cluster, request: Any, version: int) -> Iterable[Mapping[str, Any]]:
+def _topics(exchange: Exchange) -> Iterable[Mapping[str, Any]]:
+    """What is asked for, as far as it may be described; of all topics, those that may be."""
+    cluster, request, version = exchange.cluster, exchange.request, exchange.version
     # v0 has no null: an empty list is all topics.
     if request.topics is None or (version == 0 and not request.topics):
-        return (_topic(cluster, one) for one in cluster.topics.image.topics.values())
+        return (
+            _topic(cluster, one)
+            for one in cluster.topics.image.topics.values()
+            if exchange.allows(Operation.DESCRIBE, ResourceType.TOPIC, one.name)
+        )
     ids = dict.fromkeys(asked.topic_id for asked in request.topics if version >= BY_ID and asked.topic_id)
     if ids:  # names beside them are not looked at
-        return (_of_id(cluster, topic_id) for topic_id in ids)
-    return (_of_name(cluster, name) for name in dict.fromkeys(asked.name or "" for asked in request.topics))
+        return (_of_id(exchange, topic_id) for topic_id in ids)
+    return (_of_name(exchange, name) for name in dict.fromkeys(asked.name or "" for asked in request.topics))
 
 
-def _of_id(cluster: Cluster, topic_id: UUID) -> Mapping[str, Any]:
-    found = cluster.topics.image.by_id.get(topic_id)
-    return _missing(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID) if found is None else _topic(cluster, found)
+def _of_id(exchange: Exchange, topic_id: UUID) -> Mapping[str, Any]:
+    found = exchange.cluster.topics.image.by_id.get(topic_id)
+    if found is None:
+        return _missing(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID)
+    if not exchange.allows(Operation.DESCRIBE, ResourceType.TOPIC, found.name):
+        return _missing(None, topic_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    return _topic(exchange.cluster, found)
 
 
-def _of_name(cluster: Cluster, name: str) -> Mapping[str, Any]:
+def _of_name(exchange: Exchange, name: str) -> Mapping[str, Any]:
+    if not exchange.allows(Operation.DESCRIBE, ResourceType.TOPIC, name):
+        return _missing(name, None, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    cluster = exchange.cluster
     found = cluster.topics.image.topics.get(name)
     if found is not None:
         return _topic(cluster, found)
@@ -144,7 +172,6 @@ async def describe_cluster(exchange: Exchange) -> Mapping[str, Any]:
         }
         for broker in (cluster.brokers.values() if request.include_fenced_brokers else present)
     ]
-    asked = request.include_cluster_authorized_operations
     return {
         "error_code": ErrorCode.NONE,
         "error_message": None,
@@ -152,7 +179,7 @@ async def describe_cluster(exchange: Exchange) -> Mapping[str, Any]:
         "cluster_id": cluster.cluster_id,
         "controller_id": cluster.controller.node_id,
         "brokers": brokers,
-        "cluster_authorized_operations": CLUSTER_OPERATIONS if asked else NO_OPERATIONS,
+        "cluster_authorized_operations": _cluster_operations(exchange),
     }
 
 

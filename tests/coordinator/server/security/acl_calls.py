@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from tests.coordinator.server.security.acl_world import World, commit_of, consumer_of
+from tests.coordinator.server.security.acl_world import World, commit_of, consumer_of, metadata_of
+from wire.acls import ResourceType
 from wire.log.batch_writer import encode_batch
 from wire.messages.definition import Api
 from wire.messages.schemas.classic_groups import (
@@ -15,10 +16,21 @@ from wire.messages.schemas.classic_groups import (
     LEAVE_GROUP,
     SYNC_GROUP,
 )
+from wire.messages.schemas.cluster import (
+    ALTER_CONFIGS,
+    DESCRIBE_CLUSTER,
+    DESCRIBE_CONFIGS,
+    INCREMENTAL_ALTER_CONFIGS,
+    METADATA,
+    UPDATE_FEATURES,
+)
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE, CONSUMER_GROUP_HEARTBEAT
 from wire.messages.schemas.groups import DELETE_GROUPS, FIND_COORDINATOR, LIST_GROUPS
 from wire.messages.schemas.log_records import DELETE_RECORDS, FETCH, OFFSET_FOR_LEADER_EPOCH, PRODUCE
 from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_DELETE, OFFSET_FETCH
+from wire.messages.schemas.security import CREATE_ACLS, DELETE_ACLS, DESCRIBE_ACLS
+from wire.messages.schemas.topics import CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS
+from wire.messages.schemas.transactions import DESCRIBE_PRODUCERS
 
 Call: TypeAlias = tuple[str, Api, int, Mapping[str, Any]]
 """A name, and a request."""
@@ -61,6 +73,57 @@ def record_calls(made: World) -> Iterator[Call]:
     yield "epochs", OFFSET_FOR_LEADER_EPOCH, 4, {"replica_id": -1, "topics": epochs}
     deleted = [{"name": name, "partitions": [{"partition_index": 0, "offset": 0}]} for name, _ in topics]
     yield "delete records", DELETE_RECORDS, 2, {"topics": deleted, "timeout_ms": 10_000}
+
+
+def admin_calls(made: World, user: str) -> Iterator[Call]:
+    """What tools ask of topics, settings and the cluster; who may do everything deletes nothing."""
+    seen, hidden, none, new = (made.name(each) for each in ("seen", "hidden", "none", "new"))
+    named = [{"name": name, "topic_id": None} for name in (seen, hidden, none)]
+    by_id = [{"name": None, "topic_id": id_} for id_ in made.ids.values()]
+    for version in (1, 4, 9, 12):
+        for asked in (named, None):
+            yield (
+                f"metadata {version} {asked is None}",
+                METADATA,
+                version,
+                metadata_of(asked, operations=True),
+            )
+    yield "metadata by id", METADATA, 12, metadata_of(by_id, operations=True)
+    described = {
+        "include_cluster_authorized_operations": True,
+        "endpoint_type": 1,
+        "include_fenced_brokers": False,
+    }
+    yield "cluster", DESCRIBE_CLUSTER, 1, described
+    wanted = {"num_partitions": 1, "replication_factor": 1, "assignments": (), "configs": ()}
+    created = [{"name": name, **wanted} for name in (new, seen, none)]
+    yield "create", CREATE_TOPICS, 7, {"topics": created, "timeout_ms": 10_000, "validate_only": True}
+    deleted = [none] if user == "kohort" else [none, seen, hidden]
+    yield "delete by name", DELETE_TOPICS, 5, {"topic_names": deleted, "timeout_ms": 10_000}
+    topics = [{"name": name, "topic_id": None} for name in deleted]
+    yield "delete", DELETE_TOPICS, 6, {"topics": topics, "timeout_ms": 10_000}
+    if user != "kohort":
+        yield "delete by id", DELETE_TOPICS, 6, {"topics": by_id, "timeout_ms": 10_000}
+    grown = [{"name": name, "count": 2, "assignments": None} for name in (seen, hidden, none)]
+    yield "grow", CREATE_PARTITIONS, 3, {"topics": grown, "timeout_ms": 10_000, "validate_only": True}
+    things = [(2, seen), (2, hidden), (2, none), (4, "1"), (32, made.name("g")), (32, made.name("other"))]
+    resources = [{"resource_type": kind, "resource_name": name} for kind, name in things]
+    shown = [{**each, "configuration_keys": ("none.of.them",)} for each in resources]
+    of = {"resources": shown, "include_synonyms": False, "include_documentation": False}
+    yield "settings", DESCRIBE_CONFIGS, 4, of
+    changed = [{**each, "configs": ()} for each in resources]
+    yield "change settings", INCREMENTAL_ALTER_CONFIGS, 1, {"resources": changed, "validate_only": True}
+    yield "replace settings", ALTER_CONFIGS, 2, {"resources": changed[:2], "validate_only": True}
+    yield "features", UPDATE_FEATURES, 1, {"timeout_ms": 1_000, "feature_updates": (), "validate_only": True}
+    producing = [{"name": name, "partition_indexes": [0]} for name in (seen, hidden, none)]
+    yield "producers", DESCRIBE_PRODUCERS, 0, {"topics": producing}
+    yield "no ACLs", CREATE_ACLS, 3, {"creations": ()}
+    filter_ = {
+        "resource_type_filter": ResourceType.GROUP, "resource_name_filter": made.name("no"), "pattern_type_filter": 3,
+        "principal_filter": None, "host_filter": None, "operation": 1, "permission_type": 1,
+    }  # fmt: skip
+    yield "ACLs", DESCRIBE_ACLS, 3, filter_
+    yield "delete ACLs", DELETE_ACLS, 3, {"filters": [filter_]}
 
 
 def group_calls(made: World) -> Iterator[Call]:

@@ -27,12 +27,19 @@ ALLOWED: Mapping[str, tuple[tuple[ResourceType, str, Operation], ...]] = {
         (ResourceType.GROUP, "c", Operation.READ),
         (ResourceType.GROUP, "r", Operation.READ),
         (ResourceType.TOPIC, "seen", Operation.READ),
+        (ResourceType.TOPIC, "new", Operation.CREATE),
+        (ResourceType.CLUSTER, CLUSTER_NAME, Operation.DESCRIBE_CONFIGS),
+        (ResourceType.TRANSACTIONAL_ID, "t", Operation.WRITE),
     ),
     "worker": (
         (ResourceType.GROUP, "g", Operation.DELETE),
         (ResourceType.GROUP, "c", Operation.DESCRIBE),
         (ResourceType.TOPIC, "seen", Operation.DESCRIBE),
+        (ResourceType.TOPIC, "seen", Operation.ALTER_CONFIGS),
         (ResourceType.TOPIC, "hidden", Operation.WRITE),
+        (ResourceType.TOPIC, "hidden", Operation.ALTER),
+        (ResourceType.GROUP, "g", Operation.DESCRIBE_CONFIGS),
+        (ResourceType.TRANSACTIONAL_ID, "t", Operation.DESCRIBE),
     ),
     "stranger": ((ResourceType.CLUSTER, CLUSTER_NAME, Operation.DESCRIBE),),
 }
@@ -40,7 +47,8 @@ ALLOWED: Mapping[str, tuple[tuple[ResourceType, str, Operation], ...]] = {
 SHOWN = frozenset(
     {
         "error_code", "name", "topic", "topic_name", "group_id", "key", "partition_index", "index", "partition",
-        "authorized_operations", "topic_authorized_operations", "cluster_authorized_operations",
+        "resource_name", "resource_type", "topic_config_error_code", "transactional_id",
+        "partition_error_code", "authorized_operations", "topic_authorized_operations", "cluster_authorized_operations",
     }
 )  # fmt: skip
 NAMES = ("name", "topic", "topic_name", "group_id", "key", "resource_name")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.coordinator.server.security.acl_calls import group_calls, record_calls
+from tests.coordinator.server.security.acl_calls import admin_calls, group_calls, record_calls
 from tests.coordinator.server.security.acl_world import ALLOWED, World, assigned, consumer_of, world
 from tests.coordinator.server.security.test_login import served
 from tests.kafka.secure import SecureBroker
@@ -24,7 +24,11 @@ def answers(port: int, authority: str) -> Answers:
         found: Answers = {
             (user, name.replace(made.name(""), "")): made.shown(made.ask(user, api, version, fields))
             for user in USERS
-            for name, api, version, fields in (*group_calls(made), *record_calls(made))
+            for name, api, version, fields in (
+                *group_calls(made),
+                *record_calls(made),
+                *admin_calls(made, user),
+            )
         }
         found["reader", "regex"] = matched(made, "reader")
         return found
@@ -48,6 +52,7 @@ def test_what_is_forbidden_is_refused_as_by_a_broker(secure: SecureBroker) -> No
         settings = {
             "authorizer_class_name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
             "super_users": "User:kohort",
+            "auto_create_topics_enable": "false",
         }
         async with served(secure.files, **settings) as broker:
             return await asyncio.to_thread(answers, broker.port, authority)

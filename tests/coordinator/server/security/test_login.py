@@ -90,7 +90,7 @@ async def served(files: Path, **settings: str) -> AsyncIterator[Broker]:
     passwords = {name: Secret(password) for name, password in {**PASSWORDS, **SCRAM_PASSWORDS}.items()}
     file = AccessFile(passwords=passwords)
     security = secured(parse_security(SecurityProtocol.SASL_SSL, properties), file)
-    async with running(security=security) as broker:
+    async with running(properties, security) as broker:
         yield broker
 
 

@@ -1,0 +1,215 @@
+"""ACLs of requests about many things: what is forbidden is taken out before, and refused beside what is answered.
+
+keeping(RULE, handler)          entries of a request, each allowed or not
+needing(operation, handler)     a request that takes an operation on the cluster
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import Any, TypeAlias
+
+from coordinator.server.exchange import Exchange
+from wire.acls import CLUSTER_NAME, Operation, ResourceType
+from wire.errors import ErrorCode
+from wire.messages.reader import Fields
+
+Handler: TypeAlias = Callable[[Exchange], Awaitable[Mapping[str, Any]]]
+
+MESSAGES = {
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "Topic authorization failed.",
+    ErrorCode.GROUP_AUTHORIZATION_FAILED: "Group authorization failed.",
+    ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "Cluster authorization failed.",
+}
+"""What brokers say with these errors."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """`entries` is a field of the request, `results` that of the response which has one for each.
+
+    `refusal` is how a forbidden one is answered, None: it is allowed.
+    """
+
+    entries: str
+    results: str
+    refusal: Callable[[Exchange, Any], Mapping[str, Any] | None]
+
+
+def keeping(rule: Rule, answer: Handler) -> Handler:
+    """A handler that keeps to a rule."""
+
+    @wraps(answer)
+    async def kept(exchange: Exchange) -> Mapping[str, Any]:
+        if not exchange.has_acls:
+            return await answer(exchange)
+        entries = getattr(exchange.request, rule.entries) or ()
+        refusals = [rule.refusal(exchange, entry) for entry in entries]
+        refused = [refusal for refusal in refusals if refusal is not None]
+        if refused:
+            allowed = [each for each, refusal in zip(entries, refusals, strict=True) if refusal is None]
+            exchange = replace(exchange, request=_narrowed(exchange.request, rule.entries, allowed))
+        answered = await answer(exchange)
+        return {**answered, rule.results: [*answered[rule.results], *refused]} if refused else answered
+
+    return kept
+
+
+def needing(operation: Operation, answer: Handler, **fields: Any) -> Handler:
+    """A handler of what takes an operation on the cluster; `fields` are those of a refusal besides the error."""
+
+    @wraps(answer)
+    async def kept(exchange: Exchange) -> Mapping[str, Any]:
+        if exchange.allows(operation, ResourceType.CLUSTER, CLUSTER_NAME):
+            return await answer(exchange)
+        error = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+        return {"error_code": error, "error_message": MESSAGES[error], **fields}
+
+    return kept
+
+
+def _narrowed(request: Fields, name: str, entries: Sequence[Any]) -> Fields:
+    """The request with fewer entries."""
+    return type(request)(
+        entries if field == name else value for field, value in zip(request.names, request, strict=True)
+    )
+
+
+def _judged(error: ErrorCode) -> dict[str, Any]:
+    return {"error_code": error, "error_message": MESSAGES[error]}
+
+
+def may_create(exchange: Exchange, name: str) -> bool:
+    """Whether who asks may make a topic of this name."""
+    return exchange.allows(Operation.CREATE, ResourceType.CLUSTER, CLUSTER_NAME) or exchange.allows(
+        Operation.CREATE, ResourceType.TOPIC, name
+    )
+
+
+NOT_CREATED = {
+    "topic_id": None,
+    "topic_config_error_code": ErrorCode.NONE,
+    "num_partitions": -1,
+    "replication_factor": -1,
+    "configs": (),
+}
+
+
+def _creation(exchange: Exchange, asked: Any) -> Mapping[str, Any] | None:
+    if may_create(exchange, asked.name):
+        return None
+    return {
+        "name": asked.name,
+        **NOT_CREATED,
+        "error_code": ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+        "error_message": "Authorization failed.",
+    }
+
+
+CREATIONS = Rule(entries="topics", results="topics", refusal=_creation)
+"""Of CreateTopics: CREATE on the topic, or on the cluster."""
+
+
+def hiding_configs(create_topics: Handler) -> Handler:
+    """CreateTopics shows the settings of a new topic to who may describe them."""
+
+    @wraps(create_topics)
+    async def kept(exchange: Exchange) -> Mapping[str, Any]:
+        answered = await create_topics(exchange)
+        if not exchange.has_acls:
+            return answered
+        return {**answered, "topics": [_shown(exchange, topic) for topic in answered["topics"]]}
+
+    return kept
+
+
+def _shown(exchange: Exchange, topic: Mapping[str, Any]) -> Mapping[str, Any]:
+    if topic["error_code"] or exchange.allows(Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic["name"]):
+        return topic
+    hidden = {"topic_config_error_code": ErrorCode.TOPIC_AUTHORIZATION_FAILED}
+    return {**topic, **NOT_CREATED, "topic_id": topic["topic_id"], **hidden}
+
+
+def _deletion(exchange: Exchange, asked: Any) -> Mapping[str, Any] | None:
+    """One that is not there is no secret to who may describe it."""
+    given = asked if isinstance(asked, str) else asked.name
+    topic_id = None if isinstance(asked, str) else asked.topic_id
+    name = exchange.topic_name(given, topic_id)
+    if name is None or exchange.allows(Operation.DELETE, ResourceType.CLUSTER, CLUSTER_NAME):
+        return None
+    is_described = exchange.allows(Operation.DESCRIBE, ResourceType.TOPIC, name)
+    if exchange.allows(Operation.DELETE, ResourceType.TOPIC, name) or (
+        is_described and name not in exchange.cluster.topics.image.topics
+    ):
+        return None
+    return {
+        "name": name if topic_id is None or is_described else None,
+        "topic_id": topic_id,
+        **_judged(ErrorCode.TOPIC_AUTHORIZATION_FAILED),
+    }
+
+
+DELETIONS = Rule(entries="topics", results="responses", refusal=_deletion)
+"""Of DeleteTopics: DELETE on the topic, or on the cluster."""
+DELETIONS_BY_NAME = replace(DELETIONS, entries="topic_names")
+"""Below version 6."""
+
+
+def _growth(exchange: Exchange, asked: Any) -> Mapping[str, Any] | None:
+    if exchange.allows(Operation.ALTER, ResourceType.TOPIC, asked.name):
+        return None
+    return {"name": asked.name, **_judged(ErrorCode.TOPIC_AUTHORIZATION_FAILED)}
+
+
+GROWTHS = Rule(entries="topics", results="results", refusal=_growth)
+"""Of CreatePartitions."""
+
+_OF_CLUSTER = (ResourceType.CLUSTER, ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+_CONFIGURED = {
+    2: (ResourceType.TOPIC, ErrorCode.TOPIC_AUTHORIZATION_FAILED),
+    4: _OF_CLUSTER,
+    8: _OF_CLUSTER,
+    16: _OF_CLUSTER,
+    32: (ResourceType.GROUP, ErrorCode.GROUP_AUTHORIZATION_FAILED),
+}
+"""By ConfigResource.Type: on what an operation is needed; brokers, loggers and client metrics are the cluster's."""
+
+
+def _of_settings(
+    operation: Operation, extra: Mapping[str, Any]
+) -> Callable[[Exchange, Any], Mapping[str, Any] | None]:
+    def refusal(exchange: Exchange, asked: Any) -> Mapping[str, Any] | None:
+        kind, error = _CONFIGURED.get(asked.resource_type, (None, ErrorCode.NONE))
+        name = CLUSTER_NAME if kind is ResourceType.CLUSTER else asked.resource_name
+        if kind is None or exchange.allows(operation, kind, name):
+            return None
+        of = {"resource_type": asked.resource_type, "resource_name": asked.resource_name}
+        return {**of, **_judged(error), **extra}
+
+    return refusal
+
+
+SHOWN_SETTINGS = Rule(
+    entries="resources",
+    results="results",
+    refusal=_of_settings(Operation.DESCRIBE_CONFIGS, {"configs": ()}),
+)
+"""Of DescribeConfigs."""
+CHANGED_SETTINGS = Rule(
+    entries="resources", results="responses", refusal=_of_settings(Operation.ALTER_CONFIGS, {})
+)
+"""Of AlterConfigs and IncrementalAlterConfigs."""
+
+
+def _producers(exchange: Exchange, asked: Any) -> Mapping[str, Any] | None:
+    if exchange.allows(Operation.READ, ResourceType.TOPIC, asked.name):
+        return None
+    refused = {"error_code": ErrorCode.TOPIC_AUTHORIZATION_FAILED, "active_producers": ()}
+    partitions = [{"partition_index": number, **refused} for number in asked.partition_indexes]
+    return {"name": asked.name, "partitions": partitions}
+
+
+PRODUCERS = Rule(entries="topics", results="topics", refusal=_producers)
+"""Of DescribeProducers."""
