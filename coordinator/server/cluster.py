@@ -103,13 +103,15 @@ class Cluster:
         if data is None:
             self.cluster_id = format_uuid(uuid4())
             self._offsets_topic_id = uuid4()
-            self.topics = Topics(self.placement, racks)
+            self.topics = Topics(self.placement, racks, settings.default_replication_factor)
             self._engine = Engine(config, self.topics.image, encode_record)
         else:
             self.cluster_id = data.cluster_id
             self._offsets_topic_id = data.log.topic_id
             # The time: larger than any version that a former process has written into a record.
-            self.topics = Topics(self.placement, racks, data.topics, version=self.now_ms())
+            self.topics = Topics(
+                self.placement, racks, settings.default_replication_factor, data, version=self.now_ms()
+            )
             # Deleted topics whose offsets may still be there; `start` tells of their end.
             known = [*self.topics.image.topics.values(), *data.topics.deleted]
             self._engine = Engine(config, TopicImage.of(known, self.topics.image.version), encode_record)

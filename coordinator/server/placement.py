@@ -51,10 +51,18 @@ class Placement:
         return sorted(each for each in self._order if each not in self._away)
 
     def choose(self, topic: str, partitions: Iterable[int], factor: int) -> list[Replicas]:
-        """Replicas for partitions of a topic, on brokers that are there; `factor` is at most the number of these."""
+        """Replicas for partitions of a topic, on brokers that are there first; `factor` is no more than all brokers."""
         brokers = [each for each in self._order if each not in self._away]
-        turns = [_turn(brokers, topic, number, factor) for number in range(len(brokers))]
+        away = tuple(each for each in self._order if each in self._away)
+        missing = max(0, factor - len(brokers))
+        turns = [
+            _turn(brokers, topic, number, factor - missing) + away[:missing] for number in range(len(brokers))
+        ]
         return [turns[number % len(turns)] for number in partitions]
+
+    def is_usual(self, topic: str, replicas: Sequence[Replicas]) -> bool:
+        """Whether partitions are where they are without `put`, when all brokers are there."""
+        return all(each == _turn(self._order, topic, number, 1) for number, each in enumerate(replicas))
 
     def put(self, topic: str, replicas: Sequence[Replicas]) -> None:
         """Place all partitions of a topic."""

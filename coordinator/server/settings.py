@@ -49,13 +49,15 @@ def _parse_ratio(name: str, text: str) -> float:
 class BrokerSettings:
     """The broker that clients believe to see; names and defaults are those of a broker's properties, `_` for `.`.
 
-    `num_partitions` is what a topic gets whose creator does not say. Those of the log count where there is a data
-    directory; by default it is synchronised once a second, which a broker never does on its own.
+    `num_partitions` and `default_replication_factor` are what a topic gets whose creator does not say. Those of the
+    log count where there is a data directory; by default it is synchronised once a second, which a broker never does
+    on its own.
     """
 
     node_id: int = _integer(1, 0)
     broker_rack: str | None = _setting(None, lambda _, text: text or None)
     num_partitions: int = _integer(1, 1)
+    default_replication_factor: int = _definition("default.replication.factor")
     log_flush_interval_ms: int = _integer(1_000, 1)
     log_roll_ms: int = _integer(7 * 86_400_000, 1, MAX_LONG)
     log_cleaner_backoff_ms: int = _integer(15_000, 0, MAX_LONG)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from uuid import UUID, uuid4
 
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.server.placement import Placement, Replicas
+from coordinator.store.data_directory import DataDirectory
+from coordinator.store.directory_files import Configured
 from coordinator.store.partition_files import OFFSETS_TOPIC
-from coordinator.store.topic_directories import TopicDirectories
 from wire.errors import ErrorCode
 from wire.log.errors import StorageFailed
 
@@ -36,19 +37,25 @@ class Topics:
         self,
         placement: Placement,
         racks: Mapping[int, str | None],
-        kept: TopicDirectories | None = None,
+        factor: int = 1,
+        data: DataDirectory | None = None,
         version: int = 0,
     ) -> None:
-        """`racks` are those of the brokers, by node id, on which `placement` puts partitions.
+        """`racks` are those of the brokers, by node id; `factor` is how many have a partition where nobody says so.
 
-        `kept`: where topics outlive the process; `version` is to be larger than any it has had before.
+        `data`: where topics outlive the process; `version` is to be larger than any it has had before.
         """
         self._placement = placement
         self._racks = racks
-        self._kept = kept
+        self._factor = factor
+        self._data = data
+        self._kept = kept = None if data is None else data.topics
         self.changing = asyncio.Lock()
         """Held by who changes topics: beside the event loop, as directories are made and deleted for them."""
-        known = [] if kept is None else [self._placed(topic) for topic in kept.found]
+        found = () if kept is None else tuple(kept.found)
+        for topic in found:
+            self._restore(topic)
+        known = [self._placed(topic) for topic in found]
         self.image = TopicImage.of(known, version)
 
     def create(
@@ -59,20 +66,34 @@ class Topics:
         replicas: Sequence[Replicas] | None = None,
         dry_run: bool = False,
     ) -> TopicInfo:
-        """Make a topic; without `replicas`, every partition has one. :raises TopicRefused:"""
+        """Make a topic; without `replicas`, on brokers of our choice. :raises TopicRefused:"""
         if name in self.image.topics or name == OFFSETS_TOPIC:
             raise TopicRefused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         check_name(name)
         if partitions < 1:
             raise TopicRefused(ErrorCode.INVALID_PARTITIONS, "Number of partitions must be larger than 0.")
+        placed = replicas or self.place(name, range(partitions))
         topic = TopicInfo(name=name, id=uuid4(), partitions=partitions)
         if not dry_run:
             with _storing():
+                self._keep_placed(name, placed)
                 if self._kept is not None:
                     self._kept.create(topic)
-            self._placement.put(name, replicas or self._placement.choose(name, range(partitions), 1))
+            self._placement.put(name, placed)
             self.show(topic)
         return topic
+
+    def place(self, name: str, partitions: Iterable[int], factor: int | None = None) -> Sequence[Replicas]:
+        """Brokers for partitions of a topic, `factor` of them for each. :raises TopicRefused: there are not so many"""
+        wanted, brokers = self._factor if factor is None else factor, len(self._racks)
+        if wanted > brokers:
+            raise TopicRefused(
+                ErrorCode.INVALID_REPLICATION_FACTOR,
+                f"Unable to replicate the partition {wanted} time(s): The target replication factor of {wanted} "
+                f"cannot be reached because only {brokers} broker(s) are registered or some brokers have all their "
+                "log directories cordoned.",
+            )
+        return self._placement.choose(name, partitions, wanted)
 
     def show(self, topic: TopicInfo) -> None:
         """Let clients and coordinator know a topic from now on, new or grown."""
@@ -90,6 +111,7 @@ class Topics:
         topic = self.image.topics.get(name)
         if topic is None:
             raise TopicRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        _check_changeable(name)
         if partitions == topic.partitions:
             raise TopicRefused(ErrorCode.INVALID_PARTITIONS, f"Topic already has {partitions} partition(s).")
         if partitions < topic.partitions:
@@ -100,14 +122,19 @@ class Topics:
             )
         if not dry_run:
             grown = replace(topic, partitions=partitions)
+            placed = [self._placement.replicas(name, number) for number in range(topic.partitions)]
+            new = range(topic.partitions, partitions)
+            placed += replicas or self._placement.choose(name, new, len(placed[0]))
             with _storing():
+                self._keep_placed(name, placed)
                 if self._kept is not None:
                     self._kept.grow(grown, topic.partitions)
-            self._place_more(topic, partitions, replicas)
+            self._placement.put(name, placed)
             self.show(grown)
 
     def delete(self, topic: TopicInfo) -> None:
         """Forget a topic. :raises TopicRefused: it cannot be deleted where it is kept"""
+        _check_changeable(topic.name)
         with _storing():
             if self._kept is not None:
                 self._kept.delete(topic)
@@ -125,12 +152,24 @@ class Topics:
         topic = self.image.by_id.get(topic_id)
         return None if topic is None else topic.name
 
-    def _place_more(self, topic: TopicInfo, partitions: int, replicas: Sequence[Replicas] | None) -> None:
-        old = [self._placement.replicas(topic.name, number) for number in range(topic.partitions)]
-        new = range(topic.partitions, partitions)
-        self._placement.put(
-            topic.name, [*old, *(replicas or self._placement.choose(topic.name, new, len(old[0])))]
-        )
+    def _keep_placed(self, name: str, placed: Sequence[Replicas]) -> None:
+        """Have the brokers of a topic outlive the process, if it would not get the same. :raises StorageFailed:"""
+        if self._data is None:
+            return
+        by_partition = {str(number): ",".join(map(str, each)) for number, each in enumerate(placed)}
+        usual = self._placement.is_usual(name, placed)
+        self._data.set_config(Configured.ASSIGNMENT, name, {} if usual else by_partition)
+
+    def _restore(self, topic: TopicInfo) -> None:
+        """Place a topic as it was, where all these brokers are there again."""
+        if self._data is None:
+            return
+        kept = self._data.configs[Configured.ASSIGNMENT].get(topic.name, {})
+        texts = [kept.get(str(number), "") for number in range(topic.partitions)]
+        if all(re.fullmatch(r"[0-9]+(,[0-9]+)*", text) for text in texts):
+            placed = [tuple(map(int, text.split(","))) for text in texts]
+            if all(broker in self._racks for each in placed for broker in each):
+                self._placement.put(topic.name, placed)
 
     def _placed(self, topic: TopicInfo) -> TopicInfo:
         """With the racks of its replicas."""
@@ -151,6 +190,11 @@ def _storing() -> Iterator[None]:
         yield
     except StorageFailed as error:
         raise TopicRefused(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+
+
+def _check_changeable(name: str) -> None:
+    if name == OFFSETS_TOPIC:
+        raise TopicRefused(ErrorCode.POLICY_VIOLATION, f"kohort serve keeps its groups in {OFFSETS_TOPIC}.")
 
 
 def check_name(name: str) -> None:

@@ -11,6 +11,7 @@
     topic-configs.json              {"kohort": 1, "topics": {"orders": {"retention.ms": "5000"}}}
     broker-configs.json             {"kohort": 1, "brokers": {"": {"log.retention.ms": "5000"}}}
     feature-configs.json            {"kohort": 1, "features": {"group.version": {"level": "0"}}}
+    assignment-configs.json         {"kohort": 1, "assignments": {"orders": {"0": "1,2", "1": "2,3"}}}
 
 `meta.properties` of version 0, from brokers with ZooKeeper, has `broker.id` and no directory. Settings are files of
 Kohort's own: a broker keeps them in its metadata log (ConfigRecord, FeatureLevelRecord).
@@ -116,12 +117,16 @@ def write_checkpoint(path: Path, offsets: Checkpoint) -> None:
 
 
 class Configured(Enum):
-    """What settings are kept of, each in a file of its own; features by name, with their `level`."""
+    """What settings are kept of, each in a file of its own; features by name, with their `level`.
+
+    ASSIGNMENT: of topics whose partitions are on other brokers than they would be, the node ids by partition.
+    """
 
     GROUP = "group"
     TOPIC = "topic"
     BROKER = "broker"
     FEATURE = "feature"
+    ASSIGNMENT = "assignment"
 
     @property
     def file(self) -> str:

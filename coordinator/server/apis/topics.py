@@ -14,6 +14,7 @@ from coordinator.errors import InvalidSetting, RequestRefused
 from coordinator.server.apis.configs import created
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange
+from coordinator.server.placement import Replicas
 from coordinator.server.topics import TopicRefused, Topics, check_name
 from wire.errors import ErrorCode
 
@@ -27,21 +28,32 @@ TOO_MANY = "Unable to perform excessively large batch operation."
 _MANUAL = "The manual partition assignment includes"
 
 
-def check_placed(replicas: Iterable[Sequence[int]], known: Container[int]) -> None:
-    """Judge the brokers of each partition. :raises TopicRefused: none, one twice, or one that is not there"""
+def check_placed(replicas: Sequence[Replicas], known: Container[int], factor: int | None = None) -> None:
+    """Judge the brokers of each partition; `factor` is how many are expected, None: as many as of the first.
+
+    Source: ReplicationControlManager.validateManualPartitionAssignment. :raises TopicRefused:
+    """
     for brokers in replicas:
-        if not brokers:
-            raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"{_MANUAL} an empty replica list.")
-        for broker in brokers:
-            if broker not in known:
-                why = f"{_MANUAL} broker {broker}, but no such broker is registered."
-                raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
-            if brokers.count(broker) > 1:
-                why = f"{_MANUAL} the broker {broker} more than once."
-                raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
+        why = _wrong_with(brokers, known)
+        if why is None and factor not in (None, len(brokers)):
+            why = (
+                f"a partition with {len(brokers)} replica(s), but this is not consistent with previous partitions, "
+                f"which have {factor} replica(s)."
+            )
+        if why is not None:
+            raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"{_MANUAL} {why}")
+        factor = len(brokers)
 
 
-REPLICATION_FACTOR = 1
+def _wrong_with(brokers: Replicas, known: Container[int]) -> str | None:
+    if not brokers:
+        return "an empty replica list."
+    for broker in sorted(brokers):
+        if broker not in known:
+            return f"broker {broker}, but no such broker is registered."
+        if brokers.count(broker) > 1:
+            return f"the broker {broker} more than once."
+    return None
 
 
 UNSET = -1
@@ -103,10 +115,9 @@ def _count(cluster: Cluster, asked: Any) -> int:
 def _create(cluster: Cluster, asked: Any, dry_run: bool) -> Mapping[str, Any]:
     try:
         check_name(asked.name)
-        if asked.name not in cluster.topics.image.topics:
-            _check(cluster, asked)
+        replicas = () if asked.name in cluster.topics.image.topics else _placed(cluster, asked)
         own = _own_settings(cluster, asked)
-        topic = _made(cluster, asked, own, dry_run)
+        topic = _made(cluster, asked, replicas, own, dry_run)
     except (TopicRefused, RequestRefused) as error:
         return _refused(asked.name, error.code, error.message)
     return {
@@ -116,7 +127,7 @@ def _create(cluster: Cluster, asked: Any, dry_run: bool) -> Mapping[str, Any]:
         "error_message": None,
         "topic_config_error_code": ErrorCode.NONE,
         "num_partitions": topic.partitions,
-        "replication_factor": REPLICATION_FACTOR,
+        "replication_factor": len(replicas[0]),
         "configs": created(cluster, own),
     }
 
@@ -134,43 +145,40 @@ def _own_settings(cluster: Cluster, asked: Any) -> dict[str, str]:
     return own
 
 
-def _made(cluster: Cluster, asked: Any, own: Mapping[str, str], dry_run: bool) -> TopicInfo:
+def _made(
+    cluster: Cluster, asked: Any, replicas: Sequence[Replicas], own: Mapping[str, str], dry_run: bool
+) -> TopicInfo:
     """The settings come first: there is never a topic without those it was made with."""
     is_new = own and not dry_run and asked.name not in cluster.topics.image.topics
     if is_new:
         cluster.configs.set_topic(asked.name, own)
     try:
-        return cluster.topics.create(asked.name, _count(cluster, asked), dry_run=dry_run)
+        return cluster.topics.create(asked.name, _count(cluster, asked), replicas=replicas, dry_run=dry_run)
     except TopicRefused:
         if is_new:
             cluster.configs.set_topic(asked.name, {})
         raise
 
 
-def _check(cluster: Cluster, asked: Any) -> None:
-    """Judge the partitions and replicas of a new topic. :raises TopicRefused:"""
+def _placed(cluster: Cluster, asked: Any) -> Sequence[Replicas]:
+    """Judge the partitions and replicas of a new topic, and place them. :raises TopicRefused:"""
     factor, partitions = asked.replication_factor, asked.num_partitions
     if asked.assignments:
-        _check_new_by_hand(cluster, asked)
-    elif factor == 0 or factor < UNSET:
+        return _placed_by_hand(cluster, asked)
+    if factor == 0 or factor < UNSET:
         raise TopicRefused(
             ErrorCode.INVALID_REPLICATION_FACTOR,
             "Replication factor must be larger than 0, or -1 to use the default value.",
         )
-    elif partitions == 0 or partitions < UNSET:
+    if partitions == 0 or partitions < UNSET:
         raise TopicRefused(
             ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value."
         )
-    elif factor > REPLICATION_FACTOR:
-        raise TopicRefused(
-            ErrorCode.INVALID_REPLICATION_FACTOR,
-            f"Unable to replicate the partition {factor} time(s): The target replication factor of {factor} "
-            "cannot be reached because only 1 broker(s) are registered or some brokers have all their log "
-            "directories cordoned.",
-        )
+    wanted = None if factor == UNSET else factor
+    return cluster.topics.place(asked.name, range(_count(cluster, asked)), wanted)
 
 
-def _check_new_by_hand(cluster: Cluster, asked: Any) -> None:
+def _placed_by_hand(cluster: Cluster, asked: Any) -> Sequence[Replicas]:
     for given, what in (
         (asked.replication_factor, "replication factor"),
         (asked.num_partitions, "numPartitions"),
@@ -182,10 +190,12 @@ def _check_new_by_hand(cluster: Cluster, asked: Any) -> None:
         if count > 1:
             why = f"Found multiple manual partition assignments for partition {number}"
             raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
-    check_placed((one.broker_ids for one in asked.assignments), cluster.brokers)
+    by_number = {one.partition_index: tuple(one.broker_ids) for one in asked.assignments}
+    check_placed(list(by_number.values()), cluster.brokers)
     if set(numbers) != set(range(len(numbers))):
         why = "partitions should be a consecutive 0-based integer sequence"
         raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
+    return [by_number[number] for number in range(len(by_number))]
 
 
 def _refused(name: str, code: int, message: str | None) -> Mapping[str, Any]:
@@ -227,27 +237,30 @@ def _partitions(cluster: Cluster, name: str) -> int:
 
 def _grow(cluster: Cluster, asked: Any, before: int, room: int, dry_run: bool) -> Mapping[str, Any]:
     more = asked.count - before
+    replicas = None
     try:
         if before and more > 0:
             if more > room:
                 raise TopicRefused(ErrorCode.POLICY_VIOLATION, TOO_MANY)
-            _check_more_by_hand(cluster, asked, more)
-        cluster.topics.grow(asked.name, asked.count, dry_run=dry_run)
+            replicas = _more_by_hand(cluster, asked, more)
+        cluster.topics.grow(asked.name, asked.count, replicas=replicas, dry_run=dry_run)
     except TopicRefused as error:
         return _grown(asked.name, error.code, error.message)
     return _grown(asked.name, ErrorCode.NONE, None)
 
 
-def _check_more_by_hand(cluster: Cluster, asked: Any, more: int) -> None:
+def _more_by_hand(cluster: Cluster, asked: Any, more: int) -> Sequence[Replicas] | None:
     if asked.assignments is None:
-        return
+        return None
     if len(asked.assignments) != more:
         raise TopicRefused(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             f"Attempted to add {more} additional partition(s), but only {len(asked.assignments)} "
             "assignment(s) were specified.",
         )
-    check_placed((one.broker_ids for one in asked.assignments), cluster.brokers)
+    replicas = [tuple(one.broker_ids) for one in asked.assignments]
+    check_placed(replicas, cluster.brokers, len(cluster.placement.replicas(asked.name, 0)))
+    return replicas
 
 
 def _grown(name: str, code: int, message: str | None) -> Mapping[str, Any]:

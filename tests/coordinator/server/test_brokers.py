@@ -300,3 +300,75 @@ def test_what_is_wrong_with_a_request_itself_any_broker_says() -> None:
         }
 
     play(scene)
+
+
+def test_replicas_are_placed_as_they_are_asked_for(tmp_path: Path) -> None:
+    by_hand = {"orders": [(1, 2), (3, 1), (2, 3)]}
+
+    async def replicas(cluster: Cluster) -> dict[str, list[tuple[int, ...]]]:
+        shown = await ask(cluster.brokers[2], "Metadata", 12, topics=None)
+        return {
+            topic["name"]: [tuple(one["replica_nodes"]) for one in topic["partitions"]]
+            for topic in shown["topics"]
+        }
+
+    async def create(
+        cluster: Cluster, name: str, factor: int = -1, *hands: tuple[int, ...]
+    ) -> tuple[int, int]:
+        assignments = [
+            {"partition_index": number, "broker_ids": list(each)} for number, each in enumerate(hands)
+        ]
+        topic = {
+            "name": name, "num_partitions": -1 if hands else 3, "replication_factor": factor,
+            "assignments": assignments, "configs": [],
+        }  # fmt: skip
+        answer = await ask(cluster.brokers[1], "CreateTopics", 7, topics=[topic], timeout=30_000)
+        (made,) = answer["topics"]
+        return made["error_code"], made["replication_factor"]
+
+    async def grow(cluster: Cluster, count: int, *hand: int) -> int:
+        topic = {"name": "orders", "count": count, "assignments": [{"broker_ids": list(hand)}]}
+        answer = await ask(cluster.brokers[1], "CreatePartitions", 3, topics=[topic], timeout=30_000)
+        return int(answer["results"][0]["error_code"])
+
+    async def before(cluster: Cluster) -> None:
+        refused = int(ErrorCode.INVALID_REPLICA_ASSIGNMENT)
+        assert await create(cluster, "orders", -1, (1, 2), (3, 1)) == (NONE, 2)
+        assert await create(cluster, "uneven", -1, (1, 2), (3,)) == (refused, -1)
+        assert await create(cluster, "stranger", -1, (1, 9)) == (refused, -1)
+        assert await create(cluster, "twice", 2) == (NONE, 2)
+        assert await create(cluster, "usual") == (NONE, 1)
+        assert await create(cluster, "many", 4) == (int(ErrorCode.INVALID_REPLICATION_FACTOR), -1)
+        assert await grow(cluster, 3, 2) == refused
+        assert await grow(cluster, 3, 2, 3) == NONE
+        told.update(await replicas(cluster))
+        assert set(told) == {"orders", "twice", "usual"}
+        assert told["orders"] == by_hand["orders"]
+        assert all(len(set(each)) == 2 for each in told["twice"])
+
+    async def after(cluster: Cluster) -> None:
+        assert await replicas(cluster) == told
+
+    told: dict[str, list[tuple[int, ...]]] = {}
+    play(before, data=DataDirectory.open(tmp_path, SMALL))
+    play(after, data=DataDirectory.open(tmp_path, SMALL))
+
+
+def test_the_topic_that_holds_the_groups_is_not_changed(tmp_path: Path) -> None:
+    async def scene(cluster: Cluster) -> None:
+        broker = cluster.brokers[1]
+        await ask(broker, "FindCoordinator", 3, key="g")
+        name = {"name": "__consumer_offsets", "topic_id": None}
+        answer = await ask(broker, "DeleteTopics", 6, topics=[name], timeout=30_000)
+        assert answer["responses"][0]["error_code"] == ErrorCode.POLICY_VIOLATION
+        grown = {"name": "__consumer_offsets", "count": 100, "assignments": None}
+        answer = await ask(broker, "CreatePartitions", 3, topics=[grown], timeout=30_000)
+        assert answer["results"][0]["error_code"] == ErrorCode.POLICY_VIOLATION
+        assert await commit_to(cluster, "g") == NONE
+
+    async def commit_to(cluster: Cluster, group: str) -> int:
+        cluster.topics.create("orders", 1)
+        cluster.topics_changed()
+        return await commit(cluster.coordinator_of(group) or cluster.brokers[1], group, 5)
+
+    play(scene, data=DataDirectory.open(tmp_path, SMALL))
