@@ -87,6 +87,13 @@ class Exchange:
             self.caller.principal, self.caller.address, operation, resource_type, name
         )
 
+    def allows_some(self, operation: Operation, resource_type: ResourceType) -> bool:
+        """Whether it may do it with some resource of the type."""
+        authorizer = self.cluster.security.authorizer
+        return authorizer is None or authorizer.allows_some(
+            self.caller.principal, self.caller.address, operation, resource_type
+        )
+
     @property
     def has_acls(self) -> bool:
         """Whether anything may be forbidden."""

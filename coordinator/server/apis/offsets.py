@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -47,7 +47,7 @@ async def offset_commit(exchange: Exchange) -> Mapping[str, Any]:
         retention_ms=None if request.retention_time_ms == DEFAULT_RETENTION_MS else request.retention_time_ms,
         version=exchange.version,
     )
-    forbidden = _forbidden_commits(exchange, call)
+    forbidden = forbidden_commits(exchange, call.group, call.offsets)
     call = replace(call, offsets=tuple(one for one in call.offsets if one not in forbidden))
     committed = (await exchange.ask(call)).partitions if call.offsets or not forbidden else ()
     refused = [
@@ -64,11 +64,11 @@ async def offset_commit(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
-def _forbidden_commits(exchange: Exchange, call: OffsetCommit) -> Collection[Offset]:
+def forbidden_commits(exchange: Exchange, group: str, offsets: Iterable[Offset]) -> Collection[Offset]:
     """Offsets of topics that may not be read; none where the group may not be read."""
-    if not exchange.has_acls or not exchange.allows(Operation.READ, ResourceType.GROUP, call.group):
+    if not exchange.has_acls or not exchange.allows(Operation.READ, ResourceType.GROUP, group):
         return ()
-    names = {one: exchange.topic_name(one.topic, one.topic_id) for one in call.offsets}
+    names = {one: exchange.topic_name(one.topic, one.topic_id) for one in offsets}
     return dict.fromkeys(
         one
         for one, name in names.items()

@@ -12,7 +12,7 @@ from coordinator.partitions.partition import Partition
 from coordinator.partitions.validation import single_batch
 from coordinator.server.apis.leadership import MOVED, current_leader, endpoints, led_partition, topic_named
 from coordinator.server.exchange import Exchange, PeerFault
-from wire.acls import Operation
+from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
 from wire.log.batch_header import ProducerIdentity, batch_at
 
@@ -92,12 +92,15 @@ def _admit(exchange: Exchange, partition: Partition, batch: bytes) -> None:
     header = batch_at(batch)
     if not header.is_transactional:
         return
-    if exchange.request.transactional_id is None:
+    transactional_id = exchange.request.transactional_id
+    if transactional_id is None or not exchange.allows(
+        Operation.WRITE, ResourceType.TRANSACTIONAL_ID, transactional_id
+    ):
         raise RequestRefused(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     producer = ProducerIdentity(header.producer_id, header.producer_epoch)
     if not partition.producers.is_open(producer):
         exchange.cluster.transactions.admit(
-            exchange.request.transactional_id,
+            transactional_id,
             producer,
             (partition.topic, partition.number),
             adds=exchange.version >= ADDS_PARTITION,

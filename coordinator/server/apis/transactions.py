@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from coordinator.engine.offsets.commit import Offset, TxnOffsetCommit
@@ -10,6 +11,7 @@ from coordinator.errors import RequestRefused
 from coordinator.partitions.producers import Producer
 from coordinator.server.apis.fields import Each, judged_partition
 from coordinator.server.apis.fields import by_topic as gathered
+from coordinator.server.apis.offsets import forbidden_commits
 from coordinator.server.exchange import Exchange
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from coordinator.transactions.coordinator import Outcome, TransactionCoordinator
@@ -22,10 +24,12 @@ from coordinator.transactions.transaction import (
     TransactionVersion,
 )
 from groups.regex.broker import InvalidRegexError, compile_broker_regex
-from wire.acls import Operation
+from wire.acls import CLUSTER_NAME, Operation, ResourceType
 from wire.errors import ErrorCode
 from wire.log.batch_header import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ProducerIdentity
 
+FORBIDDEN = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+NO_PRODUCER = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
 KNOWS_FENCED = {"InitProducerId": 4, "AddPartitionsToTxn": 2, "AddOffsetsToTxn": 2, "EndTxn": 2}
 """The version from which on a client knows PRODUCER_FENCED (KIP-360)."""
 OF_BROKERS = 4
@@ -41,6 +45,9 @@ KNOWS_ABORTABLE = 4
 async def init_producer_id(exchange: Exchange) -> Mapping[str, Any]:
     """InitProducerId v0–v5: a producer that goes on after an error v3 (KIP-360)."""
     request = exchange.request
+    if not _may_produce(exchange, request.transactional_id):
+        is_transactional = request.transactional_id is not None
+        return _initialised(FORBIDDEN if is_transactional else NO_PRODUCER, ProducerIdentity())
     has_id, has_epoch = request.producer_id != NO_PRODUCER_ID, request.producer_epoch != NO_PRODUCER_EPOCH
     if has_id != has_epoch:
         return _initialised(ErrorCode.INVALID_REQUEST, ProducerIdentity())
@@ -56,6 +63,19 @@ async def init_producer_id(exchange: Exchange) -> Mapping[str, Any]:
     return _initialised(_error(exchange, "InitProducerId", outcome.error), outcome.producer)
 
 
+def _may_produce(exchange: Exchange, transactional_id: str | None) -> bool:
+    """Whether who asks may have a producer's id: for a transaction, or to write to some topic (KIP-679)."""
+    if transactional_id is not None:
+        return _may_write(exchange, transactional_id)
+    return exchange.allows(
+        Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, CLUSTER_NAME
+    ) or exchange.allows_some(Operation.WRITE, ResourceType.TOPIC)
+
+
+def _may_write(exchange: Exchange, transactional_id: str) -> bool:
+    return exchange.allows(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, transactional_id)
+
+
 def _initialised(error: ErrorCode, producer: ProducerIdentity) -> Mapping[str, Any]:
     return {"error_code": error, "producer_id": producer.id, "producer_epoch": producer.epoch}
 
@@ -67,11 +87,15 @@ async def add_partitions_to_txn(exchange: Exchange) -> Mapping[str, Any]:
         asked = {
             _partition(topic.name, one) for topic in request.v3_and_below_topics for one in topic.partitions
         }
+        if not _may_write(exchange, request.v3_and_below_transactional_id):
+            return {"results_by_topic_v3_and_below": _topic_results(dict.fromkeys(asked, FORBIDDEN))}
         producer = ProducerIdentity(request.v3_and_below_producer_id, request.v3_and_below_producer_epoch)
         errors = await _added(
             exchange, request.v3_and_below_transactional_id, producer, asked, TransactionVersion.TV_0
         )
         return {"results_by_topic_v3_and_below": _topic_results(errors)}
+    if not exchange.allows(Operation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME):
+        return {"error_code": ErrorCode.CLUSTER_AUTHORIZATION_FAILED, "results_by_transaction": ()}
     results = []
     for one in request.transactions:
         producer = ProducerIdentity(one.producer_id, one.producer_epoch)
@@ -89,15 +113,10 @@ async def _added(
     asked: set[TopicPartition],
     version: TransactionVersion | None,
 ) -> Mapping[TopicPartition, ErrorCode]:
-    """Add all partitions, or none where one of them does not exist; without a version, see which there are."""
-    missing = {each for each in asked if not _exists(exchange, each)}
-    if missing:
-        return {
-            each: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            if each in missing
-            else ErrorCode.OPERATION_NOT_ATTEMPTED
-            for each in asked
-        }
+    """Add all partitions, or none where one of them cannot be; without a version, see which there are."""
+    refused = {each: error for each in asked if (error := _not_added(exchange, each))}
+    if refused:
+        return {each: refused.get(each, ErrorCode.OPERATION_NOT_ATTEMPTED) for each in asked}
     if version is None:
         verify = exchange.cluster.transactions.coordinator.verify
         return {each: verify(transactional_id, producer, each) for each in asked}
@@ -108,6 +127,14 @@ async def _added(
         ),
     )
     return dict.fromkeys(asked, _error(exchange, "AddPartitionsToTxn", outcome.error))
+
+
+def _not_added(exchange: Exchange, partition: TopicPartition) -> ErrorCode:
+    """Why a partition cannot be added, as far as that is seen before the coordinator is asked."""
+    is_client = exchange.version < OF_BROKERS
+    if is_client and not exchange.allows(Operation.WRITE, ResourceType.TOPIC, partition[0]):
+        return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    return ErrorCode.NONE if _exists(exchange, partition) else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def _topic_results(errors: Mapping[TopicPartition, ErrorCode]) -> list[Mapping[str, Any]]:
@@ -126,6 +153,10 @@ def _topic_results(errors: Mapping[TopicPartition, ErrorCode]) -> list[Mapping[s
 async def add_offsets_to_txn(exchange: Exchange) -> Mapping[str, Any]:
     """AddOffsetsToTxn v0–v4: the partition that a group's offsets are written to."""
     request = exchange.request
+    if not _may_write(exchange, request.transactional_id):
+        return {"error_code": FORBIDDEN}
+    if not exchange.allows(Operation.READ, ResourceType.GROUP, request.group_id):
+        return {"error_code": ErrorCode.GROUP_AUTHORIZATION_FAILED}
     outcome = await _settled(
         exchange,
         lambda coordinator: coordinator.add_partitions(
@@ -162,6 +193,14 @@ async def txn_offset_commit(exchange: Exchange) -> Mapping[str, Any]:
             for one in topic.partitions
         ),
     )
+    if not _may_write(exchange, request.transactional_id):
+        return _committed((each.topic, each.partition, FORBIDDEN) for each in call.offsets)
+    forbidden = forbidden_commits(exchange, call.group, call.offsets)
+    if forbidden:
+        call = replace(call, offsets=tuple(one for one in call.offsets if one not in forbidden))
+    hidden = [(one.topic, one.partition, ErrorCode.TOPIC_AUTHORIZATION_FAILED) for one in forbidden]
+    if hidden and not call.offsets:
+        return _committed(hidden)
     known = [_exists(exchange, (each.topic, each.partition)) for each in call.offsets]
     if request.group_id and any(known) and not exchange.refusal(request.group_id, Operation.READ):
         try:
@@ -175,9 +214,10 @@ async def txn_offset_commit(exchange: Exchange) -> Mapping[str, Any]:
         except RequestRefused as error:
             codes = [error.code if each else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION for each in known]
             judged = sorted(zip(call.offsets, codes, known, strict=True), key=lambda each: each[2])
-            return _committed((each.topic, each.partition, code) for each, code, _ in judged)
+            return _committed([*hidden, *((each.topic, each.partition, code) for each, code, _ in judged)])
     committed = await exchange.ask(call)
-    return _committed((topic, partition, error) for topic, _, partition, error in committed.partitions)
+    answered = [(topic, partition, error) for topic, _, partition, error in committed.partitions]
+    return _committed([*hidden, *answered])
 
 
 def _committed(partitions: Iterable[tuple[str, int, ErrorCode]]) -> Mapping[str, Any]:
@@ -188,6 +228,8 @@ def _committed(partitions: Iterable[tuple[str, int, ErrorCode]]) -> Mapping[str,
 async def end_txn(exchange: Exchange) -> Mapping[str, Any]:
     """EndTxn v0–v5: from v5 on the epoch of the next transaction is answered (KIP-890)."""
     request = exchange.request
+    if not _may_write(exchange, request.transactional_id):
+        return {"error_code": FORBIDDEN, "producer_id": NO_PRODUCER_ID, "producer_epoch": NO_PRODUCER_EPOCH}
     outcome = await _settled(
         exchange,
         lambda coordinator: coordinator.end(
@@ -216,10 +258,13 @@ async def describe_transactions(exchange: Exchange) -> Mapping[str, Any]:
 
 def _described(exchange: Exchange, transactional_id: str) -> Mapping[str, Any]:
     transaction = _coordinated(exchange).get(transactional_id)
-    if transaction is None:
+    is_shown = exchange.allows(Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, transactional_id)
+    if transaction is None or not is_shown:
         error = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND if transactional_id else ErrorCode.INVALID_REQUEST
         if exchange.broker is not exchange.cluster.controller:
             error = ErrorCode.NOT_COORDINATOR
+        if not is_shown:
+            error = FORBIDDEN
         unknown = {"transaction_state": "", "transaction_timeout_ms": 0, "transaction_start_time_ms": 0}
         return {
             "error_code": error,
@@ -238,7 +283,9 @@ def _described(exchange: Exchange, transactional_id: str) -> Mapping[str, Any]:
         "producer_id": transaction.producer.id,
         "producer_epoch": transaction.producer.epoch,
         "topics": [
-            {"topic": topic, "partitions": numbers} for topic, numbers in by_topic(transaction.partitions)
+            {"topic": topic, "partitions": numbers}
+            for topic, numbers in by_topic(transaction.partitions)
+            if exchange.allows(Operation.DESCRIBE, ResourceType.TOPIC, topic)
         ],
     }
 
@@ -268,6 +315,7 @@ async def list_transactions(exchange: Exchange) -> Mapping[str, Any]:
         and (not request.state_filters or each.state in states)
         and (request.duration_filter < 0 or each.started_ms < started_before_ms)
         and (matches is None or matches(each.transactional_id))
+        and exchange.allows(Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, each.transactional_id)
     ]
     return {
         "error_code": ErrorCode.NONE,

@@ -26,11 +26,24 @@ from wire.messages.schemas.cluster import (
 )
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE, CONSUMER_GROUP_HEARTBEAT
 from wire.messages.schemas.groups import DELETE_GROUPS, FIND_COORDINATOR, LIST_GROUPS
-from wire.messages.schemas.log_records import DELETE_RECORDS, FETCH, OFFSET_FOR_LEADER_EPOCH, PRODUCE
+from wire.messages.schemas.log_records import (
+    DELETE_RECORDS,
+    FETCH,
+    INIT_PRODUCER_ID,
+    OFFSET_FOR_LEADER_EPOCH,
+    PRODUCE,
+)
 from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_DELETE, OFFSET_FETCH
 from wire.messages.schemas.security import CREATE_ACLS, DELETE_ACLS, DESCRIBE_ACLS
 from wire.messages.schemas.topics import CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS
-from wire.messages.schemas.transactions import DESCRIBE_PRODUCERS
+from wire.messages.schemas.transactions import (
+    ADD_OFFSETS_TO_TXN,
+    ADD_PARTITIONS_TO_TXN,
+    DESCRIBE_PRODUCERS,
+    DESCRIBE_TRANSACTIONS,
+    END_TXN,
+    TXN_OFFSET_COMMIT,
+)
 
 Call: TypeAlias = tuple[str, Api, int, Mapping[str, Any]]
 """A name, and a request."""
@@ -124,6 +137,40 @@ def admin_calls(made: World, user: str) -> Iterator[Call]:
     }  # fmt: skip
     yield "ACLs", DESCRIBE_ACLS, 3, filter_
     yield "delete ACLs", DELETE_ACLS, 3, {"filters": [filter_]}
+
+
+def transaction_calls(made: World) -> Iterator[Call]:
+    """What producers ask of transactions: producers that are not known, so that nothing begins."""
+    seen, hidden, none = (made.name(each) for each in ("seen", "hidden", "none"))
+    yield "a producer", INIT_PRODUCER_ID, 4, {
+        "transactional_id": None, "transaction_timeout_ms": 1_000, "producer_id": -1, "producer_epoch": -1,
+    }  # fmt: skip
+    for transaction in ("t", "u"):
+        of = {"transactional_id": made.name(transaction), "producer_id": 7, "producer_epoch": 0}
+        # A broker has the coordinator's log by then.
+        yield f"begin {transaction}", INIT_PRODUCER_ID, 4, {**of, "transaction_timeout_ms": 0}
+        for names in ((seen,), (hidden,), (seen, hidden, none)):
+            topics = [{"name": name, "partitions": [0]} for name in names]
+            added = {
+                "v3_and_below_transactional_id": made.name(transaction), "v3_and_below_producer_id": 7,
+                "v3_and_below_producer_epoch": 0, "v3_and_below_topics": topics,
+            }  # fmt: skip
+            yield f"add {transaction} {names}", ADD_PARTITIONS_TO_TXN, 3, added
+        verified = [{**of, "verify_only": True, "topics": topics}]
+        yield f"verify {transaction}", ADD_PARTITIONS_TO_TXN, 5, {"transactions": verified}
+        for group in ("g", "other"):
+            yield (
+                f"offsets of {transaction} {group}",
+                ADD_OFFSETS_TO_TXN,
+                4,
+                {**of, "group_id": made.name(group)},
+            )
+            commit = commit_of(made, group, 9)
+            committed = {**of, **commit, "generation_id": -1, "topics": commit["topics"]}
+            yield f"commit in {transaction} {group}", TXN_OFFSET_COMMIT, 3, committed
+        yield f"end {transaction}", END_TXN, 4, {**of, "committed": False}
+    ids = [made.name(each) for each in ("t", "u")]
+    yield "transactions", DESCRIBE_TRANSACTIONS, 0, {"transactional_ids": ids}
 
 
 def group_calls(made: World) -> Iterator[Call]:

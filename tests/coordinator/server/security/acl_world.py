@@ -51,6 +51,8 @@ SHOWN = frozenset(
         "partition_error_code", "authorized_operations", "topic_authorized_operations", "cluster_authorized_operations",
     }
 )  # fmt: skip
+NOT_YET = (ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+"""What a broker answers for the first time that a coordinator is looked for, or a producer's id."""
 NAMES = ("name", "topic", "topic_name", "group_id", "key", "resource_name")
 Answers = dict[tuple[str, str], Any]
 
@@ -98,7 +100,7 @@ class World:
         if isinstance(value, tuple):
             shown = [self.shown(each) for each in value if self._is_ours(each)]
             return sorted(shown, key=repr)
-        if value == ErrorCode.COORDINATOR_NOT_AVAILABLE:  # it is looked for for the first time
+        if value in NOT_YET:
             return ErrorCode.NONE
         return value.removeprefix(self._prefix) if isinstance(value, str) else value
 

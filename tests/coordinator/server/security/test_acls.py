@@ -7,7 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.coordinator.server.security.acl_calls import admin_calls, group_calls, record_calls
+from tests.coordinator.server.security.acl_calls import (
+    admin_calls,
+    group_calls,
+    record_calls,
+    transaction_calls,
+)
 from tests.coordinator.server.security.acl_world import ALLOWED, World, assigned, consumer_of, world
 from tests.coordinator.server.security.test_login import served
 from tests.kafka.secure import SecureBroker
@@ -27,6 +32,7 @@ def answers(port: int, authority: str) -> Answers:
             for name, api, version, fields in (
                 *group_calls(made),
                 *record_calls(made),
+                *transaction_calls(made),
                 *admin_calls(made, user),
             )
         }
