@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 from uuid import UUID
 
 from coordinator.errors import RequestRefused
@@ -23,6 +24,7 @@ from coordinator.partitions.log import Log, ReadBatches
 from coordinator.partitions.producers import EndOfTransaction, Producers
 from coordinator.partitions.settings import RecordSettings
 from coordinator.partitions.validation import accept, stamp
+from coordinator.store.partition_files import LeaderEpoch
 from wire.errors import ErrorCode
 from wire.log.batch_header import NO_PRODUCER_ID, NO_TIMESTAMP, Batch, batch_at
 from wire.log.batch_writer import encode_batch
@@ -74,6 +76,23 @@ class FoundOffset:
     leader_epoch: int = UNDEFINED
 
 
+class Checkpoints(Protocol):
+    """Where it lasts what the segments of a partition do not say. OSError: what was there before is."""
+
+    def keep_epochs(self, epochs: Sequence[LeaderEpoch]) -> None:
+        """Which leader wrote which records."""
+
+    def keep_start(self, offset: int) -> None:
+        """Where the log begins."""
+
+
+class NoCheckpoints:
+    """Of a partition in memory."""
+
+    def keep_epochs(self, epochs: Sequence[LeaderEpoch]) -> None: ...
+    def keep_start(self, offset: int) -> None: ...
+
+
 class Partition:
     """See the module. `settings` gives those of the topic at the moment of the call."""
 
@@ -85,16 +104,19 @@ class Partition:
         log: Log,
         settings: Callable[[], RecordSettings],
         epochs: LeaderEpochs | None = None,
+        producers: Producers | None = None,
+        checkpoints: Checkpoints | None = None,
     ) -> None:
         self.topic, self.topic_id, self.number = topic, topic_id, number
         self.watchers: set[Callable[[], None]] = set()
         self.is_deleted = False
-        self.producers = Producers()
+        self.producers = producers or Producers()
+        self._checkpoints = checkpoints or NoCheckpoints()
         self._log = log
         self._settings = settings
         self._epochs = epochs or LeaderEpochs()
         if self._epochs.latest == UNDEFINED:
-            self._epochs.begin(0, log.end_offset)
+            self._epochs.begin(0, log.start_offset)
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.number}"
@@ -125,8 +147,9 @@ class Partition:
         return self._log.size
 
     def begin_epoch(self, epoch: int) -> None:
-        """Another leader has taken the partition over; smaller epochs are ignored."""
+        """Another leader has taken the partition over; smaller epochs are ignored. :raises OSError:"""
         self._epochs.begin(epoch, self._log.end_offset)
+        self._checkpoints.keep_epochs(self._epochs.epochs)
 
     def check_epoch(self, epoch: int) -> None:
         """Compare the epoch that a client believes in; -1 where it has none. :raises RequestRefused:"""
@@ -252,6 +275,8 @@ class Partition:
         wanted = self.high_watermark if offset == HIGH_WATERMARK else offset
         if not 0 <= wanted <= self.high_watermark:
             raise RequestRefused(ErrorCode.OFFSET_OUT_OF_RANGE)
+        if wanted > self._log.start_offset:
+            self._checkpoints.keep_start(wanted)
         self._log.begin_at(wanted)
         self._forget_before_start()
         return self.log_start_offset

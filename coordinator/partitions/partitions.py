@@ -2,50 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Any
 from uuid import UUID
 
-from coordinator.engine.topics import TopicImage
+from coordinator.engine.topics import TopicImage, TopicInfo
+from coordinator.errors import RequestRefused
+from coordinator.partitions.directory import RecordDirectory
 from coordinator.partitions.log import Log, MemoryFiles
 from coordinator.partitions.partition import Partition
 from coordinator.partitions.settings import RecordSettings
+from wire.errors import ErrorCode
+from wire.log.errors import DamagedLog
+
+_log = logging.getLogger(__name__)
 
 
 class Partitions:
     """See the module."""
 
-    def __init__(self, image: TopicImage, configs: Callable[[str], Mapping[str, Any]]) -> None:
-        """`configs` gives the settings of a topic: the same mapping as long as none of them changes."""
+    def __init__(
+        self,
+        image: TopicImage,
+        configs: Callable[[str], Mapping[str, Any]],
+        directory: RecordDirectory | None = None,
+    ) -> None:
+        """`configs` gives the settings of a topic: the same mapping as long as none of them changes.
+
+        `directory`: where records outlive the process.
+        """
         self._configs = configs
         self._settings: dict[str, tuple[Mapping[str, Any], RecordSettings]] = {}
         self._image = image
+        self._directory = directory
         self._by_topic: dict[UUID, dict[int, Partition]] = {}
+        self._damaged: set[tuple[UUID, int]] = set()
+        self._epochs: dict[tuple[UUID, int], int] = {}
+        """Of partitions that were looked at and not opened."""
+
+    def __iter__(self) -> Iterator[Partition]:
+        """Those that are open."""
+        return (each for of_topic in self._by_topic.values() for each in of_topic.values())
 
     def become(self, image: TopicImage) -> None:
         """Other topics are there: the partitions of those that are gone are closed."""
+        gone = [topic for topic in self._image.by_id.values() if topic.id not in image.by_id]
         self._image = image
-        for topic_id in [each for each in self._by_topic if each not in image.by_id]:
-            for partition in self._by_topic.pop(topic_id).values():
-                self._settings.pop(partition.topic, None)
+        for topic in gone:
+            if self._directory is not None:
+                for number in range(topic.partitions):
+                    self._directory.forget(topic.name, number)
+            self._settings.pop(topic.name, None)
+            for partition in self._by_topic.pop(topic.id, {}).values():
                 partition.close()
 
     def leader_epoch(self, topic_id: UUID, number: int) -> int:
         """That of a partition of a topic that exists, which is not opened for it."""
         opened = self._by_topic.get(topic_id, {}).get(number)
-        return 0 if opened is None else opened.leader_epoch
+        if opened is not None:
+            return opened.leader_epoch
+        if self._directory is None:
+            return 0
+        place = topic_id, number
+        if place not in self._epochs:
+            with suppress(OSError, DamagedLog):
+                name = self._image.by_id[topic_id].name
+                self._epochs[place] = self._directory.leader_epoch(name, number)
+        return self._epochs.get(place, 0)
 
     def find(self, topic_id: UUID, number: int) -> Partition | None:
-        """A partition of a topic that exists."""
+        """A partition of a topic that exists. :raises RequestRefused: KAFKA_STORAGE_ERROR, it cannot be read"""
         topic = self._image.by_id.get(topic_id)
         if topic is None or not 0 <= number < topic.partitions:
             return None
         opened = self._by_topic.setdefault(topic_id, {})
         if number not in opened:
-            opened[number] = Partition(
-                topic.name, topic_id, number, Log(MemoryFiles()), lambda: self.settings(topic.name)
-            )
+            opened[number] = self._open(topic, number)
         return opened[number]
+
+    def _open(self, topic: TopicInfo, number: int) -> Partition:
+        settings = partial(self.settings, topic.name)
+        if self._directory is None:
+            return Partition(topic.name, topic.id, number, Log(MemoryFiles()), settings)
+        if (topic.id, number) in self._damaged:
+            raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR)
+        try:
+            stored = self._directory.open(topic.name, number)
+        except OSError as error:
+            raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR) from error
+        except DamagedLog as error:
+            self._damaged.add((topic.id, number))
+            _log.warning("%s-%d is not served: %s", topic.name, number, error)
+            raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR) from error
+        return Partition(
+            topic.name,
+            topic.id,
+            number,
+            stored.log,
+            settings,
+            stored.epochs,
+            stored.producers,
+            stored.checkpoints,
+        )
 
     def settings(self, topic: str) -> RecordSettings:
         """What counts for the records of a topic at this moment."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from typing import Self
 
 from wire.log.batch_header import NO_TIMESTAMP, Batch
-from wire.log.indexes import INTERVAL_BYTES
+from wire.log.indexes import INTERVAL_BYTES, index_entries, time_entries
+from wire.log.segments import Segment
 
 
 class SegmentIndex:
@@ -42,6 +44,26 @@ class SegmentIndex:
         self._offsets, self._positions = array("q"), array("q")
         self._times, self._time_offsets = array("q"), array("q")
         self._last_entry = 0
+
+    @classmethod
+    def of(cls, segment: Segment) -> Self:
+        """Of a segment that was read."""
+        index, batches = cls(segment.base_offset), segment.batches
+        if not len(batches):
+            return index
+        entries = index_entries(batches)
+        times, places = time_entries(batches, entries)
+        last_offsets = batches.last_offsets
+        index._offsets = array("q", last_offsets[entries].tobytes())
+        index._positions = array("q", batches.positions[entries].tobytes())
+        index._times = array("q", times.tobytes())
+        index._time_offsets = array("q", last_offsets[places].tobytes())
+        index._last_entry = index._positions[-1] if index._positions else 0
+        index.first_timestamp = int(batches.headers["max_timestamp"][0])
+        if index._times:
+            index.max_timestamp, index.max_timestamp_offset = index._times[-1], index._time_offsets[-1]
+        index.size, index.next_offset = batches.end, segment.next_offset
+        return index
 
     def add(self, batch: Batch) -> None:
         """The batch follows the last one; its position in the segment is the present size."""

@@ -27,7 +27,6 @@ class RecordSettings:
     log_append_time: bool = False
     message_timestamp_before_max_ms: int = MAX_LONG
     message_timestamp_after_max_ms: int = HOUR_MS
-    min_insync_replicas: int = 1
     retention_bytes: int = UNLIMITED
     retention_ms: int = 168 * HOUR_MS
     segment_bytes: int = 1 << 30
@@ -55,7 +54,6 @@ _NUMBERS = (
     "max.message.bytes",
     "message.timestamp.before.max.ms",
     "message.timestamp.after.max.ms",
-    "min.insync.replicas",
     "retention.bytes",
     "retention.ms",
     "segment.bytes",

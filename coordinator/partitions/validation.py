@@ -77,11 +77,9 @@ def single_batch(records: bytes | None, version: int) -> bytes:
     sizes = list(_batch_sizes(records))
     if not sizes or records[_MAGIC_AT] != MAGIC:
         raise RequestRefused(ErrorCode.INVALID_RECORD)
-    if (
-        version < ZSTD_SINCE
-        and len(records) >= HEADER_BYTES
-        and batch_at(records).attributes & CODEC_MASK == Codec.ZSTD
-    ):
+    if sizes[0] < HEADER_BYTES:
+        raise RequestRefused(ErrorCode.UNKNOWN_SERVER_ERROR)
+    if version < ZSTD_SINCE and batch_at(records).attributes & CODEC_MASK == Codec.ZSTD:
         raise RequestRefused(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
     if len(sizes) > 1:
         raise RequestRefused(ErrorCode.INVALID_RECORD)
@@ -95,8 +93,6 @@ def accept(records: bytes, partition: str, settings: RecordSettings, now_ms: int
     """
     if len(records) > settings.max_message_bytes and records[:8] == bytes(8):
         raise RecordsRefused(ErrorCode.MESSAGE_TOO_LARGE)
-    if len(records) < HEADER_BYTES:
-        raise RecordsRefused(ErrorCode.CORRUPT_MESSAGE)
     batch = batch_at(records)
     _check_header(batch, records)
     seen = _read(batch, records)
@@ -105,7 +101,7 @@ def accept(records: bytes, partition: str, settings: RecordSettings, now_ms: int
     if settings.compression_codec not in (None, batch.codec):
         accepted = _recompressed(batch, records, settings.compression_codec)
     latest = now_ms if settings.log_append_time else int(seen.timestamps.max(initial=NO_TIMESTAMP))
-    if latest != batch.max_timestamp or settings.log_append_time:
+    if (latest, settings.log_append_time) != (batch.max_timestamp, batch.log_append_time):
         _set_max_timestamp(accepted, latest, log_append_time=settings.log_append_time)
     return accepted
 
@@ -232,7 +228,7 @@ def _recompressed(batch: Batch, records: bytes, codec: Codec | None) -> bytearra
 
 def _set_max_timestamp(batch: bytearray, timestamp: int, *, log_append_time: bool) -> None:
     (attributes,) = _ATTRIBUTES.unpack_from(batch, ATTRIBUTES_AT)
-    if log_append_time:
-        _ATTRIBUTES.pack_into(batch, ATTRIBUTES_AT, attributes | LOG_APPEND_TIME)
+    attributes = attributes & ~LOG_APPEND_TIME | log_append_time * LOG_APPEND_TIME
+    _ATTRIBUTES.pack_into(batch, ATTRIBUTES_AT, attributes)
     _MAX_TIMESTAMP.pack_into(batch, _MAX_TIMESTAMP_AT, timestamp)
     _CRC.pack_into(batch, _CRC_AT, crc32c(memoryview(batch)[ATTRIBUTES_AT:]))

@@ -31,6 +31,7 @@ from coordinator.engine.engine import Engine
 from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.errors import InvalidSetting, RequestRefused
+from coordinator.partitions.directory import RecordDirectory
 from coordinator.partitions.partitions import Partitions
 from coordinator.partitions.producers import EndOfTransaction
 from coordinator.server.broker import Broker
@@ -54,7 +55,7 @@ from coordinator.transactions.coordinator import TransactionCoordinator
 from coordinator.transactions.log import TransactionsLog
 from coordinator.transactions.transaction import Transaction, TransactionState, TransactionVersion
 from wire.errors import ErrorCode
-from wire.log.errors import StorageFailed, Unusable
+from wire.log.errors import DamagedLog, StorageFailed, Unusable
 from wire.messages.layout import NO_UUID
 from wire.uuids import format_uuid
 
@@ -127,7 +128,8 @@ class Cluster:
         if self.recovered is not None and self.recovered.records:
             self._show_offsets_topic()
         self.configs = KeptConfigs(settings.given, settings.node_id, data, self.topics.image.topics)
-        self.partitions = Partitions(self.topics.image, self.topic_configs.of)
+        self._records = None if data is None else RecordDirectory(data.path, was_clean=data.was_clean)
+        self.partitions = Partitions(self.topics.image, self.topic_configs.of, self._records)
         # Larger than any that a former process has given away.
         self.producer_ids = count(self.now_ms() * 1000)
         self._transactions_log = None if data is None else _transactions_log(data, settings)
@@ -221,8 +223,8 @@ class Cluster:
     def start(self) -> None:
         """Begin to watch the clock; the event loop must run."""
         if self._data is not None:
-            logs = () if self._transactions_log is None else (self._transactions_log,)
-            self._journal = Journal(self._data, self.settings.log_flush_interval_ms, self._fail, logs)
+            others = [log for log in (self._records, self._transactions_log) if log is not None]
+            self._journal = Journal(self._data, self.settings.log_flush_interval_ms, self._fail, others)
             self._compactor = Compactor(self._data, self.settings.log_cleaner_backoff_ms, self.now_ms)
         self._deliver(self._engine.loaded(self.now_ms()))
         self.transactions.recover()
@@ -247,15 +249,18 @@ class Cluster:
             await self._journal.close()
         if self._data is None:
             return
-        if self._transactions_log is not None:
-            if self.failure is None:
-                self._transactions_log.close()
-            else:
-                self._transactions_log.abandon()
-        if self.failure is None:
-            self._data.close()
-        else:
+        logs = [log for log in (self._records, self._transactions_log) if log is not None]
+        if self.failure is not None:
+            for log in (*logs, self._data):
+                log.abandon()
+            return
+        try:
+            for log in logs:
+                log.close()
+        except (StorageFailed, DamagedLog):
             self._data.abandon()
+            raise
+        self._data.close()
 
     def now_ms(self) -> int:
         """Milliseconds since 1970, by a clock that never goes back."""
@@ -299,6 +304,13 @@ class Cluster:
     def calls_held(self) -> int:
         """Calls that are done but for the disk."""
         return 0 if self._journal is None else self._journal.held
+
+    async def records_kept(self) -> None:
+        """Wait until what was written to topics is as safe as the policy wants."""
+        if self._journal is not None:
+            kept: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._journal.write(lambda: None, partial(kept.set_result, None))
+            await kept
 
     def group(self, name: str) -> Group | None:
         """A group, for looking at."""
@@ -349,10 +361,11 @@ class Cluster:
     def _leaders_changed(self, changed: Collection[tuple[str, int]], loading_ms: int) -> None:
         for topic, number in changed:
             known = self.topics.image.topics.get(topic)
-            partition = None if known is None else self.partitions.find(known.id, number)
-            if partition is not None:
-                partition.begin_epoch(partition.leader_epoch + 1)
-                partition.notify()
+            with suppress(RequestRefused, OSError):  # it cannot be read or written by any leader
+                partition = None if known is None else self.partitions.find(known.id, number)
+                if partition is not None:
+                    partition.begin_epoch(partition.leader_epoch + 1)
+                    partition.notify()
         self.coordinators.reload((number for topic, number in changed if topic == OFFSETS_TOPIC), loading_ms)
 
     def _show_offsets_topic(self) -> None:

@@ -61,7 +61,7 @@ def prepare(directory: Path, topic_id: UUID) -> None:
         write_leader_epochs(directory, [LeaderEpoch(epoch=0, start_offset=0)])
     finish_interrupted(directory)
     if not list_segments(directory):
-        _create(directory, 0)
+        create_segment(directory, 0)
 
 
 class PartitionLog:
@@ -102,7 +102,7 @@ class PartitionLog:
         for active in read_log(directory):
             see(active)
         if active.torn is not None:
-            _cut(active.path, active.batches.end)
+            cut_segment(active.path, active.batches.end)
         is_indexed = was_clean and active.torn is None
         if not is_indexed:
             delete_indexes(active.path)
@@ -177,22 +177,14 @@ class PartitionLog:
 
     def _roll(self) -> None:
         os.fsync(self._descriptor)
-        path = _create(self.directory, self.next_offset)
+        path = create_segment(self.directory, self.next_offset)
         descriptor = os.open(path, os.O_RDWR)
         os.close(self._descriptor)
         self._descriptor = descriptor
         self.active, self._size, self._first_ms = self.next_offset, 0, None
 
     def _write(self, batch: bytes) -> None:
-        left = memoryview(batch)
-        position = self._size
-        try:
-            while left:
-                written = os.pwrite(self._descriptor, left, position)
-                left, position = left[written:], position + written
-        except OSError:
-            self._cut_off(self._size)
-            raise
+        write_batch(self._descriptor, batch, self._size)
 
     def _cut_off(self, size: int) -> None:
         # Where even that fails, the next start finds a torn tail.
@@ -200,15 +192,29 @@ class PartitionLog:
             os.ftruncate(self._descriptor, size)
 
 
-def _create(directory: Path, base_offset: int) -> Path:
-    """An empty segment whose name will last."""
+def write_batch(descriptor: int, batch: bytes | bytearray, position: int) -> None:
+    """Write a batch to the end of a segment, which is at `position`. :raises OSError: nothing of it is there"""
+    left, at = memoryview(batch), position
+    try:
+        while left:
+            written = os.pwrite(descriptor, left, at)
+            left, at = left[written:], at + written
+    except OSError:
+        with suppress(OSError):
+            os.ftruncate(descriptor, position)
+        raise
+
+
+def create_segment(directory: Path, base_offset: int) -> Path:
+    """An empty segment whose name will last. :raises OSError:"""
     path = directory / segment_name(base_offset)
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
     sync(directory)
     return path
 
 
-def _cut(path: Path, size: int) -> None:
+def cut_segment(path: Path, size: int) -> None:
+    """Cut off what follows `size` bytes. :raises OSError:"""
     with open(path, "r+b") as segment:
         segment.truncate(size)
         os.fsync(segment.fileno())

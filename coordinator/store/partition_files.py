@@ -26,6 +26,8 @@ from wire.uuids import format_uuid, parse_uuid
 OFFSETS_TOPIC = "__consumer_offsets"
 TRANSACTIONS_TOPIC = "__transaction_state"
 CLUSTER_METADATA = "__cluster_metadata"
+INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC, CLUSTER_METADATA})
+"""What is in their logs is not written by producers."""
 LONGEST_NAME = 255
 """Of a directory; the name of a deleted topic is cut to fit."""
 

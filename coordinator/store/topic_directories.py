@@ -6,11 +6,12 @@
 Theory of operation. A topic is as large as its directories are contiguous from partition 0 on. Of new directories the
 first one is made last, so that a topic comes into being, and grows, at one moment; it ends with partition 0, which is
 the first one to be renamed to `-delete`. What a kill leaves half done is therefore no part of a topic, and is cleared
-away at the next start. Deleted topics are remembered until they are purged: their offsets are to be deleted too,
-and a kill in between must not save them.
+away at the next start: a directory without records that is not contiguous, and any of a topic whose id another one has
+that is called `-delete`. Deleted topics are remembered until they are purged: their offsets are to be deleted too, and
+a kill in between must not save them.
 
-A directory in which there is more than `partition.metadata` was not made here: it is a broker's, who may have the
-other partitions elsewhere. Such a topic is as large as its highest partition says, and nothing of it is cleared away.
+A directory in which there is more than `partition.metadata` holds records. A broker's topic may have the other
+partitions elsewhere, so that one is at least as large as its highest partition with records says.
 """
 
 from __future__ import annotations
@@ -26,11 +27,9 @@ from uuid import UUID, uuid4
 from coordinator.engine.topics import TopicInfo
 from coordinator.store.disk import UNFINISHED, side_by_side, sync
 from coordinator.store.partition_files import (
-    CLUSTER_METADATA,
+    INTERNAL_TOPICS,
     LONGEST_NAME,
-    OFFSETS_TOPIC,
     PARTITION_METADATA,
-    TRANSACTIONS_TOPIC,
     Fate,
     PartitionName,
     partition_directories,
@@ -47,7 +46,7 @@ class _Partition:
     path: Path
     name: PartitionName
     topic_id: UUID | None
-    is_ours: bool
+    holds_records: bool
 
 
 class TopicDirectories:
@@ -122,9 +121,11 @@ class TopicDirectories:
 
     def _partitions(self) -> Iterator[_Partition]:
         for path, name in partition_directories(self._root):
-            if name.topic not in (OFFSETS_TOPIC, TRANSACTIONS_TOPIC, CLUSTER_METADATA):
+            if name.topic not in INTERNAL_TOPICS:
                 inside = {each.name for each in path.iterdir()}
-                yield _Partition(path=path, name=name, topic_id=read_topic_id(path), is_ours=inside <= _OURS)
+                yield _Partition(
+                    path=path, name=name, topic_id=read_topic_id(path), holds_records=not inside <= _OURS
+                )
 
     def _remember(self, partition: _Partition) -> None:
         self._left.append(partition.path)
@@ -132,17 +133,24 @@ class TopicDirectories:
             self.deleted.append(TopicInfo(name=partition.name.topic, id=partition.topic_id, partitions=1))
 
     def _topic(self, name: str, partitions: list[_Partition]) -> TopicInfo | None:
+        """The topic; None where a kill left its beginning or end half done."""
         by_number = {each.name.partition: each for each in partitions}
-        if not all(each.is_ours for each in partitions):
-            ids = [by_number[number].topic_id for number in sorted(by_number)]
-            topic_id = next((each for each in ids if each is not None), None)
-            return (
-                None if topic_id is None else TopicInfo(name=name, id=topic_id, partitions=max(by_number) + 1)
+        ids = [
+            by_number[number].topic_id
+            for number in sorted(by_number)
+            if number == 0 or by_number[number].holds_records
+        ]
+        topic_id = next((each for each in ids if each is not None), None)
+        if topic_id in {each.id for each in self.deleted}:
+            self._left += (
+                each.path.rename(each.path.with_name(_deleted_name(name, number)))
+                for number, each in by_number.items()
             )
-        topic_id = by_number[0].topic_id if 0 in by_number else None
+            return None
         count = 0
         while topic_id is not None and count in by_number and by_number[count].topic_id == topic_id:
             count += 1
+        count = max([count, *(number + 1 for number, each in by_number.items() if each.holds_records)])
         _clear(each.path for number, each in by_number.items() if number >= count)
         return None if topic_id is None else TopicInfo(name=name, id=topic_id, partitions=count)
 

@@ -67,9 +67,10 @@ class Asker:
         )
         assert made.topics[0].error_code == 0, made
         self.topic_id = made.topics[0].topic_id
-        wait_until(lambda: all(map(self._is_led, range(partitions))), f"{self.topic} is led")
+        wait_until(lambda: all(map(self.is_led, range(partitions))), f"{self.topic} is led")
 
-    def _is_led(self, partition: int) -> bool:
+    def is_led(self, partition: int) -> bool:
+        """Whether the partition is served."""
         answer = self._listed(-1, version=7, partition=partition, epoch=-1)
         return bool(answer.topics[0].partitions[0].error_code == 0)
 
@@ -253,6 +254,7 @@ def tell_of_refused_records(asker: Asker) -> None:
     asker.produce("eleven bytes", good[:11])
     asker.produce("cut off", good[:-1])
     asker.produce("a short length", patched(good, 8, ">i", 10, right=False))
+    asker.produce("less than a header", patched(good, 8, ">i", 20, right=False)[:32])
     asker.produce("bytes follow", good + b"xyz")
     asker.produce("two batches", good + good)
     asker.produce("magic 1", patched(good, 16, ">b", 1, right=False))
@@ -414,6 +416,12 @@ def tell_of_settings(asker: Asker) -> None:
     asker.answers.append(("the same records", [each.value for each in records_of(batch, records)]))
 
 
-STORIES = (tell_of_offsets, tell_of_fetches, tell_of_sessions)
-OF_SETTINGS = (tell_of_refused_records, tell_of_compacted_topic, tell_of_append_times, tell_of_settings)
-"""Of topics with settings of their own."""
+STORIES = (
+    tell_of_refused_records,
+    tell_of_compacted_topic,
+    tell_of_offsets,
+    tell_of_fetches,
+    tell_of_sessions,
+    tell_of_append_times,
+    tell_of_settings,
+)

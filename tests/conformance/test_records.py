@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.conformance.record_stories import OF_SETTINGS, STORIES, Asker
+from tests.conformance.record_stories import STORIES, Asker
 from tests.conformance.servers import kohort_serve
 from tests.kafka.broker import Broker
 
@@ -17,19 +17,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         yield port
 
 
-@pytest.mark.parametrize(
-    "tell",
-    [
-        *STORIES,
-        *(
-            pytest.param(
-                one, marks=pytest.mark.xfail(reason="CreateTopics takes no settings yet", strict=False)
-            )
-            for one in OF_SETTINGS
-        ),
-    ],
-    ids=lambda each: each.__name__.removeprefix("tell_of_"),
-)
+@pytest.mark.parametrize("tell", STORIES, ids=lambda each: each.__name__.removeprefix("tell_of_"))
 def test_records_are_answered_as_by_a_broker(
     broker: Broker, served: int, tell: Callable[[Asker], None]
 ) -> None:

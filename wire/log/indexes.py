@@ -62,7 +62,7 @@ def write_indexes(segment: Segment, aborted: Iterable[AbortedTransaction] = ()) 
 
     `aborted` are the transactions whose marks stand in it (`aborted_transactions`). :raises OSError:
     """
-    entries = _index_entries(segment.batches)
+    entries = index_entries(segment.batches)
     index_path(segment.path, OFFSET_INDEX).write_bytes(_offset_index(segment, entries))
     index_path(segment.path, TIME_INDEX).write_bytes(_time_index(segment, entries))
     transactions = np.array(
@@ -114,8 +114,8 @@ def index_path(log: Path, suffix: str) -> Path:
     return log.with_name(f"{stem}{suffix}{rest}")
 
 
-def _index_entries(batches: Batches) -> Ints:
-    """Which batches the offset index points to."""
+def index_entries(batches: Batches) -> Ints:
+    """Which batches the offset index of a segment points to."""
     positions = batches.positions
     entries: list[int] = []
     last = 0
@@ -123,6 +123,19 @@ def _index_entries(batches: Batches) -> Ints:
         entries.append(index)
         last = int(positions[index])
     return np.array(entries, dtype=np.int64)
+
+
+def time_entries(batches: Batches, entries: Ints) -> tuple[Ints, Ints]:
+    """The largest timestamps so far at these batches and at the last one, rising; where each came up first: a batch."""
+    if not len(batches):
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    largest = np.maximum.accumulate(batches.headers["max_timestamp"].astype(np.int64))
+    # The batch in which the largest timestamp so far came up first.
+    first = np.searchsorted(largest, largest, side="left")
+    points = np.append(entries, len(batches) - 1)
+    timestamps = largest[points]
+    rising = timestamps > np.concatenate(([NO_TIMESTAMP], np.maximum(timestamps[:-1], NO_TIMESTAMP)))
+    return timestamps[rising], first[points][rising]
 
 
 def _offset_index(segment: Segment, entries: Ints) -> bytes:
@@ -133,16 +146,8 @@ def _offset_index(segment: Segment, entries: Ints) -> bytes:
 
 
 def _time_index(segment: Segment, entries: Ints) -> bytes:
-    batches = segment.batches
-    if not len(batches):
-        return b""
-    largest = np.maximum.accumulate(batches.headers["max_timestamp"].astype(np.int64))
-    # The batch in which the largest timestamp so far came up first.
-    first = np.searchsorted(largest, largest, side="left")
-    points = np.append(entries, len(batches) - 1)
-    timestamps = largest[points]
-    rising = timestamps > np.concatenate(([NO_TIMESTAMP], np.maximum(timestamps[:-1], NO_TIMESTAMP)))
-    index = np.empty(int(rising.sum()), dtype=TIME_ENTRY)
-    index["timestamp"] = timestamps[rising]
-    index["offset"] = (batches.last_offsets[first[points]] - segment.base_offset)[rising]
+    timestamps, first = time_entries(segment.batches, entries)
+    index = np.empty(len(timestamps), dtype=TIME_ENTRY)
+    index["timestamp"] = timestamps
+    index["offset"] = segment.batches.last_offsets[first] - segment.base_offset
     return index.tobytes()

@@ -107,19 +107,19 @@ def log_files(names: Iterable[str], next_offset: Callable[[str], int]) -> list[s
     return [segments[offset] for offset in sorted(segments)]
 
 
-def read_segment(path: Path) -> Segment:
-    """Read one segment.
+def read_segment(path: Path, *, checksums: bool = True) -> Segment:
+    """Read one segment. Without `checksums` it was closed in good order, and its headers are believed.
 
     :raises DamagedLog: if it holds anything but whole batches, ascending, and a torn tail
     :raises OSError: if the file cannot be read
     """
     with path.open("rb") as stream:
-        return _read(path, stream)
+        return _read(path, stream, checksums=checksums)
 
 
-def parse_segment(path: Path, data: bytes) -> Segment:
+def parse_segment(path: Path, data: bytes, *, checksums: bool = True) -> Segment:
     """The segment at `path` whose bytes are `data`. :raises DamagedLog: like `read_segment`"""
-    found = scan(data, str(path))
+    found = scan(data, str(path), checksums=checksums)
     torn = None if found.fault is None else _torn(data, path, found.fault)
     name = _SEGMENT.fullmatch(path.name)
     if name is not None:
@@ -165,11 +165,11 @@ def _open_listed(directory: Path, opened: ExitStack) -> list[tuple[Path, BinaryI
     return [(path, opened.enter_context(path.open("rb"))) for path in list_segments(directory)]
 
 
-def _read(path: Path, stream: BinaryIO) -> Segment:
+def _read(path: Path, stream: BinaryIO, *, checksums: bool = True) -> Segment:
     size = os.fstat(stream.fileno()).st_size
     if size > MOST_BYTES:
         raise DamagedLog(path, MOST_BYTES, "a segment has at most 2^31 - 1 bytes, this file has more")
-    return parse_segment(path, stream.read(size))
+    return parse_segment(path, stream.read(size), checksums=checksums)
 
 
 def _torn(data: bytes, path: Path, fault: Fault) -> Torn:

@@ -39,7 +39,7 @@ def serve(
     ] = None,
     data: Annotated[
         Path | None,
-        option("--data", "Keep groups, offsets and topics in DIR, and go on from what it holds.", "DIR"),
+        option("--data", "Keep records, groups, offsets and topics in DIR, and go on from it.", "DIR"),
     ] = None,
     metrics: Annotated[
         str | None,
@@ -66,8 +66,8 @@ def serve(
 ) -> None:
     """Run the embedded group coordinator as a Kafka broker that real clients connect to.
 
-    Producers and consumers work on it: topics hold records. Records are in memory and end with the process; without
-    --data, groups, offsets and topics are too.
+    Producers and consumers work on it: topics hold records. Without --data, records, groups, offsets and topics are in
+    memory and end with the process.
     """
     from time import monotonic
 
@@ -100,7 +100,7 @@ def serve(
     for line in [*warnings, *what_has_no_effect(given), *(timeline.remarks if timeline else ())]:
         notice(line)
     if data is None or cluster.recovered is None:
-        notice("groups, offsets and topics are kept in memory only, and end with this process")
+        notice("records, groups, offsets and topics are in memory only, and end with this process")
     else:
         for line in what_was_recovered(data, cluster.recovered, monotonic() - began):
             notice(line)

@@ -11,7 +11,14 @@ from coordinator.engine.topics import TopicInfo
 from coordinator.errors import RequestRefused
 from coordinator.partitions.fetch_sessions import NO_SESSION, PartitionKey, Result, Results
 from coordinator.partitions.partition import Partition
-from coordinator.server.apis.leadership import MOVED, current_leader, endpoints, led_partition, topic_named
+from coordinator.server.apis.leadership import (
+    MOVED,
+    current_leader,
+    endpoints,
+    led_partition,
+    refusal,
+    topic_named,
+)
 from coordinator.server.exchange import Exchange
 from wire.acls import Operation
 from wire.errors import ErrorCode
@@ -122,8 +129,8 @@ class _Reading:
                 at_least_one=not self._bytes,
                 last_fetched_epoch=asked.last_fetched_epoch,
             )
-        except RequestRefused as error:
-            return self._refused(topic, key.partition, error)
+        except (RequestRefused, OSError) as error:
+            return self._refused(topic, key.partition, refusal(error))
         self.partitions.append(partition)
         result: dict[str, Any] = {
             "partition_index": key.partition,

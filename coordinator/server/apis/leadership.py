@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +14,8 @@ from coordinator.partitions.partition import Partition
 from coordinator.server.exchange import Exchange
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
+
+_log = logging.getLogger(__name__)
 
 MOVED = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH})
 """The client is to go to another leader, or learn of another epoch of the same one."""
@@ -53,12 +57,24 @@ def led_partition(exchange: Exchange, topic: TopicInfo, number: int, leader_epoc
 
 def current_leader(exchange: Exchange, topic: TopicInfo, number: int) -> Mapping[str, Any]:
     """The leader that a client is to go to instead (KIP-951)."""
-    partition = exchange.cluster.partitions.find(topic.id, number)
     leader = exchange.cluster.leader_of(topic.name, number)
     return {
         "leader_id": -1 if leader is None else leader.node_id,
-        "leader_epoch": -1 if partition is None else partition.leader_epoch,
+        "leader_epoch": exchange.cluster.partitions.leader_epoch(topic.id, number),
     }
+
+
+def refusal(error: RequestRefused | OSError) -> RequestRefused:
+    """What is answered where a partition refuses, or its files cannot be read or written."""
+    if isinstance(error, RequestRefused):
+        return error
+    _warn_once(f"Records cannot be read or written: {error.strerror or error}")
+    return RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR)
+
+
+@cache
+def _warn_once(message: str) -> None:
+    _log.warning("%s", message)
 
 
 def endpoints(exchange: Exchange, results: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

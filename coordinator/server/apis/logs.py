@@ -17,7 +17,7 @@ from coordinator.partitions.partition import (
     MAX_TIMESTAMP,
 )
 from coordinator.server.apis.fields import Each
-from coordinator.server.apis.leadership import led_partition, topic_named
+from coordinator.server.apis.leadership import led_partition, refusal, topic_named
 from coordinator.server.exchange import Exchange
 from wire.acls import Operation
 from wire.errors import ErrorCode
@@ -63,8 +63,8 @@ def _listed(exchange: Exchange, name: str, twice: set[tuple[str, int]], asked: A
         log = led_partition(exchange, topic, asked.partition_index, asked.current_leader_epoch)
         found = log.find_offset(asked.timestamp, committed=exchange.request.isolation_level == COMMITTED)
         offset, timestamp, leader_epoch = found.offset, found.timestamp, found.leader_epoch
-    except RequestRefused as refused:
-        error = refused.code
+    except (RequestRefused, OSError) as refused:
+        error = refusal(refused).code
     return {
         "partition_index": asked.partition_index,
         "error_code": error,
@@ -93,8 +93,8 @@ def _end_of_epoch(exchange: Exchange, name: str, asked: Any) -> Mapping[str, Any
         topic = topic_named(exchange, name, None, Operation.DESCRIBE, by_id=False)
         log = led_partition(exchange, topic, asked.partition, asked.current_leader_epoch)
         epoch, end = log.end_of_epoch(asked.leader_epoch)
-    except RequestRefused as refused:
-        error = refused.code
+    except (RequestRefused, OSError) as refused:
+        error = refusal(refused).code
     return {"error_code": error, "partition": asked.partition, "leader_epoch": epoch, "end_offset": end}
 
 
@@ -116,6 +116,6 @@ def _records_deleted(exchange: Exchange, name: str, asked: Any) -> Mapping[str, 
     try:
         topic = topic_named(exchange, name, None, Operation.DELETE, by_id=False)
         start = led_partition(exchange, topic, asked.partition_index).delete_records(asked.offset)
-    except RequestRefused as refused:
-        error = refused.code
+    except (RequestRefused, OSError) as refused:
+        error = refusal(refused).code
     return {"partition_index": asked.partition_index, "low_watermark": start, "error_code": error}

@@ -10,7 +10,14 @@ from coordinator.errors import RequestRefused
 from coordinator.partitions.errors import RecordsRefused
 from coordinator.partitions.partition import Partition
 from coordinator.partitions.validation import single_batch
-from coordinator.server.apis.leadership import MOVED, current_leader, endpoints, led_partition, topic_named
+from coordinator.server.apis.leadership import (
+    MOVED,
+    current_leader,
+    endpoints,
+    led_partition,
+    refusal,
+    topic_named,
+)
 from coordinator.server.exchange import Exchange, PeerFault
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
@@ -23,8 +30,7 @@ ADDS_PARTITION = 12
 """The version from which on writing to a partition adds it to the transaction (KIP-890)."""
 SHOWS_LEADER = 10
 NO_ANSWER, LEADER, ALL = 0, 1, -1
-"""What `acks` can be; with one replica, the leader is all."""
-REPLICAS = 1
+"""What `acks` can be; with one replica, the leader is all, whatever `min.insync.replicas` says."""
 NONE = -1
 WITHOUT_START = frozenset(
     {ErrorCode.CORRUPT_MESSAGE, ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.KAFKA_STORAGE_ERROR}
@@ -45,6 +51,8 @@ async def produce(exchange: Exchange) -> Mapping[str, Any] | None:
         if refused is not None:
             raise PeerFault(f"records were refused: {refused['error_message'] or refused['error_code'].name}")
         return None
+    if not all(one["error_code"] for one in results):
+        await exchange.cluster.records_kept()
     return {"responses": responses, "node_endpoints": endpoints(exchange, results)}
 
 
@@ -67,13 +75,11 @@ def _partition(exchange: Exchange, asked: Any, one: Any, acks: int) -> Mapping[s
         if acks not in (NO_ANSWER, LEADER, ALL):
             raise RequestRefused(ErrorCode.INVALID_REQUIRED_ACKS)
         partition = led_partition(exchange, topic, one.index)
-        if acks == ALL and exchange.cluster.partitions.settings(topic.name).min_insync_replicas > REPLICAS:
-            raise RequestRefused(ErrorCode.NOT_ENOUGH_REPLICAS)
         _admit(exchange, partition, batch)
         start = partition.log_start_offset
         appended = partition.append(batch, exchange.cluster.now_ms())
-    except RequestRefused as error:
-        return _refused(exchange, topic, one.index, error, start)
+    except (RequestRefused, OSError) as error:
+        return _refused(exchange, topic, one.index, refusal(error), start)
     return {
         "index": one.index,
         "error_code": ErrorCode.NONE,

@@ -389,7 +389,7 @@ def test_stops_cleanly_with_clients_connected(number: signal.Signals) -> None:
     with serving(None, "--topic", "orders:3") as served, socket.create_connection((HOST, served.port)):
         assert served.stop(number) == 0
     assert served.stderr.splitlines() == [
-        "kohort: groups, offsets and topics are kept in memory only, and end with this process",
+        "kohort: records, groups, offsets and topics are in memory only, and end with this process",
         "kohort: stopped",
     ]
 

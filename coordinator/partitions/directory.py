@@ -1,0 +1,275 @@
+"""Records on a disk, in the files and the layout of a broker's log directory.
+
+    orders-0/00000000000000000000.log  .index  .timeindex   a segment that is full, or was closed in good order
+    orders-0/00000000000000012345.log                       the active one: it is indexed when it is closed
+    orders-0/leader-epoch-checkpoint
+    log-start-offset-checkpoint                             where logs begin that DeleteRecords has shortened
+
+Theory of operation. A partition is read when it is first asked for. A batch is written where the last one ends; the
+system has it then, and the disk when `unsynced` was called and done. What a kill leaves half written is cut off when
+the log is read, with everything after it. Files are opened as they are needed, a few at a time.
+
+Source: LogManager, LogLoader.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from coordinator.partitions.leader_epochs import LeaderEpochs
+from coordinator.partitions.log import Log
+from coordinator.partitions.producers import Producers
+from coordinator.partitions.segment_index import SegmentIndex
+from coordinator.store.cleaner import DELETED, delete_indexes, finish_interrupted, write_missing_indexes
+from coordinator.store.directory_files import read_checkpoint, write_checkpoint
+from coordinator.store.disk import sync
+from coordinator.store.log import create_segment, cut_segment, write_batch
+from coordinator.store.partition_files import (
+    INTERNAL_TOPICS,
+    Fate,
+    LeaderEpoch,
+    partition_directories,
+    read_leader_epochs,
+    write_leader_epochs,
+)
+from wire.log.errors import StorageFailed
+from wire.log.indexes import INDEX_SUFFIXES
+from wire.log.segments import Segment, list_segments, read_segment, segment_name
+
+LOG_STARTS = "log-start-offset-checkpoint"
+MOST_OPEN = 128
+
+
+class OpenFiles:
+    """Descriptors of segments, those that were used last."""
+
+    def __init__(self, most: int = MOST_OPEN) -> None:
+        self._most = most
+        self._by_path: OrderedDict[Path, int] = OrderedDict()
+
+    def get(self, path: Path) -> int:
+        """A descriptor, until the next one is asked for. :raises OSError:"""
+        found = self._by_path.get(path)
+        if found is not None:
+            self._by_path.move_to_end(path)
+            return found
+        while len(self._by_path) >= self._most:
+            os.close(self._by_path.popitem(last=False)[1])
+        descriptor = self._by_path[path] = os.open(path, os.O_RDWR)
+        return descriptor
+
+    def close(self, path: Path | None = None) -> None:
+        """Close a file, those of a directory, or all."""
+        for each in [one for one in self._by_path if path in (None, one, one.parent)]:
+            os.close(self._by_path.pop(each))
+
+
+class SegmentFiles:
+    """The segments of one partition (`log.Files`)."""
+
+    def __init__(
+        self,
+        directory: Path,
+        opened: OpenFiles,
+        unsynced: set[Path],
+        removed: list[Path],
+        active: Segment | None,
+    ) -> None:
+        """`active` is the last segment, where there is one: its index files are as they should be, or not there."""
+        self._directory = directory
+        self._opened = opened
+        self._unsynced = unsynced
+        self._removed = removed
+        self._active = directory if active is None else active.path
+        self._size = 0 if active is None else active.batches.end
+        self._is_indexed = active is not None
+
+    def create(self, base_offset: int) -> None:
+        self._active = create_segment(self._directory, base_offset)
+        self._size, self._is_indexed = 0, False
+
+    def append(self, batch: bytes | bytearray) -> None:
+        if self._is_indexed:
+            delete_indexes(self._active)
+            self._is_indexed = False
+        write_batch(self._opened.get(self._active), batch, self._size)
+        self._size += len(batch)
+        self._unsynced.add(self._active)
+
+    def read(self, base_offset: int, position: int, size: int) -> bytes:
+        return os.pread(self._opened.get(self._directory / segment_name(base_offset)), size, position)
+
+    def delete(self, base_offset: int) -> None:
+        path = self._directory / segment_name(base_offset)
+        self._opened.close(path)
+        self._unsynced.discard(path)
+        for each in (path, *(path.with_suffix(suffix) for suffix in INDEX_SUFFIXES)):
+            with suppress(FileNotFoundError):
+                self._removed.append(each.rename(each.with_name(each.name + DELETED)))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCheckpoints:
+    """Those of one partition (`partition.Checkpoints`)."""
+
+    directory: RecordDirectory
+    topic: str
+    number: int
+
+    def keep_epochs(self, epochs: Sequence[LeaderEpoch]) -> None:
+        write_leader_epochs(self.directory.path(self.topic, self.number), epochs)
+
+    def keep_start(self, offset: int) -> None:
+        self.directory.keep_start(self.topic, self.number, offset)
+
+
+class StoredPartition(NamedTuple):
+    """What there is of a partition."""
+
+    log: Log
+    epochs: LeaderEpochs
+    producers: Producers
+    checkpoints: StoredCheckpoints
+
+
+class RecordDirectory:
+    """See the module. `root` is the log directory, which was closed in good order or not; one thread works on it."""
+
+    def __init__(self, root: Path, *, was_clean: bool) -> None:
+        """:raises DamagedLog: :raises StorageFailed:"""
+        self._root = root
+        self._was_clean = was_clean
+        self._opened = OpenFiles()
+        self._unsynced: set[Path] = set()
+        self._removed: list[Path] = []
+        self._read: set[Path] = set()
+        """The directories that were read; those of others are as a kill may have left them."""
+        try:
+            self._starts = read_checkpoint(root / LOG_STARTS)
+        except OSError as error:
+            raise StorageFailed("reading", root / LOG_STARTS, error) from error
+
+    def path(self, topic: str, number: int) -> Path:
+        """The directory of a partition."""
+        return self._root / f"{topic}-{number}"
+
+    def leader_epoch(self, topic: str, number: int) -> int:
+        """That of the last leader of a partition. :raises DamagedLog: :raises OSError:"""
+        epochs = read_leader_epochs(self.path(topic, number))
+        return epochs[-1].epoch if epochs else 0
+
+    def open(self, topic: str, number: int) -> StoredPartition:
+        """Read a partition, and cut off what a kill left half written. :raises DamagedLog: :raises OSError:"""
+        directory = self.path(topic, number)
+        finish_interrupted(directory)
+        producers = Producers()
+        indexes: list[SegmentIndex] = []
+        segment: Segment | None = None
+        paths = list_segments(directory)
+        for place, path in enumerate(paths):
+            segment = read_segment(path, checksums=not self._was_clean)
+            producers.load(segment.batches)
+            indexes.append(SegmentIndex.of(segment))
+            if segment.torn is not None:
+                cut_segment(path, segment.batches.end)
+                _delete(paths[place + 1 :])
+                break
+        if not self._was_clean and segment is not None:
+            delete_indexes(segment.path)
+        files = SegmentFiles(directory, self._opened, self._unsynced, self._removed, segment)
+        log = Log(files, indexes, indexes[0].base_offset if indexes else 0)
+        log.begin_at(min(self._starts.get((topic, number), 0), log.end_offset))
+        self._read.add(directory)
+        return StoredPartition(
+            log,
+            LeaderEpochs(read_leader_epochs(directory)),
+            producers,
+            StoredCheckpoints(self, topic, number),
+        )
+
+    def keep_start(self, topic: str, number: int, offset: int) -> None:
+        """Write where a log begins. :raises OSError:"""
+        starts = {**self._starts, (topic, number): offset}
+        write_checkpoint(self._root / LOG_STARTS, starts)
+        self._starts = starts
+
+    def forget(self, topic: str, number: int) -> None:
+        """The partition was deleted: another topic of its name begins anew."""
+        directory = self.path(topic, number)
+        self._opened.close(directory)
+        self._read.discard(directory)
+        self._unsynced.difference_update([each for each in self._unsynced if each.parent == directory])
+        if self._starts.pop((topic, number), None) is not None:
+            with suppress(OSError):
+                write_checkpoint(self._root / LOG_STARTS, self._starts)
+
+    def purging(self) -> Callable[[], None]:
+        """What removes the files of deleted segments, in whatever thread; else the next start does."""
+        removed = list(self._removed)
+        self._removed.clear()
+        return partial(_remove, removed)
+
+    def unsynced(self) -> Callable[[], object] | None:
+        """What synchronises all that was written since the last time, if anything was, in whatever thread.
+
+        StorageFailed: nobody knows any more what is on the disk.
+        """
+        if not self._unsynced:
+            return None
+        paths = sorted(self._unsynced)
+        self._unsynced.clear()
+        return partial(_sync, paths)
+
+    def close(self) -> None:
+        """Leave all partitions in good order. :raises StorageFailed: :raises DamagedLog:"""
+        try:
+            if (unsynced := self.unsynced()) is not None:
+                unsynced()
+            if not self._was_clean:
+                self._read_rest()
+            for directory in self._read:
+                write_missing_indexes(directory, before=1 << 63)
+                if not read_leader_epochs(directory):
+                    write_leader_epochs(directory, [LeaderEpoch(epoch=0, start_offset=0)])
+        except OSError as error:
+            raise StorageFailed("closing", error.filename or self._root, error) from error
+        finally:
+            self.abandon()
+
+    def _read_rest(self) -> None:
+        for path, name in partition_directories(self._root):
+            if name.fate is Fate.NONE and path not in self._read and name.topic not in INTERNAL_TOPICS:
+                self.open(name.topic, name.partition)
+
+    def abandon(self) -> None:
+        """Let go of the files as a kill would."""
+        self._opened.close()
+
+
+def _sync(paths: Iterable[Path]) -> None:
+    for path in paths:
+        try:
+            sync(path)
+        except FileNotFoundError:
+            pass  # deleted meanwhile
+        except OSError as error:
+            raise StorageFailed("synchronising", path, error) from error
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        with suppress(OSError):
+            path.unlink()
+
+
+def _delete(paths: Iterable[Path]) -> None:
+    for path in paths:
+        delete_indexes(path)
+        path.unlink()

@@ -1,0 +1,224 @@
+"""Records in files: closed, killed, torn, out of room; what is read again is what was written."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from coordinator.engine.topics import TopicImage, TopicInfo
+from coordinator.partitions.directory import LOG_STARTS, OpenFiles, RecordDirectory
+from coordinator.partitions.partition import EARLIEST, Partition
+from coordinator.partitions.partitions import Partitions
+from coordinator.partitions.validation import single_batch
+from coordinator.store.partition_files import read_leader_epochs
+from coordinator.store.topic_directories import TopicDirectories
+from tests.coordinator.store.test_disk_full import longest_file
+from wire.log.batch_header import batch_at
+from wire.log.batch_writer import encode_batch
+from wire.log.index_check import check_indexes
+from wire.log.segments import list_segments, read_log, read_segment
+
+TOPIC = TopicInfo(name="orders", id=uuid4(), partitions=2)
+IMAGE = TopicImage.of([TOPIC], 1)
+SETTINGS = {
+    "cleanup.policy": ("delete",),
+    "compression.type": "producer",
+    "max.message.bytes": 100_000,
+    "message.timestamp.type": "CreateTime",
+    "message.timestamp.before.max.ms": 2**63 - 1,
+    "message.timestamp.after.max.ms": 2**63 - 1,
+    "retention.bytes": -1,
+    "retention.ms": -1,
+    "segment.bytes": 20_000,
+    "segment.ms": 2**63 - 1,
+}
+
+
+class Store:
+    """A log directory with one topic, opened and left again."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        TopicDirectories(root).create(TOPIC)
+        self.open(was_clean=True)
+
+    def open(self, *, was_clean: bool) -> None:
+        self.directory = RecordDirectory(self.root, was_clean=was_clean)
+        self.partitions = Partitions(IMAGE, lambda _: SETTINGS, self.directory)
+
+    def partition(self, number: int = 0) -> Partition:
+        found = self.partitions.find(TOPIC.id, number)
+        assert found is not None
+        return found
+
+    def close(self) -> None:
+        self.directory.close()
+        self.open(was_clean=True)
+
+    def kill(self) -> None:
+        self.directory.abandon()
+        self.open(was_clean=False)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path)
+
+
+def fill(partition: Partition, seed: int, batches: int = 60) -> None:
+    """Append batches of one to three records, of producers and not."""
+    chance = random.Random(seed)
+    time_ms = 1_000
+    for number in range(batches):
+        time_ms += chance.choice((-50, 0, 10, 500))
+        values = [(b"k", bytes(chance.choice((1, 300, 3_000)))) for _ in range(chance.randint(1, 3))]
+        batch = encode_batch(values, base_offset=0, timestamp=time_ms)
+        partition.append(single_batch(batch, 9), now_ms=number)
+
+
+def content(partition: Partition) -> bytes:
+    """All that can be read."""
+    offset, found = partition.log_start_offset, b""
+    while data := partition.read(offset, 50_000, committed=False, at_least_one=True).records:
+        found += data
+        position = 0
+        while position < len(data):
+            batch = batch_at(data, position)
+            position, offset = position + batch.size, batch.next_offset
+    return found
+
+
+@pytest.mark.parametrize("leave", [Store.close, Store.kill], ids=["closed", "killed"])
+def test_records_are_there_again(store: Store, leave: Callable[[Store], None]) -> None:
+    written = []
+    for seed in range(3):
+        fill(store.partition(), seed)
+        written.append(content(store.partition()))
+        leave(store)
+    assert content(store.partition()) == written[-1]
+    assert written[-1].startswith(written[0])
+    assert len(list_segments(store.root / "orders-0")) > 3
+    assert store.partition(1).high_watermark == 0
+
+
+def test_what_was_closed_is_indexed_as_by_a_broker(store: Store) -> None:
+    fill(store.partition(), 1)
+    store.kill()
+    fill(store.partition(), 2)
+    store.close()
+    for segment in read_log(store.root / "orders-0"):
+        assert segment.path.with_suffix(".index").exists()
+        assert list(check_indexes(segment.path, segment.base_offset, segment.batches)) == []
+    assert [(one.epoch, one.start_offset) for one in read_leader_epochs(store.root / "orders-0")] == [(0, 0)]
+
+
+def test_no_stale_index_is_left_to_a_segment_that_grows(store: Store) -> None:
+    fill(store.partition(), 1, batches=5)
+    store.close()
+    fill(store.partition(), 2, batches=1)
+    (path,) = list_segments(store.root / "orders-0")
+    assert not path.with_suffix(".index").exists()
+
+
+@pytest.mark.parametrize("torn", [b"\0" * 30, b"half", bytes(8) + b"\0\0\1\0" + bytes(100)])
+def test_a_torn_tail_is_cut_off(store: Store, torn: bytes) -> None:
+    fill(store.partition(), 1)
+    written = content(store.partition())
+    last = list_segments(store.root / "orders-0")[-1]
+    store.kill()
+    size = last.stat().st_size
+    with last.open("ab") as out:
+        out.write(torn)
+    assert content(store.partition()) == written
+    assert last.stat().st_size == size
+    fill(store.partition(), 2)
+    assert content(store.partition()).startswith(written)
+    store.close()
+    assert content(store.partition()).startswith(written)
+
+
+def test_a_partition_that_nobody_asked_for_is_put_in_order_too(store: Store) -> None:
+    fill(store.partition(), 1, batches=5)
+    (path,) = list_segments(store.root / "orders-0")
+    store.kill()
+    with path.open("ab") as out:
+        out.write(b"half")
+    store.close()
+    assert read_segment(path).torn is None
+    assert path.with_suffix(".index").exists()
+
+
+def test_where_a_log_begins_lasts(store: Store) -> None:
+    fill(store.partition(), 1)
+    before = list_segments(store.root / "orders-0")
+    assert store.partition().delete_records(50) == 50
+    assert list_segments(store.root / "orders-0")[0] != before[0]
+    store.directory.purging()()
+    assert not list((store.root / "orders-0").glob("*.deleted"))
+    for leave in (store.kill, store.close):
+        leave()
+        assert store.partition().find_offset(EARLIEST, committed=False).offset == 50
+    store.partitions.become(TopicImage.of([], 2))
+    assert "orders" not in (store.root / LOG_STARTS).read_text()
+
+
+def test_leader_epochs_last(store: Store) -> None:
+    fill(store.partition(), 1, batches=3)
+    end = store.partition().high_watermark
+    store.partition().begin_epoch(4)
+    fill(store.partition(), 2, batches=3)
+    store.kill()
+    assert store.partitions.leader_epoch(TOPIC.id, 0) == 4
+    assert store.partition().leader_epoch == 4
+    assert store.partition().end_of_epoch(0) == (0, end)
+
+
+def test_producers_are_known_again(store: Store) -> None:
+    def batch(sequence: int) -> bytes:
+        return encode_batch(
+            [(b"k", b"v")],
+            base_offset=0,
+            timestamp=1_000,
+            producer_id=7,
+            producer_epoch=0,
+            base_sequence=sequence,
+        )
+
+    for sequence in range(3):
+        store.partition().append(batch(sequence), now_ms=0)
+    store.kill()
+    assert store.partition().append(batch(2), now_ms=0).base_offset == 2
+    assert store.partition().append(batch(3), now_ms=0).base_offset == 3
+
+
+def test_a_batch_without_room_is_refused_and_the_log_stays_whole(store: Store) -> None:
+    partition = store.partition()
+    fill(partition, 1, batches=3)
+    written, end = content(partition), partition.high_watermark
+    large = encode_batch([(b"k", bytes(9_000))], base_offset=0, timestamp=1_000)
+    (path,) = list_segments(store.root / "orders-0")
+    with longest_file(path.stat().st_size + 4_000), pytest.raises(OSError, match="File too large"):
+        partition.append(large, now_ms=0)
+    assert content(partition) == written
+    assert partition.append(large, now_ms=0).base_offset == end
+    store.kill()
+    assert content(store.partition()).startswith(written)
+    assert store.partition().high_watermark == end + 1
+
+
+def test_only_so_many_files_are_open(tmp_path: Path) -> None:
+    paths = [tmp_path / str(number) for number in range(5)]
+    for path in paths:
+        path.touch()
+    opened = OpenFiles(most=2)
+    first = opened.get(paths[0])
+    assert opened.get(paths[0]) == first
+    for path in paths:
+        opened.get(path)
+    assert len(opened._by_path) == 2
+    opened.close()
+    assert not opened._by_path
