@@ -427,10 +427,14 @@ class Cluster:
                 offsets.append(number)
                 continue
             known = self.topics.image.topics.get(topic)
-            partition = None if known is None else self.partitions.find(known.id, number)
-            if partition is not None:
-                with suppress(RequestRefused):  # a newer producer has been there, and so has its marker
-                    partition.end_transaction(EndOfTransaction(*producer, committed), now_ms)
+            # One that a newer producer has been to has its marker; one that cannot be read has no readers.
+            with suppress(RequestRefused):
+                partition = None if known is None else self.partitions.find(known.id, number)
+                if partition is not None:
+                    try:
+                        partition.end_transaction(EndOfTransaction(*producer, committed), now_ms)
+                    except OSError as error:
+                        raise StorageFailed("ending a transaction in", str(partition), error) from error
         if offsets and self._data is not None:
             self._data.log.end_transaction(producer, offsets, now_ms, committed=committed)
         self._engine.end_transaction(producer.id, committed=committed)
