@@ -79,7 +79,8 @@ fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_F
 		tests/conformance/test_compacted_logs.py
 
 kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHORT_KILL_ROUNDS)
-	$(LONG) --capture no tests/coordinator/store/test_kills.py
+	$(LONG) --capture no tests/coordinator/store/test_kills.py \
+		tests/coordinator/server/test_kept_records.py tests/coordinator/server/test_kept_transactions.py
 
 tabs: $(SETUP) ## Complete odd names in every quoting, in bash, zsh and fish
 	$(LONG) tests/cli/verbs/completion/test_in_shells.py
