@@ -49,7 +49,7 @@ from coordinator.server.transactions import Transactions
 from coordinator.store.data_directory import DataDirectory, Recovered
 from coordinator.store.directory_files import Configured
 from coordinator.store.log import SegmentLimits
-from coordinator.store.partition_files import OFFSETS_TOPIC
+from coordinator.store.partition_files import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, partition_for
 from coordinator.store.records import encode_record
 from coordinator.transactions.coordinator import TransactionCoordinator
 from coordinator.transactions.log import TransactionsLog
@@ -103,12 +103,10 @@ class Cluster:
         self.recovered: Recovered | None = None
         if data is None:
             self.cluster_id = format_uuid(uuid4())
-            self._offsets_topic_id = uuid4()
             self.topics = Topics(self.placement, racks, settings.default_replication_factor)
             self._engine = Engine(config, self.topics.image, encode_record)
         else:
             self.cluster_id = data.cluster_id
-            self._offsets_topic_id = data.log.topic_id
             # The time: larger than any version that a former process has written into a record.
             self.topics = Topics(
                 self.placement, racks, settings.default_replication_factor, data, version=self.now_ms()
@@ -119,20 +117,21 @@ class Cluster:
             began = time.monotonic()
             self.recovered = self._recover(data)
             loading_s = time.monotonic() - began
-        partitions = config.offsets_topic_num_partitions if data is None else data.log.partitions
-        factor = min(config.offsets_topic_replication_factor, brokers)
-        self.placement.put(OFFSETS_TOPIC, self.placement.choose(OFFSETS_TOPIC, range(partitions), factor))
+        self._transactions_log = None if data is None else _transactions_log(data, settings)
+        self._internal = {topic.name: topic for topic in (self._offsets_topic(), self._transactions_topic())}
+        partitions = self._internal[OFFSETS_TOPIC].partitions
         self.coordinators = Coordinators(self.placement, partitions, self._engine, self.now_ms, self._deliver)
         if self.recovered is not None:  # they were loaded together
             self.coordinators.load_times.add(loading_s, partitions)
         if self.recovered is not None and self.recovered.records:
-            self._show_offsets_topic()
+            self.topics.show(self._internal[OFFSETS_TOPIC])
+        if self._transactions_log is not None and self._transactions_log.recovered:
+            self.topics.show(self._internal[TRANSACTIONS_TOPIC])
         self.configs = KeptConfigs(settings.given, settings.node_id, data, self.topics.image.topics)
         self._records = None if data is None else RecordDirectory(data.path, was_clean=data.was_clean)
         self.partitions = Partitions(self.topics.image, self.topic_configs.of, self._records)
         # Larger than any that a former process has given away.
         self.producer_ids = count(self.now_ms() * 1000)
-        self._transactions_log = None if data is None else _transactions_log(data, settings)
         self.transactions = Transactions(
             TransactionCoordinator(
                 transaction_settings(settings),
@@ -177,11 +176,16 @@ class Cluster:
         """The broker that coordinates a group; None while all are away."""
         return self.brokers.get(self.coordinators.coordinator_of(group))
 
-    async def show_offsets_topic(self) -> None:
-        """Somebody has asked for the coordinator of a group: `__consumer_offsets` is there from now on."""
-        if OFFSETS_TOPIC not in self.topics.image.topics:
+    def transaction_coordinator_of(self, transactional_id: str) -> Broker | None:
+        """The broker that coordinates a producer's transactions; None while all are away."""
+        partition = partition_for(transactional_id, self._internal[TRANSACTIONS_TOPIC].partitions)
+        return self.leader_of(TRANSACTIONS_TOPIC, partition)
+
+    async def show_internal_topic(self, name: str) -> None:
+        """Somebody has asked for a coordinator that keeps its records in this topic: it is there from now on."""
+        if name not in self.topics.image.topics:
             async with self.topics.changing:
-                self._show_offsets_topic()
+                self.topics.show(self._internal[name])
                 self.topics_changed()
 
     def move_coordinator(self, partition: int, to_broker: int, loading_ms: int = 0) -> None:
@@ -355,8 +359,11 @@ class Cluster:
         return self.brokers[node_id]
 
     def _partition_counts(self) -> dict[str, int]:
-        """By topic; with `__consumer_offsets`, whether or not clients see it yet."""
-        return {**self.topics.image.counts, OFFSETS_TOPIC: self.coordinators.partitions}
+        """By topic; with those that clients may not see yet."""
+        return {
+            **self.topics.image.counts,
+            **{name: topic.partitions for name, topic in self._internal.items()},
+        }
 
     def _leaders_changed(self, changed: Collection[tuple[str, int]], loading_ms: int) -> None:
         for topic, number in changed:
@@ -368,10 +375,22 @@ class Cluster:
                     partition.notify()
         self.coordinators.reload((number for topic, number in changed if topic == OFFSETS_TOPIC), loading_ms)
 
-    def _show_offsets_topic(self) -> None:
-        self.topics.show(
-            TopicInfo(name=OFFSETS_TOPIC, id=self._offsets_topic_id, partitions=self.coordinators.partitions)
+    def _offsets_topic(self) -> TopicInfo:
+        log = None if self._data is None else self._data.log
+        count = self.config.offsets_topic_num_partitions if log is None else log.partitions
+        factor = min(self.config.offsets_topic_replication_factor, len(self.brokers))
+        self.placement.put(OFFSETS_TOPIC, self.placement.choose(OFFSETS_TOPIC, range(count), factor))
+        topic_id = uuid4() if log is None else log.topic_id
+        return TopicInfo(name=OFFSETS_TOPIC, id=topic_id, partitions=count)
+
+    def _transactions_topic(self) -> TopicInfo:
+        log, settings = self._transactions_log, self.settings
+        count = settings.transaction_state_log_num_partitions if log is None else log.partitions
+        factor = min(settings.transaction_state_log_replication_factor, len(self.brokers))
+        self.placement.put(
+            TRANSACTIONS_TOPIC, self.placement.choose(TRANSACTIONS_TOPIC, range(count), factor)
         )
+        return TopicInfo(name=TRANSACTIONS_TOPIC, id=uuid4(), partitions=count)
 
     def _recover(self, data: DataDirectory) -> Recovered:
         recovered = data.recover(self._engine)

@@ -69,6 +69,7 @@ class BrokerSettings:
         "transaction.abort.timed.out.transaction.cleanup.interval.ms"
     )
     transaction_state_log_num_partitions: int = _definition("transaction.state.log.num.partitions")
+    transaction_state_log_replication_factor: int = _definition("transaction.state.log.replication.factor")
     transaction_state_log_segment_bytes: int = _definition("transaction.state.log.segment.bytes")
     auto_create_topics_enable: bool = _definition("auto.create.topics.enable")
     group_coordinator_rebalance_protocols: tuple[str, ...] = _definition(

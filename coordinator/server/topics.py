@@ -13,7 +13,7 @@ from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.server.placement import Placement, Replicas
 from coordinator.store.data_directory import DataDirectory
 from coordinator.store.directory_files import Configured
-from coordinator.store.partition_files import OFFSETS_TOPIC
+from coordinator.store.partition_files import INTERNAL_TOPICS
 from wire.errors import ErrorCode
 from wire.log.errors import StorageFailed
 
@@ -67,7 +67,7 @@ class Topics:
         dry_run: bool = False,
     ) -> TopicInfo:
         """Make a topic; without `replicas`, on brokers of our choice. :raises TopicRefused:"""
-        if name in self.image.topics or name == OFFSETS_TOPIC:
+        if name in self.image.topics or name in INTERNAL_TOPICS:
             raise TopicRefused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         check_name(name)
         if partitions < 1:
@@ -193,8 +193,8 @@ def _storing() -> Iterator[None]:
 
 
 def _check_changeable(name: str) -> None:
-    if name == OFFSETS_TOPIC:
-        raise TopicRefused(ErrorCode.POLICY_VIOLATION, f"kohort serve keeps its groups in {OFFSETS_TOPIC}.")
+    if name in INTERNAL_TOPICS:
+        raise TopicRefused(ErrorCode.POLICY_VIOLATION, f"{name} is kept by kohort serve itself.")
 
 
 def check_name(name: str) -> None:

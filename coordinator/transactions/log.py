@@ -35,6 +35,11 @@ class TransactionsLog:
         if partitions_of(root, TRANSACTIONS_TOPIC):
             self._log = self._open(was_clean=was_clean)
 
+    @property
+    def partitions(self) -> int:
+        """Of `__transaction_state`, which is made with the first transaction."""
+        return self._partitions if self._log is None else len(self._log)
+
     def append(self, transaction: Transaction, now_ms: int) -> None:
         """Write what is known of a transactional id now. :raises StorageFailed:"""
         if self._log is None:

@@ -14,7 +14,7 @@ from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange
 from coordinator.server.placement import NOBODY
 from coordinator.server.topics import TopicRefused, check_name
-from coordinator.store.partition_files import OFFSETS_TOPIC
+from coordinator.store.partition_files import INTERNAL_TOPICS
 from wire.acls import CLUSTER_NAME, Operation, ResourceType
 from wire.errors import ErrorCode
 
@@ -131,7 +131,7 @@ def _topic(cluster: Cluster, topic: TopicInfo) -> Mapping[str, Any]:
         "error_code": ErrorCode.NONE,
         "name": topic.name,
         "topic_id": topic.id,
-        "is_internal": topic.name == OFFSETS_TOPIC,
+        "is_internal": topic.name in INTERNAL_TOPICS,
         "partitions": Each(
             lambda number: _partition(cluster, topic, number),
             range(topic.partitions),

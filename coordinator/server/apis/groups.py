@@ -8,6 +8,7 @@ from typing import Any
 from coordinator.engine.groups import DeleteGroups, ListGroups
 from coordinator.server.apis.fields import MALFORMED, Each
 from coordinator.server.exchange import Exchange
+from coordinator.store.partition_files import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from groups.listing import GroupListing
 from wire.acls import CLUSTER_NAME, Operation, ResourceType
 from wire.errors import ErrorCode
@@ -24,14 +25,15 @@ _RESOURCES = {
     TRANSACTION: (ResourceType.TRANSACTIONAL_ID, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED),
 }
 """What a key names, and what whoever may not describe that is answered."""
+_TOPICS = {GROUP: OFFSETS_TOPIC, TRANSACTION: TRANSACTIONS_TOPIC}
 
 
 async def find_coordinator(exchange: Exchange) -> Mapping[str, Any]:
     """FindCoordinator v0–v6: key types v1, several keys v4 (KIP-699). Of every key there is one coordinator."""
     request, cluster = exchange.request, exchange.cluster
     kind = request.key_type
-    if kind == GROUP:
-        await cluster.show_offsets_topic()
+    if kind in _TOPICS:
+        await cluster.show_internal_topic(_TOPICS[kind])
     if exchange.version >= SEVERAL:
         return {
             "coordinators": Each(
@@ -48,8 +50,8 @@ def _place(exchange: Exchange, kind: int, key: str) -> Mapping[str, Any]:
     resource_type, forbidden = _RESOURCES[kind]
     if not exchange.allows(Operation.DESCRIBE, resource_type, key):
         return _nowhere(forbidden, FORBIDDEN[forbidden])
-    # Transactions have one coordinator.
-    broker = exchange.cluster.coordinator_of(key) if kind == GROUP else exchange.cluster.controller
+    cluster = exchange.cluster
+    broker = cluster.coordinator_of(key) if kind == GROUP else cluster.transaction_coordinator_of(key)
     if broker is None:
         return _nowhere(ErrorCode.COORDINATOR_NOT_AVAILABLE, NO_BROKER)
     return {

@@ -19,7 +19,6 @@ from coordinator.transactions.records import by_topic
 from coordinator.transactions.transaction import (
     NO_START,
     TopicPartition,
-    Transaction,
     TransactionState,
     TransactionVersion,
 )
@@ -56,6 +55,7 @@ async def init_producer_id(exchange: Exchange) -> Mapping[str, Any]:
     expected = ProducerIdentity(request.producer_id, request.producer_epoch) if has_id else None
     outcome = await _settled(
         exchange,
+        request.transactional_id,
         lambda coordinator: coordinator.init_producer_id(
             request.transactional_id, request.transaction_timeout_ms, expected, exchange.cluster.now_ms()
         ),
@@ -118,10 +118,13 @@ async def _added(
     if refused:
         return {each: refused.get(each, ErrorCode.OPERATION_NOT_ATTEMPTED) for each in asked}
     if version is None:
+        if not _coordinates(exchange, transactional_id):
+            return dict.fromkeys(asked, ErrorCode.NOT_COORDINATOR)
         verify = exchange.cluster.transactions.coordinator.verify
         return {each: verify(transactional_id, producer, each) for each in asked}
     outcome = await _settled(
         exchange,
+        transactional_id,
         lambda coordinator: coordinator.add_partitions(
             transactional_id, producer, asked, version, exchange.cluster.now_ms()
         ),
@@ -159,6 +162,7 @@ async def add_offsets_to_txn(exchange: Exchange) -> Mapping[str, Any]:
         return {"error_code": ErrorCode.GROUP_AUTHORIZATION_FAILED}
     outcome = await _settled(
         exchange,
+        request.transactional_id,
         lambda coordinator: coordinator.add_partitions(
             request.transactional_id,
             ProducerIdentity(request.producer_id, request.producer_epoch),
@@ -232,6 +236,7 @@ async def end_txn(exchange: Exchange) -> Mapping[str, Any]:
         return {"error_code": FORBIDDEN, "producer_id": NO_PRODUCER_ID, "producer_epoch": NO_PRODUCER_EPOCH}
     outcome = await _settled(
         exchange,
+        request.transactional_id,
         lambda coordinator: coordinator.end(
             request.transactional_id,
             ProducerIdentity(request.producer_id, request.producer_epoch),
@@ -257,11 +262,11 @@ async def describe_transactions(exchange: Exchange) -> Mapping[str, Any]:
 
 
 def _described(exchange: Exchange, transactional_id: str) -> Mapping[str, Any]:
-    transaction = _coordinated(exchange).get(transactional_id)
+    transaction = exchange.cluster.transactions.coordinator.transactions.get(transactional_id)
     is_shown = exchange.allows(Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, transactional_id)
-    if transaction is None or not is_shown:
+    if transaction is None or not is_shown or not _coordinates(exchange, transactional_id):
         error = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND if transactional_id else ErrorCode.INVALID_REQUEST
-        if exchange.broker is not exchange.cluster.controller:
+        if not _coordinates(exchange, transactional_id):
             error = ErrorCode.NOT_COORDINATOR
         if not is_shown:
             error = FORBIDDEN
@@ -310,8 +315,9 @@ async def list_transactions(exchange: Exchange) -> Mapping[str, Any]:
     started_before_ms = exchange.cluster.now_ms() - request.duration_filter
     listed = [
         each
-        for each in _coordinated(exchange).values()
-        if (not request.producer_id_filters or each.producer.id in request.producer_id_filters)
+        for each in exchange.cluster.transactions.coordinator.transactions.values()
+        if _coordinates(exchange, each.transactional_id)
+        and (not request.producer_id_filters or each.producer.id in request.producer_id_filters)
         and (not request.state_filters or each.state in states)
         and (request.duration_filter < 0 or each.started_ms < started_before_ms)
         and (matches is None or matches(each.transactional_id))
@@ -375,15 +381,17 @@ def _shown_producer(producer_id: int, producer: Producer) -> Mapping[str, Any]:
     }
 
 
-def _coordinated(exchange: Exchange) -> Mapping[str, Transaction]:
-    """The transactions that the broker coordinates, by transactional id."""
-    is_coordinator = exchange.broker is exchange.cluster.controller
-    return exchange.cluster.transactions.coordinator.transactions if is_coordinator else {}
+def _coordinates(exchange: Exchange, transactional_id: str) -> bool:
+    """Whether the broker coordinates the producer's transactions; that no id is none, any broker says."""
+    coordinator = exchange.cluster.transaction_coordinator_of(transactional_id)
+    return not transactional_id or coordinator is exchange.broker
 
 
-async def _settled(exchange: Exchange, decide: Callable[[TransactionCoordinator], Outcome]) -> Outcome:
+async def _settled(
+    exchange: Exchange, transactional_id: str, decide: Callable[[TransactionCoordinator], Outcome]
+) -> Outcome:
     """The outcome when it is kept; what cannot be kept, or is another broker's business, is refused."""
-    if exchange.broker is not exchange.cluster.controller:
+    if not _coordinates(exchange, transactional_id):
         return Outcome(error=ErrorCode.NOT_COORDINATOR)
     try:
         transactions = exchange.cluster.transactions

@@ -58,3 +58,28 @@ def test_there_must_be_ports_for_all(kohort: Kohort) -> None:
     run = kohort("serve", "--listen", "127.0.0.1:65535", "--brokers", "2")
     assert run.status == 2
     assert "no room for 2 brokers" in run.stderr
+
+
+def test_transactions_end_at_all_leaders() -> None:
+    """Of several producers, whose transactions have different coordinators."""
+    with serving(None, "--brokers", "3", "--topic", "orders:6") as served:
+        for number in range(6):
+            producer = Producer({"bootstrap.servers": served.bootstrap, "transactional.id": f"t{number}"})
+            producer.init_transactions(30)
+            for ends in (producer.abort_transaction, producer.commit_transaction):
+                producer.begin_transaction()
+                for partition in range(6):
+                    producer.produce("orders", ends.__name__.encode(), partition=partition)
+                ends(30)
+        consumer = Consumer(
+            {
+                "bootstrap.servers": served.bootstrap,
+                "group.id": "g",
+                "auto.offset.reset": "earliest",
+                "isolation.level": "read_committed",
+            }
+        )
+        consumer.subscribe(["orders"])
+        messages = consumer.consume(36, 30)
+        assert [message.value() for message in messages] == [b"commit_transaction"] * 36
+        consumer.close()
