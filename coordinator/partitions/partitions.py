@@ -15,6 +15,7 @@ from coordinator.partitions.directory import RecordDirectory
 from coordinator.partitions.log import Log, MemoryFiles
 from coordinator.partitions.partition import Partition
 from coordinator.partitions.settings import RecordSettings
+from coordinator.store.partition_files import INTERNAL_TOPICS
 from wire.errors import ErrorCode
 from wire.log.errors import DamagedLog
 
@@ -32,7 +33,7 @@ class Partitions:
     ) -> None:
         """`configs` gives the settings of a topic: the same mapping as long as none of them changes.
 
-        `directory`: where records outlive the process.
+        `directory`: where records outlive the process; not those of internal topics, which coordinators keep.
         """
         self._configs = configs
         self._settings: dict[str, tuple[Mapping[str, Any], RecordSettings]] = {}
@@ -60,17 +61,17 @@ class Partitions:
                 partition.close()
 
     def leader_epoch(self, topic_id: UUID, number: int) -> int:
-        """That of a partition of a topic that exists, which is not opened for it."""
+        """That of a partition, which is not opened for it; 0 where the topic is not known yet."""
         opened = self._by_topic.get(topic_id, {}).get(number)
         if opened is not None:
             return opened.leader_epoch
-        if self._directory is None:
+        topic = self._image.by_id.get(topic_id)
+        if topic is None or self._directory is None or topic.name in INTERNAL_TOPICS:
             return 0
         place = topic_id, number
         if place not in self._epochs:
             with suppress(OSError, DamagedLog):
-                name = self._image.by_id[topic_id].name
-                self._epochs[place] = self._directory.leader_epoch(name, number)
+                self._epochs[place] = self._directory.leader_epoch(topic.name, number)
         return self._epochs.get(place, 0)
 
     def find(self, topic_id: UUID, number: int) -> Partition | None:
@@ -85,7 +86,7 @@ class Partitions:
 
     def _open(self, topic: TopicInfo, number: int) -> Partition:
         settings = partial(self.settings, topic.name)
-        if self._directory is None:
+        if self._directory is None or topic.name in INTERNAL_TOPICS:
             return Partition(topic.name, topic.id, number, Log(MemoryFiles()), settings)
         if (topic.id, number) in self._damaged:
             raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR)

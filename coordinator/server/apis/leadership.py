@@ -12,6 +12,7 @@ from coordinator.engine.topics import TopicInfo
 from coordinator.errors import RequestRefused
 from coordinator.partitions.partition import Partition
 from coordinator.server.exchange import Exchange
+from coordinator.store.partition_files import INTERNAL_TOPICS
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
 
@@ -39,6 +40,12 @@ def topic_named(
     if found is None:
         raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     return found
+
+
+def require_ordinary(topic: TopicInfo) -> None:
+    """Whether clients may write to a topic, and delete from it. :raises RequestRefused: a coordinator keeps it"""
+    if topic.name in INTERNAL_TOPICS:
+        raise RequestRefused(ErrorCode.INVALID_TOPIC_EXCEPTION)
 
 
 def led_partition(exchange: Exchange, topic: TopicInfo, number: int, leader_epoch: int = -1) -> Partition:

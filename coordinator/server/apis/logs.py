@@ -17,7 +17,7 @@ from coordinator.partitions.partition import (
     MAX_TIMESTAMP,
 )
 from coordinator.server.apis.fields import Each
-from coordinator.server.apis.leadership import led_partition, refusal, topic_named
+from coordinator.server.apis.leadership import led_partition, refusal, require_ordinary, topic_named
 from coordinator.server.exchange import Exchange
 from wire.acls import Operation
 from wire.errors import ErrorCode
@@ -115,6 +115,7 @@ def _records_deleted(exchange: Exchange, name: str, asked: Any) -> Mapping[str, 
     start, error = NONE, ErrorCode.NONE
     try:
         topic = topic_named(exchange, name, None, Operation.DELETE, by_id=False)
+        require_ordinary(topic)
         start = led_partition(exchange, topic, asked.partition_index).delete_records(asked.offset)
     except (RequestRefused, OSError) as refused:
         error = refusal(refused).code

@@ -16,6 +16,7 @@ from coordinator.server.apis.leadership import (
     endpoints,
     led_partition,
     refusal,
+    require_ordinary,
     topic_named,
 )
 from coordinator.server.exchange import Exchange, PeerFault
@@ -74,6 +75,7 @@ def _partition(exchange: Exchange, asked: Any, one: Any, acks: int) -> Mapping[s
         batch = single_batch(one.records, exchange.version)
         if acks not in (NO_ANSWER, LEADER, ALL):
             raise RequestRefused(ErrorCode.INVALID_REQUIRED_ACKS)
+        require_ordinary(topic)
         partition = led_partition(exchange, topic, one.index)
         _admit(exchange, partition, batch)
         start = partition.log_start_offset

@@ -19,6 +19,7 @@ from tests.conformance.peer import Closed, Peer
 from tests.coordinator.server.running import HOST, running_cluster
 from tests.coordinator.store.directories import SMALL
 from wire.errors import ErrorCode
+from wire.log.batch_writer import encode_batch
 
 BROKERS = 3
 DEADLINE_S = 60
@@ -29,6 +30,7 @@ HEARTBEAT = {
     "subscribed_topic_names": ["orders"], "subscribed_topic_regex": None, "topic_partitions": [],
 }  # fmt: skip
 NONE = int(ErrorCode.NONE)
+BATCH = encode_batch([(b"key", b"value")], base_offset=0, timestamp=0)
 
 
 @asynccontextmanager
@@ -364,6 +366,16 @@ def test_the_topic_that_holds_the_groups_is_not_changed(tmp_path: Path) -> None:
         grown = {"name": "__consumer_offsets", "count": 100, "assignments": None}
         answer = await ask(broker, "CreatePartitions", 3, topics=[grown], timeout=30_000)
         assert answer["results"][0]["error_code"] == ErrorCode.POLICY_VIOLATION
+        for topic in cluster.topics.image.topics.values():
+            leader = cluster.leader_of(topic.name, 0) or broker
+            produced = {"name": topic.name, "partition_data": [{"index": 0, "records": BATCH}]}
+            answer = await ask(leader, "Produce", 9, acks=-1, timeout=30_000, topic_data=[produced])
+            (refused,) = answer["responses"][0]["partition_responses"]
+            assert refused["error_code"] == ErrorCode.INVALID_TOPIC_EXCEPTION
+            trimmed = {"name": topic.name, "partitions": [{"partition_index": 0, "offset": 0}]}
+            answer = await ask(leader, "DeleteRecords", 2, topics=[trimmed], timeout=30_000)
+            (refused,) = answer["topics"][0]["partitions"]
+            assert refused["error_code"] == ErrorCode.INVALID_TOPIC_EXCEPTION
         assert await commit_to(cluster, "g") == NONE
 
     async def commit_to(cluster: Cluster, group: str) -> int:
