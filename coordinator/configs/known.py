@@ -75,7 +75,7 @@ def without_effect(names: Iterable[str], ours: Collection[str]) -> Iterator[str]
     for name in names:
         if name in _INSTEAD:
             yield f"{name} has no effect here: use {_INSTEAD[name]}"
-        elif not (name in _EFFECTIVE or name in ours or name in FEATURES or name.startswith(_SECURITY)):
+        elif not (name in _EFFECTIVE or name in ours or name in FEATURES):
             idle.append(name)
     if idle:
         yield f"without effect here: {', '.join(idle)}"

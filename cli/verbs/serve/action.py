@@ -144,9 +144,10 @@ def prepare_cluster(
 def what_has_no_effect(given: Mapping[str, str]) -> list[str]:
     """What is to be said of settings of a broker that change nothing here, a line each."""
     from coordinator.configs.known import without_effect
+    from coordinator.server.security.settings import EFFECTIVE
     from coordinator.server.settings import OURS
 
-    return list(without_effect(given, OURS))
+    return list(without_effect(given, OURS | EFFECTIVE))
 
 
 def what_was_recovered(data: Path, recovered: Recovered, seconds: float) -> list[str]:

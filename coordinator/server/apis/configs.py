@@ -135,7 +135,8 @@ def _names(given: set[str]) -> Iterable[str]:
 def _facts(exchange: Exchange) -> Mapping[str, str]:
     """What is true of a broker here, whatever it was told at the start."""
     broker = exchange.broker
-    node_id, address = str(broker.node_id), f"PLAINTEXT://{broker.host}:{broker.port}"
+    protocol = exchange.cluster.security.settings.protocol.value
+    node_id, address = str(broker.node_id), f"{protocol}://{broker.host}:{broker.port}"
     facts = {
         "node.id": node_id,
         "broker.id": node_id,

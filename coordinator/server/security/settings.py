@@ -18,8 +18,26 @@ from wire.java_properties import Property
 AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 SUPER_USERS = "super.users"
 ALLOW_IF_NO_ACL = "allow.everyone.if.no.acl.found"
-OF_THE_AUTHORIZER = (SUPER_USERS, ALLOW_IF_NO_ACL)
-"""Settings of StandardAuthorizer, which the broker itself has no definition of."""
+EFFECTIVE = frozenset(
+    {
+        "authorizer.class.name",
+        SUPER_USERS,
+        ALLOW_IF_NO_ACL,
+        "sasl.enabled.mechanisms",
+        "connections.max.reauth.ms",
+        "connection.failed.authentication.delay.ms",
+        "ssl.client.auth",
+        "ssl.key.password",
+        "ssl.keystore.certificate.chain",
+        "ssl.keystore.key",
+        "ssl.keystore.location",
+        "ssl.keystore.type",
+        "ssl.truststore.certificates",
+        "ssl.truststore.location",
+        "ssl.truststore.type",
+    }
+)
+"""The settings that count here; those of StandardAuthorizer no broker has a definition of."""
 _PLACE = Path("--config")
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from coordinator.configs.known import without_effect
 from coordinator.errors import InvalidSetting
+from coordinator.server.security.settings import EFFECTIVE
 from coordinator.server.settings import OURS, BrokerSettings, parse_settings
 from tests.kafka.settings import DEFAULTS
 
@@ -20,13 +21,16 @@ def test_a_whole_properties_file_is_taken() -> None:
         **dict.fromkeys(IGNORED, "4"),
         "sasl.enabled.mechanisms": "PLAIN",
         "super.users": "User:a",
+        "ssl.principal.mapping.rules": "DEFAULT",
     }
     settings, config = parse_settings(words)
     assert settings.given == words
     assert (config.group_initial_rebalance_delay_ms, settings.auto_create_topics_enable) == (0, False)
-    (said,) = without_effect(words, OURS)
+    (said,) = without_effect(words, OURS | EFFECTIVE)
     assert all(name in said for name in IGNORED)
+    assert "ssl.principal.mapping.rules" in said
     assert "sasl" not in said
+    assert "super.users" not in said
     assert "group.initial" not in said
 
 
