@@ -1,7 +1,8 @@
 """The features of the cluster and the levels at which they are finalised (KIP-584, KIP-1022).
 
-Those of share and streams groups, and of replication, are left out: nothing here has them. Level 0 is off. Turning
-`group.version` off leaves consumer groups as they are: no member is answered any more, and their sessions end.
+Those of share and streams groups are left out, as nothing here has them, and so is that of the controllers. Level 0
+is off. Turning `group.version` off leaves consumer groups as they are: no member is answered any more, and their
+sessions end.
 
 Source: FeatureControlManager.
 """
@@ -30,6 +31,7 @@ class Feature:
 
 
 FEATURES: Mapping[str, Feature] = {
+    "eligible.leader.replicas.version": Feature(lowest=0, highest=1, default=1),
     GROUP_VERSION: Feature(lowest=0, highest=1, default=1),
     METADATA_VERSION: Feature(lowest=7, highest=30, default=30),
     TRANSACTION_VERSION: Feature(lowest=0, highest=2, default=2),

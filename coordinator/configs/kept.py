@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 
-from coordinator.configs.brokers import BrokerConfigs
+from coordinator.configs.brokers import ALL, BrokerConfigs
+from coordinator.configs.definitions import BROKER
 from coordinator.configs.features import FEATURES, Features, parse_level
 from coordinator.configs.topics import TopicConfigs
 from coordinator.errors import InvalidSetting, RequestRefused
 from coordinator.store.data_directory import DataDirectory
 from coordinator.store.directory_files import Configured
+from coordinator.store.partition_files import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from wire.errors import ErrorCode
 from wire.log.errors import StorageFailed, Unusable
 
 LEVEL = "level"
+MIN_REPLICAS = "min.insync.replicas"
+INTERNAL = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC})
 
 
 class KeptConfigs:
@@ -26,10 +30,18 @@ class KeptConfigs:
         """`topics` are those that there are: settings of others are forgotten. :raises Unusable: as StorageFailed"""
         self._data = data
         kept = {} if data is None else data.configs
-        self.brokers = BrokerConfigs(given, kept.get(Configured.BROKER, {}))
+        # A cluster with eligible leader replicas sets it for all brokers when it is made (ConfigurationControlManager).
+        replicas = {MIN_REPLICAS: given.get(MIN_REPLICAS, "1")}
+        of_brokers = kept.get(Configured.BROKER, {})
+        self.brokers = BrokerConfigs(given, {**of_brokers, ALL: {**replicas, **of_brokers.get(ALL, {})}})
         of_topics = kept.get(Configured.TOPIC, {})
         self.topics = TopicConfigs(
-            self.brokers, node_id, {topic: values for topic, values in of_topics.items() if topic in topics}
+            self.brokers,
+            node_id,
+            {
+                **_of_internal_topics(given),
+                **{topic: values for topic, values in of_topics.items() if topic in topics},
+            },
         )
         self.features = Features({**_kept_levels(data), **_given_levels(given)})
 
@@ -40,7 +52,7 @@ class KeptConfigs:
 
     def keep_topics(self, topics: Collection[str]) -> None:
         """Forget the settings of topics that are gone. What cannot be written is forgotten at the next start."""
-        for topic in [each for each in self.topics.own if each not in topics]:
+        for topic in [each for each in self.topics.own if each not in topics and each not in INTERNAL]:
             with suppress(RequestRefused):
                 self.set_topic(topic, {})
             self.topics.set(topic, {})
@@ -62,6 +74,28 @@ class KeptConfigs:
                 self._data.set_config(kind, name, values)
             except StorageFailed as error:
                 raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+
+
+def _of_internal_topics(given: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
+    """What a broker sets for its own topics when it makes them (GroupCoordinator, TransactionCoordinator)."""
+
+    def counts(name: str) -> str:
+        return given.get(name, BROKER[name].default or "")
+
+    return {
+        OFFSETS_TOPIC: {
+            "cleanup.policy": "compact",
+            "compression.type": "producer",
+            "segment.bytes": counts("offsets.topic.segment.bytes"),
+        },
+        TRANSACTIONS_TOPIC: {
+            "cleanup.policy": "compact",
+            "compression.type": "uncompressed",
+            MIN_REPLICAS: counts("transaction.state.log.min.isr"),
+            "segment.bytes": counts("transaction.state.log.segment.bytes"),
+            "unclean.leader.election.enable": "false",
+        },
+    }
 
 
 def _given_levels(given: Mapping[str, str]) -> Mapping[str, int]:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import count
+from pathlib import Path
 from typing import Any, cast
 from uuid import uuid4
 from weakref import WeakSet
@@ -41,7 +42,7 @@ from coordinator.server.coordinators import Coordinators
 from coordinator.server.counts import Counts
 from coordinator.server.faults.rules import Rules
 from coordinator.server.journal import Journal
-from coordinator.server.placement import Placement
+from coordinator.server.placement import Placement, Replicas
 from coordinator.server.security.security import Security
 from coordinator.server.settings import BrokerSettings, transaction_settings
 from coordinator.server.topics import Topics
@@ -151,6 +152,11 @@ class Cluster:
         return [self.brokers[node_id] for node_id in self.placement.present]
 
     @property
+    def log_directory(self) -> Path | None:
+        """Where everything is kept; None: in memory."""
+        return None if self._data is None else self._data.path
+
+    @property
     def topic_configs(self) -> TopicConfigs:
         """What counts for each topic."""
         return self.configs.topics
@@ -200,6 +206,20 @@ class Cluster:
         self._present(to_broker)
         self.placement.move(OFFSETS_TOPIC, partition, to_broker)
         self._leaders_changed([(OFFSETS_TOPIC, partition)], loading_ms)
+
+    def reassign(self, topic: str, partition: int, replicas: Replicas) -> None:
+        """Let other brokers have a partition that exists. :raises TopicRefused:"""
+        is_led_anew = self.topics.reassign(self.topics.image.topics[topic], partition, replicas)
+        self.topics_changed()
+        if is_led_anew:
+            self._leaders_changed([(topic, partition)], 0)
+
+    def elect_preferred(self, topic: str, partition: int) -> bool:
+        """Let the first replica of a partition that exists lead it; whether another one did."""
+        is_led_anew = self.placement.elect_preferred(topic, partition)
+        if is_led_anew:
+            self._leaders_changed([(topic, partition)], 0)
+        return is_led_anew
 
     async def lose_broker(self, node_id: int, loading_ms: int = 0) -> None:
         """A broker is gone: its connections end, others lead its partitions and coordinate its groups.

@@ -106,6 +106,22 @@ class Placement:
             self._given[topic] = given
         self._led[topic, partition] = broker
 
+    def reassign(self, topic: str, partition: int, placed: Sequence[Replicas]) -> bool:
+        """Place all partitions of a topic, of which one has other brokers; whether another one leads it for that."""
+        before = self.leader(topic, partition)
+        self._given[topic] = placed
+        present = [each for each in placed[partition] if each not in self._away]
+        self._led[topic, partition] = before if before in placed[partition] or not present else present[0]
+        return self.leader(topic, partition) != before
+
+    def elect_preferred(self, topic: str, partition: int) -> bool:
+        """Let the first replica lead; whether it did not, and is there."""
+        preferred = self.replicas(topic, partition)[0]
+        if preferred in self._away or self.leader(topic, partition) == preferred:
+            return False
+        self._led[topic, partition] = preferred
+        return True
+
     def leave(self, broker: int, topics: Mapping[str, int]) -> list[tuple[str, int]]:
         """The broker is gone; the partitions, of topics with so many, that have another leader for it."""
         self._away.add(broker)

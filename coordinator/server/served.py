@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from coordinator.server.apis import (
+    admin,
     alter_configs,
     classic_groups,
     cluster,
@@ -21,6 +22,7 @@ from coordinator.server.apis import (
     logs,
     offsets,
     produce,
+    reassignments,
     security,
     topics,
     transactions,
@@ -41,6 +43,16 @@ from coordinator.server.exchange import Exchange
 from wire.acls import Operation
 from wire.errors import ErrorCode
 from wire.messages.definition import API_VERSIONS_KEY, Api
+from wire.messages.schemas.admin import (
+    ALTER_PARTITION_REASSIGNMENTS,
+    DESCRIBE_CLIENT_QUOTAS,
+    DESCRIBE_LOG_DIRS,
+    DESCRIBE_TOPIC_PARTITIONS,
+    DESCRIBE_USER_SCRAM_CREDENTIALS,
+    ELECT_LEADERS,
+    LIST_CONFIG_RESOURCES,
+    LIST_PARTITION_REASSIGNMENTS,
+)
 from wire.messages.schemas.classic_groups import (
     DESCRIBE_GROUPS,
     HEARTBEAT,
@@ -203,16 +215,46 @@ SERVED: Mapping[int, ServedApi] = {
         _served(DESCRIBE_CONFIGS, keeping(SHOWN_SETTINGS, configs.describe_configs)),
         _served(SASL_AUTHENTICATE, security.sasl_authenticate),
         _served(ALTER_CONFIGS, keeping(CHANGED_SETTINGS, alter_configs.alter_configs)),
+        _served(
+            DESCRIBE_LOG_DIRS, needing(Operation.DESCRIBE, admin.describe_log_dirs, results=()), grows=True
+        ),
         _served(CREATE_PARTITIONS, keeping(GROWTHS, topics.create_partitions)),
         _served(DELETE_GROUPS, groups.delete_groups, newest=2),
         _served(
+            ELECT_LEADERS,
+            needing(Operation.ALTER, reassignments.elect_leaders, replica_election_results=()),
+            grows=True,
+        ),
+        _served(
             INCREMENTAL_ALTER_CONFIGS, keeping(CHANGED_SETTINGS, alter_configs.incremental_alter_configs)
         ),
+        _served(
+            ALTER_PARTITION_REASSIGNMENTS,
+            needing(Operation.ALTER, reassignments.alter_partition_reassignments, responses=()),
+        ),
+        _served(
+            LIST_PARTITION_REASSIGNMENTS,
+            needing(Operation.DESCRIBE, reassignments.list_partition_reassignments, topics=()),
+        ),
         _served(OFFSET_DELETE, offsets.offset_delete),
+        _served(
+            DESCRIBE_CLIENT_QUOTAS,
+            needing(Operation.DESCRIBE_CONFIGS, admin.describe_client_quotas, entries=None),
+        ),
+        _served(
+            DESCRIBE_USER_SCRAM_CREDENTIALS,
+            needing(Operation.DESCRIBE, admin.describe_user_scram_credentials, results=()),
+        ),
         _served(UPDATE_FEATURES, needing(Operation.ALTER, features.update_features, results=())),
         _served(DESCRIBE_CLUSTER, cluster.describe_cluster),
         _served(CONSUMER_GROUP_HEARTBEAT, consumer_groups.consumer_group_heartbeat),
         _served(CONSUMER_GROUP_DESCRIBE, consumer_groups.consumer_group_describe, grows=True),
+        _served(
+            LIST_CONFIG_RESOURCES,
+            needing(Operation.DESCRIBE_CONFIGS, admin.list_config_resources, config_resources=()),
+            grows=True,
+        ),
+        _served(DESCRIBE_TOPIC_PARTITIONS, admin.describe_topic_partitions, grows=True),
     )
 }
 """Kafka's, by key."""

@@ -132,6 +132,16 @@ class Topics:
             self._placement.put(name, placed)
             self.show(grown)
 
+    def reassign(self, topic: TopicInfo, partition: int, replicas: Replicas) -> bool:
+        """Let other brokers have a partition; whether another one leads it for that. :raises TopicRefused:"""
+        placed = [self._placement.replicas(topic.name, number) for number in range(topic.partitions)]
+        placed[partition] = replicas
+        with _storing():
+            self._keep_placed(topic.name, placed)
+        is_led_anew = self._placement.reassign(topic.name, partition, placed)
+        self.show(topic)
+        return is_led_anew
+
     def delete(self, topic: TopicInfo) -> None:
         """Forget a topic. :raises TopicRefused: it cannot be deleted where it is kept"""
         _check_changeable(topic.name)

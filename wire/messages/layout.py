@@ -38,6 +38,7 @@ class Scalar(Enum):
     UINT16 = "uint16"
     INT32 = "int32"
     INT64 = "int64"
+    FLOAT64 = "float64"
     STRING = "string"
     BYTES = "bytes"
     UUID = "uuid"

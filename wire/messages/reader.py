@@ -39,6 +39,7 @@ CODES = {
     Scalar.UINT16: "H",
     Scalar.INT32: "i",
     Scalar.INT64: "q",
+    Scalar.FLOAT64: "d",
 }
 """`struct`'s codes of the types whose values `struct` reads and writes."""
 

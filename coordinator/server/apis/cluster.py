@@ -133,13 +133,14 @@ def _topic(cluster: Cluster, topic: TopicInfo) -> Mapping[str, Any]:
         "topic_id": topic.id,
         "is_internal": topic.name in INTERNAL_TOPICS,
         "partitions": Each(
-            lambda number: _partition(cluster, topic, number),
+            lambda number: described_partition(cluster, topic, number),
             range(topic.partitions),
         ),
     }
 
 
-def _partition(cluster: Cluster, topic: TopicInfo, number: int) -> Mapping[str, Any]:
+def described_partition(cluster: Cluster, topic: TopicInfo, number: int) -> Mapping[str, Any]:
+    """A partition that exists, as Metadata shows it."""
     place = cluster.placement.place(topic.name, number)
     return {
         "error_code": ErrorCode.LEADER_NOT_AVAILABLE if place.leader == NOBODY else ErrorCode.NONE,

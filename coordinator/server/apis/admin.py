@@ -1,0 +1,210 @@
+"""What tools for administrators ask: partitions by page, log directories, quotas, logins, what has settings."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from coordinator.engine.topics import TopicInfo
+from coordinator.server.apis.cluster import described_partition
+from coordinator.server.apis.configs import OF_BROKER, OF_BROKER_LOGGER, OF_CLIENT_METRICS, OF_GROUP, OF_TOPIC
+from coordinator.server.apis.fields import NO_OPERATIONS, ZERO_ID
+from coordinator.server.cluster import Cluster
+from coordinator.server.exchange import Exchange
+from coordinator.server.topics import TopicRefused, check_name
+from coordinator.store.partition_files import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
+from wire.acls import Operation, ResourceType
+from wire.errors import ErrorCode
+
+MOST_PARTITIONS = 2_000
+"""Of one answer, whatever a client wants (`max.request.partition.size.limit`)."""
+IN_MEMORY = "memory"
+"""What stands for the log directory where there is none."""
+
+
+async def describe_topic_partitions(exchange: Exchange) -> Mapping[str, Any]:
+    """DescribeTopicPartitions v0 (KIP-966): topics by name, so many partitions at a time."""
+    request, cluster = exchange.request, exchange.cluster
+    cursor = request.cursor
+    if cursor is not None and cursor.partition_index < 0:
+        return {
+            "topics": [_nameless(cursor.topic_name, ErrorCode.INVALID_REQUEST)],
+            "next_cursor": None,
+        }
+    names = sorted({topic.name for topic in request.topics} or _described(exchange))
+    if cursor is not None:
+        names = [name for name in names if name >= cursor.topic_name]
+    room = max(1, min(request.response_partition_limit, MOST_PARTITIONS))
+    topics, following = [], None
+    for name in names:
+        first = cursor.partition_index if cursor is not None and cursor.topic_name == name else 0
+        known = cluster.topics.image.topics.get(name) if _may_describe(exchange, name) else None
+        if room == 0:
+            following = {"topic_name": name, "partition_index": 0}
+            break
+        if known is None:
+            if request.topics:
+                topics.append(_missing(exchange, name))
+            continue
+        numbers = range(first, min(known.partitions, first + room))
+        topics.append(_page(exchange, known, numbers))
+        room -= len(numbers)
+        if numbers and numbers.stop < known.partitions:
+            following = {"topic_name": name, "partition_index": numbers.stop}
+            break
+    return {"topics": topics, "next_cursor": following}
+
+
+def _may_describe(exchange: Exchange, topic: str) -> bool:
+    return exchange.allows(Operation.DESCRIBE, ResourceType.TOPIC, topic)
+
+
+def _described(exchange: Exchange) -> Iterable[str]:
+    return (name for name in exchange.cluster.topics.image.topics if _may_describe(exchange, name))
+
+
+def _page(exchange: Exchange, topic: TopicInfo, numbers: Iterable[int]) -> Mapping[str, Any]:
+    return {
+        "error_code": ErrorCode.NONE,
+        "name": topic.name,
+        "topic_id": topic.id,
+        "is_internal": topic.name in (OFFSETS_TOPIC, TRANSACTIONS_TOPIC),
+        "partitions": [
+            {
+                **described_partition(exchange.cluster, topic, number),
+                "eligible_leader_replicas": (),
+                "last_known_elr": (),
+            }
+            for number in numbers
+        ],
+        "topic_authorized_operations": exchange.operations(ResourceType.TOPIC, topic.name),
+    }
+
+
+def _missing(exchange: Exchange, name: str) -> Mapping[str, Any]:
+    operations = exchange.operations(ResourceType.TOPIC, name)
+    if not _may_describe(exchange, name):
+        return _nameless(name, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    error: int = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    try:
+        check_name(name)
+    except TopicRefused as refused:
+        error = refused.code
+    return {**_nameless(name, error), "topic_authorized_operations": operations}
+
+
+def _nameless(name: str, error: int) -> Mapping[str, Any]:
+    return {
+        "error_code": error,
+        "name": name,
+        "topic_id": ZERO_ID,
+        "is_internal": False,
+        "partitions": (),
+        "topic_authorized_operations": NO_OPERATIONS,
+    }
+
+
+async def describe_log_dirs(exchange: Exchange) -> Mapping[str, Any]:
+    """DescribeLogDirs v1–v5: the sizes of what this broker has; space v4 (KIP-827), cordons v5 (KIP-1066)."""
+    directory = exchange.cluster.log_directory
+    total, usable = (-1, -1) if directory is None else _space(directory)
+    return {
+        "error_code": ErrorCode.NONE,
+        "results": [
+            {
+                "error_code": ErrorCode.NONE,
+                "log_dir": IN_MEMORY if directory is None else str(directory),
+                "topics": list(_sizes(exchange)),
+                "total_bytes": total,
+                "usable_bytes": usable,
+                "is_cordoned": False,
+            }
+        ],
+    }
+
+
+def _space(directory: Path) -> tuple[int, int]:
+    try:
+        found = shutil.disk_usage(directory)
+    except OSError:
+        return -1, -1
+    return found.total, found.free
+
+
+def _sizes(exchange: Exchange) -> Iterator[Mapping[str, Any]]:
+    cluster, asked = exchange.cluster, exchange.request.topics
+    wanted = None if asked is None else {one.topic: set(one.partitions) for one in asked}
+    for name, topic in cluster.topics.image.topics.items():
+        if wanted is None or name in wanted:
+            numbers = [
+                number
+                for number in range(topic.partitions)
+                if (wanted is None or number in wanted[name])
+                and exchange.broker.node_id in cluster.placement.replicas(name, number)
+            ]
+            if numbers:
+                yield {"name": name, "partitions": [_size(cluster, topic, number) for number in numbers]}
+
+
+def _size(cluster: Cluster, topic: TopicInfo, number: int) -> Mapping[str, Any]:
+    partition = cluster.partitions.find(topic.id, number)
+    return {
+        "partition_index": number,
+        "partition_size": 0 if partition is None else partition.size,
+        "offset_lag": 0,
+        "is_future_key": False,
+    }
+
+
+async def describe_client_quotas(_: Exchange) -> Mapping[str, Any]:
+    """DescribeClientQuotas v0–v1: there are none."""
+    return {"error_code": ErrorCode.NONE, "error_message": "", "entries": ()}
+
+
+async def describe_user_scram_credentials(exchange: Exchange) -> Mapping[str, Any]:
+    """DescribeUserScramCredentials v0: logins are in a file of the server's, and none can be changed."""
+    return {
+        "error_code": ErrorCode.NONE,
+        "error_message": "",
+        "results": [
+            {
+                "user": user.name,
+                "error_code": ErrorCode.RESOURCE_NOT_FOUND,
+                "error_message": f"Attempt to describe a user credential that does not exist: {user.name}",
+                "credential_infos": (),
+            }
+            for user in exchange.request.users or ()
+        ],
+    }
+
+
+LISTED = {OF_TOPIC, OF_BROKER, OF_BROKER_LOGGER, OF_CLIENT_METRICS, OF_GROUP}
+
+
+async def list_config_resources(exchange: Exchange) -> Mapping[str, Any]:
+    """ListConfigResources v0–v1 (KIP-1142): in v0, whose name was ListClientMetricsResources, those of metrics."""
+    types = set(exchange.request.resource_types or LISTED) if exchange.version > 0 else {OF_CLIENT_METRICS}
+    if not types <= LISTED:
+        return {"error_code": ErrorCode.UNSUPPORTED_VERSION, "config_resources": ()}
+    return {
+        "error_code": ErrorCode.NONE,
+        "config_resources": [
+            {"resource_name": name, "resource_type": kind}
+            for kind, names in _with_settings(exchange.cluster).items()
+            if kind in types
+            for name in names
+        ],
+    }
+
+
+def _with_settings(cluster: Cluster) -> Mapping[int, Iterable[str]]:
+    brokers = [str(broker.node_id) for broker in cluster.brokers.values()]
+    groups = [group for group, values in cluster.group_settings.items() if values]
+    return {
+        OF_GROUP: groups,
+        OF_BROKER_LOGGER: brokers,
+        OF_BROKER: brokers,
+        OF_TOPIC: cluster.topics.image.topics,
+    }

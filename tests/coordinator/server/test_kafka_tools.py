@@ -1,0 +1,144 @@
+"""Kafka's own command line tools print the same of `kohort serve` as of a real broker."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.servers import kohort_serve
+from tests.kafka.broker import Broker
+from tests.kafka.java import java
+from tests.kafka.members import fresh_name
+from tests.kafka.ports import HOST
+from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
+
+TOOLS = {
+    "console-consumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
+    "cluster": "org.apache.kafka.tools.ClusterTool",
+    "configs": "kafka.admin.ConfigCommand",
+    "consumer-groups": CONSUMER_GROUPS,
+    "features": "org.apache.kafka.tools.FeatureCommand",
+    "get-offsets": "org.apache.kafka.tools.GetOffsetShell",
+    "groups": "org.apache.kafka.tools.GroupsCommand",
+    "leader-election": "org.apache.kafka.tools.LeaderElectionCommand",
+    "log-dirs": "org.apache.kafka.tools.LogDirsCommand",
+    "topics": "org.apache.kafka.tools.TopicCommand",
+}
+COMMANDS = """
+topics --create --topic T --partitions 2 --replication-factor 1 --config retention.ms=5000
+topics --create --topic T --partitions 2
+topics --create --topic T-2 --config no.such=1
+topics --create --topic T-2 --config retention.ms=x
+topics --describe --topic T
+topics --alter --topic T --partitions 3
+topics --alter --topic T --partitions 1
+topics --describe --topic T
+topics --describe --topic T --topics-with-overrides
+topics --describe --topic T-missing
+topics --list --topic T
+configs --entity-type topics --entity-name T --describe
+configs --entity-type topics --entity-name T --alter --add-config cleanup.policy=[compact,delete],retention.bytes=77
+configs --entity-type topics --entity-name T --alter --add-config retention.ms=x
+configs --entity-type topics --entity-name T --describe --all
+configs --entity-type topics --entity-name T --alter --delete-config retention.bytes
+configs --entity-type topics --entity-name T --describe
+configs --entity-type brokers --entity-name 1 --alter --add-config log.cleaner.backoff.ms=14000
+configs --entity-type brokers --entity-name 1 --describe
+configs --entity-type brokers --entity-name 1 --alter --delete-config log.cleaner.backoff.ms
+configs --entity-type brokers --entity-name 1 --alter --add-config num.partitions=9
+configs --entity-type brokers --entity-name 1 --describe --all
+configs --entity-type groups --entity-name T --alter --add-config consumer.session.timeout.ms=50000
+configs --entity-type groups --entity-name T --describe --all
+configs --entity-type groups --entity-name T --alter --add-config consumer.session.timeout.ms=1
+configs --entity-type groups --entity-name T --alter --delete-config consumer.session.timeout.ms
+configs --entity-type users --describe
+configs --entity-type clients --describe
+configs --entity-type client-metrics --describe
+cluster list-endpoints B
+get-offsets --topic T
+get-offsets --topic-partitions T:0 --time earliest
+log-dirs --describe --topic-list T
+leader-election --election-type preferred --topic T --partition 0
+consumer-groups --reset-offsets --group T-g --topic T --to-offset 0 --execute
+consumer-groups --describe --group T-g
+consumer-groups --describe --group T-g --state
+consumer-groups --describe --group T-g --members --verbose
+consumer-groups --delete-offsets --group T-g --topic T
+consumer-groups --delete --group T-g
+consumer-groups --describe --group T-g
+features B describe
+features B downgrade --feature group.version=0 --dry-run
+features B upgrade --feature group.version=7 --dry-run
+topics --delete --topic T
+topics --describe --topic T
+"""
+"""T is a name of the test's own; B is where the options of a server belong, if not first."""
+_VARIES = re.compile(r'TopicId: \S+|"logDir":"[^"]*"|\[\d{4}-[^\]]*\]|\(kafka\..*?\)|Epoch: \d+')
+_ELSEWHERE = re.compile(
+    r".*\b(listeners|log\.dirs?|listener\.security\.protocol\.map|controller\.\S+"
+    r"|inter\.broker\.listener\.name|metadata\.max\.idle\.interval\.ms)=.*"
+    r"|Feature: (kraft|share|streams)\.version.*"
+)
+"""What a broker shows that is its own controller, and of share and streams groups."""
+
+
+@pytest.fixture(scope="module")
+def tools(kafka_jars: Path) -> Iterator[ToolHost]:
+    host = ToolHost(kafka_jars)
+    yield host
+    host.close()
+
+
+def said(tools: ToolHost, port: int, words: list[str]) -> tuple[int, list[str], str]:
+    """The exit status of a tool and what it prints, without what varies."""
+    tool, *args = words
+    server = ["--bootstrap-server", f"{HOST}:{port}"]
+    place = args.index("B") if "B" in args else 0
+    run = tools.run(TOOLS[tool], *args[:place], *server, *[each for each in args[place:] if each != "B"])
+    lines = _VARIES.sub("", run.stdout.replace(str(port), "PORT")).splitlines()
+    trouble = _VARIES.sub("", run.stderr.replace(str(port), "PORT")).partition("\n\tat ")[0]
+    return run.returncode, [line for line in lines if not _ELSEWHERE.fullmatch(line)], trouble
+
+
+@pytest.mark.kafka
+def test_kafkas_tools_print_the_same(tools: ToolHost, broker: Broker, tmp_path: Path) -> None:
+    name = fresh_name("tools")
+    with kohort_serve(tmp_path / "serve.log", {}) as port:
+        for command in COMMANDS.strip().splitlines():
+            words = [re.sub(r"^T(?=$|-|:)", name, word) for word in command.split()]
+            real = said(tools, broker.port, words)
+            assert said(tools, port, words) == real, command
+
+
+CONSOLE = """
+get-offsets --topic T
+console-consumer --topic T --from-beginning --max-messages 3 --group T-g --property print.key=true
+console-consumer --topic T --partition 0 --offset 1 --max-messages 1
+consumer-groups --describe --group T-g --offsets
+log-dirs --describe --topic-list T
+"""
+
+
+@pytest.mark.kafka
+def test_console_producer_and_consumer(
+    tools: ToolHost, kafka_jars: Path, broker: Broker, tmp_path: Path
+) -> None:
+    name = fresh_name("console")
+    with kohort_serve(tmp_path / "serve.log", {}) as port:
+        for one in (broker.port, port):
+            said(tools, one, ["topics", "--create", "--topic", name, "--partitions", "1"])
+            command = java(
+                kafka_jars, "org.apache.kafka.tools.ConsoleProducer",
+                "--bootstrap-server", f"{HOST}:{one}", "--topic", name,
+                "--reader-property", "parse.key=true", "--reader-property", "key.separator==",
+            )  # fmt: skip
+            subprocess.run(command, input="a=1\nb=2\na=3\n", text=True, check=True, capture_output=True)
+        for command_line in CONSOLE.strip().splitlines():
+            words = [re.sub(r"^T(?=$|-)", name, word) for word in command_line.split()]
+            real = said(tools, broker.port, words)
+            assert said(tools, port, words) == real, command_line
+            assert real[0] == 0, command_line

@@ -1,0 +1,57 @@
+"""Partitions that other brokers take over, and leaders that are elected, with several brokers."""
+
+from __future__ import annotations
+
+import asyncio
+
+from coordinator.server.cluster import Cluster
+from tests.conformance.cluster import Cluster as Client
+from tests.conformance.peer import Peer
+from tests.coordinator.server.running import running_cluster
+
+
+async def places(client: Client) -> list[tuple[int, list[int]]]:
+    """Leader and replicas of each partition of topic t."""
+    answer = await client.ask("Metadata", 12, topics=[{"name": "t", "topic_id": None}])
+    (topic,) = answer["topics"]
+    return [(one["leader_id"], one["replica_nodes"]) for one in topic["partitions"]]
+
+
+async def reassign(client: Client, partition: int, replicas: list[int]) -> None:
+    topics = [{"name": "t", "partitions": [{"partition_index": partition, "replicas": replicas}]}]
+    await client.ask("AlterPartitionReassignments", 1, timeout=5_000, topics=topics)
+
+
+async def elect(client: Client, partition: int) -> int:
+    """The error code."""
+    answer = await client.ask(
+        "ElectLeaders",
+        2,
+        election_type=0,
+        timeout=5_000,
+        topic_partitions=[{"topic": "t", "partitions": [partition]}],
+    )
+    return int(answer["replica_election_results"][0]["partition_result"][0]["error_code"])
+
+
+def topic_of(cluster: Cluster) -> None:
+    cluster.topics.create("t", 2, replicas=[(1,), (2,)])
+    cluster.topics_changed()
+
+
+def test_a_reassigned_partition_has_a_new_leader_only_where_the_old_one_has_no_replica() -> None:
+    async def scene() -> None:
+        async with running_cluster(brokers=3) as cluster:
+            topic_of(cluster)
+            client = Client(await Peer.connect(cluster.controller.host, cluster.controller.port))
+            assert await places(client) == [(1, [1]), (2, [2])]
+            await reassign(client, 0, [2, 3])
+            assert await places(client) == [(2, [2, 3]), (2, [2])]
+            await reassign(client, 0, [3, 2])
+            assert (await places(client))[0] == (2, [3, 2])
+            assert await elect(client, 0) == 0
+            assert (await places(client))[0] == (3, [3, 2])
+            assert await elect(client, 0) == 84
+            await client.close()
+
+    asyncio.run(scene())
