@@ -75,6 +75,7 @@ fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_F
 	$(LONG) tests/wire/messages/test_record_codec_fuzz.py tests/wire/log/test_segments_fuzz.py \
 		tests/coordinator/store/test_loader_fuzz.py tests/coordinator/store/test_compaction.py \
 		tests/coordinator/store/test_compaction_of_groups.py tests/coordinator/server/test_hostile_clients.py \
+		tests/coordinator/server/security/test_sessions.py \
 		tests/coordinator/store/test_data_directory_files.py tests/groups/test_snapshot.py \
 		tests/conformance/test_compacted_logs.py
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from coordinator.server.security.sasl import Login
 from coordinator.server.security.users import Users
 from tests.coordinator.server.security.conversation import plain
+from tests.support.long import cases
 from wire.client.security import Secret
 from wire.errors import ErrorCode
 from wire.messages.definition import Api
+from wire.messages.reader import DecodeError
 from wire.messages.schemas.cluster import METADATA
 from wire.messages.schemas.security import SASL_AUTHENTICATE, SASL_HANDSHAKE
 
@@ -91,3 +95,38 @@ def test_without_a_lifetime_a_login_is_good_for_ever() -> None:
     assert token(login, 0) == (0, 0)
     assert login.receive(REQUEST, 1 << 60) is None
     assert login.receive(frame(SASL_HANDSHAKE, 1, mechanism="PLAIN"), 5_000) is None
+
+
+FRAMES = st.one_of(
+    st.binary(max_size=60),
+    st.builds(
+        lambda version, mechanism: frame(SASL_HANDSHAKE, version, mechanism=mechanism),
+        st.integers(0, 1),
+        st.sampled_from(("PLAIN", "SCRAM-SHA-256", "GSSAPI", "")),
+    ),
+    st.builds(
+        lambda version, token: frame(SASL_AUTHENTICATE, version, auth_bytes=token),
+        st.integers(0, 2),
+        st.one_of(
+            st.binary(max_size=40),
+            st.sampled_from(
+                (plain("alice", "wrong"), b"n,,n=alice,r=abc", b"y,,n=alice,r=abc", b"n,a=bob,n=alice,r=abc",
+                 b"p=tls-unique,,n=alice,r=abc", b"n,,n=al=2Cice,r=abc", b"n,,m=x,n=alice,r=abc",
+                 b"c=biws,r=abc,p=AAAA")
+            ),
+        ),
+    ),
+)  # fmt: skip
+
+
+@settings(max_examples=cases("KOHORT_EXAMPLES", 300, many=20_000))
+@given(frames=st.lists(st.tuples(FRAMES, st.integers(-1, 300)), max_size=6))
+def test_nothing_but_a_password_lets_anybody_in(frames: list[tuple[bytes, int]]) -> None:
+    login = Login(Users({"alice": Secret("secret")}), ("PLAIN", "SCRAM-SHA-256"), LIFETIME_MS)
+    for sent, cut in frames:
+        try:
+            login.receive(sent if cut < 0 else sent[:cut], 0)
+        except DecodeError:
+            break
+        assert not login.is_complete
+        assert login.user is None
