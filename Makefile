@@ -107,7 +107,8 @@ bench-assignors: $(SETUP) ## Time our assignors and Kafka's on a million partiti
 bench-coordinator: $(SETUP) ## Time the engine of the embedded coordinator
 	$(BIN)/python -m benchmarks.coordinator
 
-bench-serving: $(SETUP) ## Time heartbeats at `kohort serve` and a real broker, its start, and 2,000 connections (HELD=600: for ten minutes)
+bench-serving: $(SETUP) ## Time records and heartbeats at `kohort serve` and a real broker, its start, and 2,000 connections (HELD=600: for ten minutes)
+	$(if $(HELD),,$(BIN)/python -m benchmarks.records)
 	$(BIN)/python -m benchmarks.serving $(if $(HELD),held $(HELD))
 
 bench-storage: $(SETUP) ## Time the reading of a log of 1.2 million commits beside a real broker and kafka-dump-log

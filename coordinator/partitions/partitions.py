@@ -44,9 +44,18 @@ class Partitions:
         self._epochs: dict[tuple[UUID, int], int] = {}
         """Of partitions that were looked at and not opened."""
 
-    def __iter__(self) -> Iterator[Partition]:
-        """Those that are open."""
-        return (each for of_topic in self._by_topic.values() for each in of_topic.values())
+    def kept(self) -> Iterator[Partition]:
+        """Those that may hold records, one after the other: opened for it where they are on a disk."""
+        for topic in list(self._image.by_id.values()):
+            of_topic = self._by_topic.get(topic.id, {})
+            for number in range(topic.partitions) if self._directory is not None else list(of_topic):
+                with suppress(RequestRefused):
+                    if (partition := self.find(topic.id, number)) is not None:
+                        yield partition
+
+    def purging(self) -> Callable[[], None]:
+        """What removes the files of deleted records, in whatever thread."""
+        return _nothing if self._directory is None else self._directory.purging()
 
     def become(self, image: TopicImage) -> None:
         """Other topics are there: the partitions of those that are gone are closed."""
@@ -116,3 +125,7 @@ class Partitions:
         if known is None or known[0] is not values:
             known = self._settings[topic] = values, RecordSettings.of(values)
         return known[1]
+
+
+def _nothing() -> None:
+    pass

@@ -43,6 +43,7 @@ from coordinator.server.counts import Counts
 from coordinator.server.faults.rules import Rules
 from coordinator.server.journal import Journal
 from coordinator.server.placement import Placement, Replicas
+from coordinator.server.retention import Retention
 from coordinator.server.security.security import Security
 from coordinator.server.settings import BrokerSettings, transaction_settings
 from coordinator.server.topics import Topics
@@ -101,6 +102,7 @@ class Cluster:
         self._data = data
         self._journal: Journal | None = None
         self._compactor: Compactor | None = None
+        self._retention: Retention | None = None
         self.recovered: Recovered | None = None
         if data is None:
             self.cluster_id = format_uuid(uuid4())
@@ -250,6 +252,8 @@ class Cluster:
             others = [log for log in (self._records, self._transactions_log) if log is not None]
             self._journal = Journal(self._data, self.settings.log_flush_interval_ms, self._fail, others)
             self._compactor = Compactor(self._data, self.settings.log_cleaner_backoff_ms, self.now_ms)
+        interval_ms = self.settings.log_retention_check_interval_ms
+        self._retention = Retention(self.partitions, interval_ms, self.now_ms)
         self._deliver(self._engine.loaded(self.now_ms()))
         self.transactions.recover()
         if self._engine.topics != self.topics.image:
@@ -267,8 +271,9 @@ class Cluster:
     async def close(self) -> None:
         """Stop, and close the data directory. :raises StorageFailed: :raises DamagedLog: it could not be"""
         self.stop()
-        if self._compactor is not None:
-            await self._compactor.close()
+        for cleaner in (self._compactor, self._retention):
+            if cleaner is not None:
+                await cleaner.close()
         if self._journal is not None:
             await self._journal.close()
         if self._data is None:

@@ -60,6 +60,7 @@ class BrokerSettings:
     default_replication_factor: int = _definition("default.replication.factor")
     log_flush_interval_ms: int = _integer(1_000, 1)
     log_roll_ms: int = _integer(7 * 86_400_000, 1, MAX_LONG)
+    log_retention_check_interval_ms: int = _definition("log.retention.check.interval.ms")
     log_cleaner_backoff_ms: int = _integer(15_000, 0, MAX_LONG)
     log_cleaner_min_cleanable_ratio: float = _setting(0.5, _parse_ratio)
     log_cleaner_delete_retention_ms: int = _integer(86_400_000, 0, MAX_LONG)

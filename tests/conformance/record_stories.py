@@ -170,6 +170,11 @@ class Asker:
         """Fetch, and keep the answer."""
         return self.note(word, self.raw(FETCH, version, **self.fetch_fields(partitions, **fields)))
 
+    def start_of(self, partition: int) -> int:
+        """Where the log of a partition begins."""
+        answer = self._listed(-2, version=7, partition=partition, epoch=-1)
+        return int(answer.topics[0].partitions[0].offset)
+
     def list_offset(
         self, word: str, timestamp: int, *, version: int = 7, partition: int = 0, epoch: int = -1
     ) -> Any:

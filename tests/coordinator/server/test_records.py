@@ -17,6 +17,7 @@ from tests.conformance.record_stories import CLOSED, Asker, batch_of
 from tests.conformance.servers import kohort_serve
 from tests.coordinator.server import other_clients
 from tests.kafka.ports import HOST
+from tests.kafka.wait import wait_until
 from wire.errors import ErrorCode
 from wire.log.batch_header import batch_at
 from wire.log.compression import Codec
@@ -28,18 +29,24 @@ LONG_WAIT_MS = 60_000
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """A server of several tests."""
-    settings = {"group.initial.rebalance.delay.ms": "0"}
+    settings = {"group.initial.rebalance.delay.ms": "0", "log.retention.check.interval.ms": "200"}
     with kohort_serve(tmp_path_factory.mktemp("records") / "log", settings) as number:
         yield number
 
 
 @pytest.fixture
-def asker(port: int) -> Iterator[Asker]:
-    """A topic with two partitions."""
+def new_asker(port: int) -> Iterator[Asker]:
+    """One whose topic is not there yet."""
     asker = Asker(port)
-    asker.create()
     yield asker
     asker.close()
+
+
+@pytest.fixture
+def asker(new_asker: Asker) -> Asker:
+    """A topic with two partitions."""
+    new_asker.create()
+    return new_asker
 
 
 def test_every_record_reaches_every_client_once(port: int, asker: Asker) -> None:
@@ -146,3 +153,20 @@ def test_no_two_producers_get_the_same_id(asker: Asker, tmp_path: Path) -> None:
         ids += [later.new_producer_id() for _ in range(3)]
         later.close()
     assert len(set(ids)) == 6
+
+
+def test_records_are_deleted_by_time(new_asker: Asker) -> None:
+    new_asker.create({"retention.ms": "60000"}, partitions=1)
+    now_ms = int(time.time() * 1000)
+    new_asker.produce("old", batch_of(b"a", timestamp=now_ms - 120_000))
+    wait_until(lambda: new_asker.start_of(0) == 1, "the old record is deleted")
+    new_asker.produce("new", batch_of(b"b", timestamp=now_ms))
+    assert new_asker.start_of(0) == 1
+
+
+def test_records_are_deleted_by_size(new_asker: Asker) -> None:
+    new_asker.create({"retention.bytes": "2000000", "segment.bytes": "1048576"}, partitions=1)
+    now_ms = int(time.time() * 1000)
+    for _ in range(5):
+        new_asker.produce("much", batch_of(bytes(900_000), timestamp=now_ms))
+    wait_until(lambda: new_asker.start_of(0) == 2, "the first segments are deleted")

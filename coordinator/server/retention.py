@@ -1,0 +1,44 @@
+"""Records that are no longer retained, by the settings of their topics, go beside the server's work.
+
+A partition at a time is looked at, and clients are answered in between; files are removed in a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+
+from coordinator.partitions.partitions import Partitions
+
+LONGEST_SLEEP_S = 86_400.0
+
+_log = logging.getLogger(__name__)
+
+
+class Retention:
+    """Looks for something to delete again and again, until it is closed."""
+
+    def __init__(self, partitions: Partitions, interval_ms: int, now_ms: Callable[[], int]) -> None:
+        self._partitions = partitions
+        self._interval_s = min(interval_ms / 1000, LONGEST_SLEEP_S)
+        self._now_ms = now_ms
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def close(self) -> None:
+        """Stop after the partition that is being worked on."""
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(self._interval_s)
+            for partition in self._partitions.kept():
+                try:
+                    partition.expire(self._now_ms())
+                except OSError as error:
+                    _log.warning("Records of %s cannot be deleted: %s", partition, error.strerror or error)
+                await asyncio.sleep(0)
+            await asyncio.to_thread(self._partitions.purging())
