@@ -145,6 +145,7 @@ def _config() -> Commands:
 def _fault() -> Commands:
     from cli.verbs.fault.command import (
         clear,
+        crash,
         delay,
         disconnect,
         drop,
@@ -164,6 +165,7 @@ def _fault() -> Commands:
         "fence": fence,
         "disconnect": disconnect,
         "move": move,
+        "crash": crash,
         "topic": topic,
         "list": list_rules,
         "clear": clear,

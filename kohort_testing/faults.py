@@ -66,6 +66,10 @@ class Faults:
         target = {} if to is None else {"to": to}
         self._do(coordinator="move", group=group, **target, **{"for": loading})
 
+    def crash(self, group: str, *, lasts: float = 0.0) -> None:
+        """Lose the broker that coordinates a group; it is back after `lasts` seconds."""
+        self._do(coordinator="crash", group=group, **{"for": lasts})
+
     def create(self, topic: str, partitions: int = 1) -> None:
         """Create a topic."""
         self._do(topic=topic, create=partitions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -27,6 +28,8 @@ def kohort_broker(request: pytest.FixtureRequest) -> Iterator[KohortBroker]:
     marker = request.node.get_closest_marker(MARKER)
     with KohortBroker(**_options({} if marker is None else marker.kwargs)) as broker:
         yield broker
+        # A consumer of librdkafka that nobody has closed may wait for ever once its broker is gone.
+        gc.collect()
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -27,6 +28,7 @@ from coordinator.server.faults.events import (
     Action,
     AnswerError,
     ChangeTopic,
+    CoordinatorFault,
     Disconnect,
     Expire,
     FailCoordinator,
@@ -38,6 +40,8 @@ from coordinator.server.topics import TopicRefused
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from wire.errors import ErrorCode
 from wire.uuids import format_uuid
+
+_log = logging.getLogger(__name__)
 
 CALLER = Caller(client_id="kohort-fault", host="/127.0.0.1")
 """Who sends the requests of a fault."""
@@ -228,6 +232,8 @@ async def _disconnect(cluster: Cluster, event: Disconnect) -> str:
 
 async def _fail_coordinator(cluster: Cluster, event: FailCoordinator) -> str:
     """Of one group, or of all."""
+    if event.fault is CoordinatorFault.CRASH:
+        return _crash(cluster, event)
     coordinators = cluster.coordinators
     if event.group is None:
         partitions, whose = list(range(coordinators.partitions)), "all groups"
@@ -241,6 +247,37 @@ async def _fail_coordinator(cluster: Cluster, event: FailCoordinator) -> str:
     brokers = ", ".join(map(str, sorted(places)))
     loading = f", which loads for {event.for_s:g} s" if event.for_s else ""
     return f"the coordinator of {whose} is broker {brokers} now{loading}"
+
+
+def _crash(cluster: Cluster, event: FailCoordinator) -> str:
+    """Lose a broker, or all of them, and have it come back: aside, as the connection of who asks may be one to it."""
+    if event.group is None:
+        lost = [broker.node_id for broker in cluster.present]
+    else:
+        coordinator = cluster.coordinator_of(event.group)
+        lost = [] if coordinator is None else [coordinator.node_id]
+    if not lost:
+        raise FaultRefused("no broker is there")
+    away = asyncio.get_running_loop().create_task(_be_away(cluster, lost, event.for_s))
+    _AWAY.add(away)
+    away.add_done_callback(_AWAY.discard)
+    named = f"broker {lost[0]} is" if len(lost) == 1 else f"brokers {', '.join(map(str, lost))} are"
+    return f"{named} away for {event.for_s:g} s"
+
+
+async def _be_away(cluster: Cluster, lost: Sequence[int], seconds: float) -> None:
+    try:
+        for node_id in lost:
+            await cluster.lose_broker(node_id)
+        await asyncio.sleep(seconds)
+        for node_id in lost:
+            await cluster.restore_broker(node_id)
+    except (RequestRefused, OSError) as error:
+        _log.warning("A broker that crashed does not come back: %s", error)
+
+
+_AWAY: set[asyncio.Task[None]] = set()
+"""Crashes that are not over; the event loop itself would forget them."""
 
 
 def _next_broker(cluster: Cluster, partition: int) -> int:

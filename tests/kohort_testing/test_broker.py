@@ -165,6 +165,20 @@ def test_a_coordinator_that_moves_takes_nothing_away(broker: KohortBroker) -> No
         assert mine.told == ["assigned"]
 
 
+def test_members_come_through_the_loss_of_their_broker() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(ROOT))
+        with KohortBroker(brokers=3) as several:
+            assert len(several.bootstrap_servers.split(",")) == 3
+            with Listening(several, CLASSIC) as mine:
+                several.fault.crash(mine.group, lasts=0.5)
+                several.wait_until_stable(mine.group, members=1, polling=mine.poll)
+                mine.commit()
+                several.fault.crash(mine.group)
+                several.wait_until_stable(mine.group, members=1, polling=mine.poll)
+                assert mine.told == ["assigned"]
+
+
 def test_what_cannot_be_done_is_an_error_with_the_reason(broker: KohortBroker) -> None:
     with pytest.raises(KohortBrokerError, match="group nobody has no members"):
         broker.rebalance("nobody")

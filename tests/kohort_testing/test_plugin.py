@@ -34,6 +34,9 @@ class OrderService:
     def poll(self):
         self.consumer.poll(0.1)
 
+    def close(self):
+        self.consumer.close()
+
     def assigned(self, consumer, partitions):
         self.open |= {partition.partition for partition in partitions}
 

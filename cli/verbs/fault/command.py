@@ -122,6 +122,18 @@ def move(
     do(source, {"coordinator": "move", "group": group, "to": to, "for": seconds(loading)})
 
 
+def crash(
+    *,
+    group: Group,
+    for_: Annotated[str, option("--for", "How long it is away: 3s, 500ms.", "TIME")] = "0",
+    source: SourceOptions,
+) -> None:
+    """Crash the broker that coordinates a group, and start it again."""
+    from cli.verbs.fault.action import do, seconds
+
+    do(source, {"coordinator": "crash", "group": group, "for": seconds(for_)})
+
+
 def topic(
     *,
     change: Annotated[TopicChange, typer.Argument(help="What happens to it.", show_default=False)],

@@ -12,6 +12,7 @@ from tests.cli.served_data import Served, serving
 from tests.conformance.cluster import Cluster
 from tests.kafka.broker import Broker
 from tests.kafka.ports import HOST
+from tests.kafka.wait import wait_until
 from wire.errors import ErrorCode
 
 
@@ -83,6 +84,11 @@ def test_faults_in_force_are_listed_and_cleared(fault: Faults) -> None:
 def test_a_coordinator_moves(fault: Faults) -> None:
     moved = fault("move billing --loading 10ms").succeeded()
     assert moved.stdout == "the coordinator of billing is broker 1 now, which loads for 0.01 s\n"
+
+
+def test_a_broker_crashes_and_comes_back(fault: Faults) -> None:
+    assert fault("crash billing --for 10ms").succeeded().stdout == "broker 1 is away for 0.01 s\n"
+    wait_until(lambda: fault("list").status == 0, "the broker is back")
 
 
 def test_a_topic_changes(fault: Faults) -> None:

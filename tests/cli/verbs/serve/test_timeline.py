@@ -41,7 +41,7 @@ def _example() -> str:
 def test_the_example_of_the_page_is_read_and_fits_the_schema(tmp_path: Path) -> None:
     file = tmp_path / "faults.yaml"
     file.write_text(_example())
-    assert len(read_faults(file, {*apis_with_faults(), "TxnOffsetCommit"})) == 11
+    assert len(read_faults(file, {*apis_with_faults(), "TxnOffsetCommit"})) == 12
     assert not list(Draft202012Validator(SCHEMA).iter_errors(yaml.safe_load(_example())))
 
 
