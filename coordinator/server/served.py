@@ -38,6 +38,8 @@ from coordinator.server.apis.permissions import (
     hiding_configs,
     keeping,
     needing,
+    not_described,
+    not_elected,
 )
 from coordinator.server.exchange import Exchange
 from wire.acls import Operation
@@ -222,7 +224,7 @@ SERVED: Mapping[int, ServedApi] = {
         _served(DELETE_GROUPS, groups.delete_groups, newest=2),
         _served(
             ELECT_LEADERS,
-            needing(Operation.ALTER, reassignments.elect_leaders, replica_election_results=()),
+            needing(Operation.ALTER, reassignments.elect_leaders, replica_election_results=not_elected),
             grows=True,
         ),
         _served(
@@ -243,7 +245,7 @@ SERVED: Mapping[int, ServedApi] = {
         ),
         _served(
             DESCRIBE_USER_SCRAM_CREDENTIALS,
-            needing(Operation.DESCRIBE, admin.describe_user_scram_credentials, results=()),
+            needing(Operation.DESCRIBE, admin.describe_user_scram_credentials, results=not_described),
         ),
         _served(UPDATE_FEATURES, needing(Operation.ALTER, features.update_features, results=())),
         _served(DESCRIBE_CLUSTER, cluster.describe_cluster),

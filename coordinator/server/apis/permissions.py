@@ -58,16 +58,37 @@ def keeping(rule: Rule, answer: Handler) -> Handler:
 
 
 def needing(operation: Operation, answer: Handler, **fields: Any) -> Handler:
-    """A handler of what takes an operation on the cluster; `fields` are those of a refusal besides the error."""
+    """A handler of what takes an operation on the cluster.
+
+    `fields` are those of a refusal besides the error, or what makes them of the request.
+    """
 
     @wraps(answer)
     async def kept(exchange: Exchange) -> Mapping[str, Any]:
         if exchange.allows(operation, ResourceType.CLUSTER, CLUSTER_NAME):
             return await answer(exchange)
-        error = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-        return {"error_code": error, "error_message": MESSAGES[error], **fields}
+        more = {name: value(exchange.request) if callable(value) else value for name, value in fields.items()}
+        return {**_judged(ErrorCode.CLUSTER_AUTHORIZATION_FAILED), **more}
 
     return kept
+
+
+def not_elected(request: Any) -> Sequence[Mapping[str, Any]]:
+    """What a refused ElectLeaders has of each partition."""
+    refused = _judged(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+    return [
+        {
+            "topic": topic.topic,
+            "partition_result": [{"partition_id": number, **refused} for number in topic.partitions],
+        }
+        for topic in request.topic_partitions or ()
+    ]
+
+
+def not_described(request: Any) -> Sequence[Mapping[str, Any]]:
+    """What a refused DescribeUserScramCredentials has of each user."""
+    refused = {**_judged(ErrorCode.CLUSTER_AUTHORIZATION_FAILED), "credential_infos": ()}
+    return [{"user": user.name, **refused} for user in request.users or ()]
 
 
 def _narrowed(request: Fields, name: str, entries: Sequence[Any]) -> Fields:

@@ -9,6 +9,16 @@ from tests.coordinator.server.security.acl_world import World, commit_of, consum
 from wire.acls import ResourceType
 from wire.log.batch_writer import encode_batch
 from wire.messages.definition import Api
+from wire.messages.schemas.admin import (
+    ALTER_PARTITION_REASSIGNMENTS,
+    DESCRIBE_CLIENT_QUOTAS,
+    DESCRIBE_LOG_DIRS,
+    DESCRIBE_TOPIC_PARTITIONS,
+    DESCRIBE_USER_SCRAM_CREDENTIALS,
+    ELECT_LEADERS,
+    LIST_CONFIG_RESOURCES,
+    LIST_PARTITION_REASSIGNMENTS,
+)
 from wire.messages.schemas.classic_groups import (
     DESCRIBE_GROUPS,
     HEARTBEAT,
@@ -42,6 +52,7 @@ from wire.messages.schemas.transactions import (
     DESCRIBE_PRODUCERS,
     DESCRIBE_TRANSACTIONS,
     END_TXN,
+    LIST_TRANSACTIONS,
     TXN_OFFSET_COMMIT,
 )
 
@@ -130,6 +141,22 @@ def admin_calls(made: World, user: str) -> Iterator[Call]:
     yield "features", UPDATE_FEATURES, 1, {"timeout_ms": 1_000, "feature_updates": (), "validate_only": True}
     producing = [{"name": name, "partition_indexes": [0]} for name in (seen, hidden, none)]
     yield "producers", DESCRIBE_PRODUCERS, 0, {"topics": producing}
+    paged = {
+        "topics": [{"name": name} for name in (seen, hidden, none)],
+        "response_partition_limit": 2_000,
+        "cursor": None,
+    }
+    yield "partitions", DESCRIBE_TOPIC_PARTITIONS, 0, paged
+    yield "all partitions", DESCRIBE_TOPIC_PARTITIONS, 0, {**paged, "topics": ()}
+    yield "log directories", DESCRIBE_LOG_DIRS, 4, {"topics": [{"topic": none, "partitions": [0]}]}
+    elected = [{"topic": seen, "partitions": [0]}]
+    yield "elect", ELECT_LEADERS, 2, {"election_type": 0, "topic_partitions": elected, "timeout_ms": 10_000}
+    yield "move", ALTER_PARTITION_REASSIGNMENTS, 0, {"timeout_ms": 10_000, "topics": ()}
+    yield "moves", LIST_PARTITION_REASSIGNMENTS, 0, {"timeout_ms": 10_000, "topics": ()}
+    quota = {"entity_type": "user", "match_type": 0, "match": "nobody"}
+    yield "quotas", DESCRIBE_CLIENT_QUOTAS, 1, {"components": [quota], "strict": True}
+    yield "SCRAM", DESCRIBE_USER_SCRAM_CREDENTIALS, 0, {"users": [{"name": "nobody"}]}
+    yield "what has settings", LIST_CONFIG_RESOURCES, 1, {"resource_types": (16,)}
     yield "no ACLs", CREATE_ACLS, 3, {"creations": ()}
     filter_ = {
         "resource_type_filter": ResourceType.GROUP, "resource_name_filter": made.name("no"), "pattern_type_filter": 3,
@@ -171,6 +198,9 @@ def transaction_calls(made: World) -> Iterator[Call]:
         yield f"end {transaction}", END_TXN, 4, {**of, "committed": False}
     ids = [made.name(each) for each in ("t", "u")]
     yield "transactions", DESCRIBE_TRANSACTIONS, 0, {"transactional_ids": ids}
+    yield "all transactions", LIST_TRANSACTIONS, 1, {
+        "state_filters": (), "producer_id_filters": (), "duration_filter": -1,
+    }  # fmt: skip
 
 
 def group_calls(made: World) -> Iterator[Call]:

@@ -163,7 +163,7 @@ def _fill(made: World) -> None:
             return not any(one.error_code for topic in answer.topics for one in topic.partitions)
 
         wait_until(commits, "offsets are committed", every_s=0.05)
-    assigned(made, "kohort", consumer_of("c", made, "seen", "hidden"))
+    assigned(made, "kohort", consumer_of("c", made, "seen", "hidden"), topics=2)
     creations = [
         {
             "resource_type": kind,
@@ -224,14 +224,19 @@ def consumer_of(group: str, made: World, *topics: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def assigned(made: World, user: str, beat: Mapping[str, Any]) -> set[UUID]:
-    """Have a member join, and wait for its first partitions."""
+def assigned(made: World, user: str, beat: Mapping[str, Any], *, topics: int = 1) -> set[UUID]:
+    """Have a member join, and wait for partitions of so many topics."""
     epoch = 0
+    found: set[UUID] = set()
 
-    def topics() -> set[UUID]:
+    def has_all() -> bool:
         nonlocal epoch
         answer = made.ask(user, CONSUMER_GROUP_HEARTBEAT, 1, {**beat, "member_epoch": epoch})
         epoch = answer.member_epoch
-        return {each.topic_id for each in answer.assignment.topic_partitions} if answer.assignment else set()
+        found.update(
+            each.topic_id for each in (answer.assignment.topic_partitions if answer.assignment else ())
+        )
+        return len(found) >= topics
 
-    return wait_until(topics, "partitions are assigned", every_s=0.05)
+    wait_until(has_all, "partitions are assigned", every_s=0.05)
+    return found

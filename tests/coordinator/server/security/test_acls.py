@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from coordinator.server.served import SERVED
 from tests.coordinator.server.security.acl_calls import (
+    Call,
     admin_calls,
     group_calls,
     record_calls,
@@ -16,6 +19,8 @@ from tests.coordinator.server.security.acl_calls import (
 from tests.coordinator.server.security.acl_world import ALLOWED, World, assigned, consumer_of, world
 from tests.coordinator.server.security.test_login import served
 from tests.kafka.secure import SecureBroker
+from wire.messages.schemas.cluster import API_VERSIONS
+from wire.messages.schemas.security import SASL_AUTHENTICATE, SASL_HANDSHAKE
 
 pytestmark = pytest.mark.kafka
 
@@ -23,21 +28,26 @@ Answers = dict[tuple[str, str], Any]
 USERS = ("kohort", *ALLOWED)
 
 
-def answers(port: int, authority: str) -> Answers:
-    """What the users are answered."""
+def calls(made: World, user: str) -> Iterator[Call]:
+    """What a user asks."""
+    yield from group_calls(made)
+    yield from record_calls(made)
+    yield from transaction_calls(made)
+    yield from admin_calls(made, user)
+
+
+def answers(port: int, authority: str) -> tuple[Answers, set[int]]:
+    """What the users are answered, and the APIs that they asked."""
     with world(port, authority) as made:
-        found: Answers = {
-            (user, name.replace(made.name(""), "")): made.shown(made.ask(user, api, version, fields))
-            for user in USERS
-            for name, api, version, fields in (
-                *group_calls(made),
-                *record_calls(made),
-                *transaction_calls(made),
-                *admin_calls(made, user),
-            )
-        }
+        found: Answers = {}
+        asked = set()
+        for user in USERS:
+            for name, api, version, fields in calls(made, user):
+                answer = made.ask(user, api, version, fields)
+                found[user, name.replace(made.name(""), "")] = made.shown(answer)
+                asked.add(api.key)
         found["reader", "regex"] = matched(made, "reader")
-        return found
+        return found, asked
 
 
 def matched(made: World, user: str) -> list[str]:
@@ -54,7 +64,7 @@ def matched(made: World, user: str) -> list[str]:
 def test_what_is_forbidden_is_refused_as_by_a_broker(secure: SecureBroker) -> None:
     authority = str(secure.files / "ca.pem")
 
-    async def ours() -> Answers:
+    async def ours() -> tuple[Answers, set[int]]:
         settings = {
             "authorizer_class_name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
             "super_users": "User:kohort",
@@ -63,6 +73,11 @@ def test_what_is_forbidden_is_refused_as_by_a_broker(secure: SecureBroker) -> No
         async with served(secure.files, **settings) as broker:
             return await asyncio.to_thread(answers, broker.port, authority)
 
-    mine, theirs = asyncio.run(ours()), answers(secure.ports["SASL_SSL"], authority)
+    (mine, asked), (theirs, _) = asyncio.run(ours()), answers(secure.ports["SASL_SSL"], authority)
     wrong = {key: (mine[key], theirs[key]) for key in theirs if mine[key] != theirs[key]}
     assert not wrong, "\n".join(f"{key}:\n  {one}\n  {other}" for key, (one, other) in wrong.items())
+    assert SERVED.keys() - asked == OPEN
+
+
+OPEN = {API_VERSIONS.key, SASL_HANDSHAKE.key, SASL_AUTHENTICATE.key}
+"""APIs that everybody may ask. Of any other, `acl_calls` has a request."""
