@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -12,6 +12,7 @@ from coordinator.server.apis import (
     admin,
     alter_configs,
     classic_groups,
+    client_assignment,
     cluster,
     configs,
     consumer_groups,
@@ -61,6 +62,10 @@ from wire.messages.schemas.classic_groups import (
     JOIN_GROUP,
     LEAVE_GROUP,
     SYNC_GROUP,
+)
+from wire.messages.schemas.client_assignment import (
+    CONSUMER_GROUP_INSTALL_ASSIGNMENT,
+    CONSUMER_GROUP_PREPARE_ASSIGNMENT,
 )
 from wire.messages.schemas.cluster import (
     ALTER_CONFIGS,
@@ -145,12 +150,19 @@ async def api_versions(exchange: Exchange) -> Mapping[str, Any]:
         }
     if exchange.version >= WITH_SOFTWARE and not _is_valid(request):
         return {"error_code": ErrorCode.INVALID_REQUEST, "api_keys": ()}
-    is_own = exchange.caller.client_id == FAULT_CLIENT
     return {
         "error_code": ErrorCode.NONE,
-        "api_keys": [_versions(api) for api in (*SERVED.values(), *(OWN.values() if is_own else ()))],
+        "api_keys": [_versions(api) for api in (*SERVED.values(), *_own(exchange))],
         **features.feature_fields(exchange.cluster.configs.features, exchange.version),
     }
+
+
+def _own(exchange: Exchange) -> Iterator[ServedApi]:
+    if exchange.caller.client_id == FAULT_CLIENT:
+        yield OWN[KOHORT_FAULT.key]
+    if exchange.cluster.config.group_consumer_client_assignors_enable:
+        yield OWN[CONSUMER_GROUP_PREPARE_ASSIGNMENT.key]
+        yield OWN[CONSUMER_GROUP_INSTALL_ASSIGNMENT.key]
 
 
 def _versions(api: ServedApi) -> Mapping[str, Any]:
@@ -261,6 +273,11 @@ SERVED: Mapping[int, ServedApi] = {
 }
 """Kafka's, by key."""
 OWN: Mapping[int, ServedApi] = {
-    each.key: each for each in (_served(KOHORT_FAULT, partial(faults.kohort_fault, apis_with_faults)),)
+    each.key: each
+    for each in (
+        _served(KOHORT_FAULT, partial(faults.kohort_fault, apis_with_faults)),
+        _served(CONSUMER_GROUP_PREPARE_ASSIGNMENT, client_assignment.prepare_assignment, grows=True),
+        _served(CONSUMER_GROUP_INSTALL_ASSIGNMENT, client_assignment.install_assignment),
+    )
 }
-"""Kohort's own, by key: they are listed to no other client than the one that is made for them."""
+"""Kohort's own, by key: listed to whom they are for."""

@@ -61,7 +61,7 @@ class PrepareAssignmentAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrepareAssignment(Request[PrepareAssignmentAnswer]):
-    """KIP-848's ConsumerGroupPrepareAssignment, which never got a wire form: what is the group to be assigned?"""
+    """KIP-848's ConsumerGroupPrepareAssignment, which Kafka never shipped: what is the group to be assigned?"""
 
     group: str
     member: str

@@ -85,7 +85,7 @@ class ConsumerGroupHeartbeat(Request[ConsumerGroupHeartbeatAnswer]):
     assignor: str | None = None
     owned: TopicPartitions | None = None
     client_assignors: tuple[ClientAssignor, ...] | None = None
-    """Preferred first. Kafka never gave them a wire form: they come from within the process."""
+    """Preferred first. Kafka never gave them a wire form: they are in tagged fields that it does not have."""
     may_describe: Callable[[str], bool] | None = None
     """Which topics who sent it may describe; None: all. Regexes match no others."""
     version: int = 1

@@ -12,6 +12,7 @@ from coordinator.engine.describe_groups import ConsumerGroupDescribe, Described
 from coordinator.engine.records import TopicPartitions
 from coordinator.engine.topics import TopicInfo
 from coordinator.errors import RequestRefused
+from coordinator.server.apis.client_assignment import client_assignors, payload_fields
 from coordinator.server.apis.fields import ZERO_ID, Each, by_topic, group_operations
 from coordinator.server.exchange import Exchange
 from groups.model import Group, Member, MemberProtocol, Partitions, Subscription
@@ -43,6 +44,7 @@ async def consumer_group_heartbeat(exchange: Exchange) -> Mapping[str, Any]:
         regex=request.subscribed_topic_regex,
         assignor=request.server_assignor,
         owned=_owned(request.topic_partitions),
+        client_assignors=client_assignors(request.client_assignors),
         may_describe=exchange.may_describe,
         version=exchange.version,
     )
@@ -75,12 +77,14 @@ def _heartbeat_fields(beaten: ConsumerGroupHeartbeatAnswer) -> Mapping[str, Any]
         "member_id": beaten.member,
         "member_epoch": beaten.epoch,
         "heartbeat_interval_ms": beaten.heartbeat_interval_ms,
+        "should_compute_assignment": beaten.should_compute,
         "assignment": None
         if assigned is None
         else {
             "topic_partitions": [
                 {"topic_id": topic, "partitions": partitions} for topic, partitions in assigned.items()
-            ]
+            ],
+            **payload_fields(beaten),
         },
     }
 

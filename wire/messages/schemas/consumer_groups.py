@@ -110,6 +110,13 @@ CONSUMER_GROUP_HEARTBEAT = api("""
         topicPartitions {}[] null
             topicId uuid
             partitions int32[]
+        clientAssignors {}[] tag=848000 null default=null
+            name string
+            minimumVersion int16
+            maximumVersion int16
+            reason int8
+            metadataVersion int16
+            metadataBytes bytes
     response
         throttleTimeMs int32 default=0
         errorCode int16
@@ -117,11 +124,16 @@ CONSUMER_GROUP_HEARTBEAT = api("""
         memberId string null default=null
         memberEpoch int32
         heartbeatIntervalMs int32
+        shouldComputeAssignment bool tag=848000
         assignment {} null default=null
             topicPartitions {}[]
                 topicId uuid
                 partitions int32[]
+            error int8 tag=848000
+            metadataVersion int16 tag=848001
+            metadataBytes bytes tag=848002 null default=null
 """)
+"""The tagged fields are KIP-848's of client-side assignors, which Kafka never shipped and skips."""
 
 CONSUMER_GROUP_DESCRIBE = api("""
     ConsumerGroupDescribe 69 0-1 since=3.7

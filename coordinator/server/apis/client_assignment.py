@@ -1,0 +1,111 @@
+"""KIP-848's client-side assignors on the wire: a member prepares, computes and installs its group's assignment.
+
+Only where `group.consumer.client.assignors.enable` is set; else these requests are not listed, and not answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from coordinator.engine.consumer.client_assignment import (
+    InstallAssignment,
+    PrepareAssignment,
+    PrepareAssignmentAnswer,
+)
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeatAnswer
+from coordinator.engine.consumer.member import ConsumerMember
+from coordinator.engine.records import ClientAssignor, ClientMetadata, TopicPartitions
+from coordinator.server.exchange import Exchange, PeerFault
+
+
+async def prepare_assignment(exchange: Exchange) -> Mapping[str, Any]:
+    """ConsumerGroupPrepareAssignment v0: the group as it is to be assigned."""
+    _check_served(exchange)
+    request = exchange.request
+    call = PrepareAssignment(group=request.group_id, member=request.member_id, epoch=request.member_epoch)
+    prepared = await exchange.ask(call)
+    return {
+        "error_code": prepared.error,
+        "error_message": prepared.message,
+        "group_epoch": prepared.group_epoch,
+        "assignor_name": prepared.assignor,
+        "members": [_member(prepared, member) for member in prepared.members],
+        "topics": [
+            {"topic_id": topic, "topic_name": name, "num_partitions": count}
+            for topic, name, count in prepared.topics
+        ],
+    }
+
+
+async def install_assignment(exchange: Exchange) -> Mapping[str, Any]:
+    """ConsumerGroupInstallAssignment v0: what was computed."""
+    _check_served(exchange)
+    request = exchange.request
+    call = InstallAssignment(
+        group=request.group_id,
+        member=request.member_id,
+        epoch=request.member_epoch,
+        group_epoch=request.group_epoch,
+        assignments={one.member_id: _partitions(one.partitions) for one in request.members},
+        metadata={
+            one.member_id: ClientMetadata(version=one.metadata_version, data=bytes(one.metadata_bytes))
+            for one in request.members
+            if one.metadata_bytes is not None
+        },
+        error=request.error,
+    )
+    installed = await exchange.ask(call)
+    return {"error_code": installed.error, "error_message": installed.message}
+
+
+def client_assignors(given: Sequence[Any] | None) -> tuple[ClientAssignor, ...] | None:
+    """What a heartbeat says of a member's assignors; None: nothing new."""
+    if given is None:
+        return None
+    return tuple(
+        ClientAssignor(
+            name=one.name,
+            minimum_version=one.minimum_version,
+            maximum_version=one.maximum_version,
+            reason=one.reason,
+            metadata=ClientMetadata(version=one.metadata_version, data=bytes(one.metadata_bytes)),
+        )
+        for one in given
+    )
+
+
+def payload_fields(beaten: ConsumerGroupHeartbeatAnswer) -> Mapping[str, Any]:
+    """What a client-side assignor says with an assignment; nothing where none has computed it."""
+    said = beaten.metadata
+    found: dict[str, Any] = {"error": beaten.assignment_error} if beaten.assignment_error else {}
+    return found if said is None else {**found, "metadata_version": said.version, "metadata_bytes": said.data}
+
+
+def _check_served(exchange: Exchange) -> None:
+    if not exchange.cluster.config.group_consumer_client_assignors_enable:
+        raise PeerFault("client-side assignors are not enabled")
+
+
+def _member(prepared: PrepareAssignmentAnswer, member: ConsumerMember) -> Mapping[str, Any]:
+    assignor = prepared.assignors[member.id]
+    return {
+        "member_id": member.id,
+        "member_epoch": member.epoch,
+        "instance_id": member.instance,
+        "rack_id": member.metadata.rack,
+        "subscribed_topic_ids": prepared.subscribed.get(member.id, ()),
+        "assignor": {
+            "reason": assignor.reason,
+            "metadata_version": assignor.metadata.version,
+            "metadata_bytes": assignor.metadata.data,
+        },
+        "topic_partitions": [
+            {"topic_id": topic, "partitions": numbers}
+            for topic, numbers in prepared.targets.get(member.id, {}).items()
+        ],
+    }
+
+
+def _partitions(given: Iterable[Any]) -> TopicPartitions:
+    return {one.topic_id: tuple(one.partitions) for one in given}
