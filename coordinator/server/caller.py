@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from coordinator.server.security.principals import ANONYMOUS
 from coordinator.server.security.sasl import Login, Reply
-from coordinator.server.security.tls import ANONYMOUS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

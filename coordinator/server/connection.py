@@ -148,8 +148,13 @@ class ClientConnection(asyncio.Protocol):
         if peer is None or not self._connections.add(self):
             self._transport.abort()
             return
-        certificate = transport.get_extra_info("peercert")
-        self._session = self._dispatcher.session(as_java_shows(peer[0]), self.drop, certificate)
+        host = as_java_shows(peer[0])
+        try:
+            self._session = self._dispatcher.session(host, self.drop, transport.get_extra_info("peercert"))
+        except PeerFault as error:
+            _log.warning("A connection from %s is closed: %s", host, error)
+            self._transport.abort()
+            return
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
     def data_received(self, data: bytes) -> None:

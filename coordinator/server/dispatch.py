@@ -20,7 +20,7 @@ from coordinator.server.exchange import Exchange, PeerFault
 from coordinator.server.faults.error_answers import error_answer
 from coordinator.server.faults.events import AnswerError, Drop, Dropped
 from coordinator.server.faults.rules import Asked
-from coordinator.server.security.tls import principal_of
+from coordinator.server.security.principals import UnknownPrincipal, principal_of
 from coordinator.server.served import OWN, SERVED, ServedApi
 from wire.messages.definition import API_VERSIONS_KEY, HEAD
 from wire.messages.reader import Frame
@@ -79,9 +79,16 @@ class Dispatcher:
         self._aside = aside
 
     def session(self, host: str, end: Callable[[], object], certificate: Mapping[str, Any] | None) -> Session:
-        """That of a new connection, which `end` closes; the certificate is the client's, if it has shown one."""
-        login = self._cluster.security.login()
-        session = Session(host=host, end=end, principal=principal_of(certificate), login=login)
+        """That of a new connection, which `end` closes; the certificate is the client's, if it has shown one.
+
+        :raises PeerFault: it does not say who the client is
+        """
+        security = self._cluster.security
+        try:
+            principal = principal_of(certificate, security.settings.principal_rules)
+        except UnknownPrincipal as error:
+            raise PeerFault(str(error)) from None
+        session = Session(host=host, end=end, principal=principal, login=security.login())
         self._cluster.sessions.add(session)
         return session
 

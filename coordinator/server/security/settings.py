@@ -8,6 +8,7 @@ from pathlib import Path
 
 from coordinator.engine.config import parse_integer
 from coordinator.errors import InvalidSetting
+from coordinator.server.security.principals import DEFAULT, Rule, parse_rules
 from coordinator.server.security.sasl import MECHANISMS
 from coordinator.server.security.tls import ClientAuth
 from wire.client.config.config_file import ConfigFileError, Properties
@@ -32,6 +33,7 @@ EFFECTIVE = frozenset(
         "ssl.keystore.key",
         "ssl.keystore.location",
         "ssl.keystore.type",
+        "ssl.principal.mapping.rules",
         "ssl.truststore.certificates",
         "ssl.truststore.location",
         "ssl.truststore.type",
@@ -51,6 +53,7 @@ class SecuritySettings:
     protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
     tls: TlsSettings = field(default_factory=TlsSettings)
     client_auth: ClientAuth = ClientAuth.NONE
+    principal_rules: tuple[Rule, ...] = DEFAULT
     mechanisms: tuple[str, ...] = tuple(MECHANISMS)
     max_reauth_ms: int = 0
     failure_delay_ms: int = 100
@@ -77,6 +80,7 @@ def parse_security(protocol: SecurityProtocol, settings: Mapping[str, str]) -> S
         protocol=protocol,
         tls=tls,
         client_auth=_client_auth(protocol, settings),
+        principal_rules=parse_rules(settings.get("ssl.principal.mapping.rules", "").strip() or "DEFAULT"),
         mechanisms=_mechanisms(settings),
         max_reauth_ms=_milliseconds(settings, "connections.max.reauth.ms", 0),
         failure_delay_ms=_milliseconds(

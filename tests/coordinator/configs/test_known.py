@@ -21,14 +21,14 @@ def test_a_whole_properties_file_is_taken() -> None:
         **dict.fromkeys(IGNORED, "4"),
         "sasl.enabled.mechanisms": "PLAIN",
         "super.users": "User:a",
-        "ssl.principal.mapping.rules": "DEFAULT",
+        "ssl.cipher.suites": "X",
     }
     settings, config = parse_settings(words)
     assert settings.given == words
     assert (config.group_initial_rebalance_delay_ms, settings.auto_create_topics_enable) == (0, False)
     (said,) = without_effect(words, OURS | EFFECTIVE)
     assert all(name in said for name in IGNORED)
-    assert "ssl.principal.mapping.rules" in said
+    assert "ssl.cipher.suites" in said
     assert "sasl" not in said
     assert "super.users" not in said
     assert "group.initial" not in said

@@ -1,10 +1,15 @@
 """The principal of a certificate, as Java's `X500Principal.getName` writes it."""
 
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from coordinator.server.security.tls import ANONYMOUS, principal_of
+from coordinator.errors import InvalidSetting
+from coordinator.server.security.principals import ANONYMOUS, UnknownPrincipal, parse_rules, principal_of
+from tests.kafka.programs import SILENT, Answerer
 
 
 def of(*names: tuple[str, str]) -> dict[str, Any]:
@@ -29,3 +34,48 @@ def of(*names: tuple[str, str]) -> dict[str, Any]:
 )
 def test_the_name_of_a_certificate(certificate: dict[str, Any] | None, principal: str) -> None:
     assert principal_of(certificate) == principal
+
+
+RULES = (
+    "DEFAULT",
+    "RULE:^CN=([^,]+).*$/$1/,DEFAULT",
+    "RULE:^CN=(.*?),OU=ServiceUsers.*$/$1/,RULE:^CN=(.*?),OU=(.*?),O=(.*?),L=(.*?),ST=(.*?),C=(.*?)$/$1@$2/L,DEFAULT",
+    "RULE:^.*[Cc][Nn]=([a-zA-Z0-9.]*).*$/$1/L , DEFAULT",
+    "RULE:^CN=(.*)$/$1$2$12/U",
+    "RULE:^CN=([^,]+).*$/$0\\/\\$1/",
+    "RULE:^CN=x$/y/",
+    "RULE:.*/n/,",
+    "RULE:^(CN=\\w+),.*$/$1/L,RULE:^CN=(.*)$/<$1>/",
+)
+DISTINGUISHED = (
+    "CN=client",
+    "CN=Ada,OU=ServiceUsers,O=x",
+    "CN=Ada,OU=a,O=b,L=c,ST=d,C=DE",
+    "O=none",
+    "CN=a\\,b,O=x",
+)
+
+
+@pytest.fixture(scope="module")
+def mapper(kafka_jars: Path) -> Iterator[Answerer]:
+    with closing(Answerer(kafka_jars, "PrincipalOracle", heap_mb=64, options=(SILENT,))) as running:
+        yield running
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("rules", RULES)
+def test_names_are_mapped_as_by_kafka(mapper: Answerer, rules: str) -> None:
+    for name in DISTINGUISHED:
+        mapped = next((each for rule in parse_rules(rules) if (each := rule.applied(name)) is not None), None)
+        assert mapped == mapper.answer({"rules": rules, "name": name})["name"], name
+
+
+def test_a_name_that_no_rule_is_about_is_nobodys() -> None:
+    with pytest.raises(UnknownPrincipal, match="CN=client"):
+        principal_of(of(("commonName", "client")), parse_rules("RULE:^CN=x$/y/"))
+
+
+@pytest.mark.parametrize("rules", ["RULE:", "RULE:a", "RULE:a/b", "RULE:(/b/", "CN", "RULE:a/b/X"])
+def test_rules_that_are_none(rules: str) -> None:
+    with pytest.raises(InvalidSetting, match=r"ssl\.principal\.mapping\.rules"):
+        parse_rules(rules)

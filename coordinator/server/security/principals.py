@@ -1,0 +1,133 @@
+"""Who a client is by its certificate: the name in it, and `ssl.principal.mapping.rules`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coordinator.errors import InvalidSetting
+
+ANONYMOUS = "User:ANONYMOUS"
+"""Who a client is that has not shown who it is (KafkaPrincipal.ANONYMOUS)."""
+
+_KEYWORDS = {
+    "commonName": "CN",
+    "countryName": "C",
+    "localityName": "L",
+    "stateOrProvinceName": "ST",
+    "organizationName": "O",
+    "organizationalUnitName": "OU",
+    "streetAddress": "STREET",
+    "domainComponent": "DC",
+    "userId": "UID",
+}
+"""RFC 2253's names of what OpenSSL calls by the long ones."""
+_EMAIL_ADDRESS = "1.2.840.113549.1.9.1"
+_IA5_STRING = 0x16
+_SPECIAL = re.compile(r'([,+"\\<>;])')
+
+
+class UnknownPrincipal(Exception):
+    """No rule is about the name of a certificate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One of `ssl.principal.mapping.rules`; without a pattern it is DEFAULT. `case` is L, U or nothing."""
+
+    pattern: re.Pattern[str] | None = None
+    replacement: str = ""
+    case: str = ""
+
+    def applied(self, name: str) -> str | None:
+        """What becomes of a name; None: the rule is not about it."""
+        if self.pattern is None:
+            return name
+        if not self.pattern.fullmatch(name):
+            return None
+        mapped = self.pattern.sub(self._replaced, name)
+        return mapped.lower() if self.case == "L" else mapped.upper() if self.case == "U" else mapped
+
+    def _replaced(self, found: re.Match[str]) -> str:
+        """The replacement as `Matcher.replaceAll` reads it: `$n` is a group, a backslash quotes."""
+
+        def token(part: re.Match[str]) -> str:
+            if part["quoted"] is not None:
+                return part["quoted"]
+            digits = part["group"]
+            while len(digits) > 1 and int(digits) > found.re.groups:
+                digits = digits[:-1]
+            if int(digits) > found.re.groups:
+                return part[0]
+            return (found[int(digits)] or "") + part["group"][len(digits) :]
+
+        return _TOKEN.sub(token, self.replacement)
+
+
+_TOKEN = re.compile(r"\\(?P<quoted>.)|\$(?P<group>\d+)")
+_RULE = re.compile(
+    r"\s*(?:(?P<default>DEFAULT)|RULE:(?P<pattern>(?:\\.|[^\\/])*)/(?P<replacement>(?:\\.|[^\\/])*)/(?P<case>[LU]?))?"
+    r"\s*(?:,|$)"
+)
+DEFAULT = (Rule(),)
+
+
+def parse_rules(text: str) -> tuple[Rule, ...]:
+    """`RULE:pattern/replacement/[LU],…,DEFAULT`; the first that is about a name counts.
+
+    :raises InvalidSetting:
+    """
+    rules, position = [], 0
+    while position < len(text):
+        found = _RULE.match(text, position)
+        if found is None:
+            raise InvalidSetting(f"ssl.principal.mapping.rules: Invalid rule: {text[position:]}")
+        position = found.end()
+        if found["default"] is not None:
+            rules.append(Rule())
+        elif found["pattern"] is not None:
+            try:
+                pattern = re.compile(found["pattern"])
+            except re.error as error:
+                raise InvalidSetting(f"ssl.principal.mapping.rules: {found['pattern']}: {error}") from None
+            rules.append(Rule(pattern=pattern, replacement=found["replacement"], case=found["case"]))
+    return tuple(rules)
+
+
+def principal_of(certificate: Mapping[str, Any] | None, rules: Sequence[Rule] = DEFAULT) -> str:
+    """The principal of `SSLSocket.getpeercert()`; without a certificate it is ANONYMOUS.
+
+    :raises UnknownPrincipal: no rule is about its name
+    """
+    if not certificate:
+        return ANONYMOUS
+    name = distinguished_name(certificate)
+    mapped = next((each for rule in rules if (each := rule.applied(name)) is not None), None)
+    if mapped is None:
+        raise UnknownPrincipal(f"no rule of ssl.principal.mapping.rules is about {name}")
+    return f"User:{mapped}"
+
+
+def distinguished_name(certificate: Mapping[str, Any]) -> str:
+    """The name as Java's `X500Principal.getName` writes it (RFC 2253)."""
+    return ",".join(_relative_name(one) for one in reversed(certificate.get("subject", ())))
+
+
+def _relative_name(attributes: Iterable[tuple[str, str]]) -> str:
+    return "+".join(_attribute(name, value) for name, value in attributes)
+
+
+def _attribute(name: str, value: str) -> str:
+    if name == "emailAddress":  # RFC 2253 has no name for it: number and DER
+        content = value.encode("latin-1", errors="replace")
+        return f"{_EMAIL_ADDRESS}=#{bytes((_IA5_STRING, len(content))).hex()}{content.hex()}"
+    return f"{_KEYWORDS.get(name, name)}={_escaped(value)}"
+
+
+def _escaped(value: str) -> str:
+    escaped = _SPECIAL.sub(r"\\\1", value)
+    if escaped.endswith(" "):
+        escaped = escaped[:-1] + "\\ "
+    return f"\\{escaped}" if escaped.startswith(("#", " ")) else escaped
