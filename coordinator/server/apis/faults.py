@@ -40,7 +40,7 @@ async def _do(exchange: Exchange, apis: Collection[str]) -> Mapping[str, Any]:
     try:
         event = read_event(json.loads(exchange.request.event or "null"), apis)
         done = await carry_out(exchange.cluster, event)
-    except (Malformed, FaultRefused, ValueError) as error:
+    except (Malformed, FaultRefused, ValueError, RecursionError) as error:
         return _refused(str(error))
     return _answer(outcome=done) if isinstance(done, str) else _answer(rule=done)
 

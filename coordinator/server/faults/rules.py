@@ -1,7 +1,8 @@
 """The rules for requests that are in force, and what they make of one. No I/O; the clock is an argument.
 
 Rules are looked at in the order in which they were added. Delays add up; the first rule that ends the request, with an
-error or without an answer, is the last one that counts. A rule is over when it has met as many requests as it was to,
+error or without an answer, is the last one that counts. A Fetch within a session does not name its partitions: where a
+rule is about these, the session is refused first. A rule is over when it has met as many requests as it was to,
 or has lasted as long.
 """
 
@@ -15,9 +16,14 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
+from coordinator.server.faults.error_answers import OF_PARTITIONS
 from coordinator.server.faults.events import AnswerError, Delay, Drop, Lasting
 from coordinator.server.faults.named_things import NamedThings, named_things
+from wire.errors import ErrorCode
 from wire.messages.definition import Api
+
+NO_SESSION = AnswerError(error=ErrorCode.FETCH_SESSION_ID_NOT_FOUND.name)
+"""Has a client name all partitions with its next Fetch, as when its session has had to give way to another one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +36,11 @@ class Asked:
     message: Any
     name_of: Callable[[UUID], str | None] = field(repr=False)
     """The name of a topic by its id."""
+
+    @property
+    def hides_its_partitions(self) -> bool:
+        """Whether it is a Fetch within a session, which names only what has changed (KIP-227)."""
+        return self.api.name == "Fetch" and self.message.session_epoch > 0
 
     def names(self) -> NamedThings:
         return named_things(self.api.request.struct, self.version, self.message, self.name_of)
@@ -68,12 +79,23 @@ class ActiveRule:
     def is_over(self, now_ms: int) -> bool:
         return self.times_left == 0 or self.left_ms(now_ms) == 0
 
+    @property
+    def wants_partitions(self) -> bool:
+        """Whether a request must name its partitions for the rule to meet it."""
+        rule = self.rule
+        return rule.topic is not None or (isinstance(rule, AnswerError) and rule.code in OF_PARTITIONS)
+
+    def fits_sender(self, asked: Asked) -> bool:
+        """Whether a request fits the conditions that are not about what it names."""
+        rule = self.rule
+        return (not rule.api or asked.api.name in rule.api) and (
+            rule.client is None or fnmatchcase(asked.client_id, rule.client)
+        )
+
     def fits(self, asked: Asked) -> bool:
         """Whether a request fits every condition but chance."""
         rule = self.rule
-        if rule.api and asked.api.name not in rule.api:
-            return False
-        if rule.client is not None and not fnmatchcase(asked.client_id, rule.client):
+        if not self.fits_sender(asked):
             return False
         if rule.group is rule.topic is rule.member is None:
             return True
@@ -123,6 +145,8 @@ class Rules:
         delay_ms, is_met = 0, False
         for active in self.in_force(now_ms):
             rule = active.rule
+            if asked.hides_its_partitions and active.wants_partitions and active.fits_sender(asked):
+                return Verdict(delay_ms, NO_SESSION)
             if not active.fits(asked) or (rule.chance < 1 and active.random.random() >= rule.chance):
                 continue
             active.applied += 1

@@ -23,6 +23,7 @@ from wire.messages.schemas.classic_groups import HEARTBEAT, JOIN_GROUP, SYNC_GRO
 from wire.messages.schemas.cluster import API_VERSIONS, METADATA
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_HEARTBEAT
 from wire.messages.schemas.faults import CLEAR, DO, FAULT_CLIENT, KOHORT_FAULT, LIST
+from wire.messages.schemas.log_records import FETCH
 
 DEADLINE_S = 60
 HEART = {"group_id": "billing", "generation_id": 1, "member_id": "m-1"}
@@ -158,6 +159,7 @@ def test_rules_are_listed_and_cleared() -> None:
         ('{"topic": "orders", "partitions": 2}', "there is no topic orders"),
         ('{"topic": "orders", "delete": true}', "there is no topic orders"),
         ("{", "Expecting"),
+        ("[" * 10_000, "recursion"),
         (None, "expected a mapping"),
     ],
 )
@@ -167,6 +169,34 @@ def test_what_cannot_be_done_is_refused_with_the_reason(event: str | None, said:
             answer = await operator.ask(KOHORT_FAULT, {"operation": DO, "event": event})
             assert answer.error_code == ErrorCode.INVALID_REQUEST
             assert said in answer.error_message
+
+    asyncio.run(play())
+
+
+def test_an_error_of_partitions_is_answered_to_a_fetch_in_a_session() -> None:
+    async def play() -> None:
+        async with scene() as (made, operator):
+            await operator.fault(topic="orders", create=1)
+            partition = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1024}
+            full: dict[str, Any] = {
+                "max_wait_ms": 0,
+                "min_bytes": 0,
+                "session_id": 0,
+                "session_epoch": 0,
+                "topics": [{"topic": "orders", "partitions": [partition]}],
+                "forgotten_topics_data": [],
+            }
+            client = await made.client()
+            begun = await client.ask(FETCH, full, 12)
+            assert (begun.error_code, begun.session_id > 0) == (ErrorCode.NONE, True)
+            within = {**full, "session_id": begun.session_id, "session_epoch": 1, "topics": []}
+            await operator.fault(error="OFFSET_OUT_OF_RANGE", api="Fetch", times=1)
+            assert (await client.ask(FETCH, within, 12)).error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+            answer = await client.ask(FETCH, full, 12)
+            assert answer.error_code == ErrorCode.NONE
+            assert answer.responses[0].partitions[0].error_code == ErrorCode.OFFSET_OUT_OF_RANGE
+            answer = await client.ask(FETCH, full, 12)
+            assert answer.responses[0].partitions[0].error_code == ErrorCode.NONE
 
     asyncio.run(play())
 
