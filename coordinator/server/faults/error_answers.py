@@ -3,7 +3,8 @@
 The error stands as far out as the layout has room for it: at the top, else in every element of the arrays that carry
 one, which are those of the request with their names and numbers. An error that is about a partition or a topic stands
 as far in as it can: Fetch answers OFFSET_OUT_OF_RANGE for partitions, whatever room there is at the top. Source:
-`AbstractRequest.getErrorResponse` of each request, which this agrees with but for errors of partitions.
+`AbstractRequest.getErrorResponse` of each request, which puts it in the same places (of five APIs further in, too) and
+makes no difference between errors.
 """
 
 from __future__ import annotations
