@@ -8,6 +8,7 @@ setting `allow.everyone.if.no.acl.found` decides.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 
 from wire.acls import (
     OPERATIONS,
@@ -31,6 +32,30 @@ IMPLIED_BY = {
 """Operations that are allowed by an ALLOW of others."""
 
 
+@dataclass(slots=True)
+class _Entries:
+    """Those of one type of resource, by name or prefix."""
+
+    literal: dict[str, list[Acl]] = field(default_factory=dict)
+    prefixed: dict[str, list[Acl]] = field(default_factory=dict)
+    longest_prefix: int = 0
+
+    def add(self, acl: Acl) -> None:
+        if acl.pattern is PatternType.PREFIXED:
+            self.longest_prefix = max(self.longest_prefix, len(acl.name))
+            self.prefixed.setdefault(acl.name, []).append(acl)
+        else:
+            self.literal.setdefault(acl.name, []).append(acl)
+
+    def about(self, name: str) -> Iterator[Acl]:
+        """The entries whose pattern names the resource."""
+        yield from self.literal.get(name, ())
+        if not name.startswith(WILDCARD):  # Kafka takes `*` for a literal prefix there, and passes it over
+            yield from self.literal.get(WILDCARD, ())
+        for end in range(min(self.longest_prefix, len(name)) + 1):
+            yield from self.prefixed.get(name[:end], ())
+
+
 class Authorizer:
     """The entries, found by resource. Entries are replaced whole, so that other threads may ask meanwhile."""
 
@@ -44,8 +69,7 @@ class Authorizer:
         self._super_users = frozenset(super_users)
         self._allow_if_no_acl = allow_if_no_acl
         self._acls: dict[Acl, None] = {}
-        self._by_pattern: dict[tuple[ResourceType, PatternType, str], tuple[Acl, ...]] = {}
-        self._longest_prefix = 0
+        self._by_type: dict[ResourceType, _Entries] = {}
         self.add(acls)
 
     def add(self, acls: Iterable[Acl]) -> None:
@@ -68,7 +92,8 @@ class Authorizer:
         if principal in self._super_users:
             return True
         named = allowed = False
-        for acl in self._about(resource_type, name):
+        entries = self._by_type.get(resource_type)
+        for acl in () if entries is None else entries.about(name):
             named = True
             if acl.principal not in (principal, EVERYBODY) or acl.host not in (WILDCARD, host):
                 continue
@@ -108,23 +133,11 @@ class Authorizer:
             if self.allows(principal, host, operation, resource_type, name)
         )
 
-    def _about(self, resource_type: ResourceType, name: str) -> Iterator[Acl]:
-        """The entries whose pattern names the resource."""
-        by_pattern = self._by_pattern
-        yield from by_pattern.get((resource_type, PatternType.LITERAL, name), ())
-        if not name.startswith(WILDCARD):  # Kafka takes `*` for a literal prefix there, and passes it over
-            yield from by_pattern.get((resource_type, PatternType.LITERAL, WILDCARD), ())
-        for end in range(min(self._longest_prefix, len(name)) + 1):
-            yield from by_pattern.get((resource_type, PatternType.PREFIXED, name[:end]), ())
-
     def _become(self, acls: dict[Acl, None]) -> None:
-        by_pattern: dict[tuple[ResourceType, PatternType, str], list[Acl]] = {}
+        by_type: dict[ResourceType, _Entries] = {}
         for acl in acls:
-            by_pattern.setdefault((acl.resource_type, acl.pattern, acl.name), []).append(acl)
-        self._acls = acls
-        self._by_pattern = {pattern: tuple(found) for pattern, found in by_pattern.items()}
-        prefixes = (len(acl.name) for acl in acls if acl.pattern is PatternType.PREFIXED)
-        self._longest_prefix = max(prefixes, default=0)
+            by_type.setdefault(acl.resource_type, _Entries()).add(acl)
+        self._acls, self._by_type = acls, by_type
 
 
 def _is_all(acl: Acl) -> bool:
