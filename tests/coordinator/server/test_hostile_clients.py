@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import random
 import re
+import socket
 import struct
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
@@ -23,8 +25,9 @@ from coordinator.server.served import SERVED
 from tests.conformance.messages import build, decoded, encoded, plain, request_type, response_type
 from tests.conformance.servers import kohort_process
 from tests.coordinator.server.extremes import extreme
+from tests.coordinator.server.mutations import mutated
 from tests.coordinator.server.neighbour import SESSION_MS, Neighbour
-from tests.coordinator.server.running import connected
+from tests.coordinator.server.running import HOST, connected
 from tests.support.long import cases
 from wire.messages.definition import Api
 from wire.messages.framing import MAX_FRAME_BYTES
@@ -35,12 +38,15 @@ ANSWER_S = 120.0
 PARKING = frozenset({"JoinGroup", "SyncGroup"})
 PARKED_S = 0.3
 AT_ONCE = 16
+MUTATED = cases("KOHORT_HOSTILE_FRAMES", 1_500, many=500_000)
+MUTATED_PATIENCE_S = 0.1
 MOST_MEMORY_KB = 1 << 20
 SAID = re.compile(
     r"kohort: .*|Listening on .*|A connection from /127\.0\.0\.1 is (closed|refused): .*|\w+ is refused: .*|"
     r"Group .* timer has no effect: .*|"
 )
-CLOSED, PARKED = "closed", "parked"
+ANSWERED, CLOSED, PARKED = "answered", "closed", "parked"
+RESET = struct.pack("ii", 1, 0)
 CLOSING = frozenset({"Produce", "DescribeAcls", "CreateAcls", "DeleteAcls"})
 """A producer that wants no answer is told that way; so is, as by Kafka, whose ACL has numbers that are not known."""
 VERSIONS = [
@@ -110,6 +116,23 @@ async def outcome(port: int, content: bytes, api: str = "") -> bytes | str:
             if api not in PARKING:
                 raise
             return PARKED
+
+
+async def quick_outcome(port: int, content: bytes) -> str:
+    """As `outcome`, without the answer, at a tenth of the cost."""
+    loop = asyncio.get_running_loop()
+    with socket.socket() as client:
+        client.setblocking(False)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)  # a closed port is free again
+        await loop.sock_connect(client, (HOST, port))
+        try:
+            async with asyncio.timeout(MUTATED_PATIENCE_S):
+                await loop.sock_sendall(client, len(content).to_bytes(4, "big") + content)
+                return ANSWERED if await loop.sock_recv(client, 1) else CLOSED
+        except TimeoutError:
+            return PARKED
+        except ConnectionError:
+            return CLOSED
 
 
 async def all_outcomes(port: int, frames: list[tuple[str, bytes]]) -> list[bytes | str]:
@@ -188,6 +211,35 @@ def test_random_bytes(served: Served, seed: int) -> None:
                 )
             )
     beside(served, lambda: all_outcomes(served.port, frames))
+
+
+@pytest.mark.parametrize("seed", SEEDS[:1])
+def test_mutated_requests(served: Served, seed: int) -> None:
+    """An answer is not waited for long: it may take as long as the request says."""
+    chance = random.Random(seed)
+    corpus = {
+        (api.key, version): [
+            frame_of(api, version, extreme(request_type(api.name, version), chance)) for _ in range(6)
+        ]
+        for api, version in VERSIONS
+    }
+    keys = sorted(corpus)
+
+    async def attack() -> Counter[str]:
+        found: Counter[str] = Counter()
+        left = iter(range(MUTATED))
+
+        async def client() -> None:
+            for _ in left:
+                content = mutated(corpus[chance.choice(keys)], chance)
+                found[await quick_outcome(served.port, content)] += 1
+
+        await asyncio.gather(*(client() for _ in range(AT_ONCE)))
+        return found
+
+    found = beside(served, attack)
+    assert found.total() == MUTATED
+    assert min(found[ANSWERED], found[CLOSED]) > MUTATED / 10
 
 
 def flexible(api: str, version: int, *parts: bytes) -> bytes:
