@@ -29,7 +29,7 @@ from types import coroutine
 from typing import Any, TypeVar, cast
 
 from coordinator.server.caller import Session
-from coordinator.server.dispatch import LONG_BYTES, Dispatcher, understand
+from coordinator.server.dispatch import LONG_BYTES, Dispatcher, Incoming, understand
 from coordinator.server.exchange import PeerFault
 from coordinator.server.security.sasl import Reply
 from wire.messages.framing import LENGTH_BYTES, MAX_FRAME_BYTES, frame
@@ -121,6 +121,8 @@ class ClientConnection(asyncio.Protocol):
         self._long: _LongRequest | None = None
         """The one that is being read."""
         self._task: asyncio.Task[None] | None = None
+        self._only_waits = False
+        """What the task does is nobody's loss when the client is gone."""
         self._is_clogged = False
         self._had_its_share = False
         self._has_sent_all = False
@@ -169,19 +171,25 @@ class ClientConnection(asyncio.Protocol):
             self._proceed()
 
     def eof_received(self) -> bool:
-        """Keep the connection for answers that are under way."""
+        """Keep the connection for answers that are under way; TLS has no half of a connection."""
         self._has_sent_all = True
         self._feed_end()
-        is_encrypted = (
-            self._transport.get_extra_info("sslcontext") is not None
-        )  # TLS has no half of a connection
-        return self._is_held() and not is_encrypted
+        is_encrypted = self._transport.get_extra_info("sslcontext") is not None
+        return self._is_held() and not is_encrypted and not self._gives_up()
 
     def connection_lost(self, _: Exception | None) -> None:
         self._is_lost = True
         self._feed_end()
+        self._gives_up()
         if self._task is None:
             self._connections.remove(self)
+
+    def _gives_up(self) -> bool:
+        """Stop waiting for an answer that nobody reads, where that is all that the task does."""
+        if self._task is None or not self._only_waits:
+            return False
+        self._task.cancel()
+        return True
 
     def pause_writing(self) -> None:
         self._is_clogged = True
@@ -246,14 +254,19 @@ class ClientConnection(asyncio.Protocol):
         if reply is not None:
             self._log_in(reply)
             return
-        answering = self._dispatcher.respond(understand(content), self._session)
+        incoming = understand(content)
+        answering = self._dispatcher.respond(incoming, self._session)
         try:
             awaited = answering.send(None)
         except StopIteration as answered:
             self._write(answered.value)
         else:
-            self._quiet_since = None
+            self._begin_to_wait(incoming)
             self._hold_for(_resume(answering, awaited))
+
+    def _begin_to_wait(self, incoming: Incoming) -> None:
+        self._quiet_since = None
+        self._only_waits = incoming.served.waits
 
     def _log_in(self, reply: Reply) -> None:
         if reply.failed is None:
@@ -275,7 +288,7 @@ class ClientConnection(asyncio.Protocol):
                 raise PeerFault(str(reply.failed))
             incoming = await self._connections.in_thread(understand, content)
             del content
-        self._quiet_since = None
+        self._begin_to_wait(incoming)
         return await self._dispatcher.respond(incoming, self._session)
 
     async def _read_long(self, length: int) -> bytes:
@@ -303,7 +316,7 @@ class ClientConnection(asyncio.Protocol):
         except Exception as error:
             self._end(error)
         finally:
-            self._task = None
+            self._task, self._only_waits = None, False
             if self._is_lost:
                 self._connections.remove(self)
         self._proceed()

@@ -120,7 +120,8 @@ class ServedApi:
 
     `oldest` is the first version listed where that is not the first with a layout: Kafka lists Produce from 0 on and
     answers it from 3 on. `newest` is the last one, where layouts go on with those of a later Kafka. Where the answer
-    `grows` with all that the server knows, it may be long however short the request is.
+    `grows` with all that the server knows, it may be long however short the request is. What `waits` for others, as
+    long as the client says, is given up when the client is gone.
     """
 
     api: Api
@@ -128,6 +129,7 @@ class ServedApi:
     oldest: int
     newest: int
     grows: bool
+    waits: bool
 
     @property
     def key(self) -> int:
@@ -176,7 +178,13 @@ def _is_valid(request: Any) -> bool:
 
 
 def _served(
-    api: Api, answer: Handler, *, oldest: int | None = None, newest: int | None = None, grows: bool = False
+    api: Api,
+    answer: Handler,
+    *,
+    oldest: int | None = None,
+    newest: int | None = None,
+    grows: bool = False,
+    waits: bool = False,
 ) -> ServedApi:
     first, last = api.versions
     return ServedApi(
@@ -185,6 +193,7 @@ def _served(
         oldest=first if oldest is None else oldest,
         newest=last if newest is None else newest,
         grows=grows,
+        waits=waits,
     )
 
 
@@ -197,16 +206,16 @@ SERVED: Mapping[int, ServedApi] = {
     each.key: each
     for each in (
         _served(PRODUCE, produce.produce, oldest=0),
-        _served(FETCH, fetch.fetch),
+        _served(FETCH, fetch.fetch, waits=True),
         _served(LIST_OFFSETS, logs.list_offsets),
         _served(METADATA, cluster.metadata, grows=True),
         _served(OFFSET_COMMIT, offsets.offset_commit),
         _served(OFFSET_FETCH, offsets.offset_fetch, grows=True),
         _served(FIND_COORDINATOR, groups.find_coordinator),
-        _served(JOIN_GROUP, classic_groups.join_group),
+        _served(JOIN_GROUP, classic_groups.join_group, waits=True),
         _served(HEARTBEAT, classic_groups.heartbeat),
         _served(LEAVE_GROUP, classic_groups.leave_group),
-        _served(SYNC_GROUP, classic_groups.sync_group),
+        _served(SYNC_GROUP, classic_groups.sync_group, waits=True),
         _served(DESCRIBE_GROUPS, classic_groups.describe_groups, grows=True),
         _served(LIST_GROUPS, groups.list_groups, grows=True),
         _served(SASL_HANDSHAKE, security.sasl_handshake),

@@ -87,6 +87,43 @@ def test_a_client_that_waits_for_an_answer_is_not(impatient: None, monkeypatch: 
     asyncio.run(scene())
 
 
+@pytest.mark.parametrize("end", ["half", "whole"])
+def test_a_wait_ends_with_its_client(monkeypatch: pytest.MonkeyPatch, end: str) -> None:
+    """So that clients which come, wait for ever and go take no connections from others."""
+    monkeypatch.setattr(connection, "most_connections", lambda: 3)
+    topic = {"topic": "orders", "partitions": [{"partition": 0, "partition_max_bytes": 1, "fetch_offset": 0}]}
+    fetch = build(request_type("Fetch", 12), {"max_wait": 2**31 - 1, "min_bytes": 1, "topics": [topic]})
+
+    async def scene() -> None:
+        async with running() as broker:
+            made = await Peer.connect(HOST, broker.port)
+            wanted = {"name": "orders", "num_partitions": 1, "replication_factor": 1}
+            await made.send(
+                build(request_type("CreateTopics", 7), {"topics": [wanted]}), response_type("CreateTopics", 7)
+            )
+            for _ in range(10):
+                async with connected(broker.port) as (reader, writer):
+                    content = encoded(fetch, 1, None, "tests")
+                    writer.write(len(content).to_bytes(4, "big") + content)
+                    await asyncio.sleep(0.01)
+                    if end == "half":
+                        writer.write_eof()
+                        assert await asyncio.wait_for(reader.read(), DEADLINE_S) == b""
+                assert not (await versions(made)).error_code
+            peers = [made]
+            async with asyncio.timeout(DEADLINE_S):
+                while len(peers) < 3:  # all the room there is
+                    peers.append(await Peer.connect(HOST, broker.port))
+                    try:
+                        await versions(peers[-1])
+                    except Closed:
+                        await peers.pop().close()
+            for peer in peers:
+                await peer.close()
+
+    asyncio.run(scene())
+
+
 def test_a_client_too_many_is_refused_and_the_others_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "most_connections", lambda: 3)
 
