@@ -22,7 +22,7 @@ import pytest
 
 from coordinator.server.dispatch import MOST_ELEMENTS
 from coordinator.server.served import SERVED
-from tests.conformance.messages import build, decoded, encoded, plain, request_type, response_type
+from tests.conformance.messages import build, encoded, request_type
 from tests.conformance.servers import kohort_process
 from tests.coordinator.server.extremes import extreme
 from tests.coordinator.server.mutations import mutated
@@ -31,11 +31,13 @@ from tests.coordinator.server.running import HOST, connected
 from tests.support.long import cases
 from wire.messages.definition import Api
 from wire.messages.framing import MAX_FRAME_BYTES
+from wire.messages.reader import Fields
 from wire.messages.writer import write_varint
 
 SEEDS = range(cases("KOHORT_HOSTILE_SEEDS", 1, many=50))
 ANSWER_S = 120.0
-PARKING = frozenset({"JoinGroup", "SyncGroup"})
+PARKING = frozenset({"JoinGroup", "SyncGroup", "Produce"})
+"""They wait for others, or are a producer that wants no answer."""
 PARKED_S = 0.3
 AT_ONCE = 16
 MUTATED = cases("KOHORT_HOSTILE_FRAMES", 1_500, many=500_000)
@@ -114,7 +116,7 @@ async def outcome(port: int, content: bytes, api: str = "") -> bytes | str:
             return CLOSED
         except TimeoutError:
             if api not in PARKING:
-                raise
+                raise AssertionError(f"no answer to {api}: {content[:200]!r}") from None
             return PARKED
 
 
@@ -150,16 +152,20 @@ def frame_of(api: Api, version: int, message: Any) -> bytes:
     return encoded(message, 7, version, "hostile")
 
 
-def errors_of(fields: Any) -> Iterator[int]:
-    """Every error code of an answer."""
-    if isinstance(fields, dict):
-        for name, value in fields.items():
+def errors_in(api: Api, version: int, answer: bytes) -> set[int]:
+    """Every error code of an answer, by our own codec: kio reads no time before 1970."""
+    return set(_errors_of(api.decode_response(version, answer[4:])))
+
+
+def _errors_of(value: Any) -> Iterator[int]:
+    if isinstance(value, Fields):
+        for name, field in zip(value.names, value, strict=True):
             if name == "error_code":
-                yield value
-            yield from errors_of(value)
-    elif isinstance(fields, list):
-        for value in fields:
-            yield from errors_of(value)
+                yield field
+            yield from _errors_of(field)
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _errors_of(each)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -175,7 +181,7 @@ def test_the_ends_of_every_field(served: Served, seed: int) -> None:
     for (api, version), answer in zip(asked, found, strict=True):
         if isinstance(answer, bytes):
             answered += 1
-            assert -1 not in set(errors_of(plain(decoded(response_type(api.name, version), answer))))
+            assert -1 not in errors_in(api, version, answer), f"{api.name} {version}"
         elif answer == CLOSED:
             assert api.name in CLOSING, f"{api.name} {version}"
     assert answered > len(asked) * 3 / 4
@@ -275,7 +281,7 @@ LARGE = {
         many(b"\1" * 16 + b"\x02\0\0\0\0\0", 100_000),
         b"\0",
     ),
-    "resources": flexible("DescribeConfigs", 4, many(b"\x20\x02g\0\0", 100_000), b"\0\0\0"),
+    "resources": flexible("DescribeConfigs", 4, many(b"\x20\x02g\0\0", 20_000), b"\0\0\0"),
     "tagged fields": flexible(
         "Fetch",
         17,
@@ -310,7 +316,7 @@ def test_partitions_without_number(served: Served, count: int) -> None:
             message = build(request_type(api.name, version), {"topics": [topic], "timeout": 1000})
             answer = await outcome(served.port, frame_of(api, version, message))
             assert isinstance(answer, bytes)
-            found.append(set(errors_of(plain(decoded(response_type(api.name, version), answer)))))
+            found.append(errors_in(api, version, answer))
         return found
 
     assert beside(served, attack) == [{44}, {44}]
@@ -331,7 +337,7 @@ def test_a_frame_at_the_limit(served: Served) -> None:
     content = ANY_COORDINATOR.ljust(MAX_FRAME_BYTES, b"\xff")
     answer = beside(served, lambda: outcome(served.port, content))
     assert isinstance(answer, bytes)
-    assert not any(errors_of(plain(decoded(response_type("FindCoordinator", 4), answer))))
+    assert errors_in(SERVED[10].api, 4, answer) == {0}
 
 
 def test_hundreds_of_clients_that_say_nothing_or_half(served: Served) -> None:
