@@ -49,6 +49,7 @@ from coordinator.store.offsets_log import OffsetsLog
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from coordinator.store.records import encode_record
 from coordinator.store.topic_directories import TopicDirectories
+from coordinator.store.topic_log import ActivePartition
 from wire.log.errors import DamagedLog, StorageFailed, Unusable
 from wire.log.segments import Torn
 from wire.uuids import format_uuid
@@ -94,11 +95,13 @@ class DataDirectory:
         self.topics = TopicDirectories(path)
         self.configs: dict[Configured, Configs] = {kind: read_configs(path, kind) for kind in Configured}
         self._first_dirty = read_checkpoint(path / CLEANER)
-        self._uncleanable: set[int] = set()
-        self._held_up: dict[int, int] = {}
+        self._uncleanable: set[tuple[str, int]] = set()
+        self._held_up: dict[tuple[str, int], int] = {}
         """Partitions in which an open transaction held compaction up, and the active segment at that time."""
         (path / CLEAN_SHUTDOWN).unlink(missing_ok=True)
         self.log = OffsetsLog.open(path, settings.partitions, settings.limits, was_clean=self.was_clean)
+        self.compacted: dict[str, Callable[[], Iterator[ActivePartition]]] = {OFFSETS_TOPIC: self.log.active}
+        """The topics that `compact` looks after, and what tells of their partitions (`TopicLog.active`)."""
 
     @classmethod
     def open(cls, path: Path, settings: StorageSettings | None = None) -> Self:
@@ -169,26 +172,26 @@ class DataDirectory:
         :raises DamagedLog:
         """
         settings = self.settings.compaction
-        number = None
+        place = None
         try:
-            ratio, number, directory, active = max(self._dirty())
+            ratio, place, directory, active = max(self._dirty())
             if ratio <= settings.min_cleanable_dirty_ratio:
                 return False
             first_dirty = compact(
                 directory,
                 settings,
-                first_dirty=self._dirty_from(number, active),
+                first_dirty=self._dirty_from(place, active),
                 active=active,
                 now_ms=now_ms,
                 stopped=stopped,
             )
             if first_dirty < active:
-                self._held_up[number] = active
-            self._first_dirty[OFFSETS_TOPIC, number] = first_dirty
+                self._held_up[place] = active
+            self._first_dirty[place] = first_dirty
             write_checkpoint(self.path / CLEANER, self._first_dirty)
         except (OSError, DamagedLog) as error:
-            if number is not None:
-                self._uncleanable.add(number)
+            if place is not None:
+                self._uncleanable.add(place)
             if isinstance(error, OSError):
                 raise StorageFailed("compacting", error.filename or self.path, error) from error
             raise
@@ -210,18 +213,21 @@ class DataDirectory:
         self.log.abandon()
         self._lock.release()
 
-    def _dirty(self) -> Iterator[tuple[float, int, Path, int]]:
-        """Of every partition how dirty it is, its number and directory, and the base offset of the active segment."""
-        for number, directory, active in self.log.active():
-            if number in self._uncleanable or self._held_up.get(number) == active:
-                ratio = 0.0
-            else:
-                ratio = dirty_ratio(directory, first_dirty=self._dirty_from(number, active), active=active)
-            yield ratio, number, directory, active
+    def _dirty(self) -> Iterator[tuple[float, tuple[str, int], Path, int]]:
+        """Of every partition how dirty it is, its name and directory, and the base offset of the active segment."""
+        for topic, partitions in self.compacted.items():
+            for number, directory, active in partitions():
+                place = topic, number
+                if place in self._uncleanable or self._held_up.get(place) == active:
+                    ratio = 0.0
+                else:
+                    first_dirty = self._dirty_from(place, active)
+                    ratio = dirty_ratio(directory, first_dirty=first_dirty, active=active)
+                yield ratio, place, directory, active
 
-    def _dirty_from(self, number: int, active: int) -> int:
+    def _dirty_from(self, place: tuple[str, int], active: int) -> int:
         """Where the part begins that was not compacted yet: all of it where the checkpoint cannot be true."""
-        checkpoint = self._first_dirty.get((OFFSETS_TOPIC, number), 0)
+        checkpoint = self._first_dirty.get(place, 0)
         return checkpoint if checkpoint <= active else 0
 
 

@@ -18,7 +18,7 @@ from coordinator.store.digest import Digest
 from coordinator.store.log import KeyAndValue, SegmentLimits
 from coordinator.store.partition_files import OFFSETS_TOPIC, partition_for, partitions_for
 from coordinator.store.replay import Malformed, Replay
-from coordinator.store.topic_log import TopicLog
+from coordinator.store.topic_log import ActivePartition, TopicLog
 from wire.log.batch_header import ProducerIdentity
 from wire.log.batches import columns_of
 from wire.log.control_records import ControlType, end_of_transaction
@@ -100,7 +100,7 @@ class OffsetsLog:
         """As `TopicLog.unsynced`."""
         return self._log.unsynced()
 
-    def active(self) -> Iterator[tuple[int, Path, int]]:
+    def active(self) -> Iterator[ActivePartition]:
         """As `TopicLog.active`."""
         return self._log.active()
 

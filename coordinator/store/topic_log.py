@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeAlias
 from uuid import UUID, uuid4
 
 from coordinator.store.disk import side_by_side, sync
@@ -26,6 +26,9 @@ from wire.log.errors import StorageFailed, Unusable
 from wire.log.segments import Segment, Torn
 
 MOST_PARTITIONS = 10_000
+
+ActivePartition: TypeAlias = tuple[int, Path, int]
+"""The number of a partition, its directory, and the base offset of its active segment."""
 
 
 class TopicLog:
@@ -133,8 +136,8 @@ class TopicLog:
         self._unsynced.clear()
         return partial(side_by_side, _sync, descriptors)
 
-    def active(self) -> Iterator[tuple[int, Path, int]]:
-        """Of every partition the number, the directory, and the base offset of the active segment."""
+    def active(self) -> Iterator[ActivePartition]:
+        """All partitions."""
         return ((number, log.directory, log.active) for number, log in enumerate(self._logs))
 
     def close(self) -> None:

@@ -5,19 +5,19 @@ The directories are made when the first transactional id is: most servers never 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from coordinator.store.log import SegmentLimits
 from coordinator.store.partition_files import TRANSACTIONS_TOPIC, partition_for
-from coordinator.store.topic_log import TopicLog, partitions_of
+from coordinator.store.topic_log import ActivePartition, TopicLog, partitions_of
 from coordinator.transactions.records import (
     decode_transaction,
     decode_transactional_id,
     encode_transaction,
 )
 from coordinator.transactions.transaction import Transaction
-from wire.log.batches import records_of
+from wire.log.batches import columns_of
 from wire.log.errors import DamagedLog
 from wire.log.segments import Segment
 from wire.messages.reader import DecodeError
@@ -51,6 +51,10 @@ class TransactionsLog:
         """As `TopicLog.unsynced`."""
         return None if self._log is None else self._log.unsynced()
 
+    def active(self) -> Iterator[ActivePartition]:
+        """As `TopicLog.active`; none while there is no log."""
+        return iter(()) if self._log is None else self._log.active()
+
     def close(self) -> None:
         """As `TopicLog.close`."""
         if self._log is not None:
@@ -72,16 +76,22 @@ class TransactionsLog:
         )
 
     def _read(self, segment: Segment) -> None:
-        for batch in segment.batches:
-            for record in records_of(batch, segment.data):
+        """Only the last record of a key is decoded."""
+        for columns in columns_of(segment.batches):
+            last = {columns.key(index): index for index in range(len(columns))}
+            for key, index in last.items():
                 try:
-                    transactional_id = decode_transactional_id(record.key or b"")
-                    if transactional_id is None:
-                        continue
-                    if record.value is None:
-                        self.recovered.pop(transactional_id, None)
-                    else:
-                        self.recovered[transactional_id] = decode_transaction(transactional_id, record.value)
+                    self._replay(key or b"", columns.value(index))
                 except DecodeError as error:
-                    reason = f"the record at offset {record.offset} is none: {error}"
+                    batch = segment.batches[int(columns.batch_of[index])]
+                    reason = f"the record at offset {columns.offsets[index]} is none: {error}"
                     raise DamagedLog(segment.path, batch.position, reason) from None
+
+    def _replay(self, key: bytes, value: bytes | None) -> None:
+        transactional_id = decode_transactional_id(key)
+        if transactional_id is None:
+            return
+        if value is None:
+            self.recovered.pop(transactional_id, None)
+        else:
+            self.recovered[transactional_id] = decode_transaction(transactional_id, value)

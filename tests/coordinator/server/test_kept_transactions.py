@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pytest
 from confluent_kafka import Consumer, IsolationLevel, KafkaException, Producer, TopicPartition
 
 from coordinator.store.log import SegmentLimits
@@ -18,10 +19,12 @@ from coordinator.transactions.log import TransactionsLog
 from coordinator.transactions.transaction import TransactionState
 from tests.conformance.servers import kohort_process
 from tests.conformance.transactional_stage import TIMEOUT_S, Stage
+from tests.kafka.broker import Broker
 from tests.kafka.members import fresh_name
 from tests.kafka.ports import HOST
+from tests.kafka.tool_host import DUMP_LOG, ToolHost
 from tests.kafka.wait import wait_until
-from tests.support.long import cases
+from tests.support.long import LONG, cases
 
 ROUNDS = cases("KOHORT_KILL_ROUNDS", 2, many=100)
 QUICK = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "100"}
@@ -149,3 +152,39 @@ def _is_committed(stage: Server, producer: Producer, values: list[str], kill_aft
     finally:
         killer.join()
     return True
+
+
+@LONG
+@pytest.mark.kafka
+def test_a_broker_and_kohort_take_turns_in_transactions(
+    kafka_jars: Path, tools: ToolHost, tmp_path: Path
+) -> None:
+    """Each ends what the other left open, and Kafka's own tool reads what we wrote of it."""
+    (tmp_path / "broker").mkdir()
+    broker = Broker(kafka_jars, tmp_path / "broker")
+    topic = fresh_name("payments")
+    try:
+        broker.start()
+        stage = Stage(bootstrap=broker.bootstrap, topic=topic)
+        stage.create(topic)
+        producer = stage.producer(topic)
+        stage.transact(producer, "a")
+        begin(stage, producer, "x")
+        broker.stop()
+        with kohort_process(tmp_path / "log", {"node.id": "1"}, "--data", str(broker.data)) as (port, _):
+            stage = Stage(bootstrap=f"{HOST}:{port}", topic=topic)
+            assert stage.values("read_committed") == ["a"]
+            producer = stage.producer(topic)
+            stage.transact(producer, "b")
+            begin(stage, producer, "y")
+        written = [path for path in broker.data.glob("__transaction_state-*/*.log") if path.stat().st_size]
+        dumped = tools.run(DUMP_LOG, "--transaction-log-decoder", "--files", ",".join(map(str, written)))
+        assert '"transactionStatus":1' in dumped.stdout.splitlines()[-1]
+        broker.start()
+        stage = Stage(bootstrap=broker.bootstrap, topic=topic)
+        stage.transact(stage.producer(topic), "c")
+        assert stage.values("read_committed") == ["a", "b", "c"]
+        assert stage.values("read_uncommitted") == ["a", "x", "b", "y", "c"]
+        assert stage.committed(GROUP) < 0
+    finally:
+        broker.crash()
