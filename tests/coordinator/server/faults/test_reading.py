@@ -1,12 +1,15 @@
 """A fault event has one form for the wire, the command line and a file."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from coordinator.server.faults.events import ChangeTopic, Delay, Drop, Dropped
-from coordinator.server.faults.reading import TimedEvent, read_event, read_faults, tree_of
+from coordinator.server.faults.reading import VERBS, TimedEvent, read_event, read_faults, tree_of
 from groups.trees import Malformed
 from groups.yaml_files import TreeError
 
@@ -98,3 +101,19 @@ def test_an_error_in_a_file_has_line_and_field(tmp_path: Path, text: str, said: 
     with pytest.raises(TreeError) as raised:
         read_faults(file, APIS)
     assert said in str(raised.value)
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=5,
+)
+KEYS = sorted(
+    {*VERBS, "api", "client", "group", "topic", "member", "times", "for", "chance", "seed", "to", "create"}
+)
+
+
+@given(JUNK | st.dictionaries(st.sampled_from(KEYS), JUNK, max_size=4))
+def test_whatever_comes_is_an_event_or_malformed(tree: Any) -> None:
+    with suppress(Malformed):
+        read_event(tree, APIS)
