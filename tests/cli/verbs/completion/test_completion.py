@@ -22,11 +22,12 @@ from tests.cli.shells.terminal import SCRIPTS
 
 SHELLS = [shell.value for shell in Shell]
 FREE_TEXT = {
-    "--add", "--as-of", "--bootstrap-server", "--bounce-seconds", "--by-duration", "--cluster-id", "--columns",
-    "--concurrency", "--conf", "--config", "--every", "--fail-rack", "--for", "--from", "--group", "--jobs",
-    "--key-type", "--limit", "--listen", "--master", "--match", "--property", "--regex", "--round", "--secret",
-    "--secret-env", "--secret-file", "--seed", "--seeds", "--shift-by", "--since", "--sort", "--speed", "--step",
-    "--stop-at", "--timeout", "--to", "--to-datetime", "--to-offset", "--topic", "--until", "--validate-regex",
+    "--add", "--advertise", "--as-of", "--bootstrap-server", "--bounce-seconds", "--brokers", "--by-duration",
+    "--chance", "--client", "--cluster-id", "--columns", "--concurrency", "--conf", "--config", "--every",
+    "--fail-rack", "--for", "--from", "--group", "--jobs", "--key-type", "--limit", "--listen", "--loading",
+    "--master", "--match", "--metrics", "--property", "--regex", "--round", "--secret", "--secret-env",
+    "--secret-file", "--seed", "--seeds", "--shift-by", "--since", "--sort", "--speed", "--step", "--stop-at",
+    "--timeout", "--times", "--to", "--to-datetime", "--to-offset", "--topic", "--until", "--validate-regex",
     "--wait", "--watch",
 }  # fmt: skip
 """Options whose values nobody can guess. Any other must say in cli/verbs/completion/values.py what it takes."""
