@@ -3,6 +3,7 @@
 authorizer           what access control entries (`wire.acls`) allow, as StandardAuthorizer does
 users, sasl          passwords, and the login of a connection, as SaslServerAuthenticator does
 tls, principals      contexts, and who a client is by its certificate
-settings, file       the broker's settings, and the file of users and entries
+settings, addresses  the broker's settings, and which addresses they allow to listen on
+access_file          the file of users and entries
 security             all of it, as the server has it
 """
