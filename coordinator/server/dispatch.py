@@ -149,8 +149,10 @@ class Dispatcher:
 
 
 def _erroneous(incoming: Incoming, rule: AnswerError) -> Mapping[str, Any]:
-    """:raises PeerFault: the answer has no room for the error"""
+    """:raises PeerFault: the answer has no room for the error, or the client wants no answer"""
     api = incoming.served.api
+    if getattr(incoming.message, "acks", None) == 0:
+        raise PeerFault(f"a producer without acks learns of {rule.error} in no other way")
     fields = error_answer(api, incoming.version, incoming.message, rule.code)
     if fields is None:
         raise PeerFault(f"the answer to this {api.name} has no room for {rule.error}")

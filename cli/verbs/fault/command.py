@@ -81,14 +81,30 @@ def expire(*, group: Group, member: Member, source: SourceOptions) -> None:
     do(source, {"expire": member, "group": group})
 
 
-def fence(*, group: Group, member: Member, source: SourceOptions) -> None:
+def fence(
+    *,
+    group: Group,
+    member: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[MEMBER]",
+            help="Its member id, instance id, or client id (all members with it).",
+            show_default=False,
+        ),
+    ] = None,
+    instance: Annotated[str | None, option("--instance", "A static member by its instance id.", "ID")] = None,
+    source: SourceOptions,
+) -> None:
     """Fence a member: another process takes a static one's place.
 
     A dynamic member is removed, as by an administrator.
     """
+    from cli.errors import UsageError
     from cli.verbs.fault.action import do
 
-    do(source, {"fence": member, "group": group})
+    if (member is None) is (instance is None):
+        raise UsageError("name the member, or its --instance")
+    do(source, {"fence": member or instance, "group": group})
 
 
 def disconnect(

@@ -23,7 +23,7 @@ from wire.messages.schemas.classic_groups import HEARTBEAT, JOIN_GROUP, SYNC_GRO
 from wire.messages.schemas.cluster import API_VERSIONS, METADATA
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_HEARTBEAT
 from wire.messages.schemas.faults import CLEAR, DO, FAULT_CLIENT, KOHORT_FAULT, LIST
-from wire.messages.schemas.log_records import FETCH
+from wire.messages.schemas.log_records import FETCH, PRODUCE
 
 DEADLINE_S = 60
 HEART = {"group_id": "billing", "generation_id": 1, "member_id": "m-1"}
@@ -85,6 +85,16 @@ def test_an_error_is_answered_so_many_times() -> None:
             client = await made.client()
             codes = [(await client.ask(HEARTBEAT, HEART)).error_code for _ in range(3)]
             assert codes == [*[ErrorCode.NOT_COORDINATOR] * 2, ErrorCode.UNKNOWN_MEMBER_ID]
+
+    asyncio.run(play())
+
+
+def test_an_error_to_a_producer_without_acks_closes_its_connection() -> None:
+    async def play() -> None:
+        async with scene() as (made, operator):
+            await operator.fault(error="NOT_LEADER_OR_FOLLOWER", api="Produce", times=1)
+            with pytest.raises(asyncio.IncompleteReadError):
+                await (await made.client()).ask(PRODUCE, {"acks": 0, "timeout_ms": 1, "topic_data": []}, 9)
 
     asyncio.run(play())
 

@@ -24,8 +24,8 @@ SHELLS = [shell.value for shell in Shell]
 FREE_TEXT = {
     "--add", "--advertise", "--as-of", "--bootstrap-server", "--bounce-seconds", "--brokers", "--by-duration",
     "--chance", "--client", "--cluster-id", "--columns", "--concurrency", "--conf", "--config", "--every",
-    "--fail-rack", "--for", "--from", "--group", "--jobs", "--key-type", "--limit", "--listen", "--loading",
-    "--master", "--match", "--metrics", "--property", "--regex", "--round", "--secret", "--secret-env",
+    "--fail-rack", "--for", "--from", "--group", "--instance", "--jobs", "--key-type", "--limit", "--listen",
+    "--loading", "--master", "--match", "--metrics", "--property", "--regex", "--round", "--secret", "--secret-env",
     "--secret-file", "--seed", "--seeds", "--shift-by", "--since", "--sort", "--speed", "--step", "--stop-at",
     "--timeout", "--times", "--to", "--to-datetime", "--to-offset", "--topic", "--until", "--validate-regex",
     "--wait", "--watch",

@@ -107,6 +107,8 @@ def test_a_topic_changes(fault: Faults) -> None:
         ("delay 2s-1s", 4, "the least and the greatest"),
         ("expire billing m-1", 4, "there is no group billing"),
         ("topic delete nowhere", 4, "there is no topic nowhere"),
+        ("fence billing --instance one", 4, "there is no group billing"),
+        ("fence billing", 2, "name the member, or its --instance"),
         ("topic grow orders", 2, "needs the number of partitions"),
         ("topic delete orders 3", 2, "has no number of partitions"),
     ],
