@@ -103,6 +103,7 @@ from wire.messages.schemas.transactions import (
     END_TXN,
     LIST_TRANSACTIONS,
     TXN_OFFSET_COMMIT,
+    WRITE_TXN_MARKERS,
 )
 
 WITH_SOFTWARE = 3
@@ -230,6 +231,7 @@ SERVED: Mapping[int, ServedApi] = {
         _served(ADD_PARTITIONS_TO_TXN, transactions.add_partitions_to_txn),
         _served(ADD_OFFSETS_TO_TXN, transactions.add_offsets_to_txn),
         _served(END_TXN, transactions.end_txn),
+        _served(WRITE_TXN_MARKERS, transactions.write_txn_markers),
         _served(TXN_OFFSET_COMMIT, transactions.txn_offset_commit),
         _served(DESCRIBE_PRODUCERS, keeping(PRODUCERS, transactions.describe_producers), grows=True),
         _served(DESCRIBE_TRANSACTIONS, transactions.describe_transactions, grows=True),

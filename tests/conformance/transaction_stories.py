@@ -24,6 +24,7 @@ from wire.messages.schemas.transactions import (
     END_TXN,
     LIST_TRANSACTIONS,
     TXN_OFFSET_COMMIT,
+    WRITE_TXN_MARKERS,
 )
 
 BUSY = {14, 15, 16, 51}
@@ -390,6 +391,22 @@ def tell_of_partitions(asker: TransactionAsker) -> None:
         transactions = [transaction, nobody]
         asker.tell(f"{verify} {partitions}", ADD_PARTITIONS_TO_TXN, 5, transactions=transactions)
     asker.describe("both")
+    asker.write("open", 0)
+    for whose, given in (
+        ("of nobody", {"producer_id": asker.id + 9}),
+        ("of an old epoch", {"producer_epoch": asker.epoch - 1}),
+        ("of its own", {}),
+        ("of an old coordinator", {"coordinator_epoch": -1}),
+    ):
+        marker = {
+            **asker.producer(),
+            "transaction_result": False,
+            "coordinator_epoch": 5,
+            "topics": [{"name": asker.topic, "partition_indexes": [0, 7]}],
+            **given,
+        }
+        asker.tell(f"a marker {whose}", WRITE_TXN_MARKERS, 1, markers=[marker])
+    asker.look("aborted by a marker")
     for word, fields in (
         ("by its state", {"state_filters": ["Ongoing", "Nonsense"]}),
         ("by another state", {"state_filters": ["Empty"]}),

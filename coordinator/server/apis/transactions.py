@@ -8,12 +8,13 @@ from typing import Any
 
 from coordinator.engine.offsets.commit import Offset, TxnOffsetCommit
 from coordinator.errors import RequestRefused
-from coordinator.partitions.producers import Producer
+from coordinator.partitions.producers import EndOfTransaction, Producer
 from coordinator.server.apis.fields import Each, judged_partition
 from coordinator.server.apis.fields import by_topic as gathered
+from coordinator.server.apis.leadership import led_partition, refusal
 from coordinator.server.apis.offsets import forbidden_commits
 from coordinator.server.exchange import Exchange
-from coordinator.store.partition_files import OFFSETS_TOPIC
+from coordinator.store.partition_files import INTERNAL_TOPICS, OFFSETS_TOPIC
 from coordinator.transactions.coordinator import Outcome, TransactionCoordinator
 from coordinator.transactions.records import by_topic
 from coordinator.transactions.transaction import (
@@ -252,6 +253,52 @@ async def end_txn(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
+async def write_txn_markers(exchange: Exchange) -> Mapping[str, Any]:
+    """WriteTxnMarkers v1–v2: of brokers, and of `kafka-transactions abort` for a transaction that hangs (KIP-664).
+
+    The offsets of a group have no transaction that hangs: the engine knows each.
+    """
+    request = exchange.request
+    is_allowed = exchange.allows(
+        Operation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME
+    ) or exchange.allows(Operation.ALTER, ResourceType.CLUSTER, CLUSTER_NAME)
+    markers = []
+    for one in request.markers:
+        end = EndOfTransaction(
+            one.producer_id, one.producer_epoch, one.transaction_result, one.coordinator_epoch
+        )
+        topics = [
+            {
+                "name": topic.name,
+                "partitions": [
+                    {
+                        "partition_index": number,
+                        "error_code": _marked(exchange, topic.name, number, end)
+                        if is_allowed
+                        else ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+                    }
+                    for number in topic.partition_indexes
+                ],
+            }
+            for topic in one.topics
+        ]
+        markers.append({"producer_id": one.producer_id, "topics": topics})
+    await exchange.cluster.records_kept()
+    return {"markers": markers}
+
+
+def _marked(exchange: Exchange, topic: str, number: int, end: EndOfTransaction) -> ErrorCode:
+    known = exchange.cluster.topics.image.topics.get(topic)
+    if known is None or topic in INTERNAL_TOPICS:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    try:
+        partition = led_partition(exchange, known, number)
+        partition.end_transaction(end, exchange.cluster.now_ms())
+    except (RequestRefused, OSError) as error:
+        return refusal(error).code
+    return ErrorCode.NONE
+
+
 async def describe_transactions(exchange: Exchange) -> Mapping[str, Any]:
     """DescribeTransactions v0 (KIP-664)."""
     return {
@@ -354,13 +401,14 @@ async def describe_producers(exchange: Exchange) -> Mapping[str, Any]:
 
 def _producers(exchange: Exchange, topic: str, number: int) -> Mapping[str, Any]:
     known = exchange.cluster.topics.image.topics.get(topic)
-    partition = None if known is None else exchange.cluster.partitions.find(known.id, number)
-    error = ErrorCode.NONE
-    if partition is None:
-        error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    elif exchange.cluster.leader_of(topic, number) is not exchange.broker:
-        error = ErrorCode.NOT_LEADER_OR_FOLLOWER
-    producers = () if partition is None or error else partition.producers.known()
+    error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    producers: Iterable[tuple[int, Producer]] = ()
+    if known is not None:
+        try:
+            producers = led_partition(exchange, known, number).producers.known()
+            error = ErrorCode.NONE
+        except RequestRefused as refused:
+            error = refused.code
     return {
         "partition_index": number,
         "error_code": error,

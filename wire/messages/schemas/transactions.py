@@ -65,6 +65,28 @@ END_TXN = api("""
         producerEpoch int16 5+ default=-1
 """)
 
+WRITE_TXN_MARKERS = api("""
+    WriteTxnMarkers 27 1-2 flexible=1
+    request
+        markers {}[]
+            producerId int64
+            producerEpoch int16
+            transactionResult bool
+            topics {}[]
+                name string
+                partitionIndexes int32[]
+            coordinatorEpoch int32
+            transactionVersion int8 2+ default=0
+    response
+        markers {}[]
+            producerId int64
+            topics {}[]
+                name string
+                partitions {}[]
+                    partitionIndex int32
+                    errorCode int16
+""")
+
 TXN_OFFSET_COMMIT = api("""
     TxnOffsetCommit 28 0-5 flexible=3
     request

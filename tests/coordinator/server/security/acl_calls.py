@@ -54,6 +54,7 @@ from wire.messages.schemas.transactions import (
     END_TXN,
     LIST_TRANSACTIONS,
     TXN_OFFSET_COMMIT,
+    WRITE_TXN_MARKERS,
 )
 
 Call: TypeAlias = tuple[str, Api, int, Mapping[str, Any]]
@@ -196,6 +197,11 @@ def transaction_calls(made: World) -> Iterator[Call]:
             committed = {**of, **commit, "generation_id": -1, "topics": commit["topics"]}
             yield f"commit in {transaction} {group}", TXN_OFFSET_COMMIT, 3, committed
         yield f"end {transaction}", END_TXN, 4, {**of, "committed": False}
+    marker = {
+        "producer_id": 1 << 40, "producer_epoch": 0, "transaction_result": True, "coordinator_epoch": 0,
+        "topics": [{"name": made.name("none"), "partition_indexes": [0]}],
+    }  # fmt: skip
+    yield "markers", WRITE_TXN_MARKERS, 1, {"markers": [marker]}
     ids = [made.name(each) for each in ("t", "u")]
     yield "transactions", DESCRIBE_TRANSACTIONS, 0, {"transactional_ids": ids}
     yield "all transactions", LIST_TRANSACTIONS, 1, {
