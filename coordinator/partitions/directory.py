@@ -29,8 +29,8 @@ from coordinator.partitions.producers import Producers
 from coordinator.partitions.segment_index import SegmentIndex
 from coordinator.store.cleaner import DELETED, delete_indexes, finish_interrupted, write_missing_indexes
 from coordinator.store.directory_files import read_checkpoint, write_checkpoint
-from coordinator.store.disk import sync
-from coordinator.store.log import create_segment, cut_segment, write_batch
+from coordinator.store.disk import side_by_side, sync
+from coordinator.store.log import cut_segment, write_batch
 from coordinator.store.partition_files import (
     INTERNAL_TOPICS,
     Fate,
@@ -92,8 +92,10 @@ class SegmentFiles:
         self._is_indexed = active is not None
 
     def create(self, base_offset: int) -> None:
-        self._active = create_segment(self._directory, base_offset)
-        self._size, self._is_indexed = 0, False
+        path = self._directory / segment_name(base_offset)
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
+        self._unsynced.add(self._directory)
+        self._active, self._size, self._is_indexed = path, 0, False
 
     def append(self, batch: bytes | bytearray) -> None:
         if self._is_indexed:
@@ -165,6 +167,10 @@ class RecordDirectory:
         epochs = read_leader_epochs(self.path(topic, number))
         return epochs[-1].epoch if epochs else 0
 
+    def holds_records(self, topic: str, number: int) -> bool:
+        """Whether there is a segment of a partition. :raises OSError:"""
+        return any(self.path(topic, number).glob("*.log"))
+
     def open(self, topic: str, number: int) -> StoredPartition:
         """Read a partition, and cut off what a kill left half written. :raises DamagedLog: :raises OSError:"""
         directory = self.path(topic, number)
@@ -205,7 +211,9 @@ class RecordDirectory:
         directory = self.path(topic, number)
         self._opened.close(directory)
         self._read.discard(directory)
-        self._unsynced.difference_update([each for each in self._unsynced if each.parent == directory])
+        self._unsynced.difference_update(
+            [each for each in self._unsynced if directory in (each, each.parent)]
+        )
         if self._starts.pop((topic, number), None) is not None:
             with suppress(OSError):
                 write_checkpoint(self._root / LOG_STARTS, self._starts)
@@ -225,7 +233,7 @@ class RecordDirectory:
             return None
         paths = sorted(self._unsynced)
         self._unsynced.clear()
-        return partial(_sync, paths)
+        return partial(side_by_side, _sync, paths)
 
     def close(self) -> None:
         """Leave all partitions in good order. :raises StorageFailed: :raises DamagedLog:"""
@@ -234,10 +242,7 @@ class RecordDirectory:
                 unsynced()
             if not self._was_clean:
                 self._read_rest()
-            for directory in self._read:
-                write_missing_indexes(directory, before=1 << 63)
-                if not read_leader_epochs(directory):
-                    write_leader_epochs(directory, [LeaderEpoch(epoch=0, start_offset=0)])
+            side_by_side(_complete, self._read)
         except OSError as error:
             raise StorageFailed("closing", error.filename or self._root, error) from error
         finally:
@@ -253,14 +258,21 @@ class RecordDirectory:
         self._opened.close()
 
 
-def _sync(paths: Iterable[Path]) -> None:
-    for path in paths:
-        try:
-            sync(path)
-        except FileNotFoundError:
-            pass  # deleted meanwhile
-        except OSError as error:
-            raise StorageFailed("synchronising", path, error) from error
+def _complete(directory: Path) -> None:
+    """Write the small files that a partition with records lacks."""
+    if list_segments(directory):
+        write_missing_indexes(directory, before=1 << 63)
+        if not read_leader_epochs(directory):
+            write_leader_epochs(directory, [LeaderEpoch(epoch=0, start_offset=0)])
+
+
+def _sync(path: Path) -> None:
+    try:
+        sync(path)
+    except FileNotFoundError:
+        pass  # deleted meanwhile
+    except OSError as error:
+        raise StorageFailed("synchronising", path, error) from error
 
 
 def _remove(paths: Iterable[Path]) -> None:

@@ -71,12 +71,10 @@ class Log:
     """See the module. What `files` cannot do raises OSError."""
 
     def __init__(self, files: Files, segments: Sequence[SegmentIndex] = (), start_offset: int = 0) -> None:
-        """`segments`, ascending, are those that `files` has; without any the first one is begun."""
+        """`segments`, ascending, are those that `files` has; without any the first batch begins one."""
         self._files = files
-        self._segments = list(segments)
-        if not self._segments:
-            files.create(start_offset)
-            self._segments.append(SegmentIndex(start_offset))
+        self._is_begun = bool(segments)
+        self._segments = list(segments) or [SegmentIndex(start_offset)]
         self.start_offset = start_offset
         """The offset of the first record that can be read."""
 
@@ -93,7 +91,10 @@ class Log:
     def append(self, batch: bytes | bytearray, settings: RecordSettings) -> Batch:
         """Write a batch, whose base offset is the log's end."""
         header = batch_at(batch)
-        if self._is_full(header, settings):
+        if not self._is_begun:
+            self._files.create(self.end_offset)
+            self._is_begun = True
+        elif self._is_full(header, settings):
             self._roll()
         self._files.append(batch)
         self._segments[-1].add(header)

@@ -109,7 +109,6 @@ class Partition:
     ) -> None:
         self.topic, self.topic_id, self.number = topic, topic_id, number
         self.watchers: set[Callable[[], None]] = set()
-        self.is_deleted = False
         self.producers = producers or Producers()
         self._checkpoints = checkpoints or NoCheckpoints()
         self._log = log
@@ -295,7 +294,6 @@ class Partition:
 
     def close(self) -> None:
         """The partition is gone."""
-        self.is_deleted = True
         self.notify()
 
     def notify(self) -> None:

@@ -46,12 +46,17 @@ class Partitions:
 
     def kept(self) -> Iterator[Partition]:
         """Those that may hold records, one after the other: opened for it where they are on a disk."""
-        for topic in list(self._image.by_id.values()):
-            of_topic = self._by_topic.get(topic.id, {})
-            for number in range(topic.partitions) if self._directory is not None else list(of_topic):
-                with suppress(RequestRefused):
-                    if (partition := self.find(topic.id, number)) is not None:
-                        yield partition
+        topics = [each for each in self._image.by_id.values() if each.name not in INTERNAL_TOPICS]
+        for topic in topics:
+            for number in range(topic.partitions):
+                with suppress(RequestRefused, OSError):
+                    if self._is_kept(topic, number) and (found := self.find(topic.id, number)) is not None:
+                        yield found
+
+    def _is_kept(self, topic: TopicInfo, number: int) -> bool:
+        if number in self._by_topic.get(topic.id, {}):
+            return True
+        return self._directory is not None and self._directory.holds_records(topic.name, number)
 
     def purging(self) -> Callable[[], None]:
         """What removes the files of deleted records, in whatever thread."""
