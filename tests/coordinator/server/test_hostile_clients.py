@@ -29,6 +29,7 @@ from tests.coordinator.server.mutations import mutated
 from tests.coordinator.server.neighbour import SESSION_MS, Neighbour
 from tests.coordinator.server.running import HOST, connected
 from tests.support.long import cases
+from wire.log.batches import encode_batch
 from wire.messages.definition import Api
 from wire.messages.framing import MAX_FRAME_BYTES
 from wire.messages.reader import Fields
@@ -42,6 +43,7 @@ PARKED_S = 0.3
 AT_ONCE = 16
 MUTATED = cases("KOHORT_HOSTILE_FRAMES", 1_500, many=500_000)
 MUTATED_PATIENCE_S = 0.1
+UNREAD_CLIENTS = 20
 MOST_MEMORY_KB = 1 << 20
 SAID = re.compile(
     r"kohort: .*|Listening on .*|A connection from /127\.0\.0\.1 is (closed|refused): .*|\w+ is refused: .*|"
@@ -63,12 +65,12 @@ class Served:
     port: int
     pid: int
 
-    def memory_kb(self) -> int:
-        """The most that the process has had, where the system tells."""
+    def memory_kb(self, what: str = "VmHWM") -> int:
+        """The most that the process has had, or what it has (`VmRSS`), where the system tells."""
         status = Path(f"/proc/{self.pid}/status")
         if not status.exists():
             return 0
-        return int(re.search(r"VmHWM:\s+(\d+)", status.read_text())[1])  # type: ignore[index]
+        return int(re.search(rf"{what}:\s+(\d+)", status.read_text())[1])  # type: ignore[index]
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["memory", "data"])
@@ -362,6 +364,40 @@ def test_many_requests_whose_answers_nobody_reads(served: Served) -> None:
                     await asyncio.wait_for(writer.drain(), 0.1)
                 except TimeoutError:
                     break
+            return await outcome(served.port, ANY_COORDINATOR)
+
+    assert isinstance(beside(served, attack), bytes)
+
+
+def test_long_answers_that_nobody_reads_take_no_memory(served: Served) -> None:
+    """Twenty clients ask for two hundred answers of a megabyte each: what waits for each of them is one or two."""
+    records = encode_batch([(None, bytes(1_000_000))], base_offset=0, timestamp=0)
+    topic = {"name": "unread", "num_partitions": 1, "replication_factor": 1}
+    produced = {"name": "unread", "partition_data": [{"index": 0, "records": records}]}
+    wanted = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 2 << 20}
+    steps = {
+        "CreateTopics": (7, {"topics": [topic], "timeout": 1000}),
+        "Produce": (9, {"topic_data": [produced], "acks": -1, "timeout": 1000, "transactional_id": None}),
+    }
+    fetch = {"topics": [{"topic": "unread", "partitions": [wanted]}], "max_wait": 0, "min_bytes": 1}
+
+    async def attack() -> bytes | str:
+        for name, (version, fields) in steps.items():
+            content = encoded(build(request_type(name, version), fields), 7, version, "hostile")
+            assert isinstance(await outcome(served.port, content), bytes)
+        content = encoded(build(request_type("Fetch", 12), fetch), 7, 12, "hostile")
+        answer = await outcome(served.port, content)
+        assert len(answer) > 1_000_000
+        before = served.memory_kb("VmRSS")
+        async with AsyncExitStack() as stack:
+            for _ in range(UNREAD_CLIENTS):
+                _, writer = await stack.enter_async_context(connected(served.port, limit=1))
+                writer.write((len(content).to_bytes(4, "big") + content) * 200)
+            # All of them have been asked for something when others are answered.
+            for _ in range(20):
+                assert await outcome(served.port, ANY_COORDINATOR)
+            grown = served.memory_kb("VmRSS") - before
+            assert grown < UNREAD_CLIENTS * 4 * 1024, f"it has grown by {grown} kB"
             return await outcome(served.port, ANY_COORDINATOR)
 
     assert isinstance(beside(served, attack), bytes)
