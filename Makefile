@@ -71,7 +71,7 @@ dry-runs: $(SETUP) ## Dry-run live groups of every shape, in two racks too, and 
 pipeline: $(SETUP) ## Test the pipeline whole: a cluster, the live topic, killed streams and sessions
 	$(LONG) --numprocesses $(JOBS) --dist loadscope --durations 30 tests/pipeline tests/cli/verbs/fleet/test_follow.py
 
-fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_FUZZ_CASES); compact made-up logs; send broken requests
+fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_FUZZ_CASES); compact made-up logs; send 1,000,000 broken requests (KOHORT_HOSTILE_FRAMES)
 	$(LONG) tests/wire/messages/test_record_codec_fuzz.py tests/wire/log/test_segments_fuzz.py \
 		tests/coordinator/store/test_loader_fuzz.py tests/coordinator/store/test_compaction.py \
 		tests/coordinator/store/test_compaction_of_groups.py tests/coordinator/server/test_hostile_clients.py \
@@ -89,8 +89,9 @@ tabs: $(SETUP) ## Complete odd names in every quoting, in bash, zsh and fish
 bridges: $(SETUP) ## Convert 10 groups each of librdkafka and sarama with the bridge, and kill it 20 times in each
 	$(LONG) --capture no tests/migration/end_to_end/test_bridge.py
 
-applications: $(SETUP) ## Run applications of twelve clients on a real broker and on kohort serve, with the same checks
-	$(LONG) --numprocesses $(JOBS) --dist load tests/coordinator/applications/test_applications.py
+applications: $(SETUP) ## Run applications of twelve clients on a real broker and on kohort serve, with the same checks; compare metrics
+	$(LONG) --numprocesses $(JOBS) --dist load tests/coordinator/applications/test_applications.py \
+		tests/cli/verbs/serve/test_metrics.py
 
 simulations: $(SETUP) ## Play 2,000 seeds of the standard scenario, read odd scenarios, explore the published world
 	$(LONG) --numprocesses 2 --dist load tests/coordinator/simulation
