@@ -50,6 +50,7 @@ class Transactions:
         self._write_markers = write_markers
         self._now_ms = now_ms
         self._waiting: set[asyncio.Future[None]] = set()
+        self._has_failed = False
         self._alarm: asyncio.TimerHandle | None = None
 
     def recover(self) -> None:
@@ -60,6 +61,8 @@ class Transactions:
 
     async def settle(self, outcome: Outcome) -> Outcome:
         """Give the outcome back when what it changes is kept. :raises RequestRefused: NOT_COORDINATOR: it cannot be"""
+        if self._has_failed:
+            raise RequestRefused(ErrorCode.NOT_COORDINATOR)
         if outcome.change is not None:
             kept: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.add(kept)
@@ -107,7 +110,8 @@ class Transactions:
             raise RequestRefused(error)
 
     def fail(self) -> None:
-        """Nothing can be kept any more: refuse what waits."""
+        """Nothing can be kept any more: refuse what waits, and what comes."""
+        self._has_failed = True
         for kept in self._waiting:
             if not kept.done():
                 kept.set_exception(RequestRefused(ErrorCode.NOT_COORDINATOR))
