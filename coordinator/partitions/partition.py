@@ -157,13 +157,19 @@ class Partition:
         is_old = epoch < self.leader_epoch
         raise RequestRefused(ErrorCode.FENCED_LEADER_EPOCH if is_old else ErrorCode.UNKNOWN_LEADER_EPOCH)
 
-    def append(self, records: bytes, now_ms: int) -> Appended:
-        """Append a batch of a client (`validation.single_batch`), unless its producer has sent it before.
+    def accept(self, records: bytes, now_ms: int) -> bytearray:
+        """Judge a batch of a client (`validation.single_batch`); as it can be appended. In whatever thread.
 
-        :raises RequestRefused: RecordsRefused where the records are at fault :raises OSError: it is not in the log
+        :raises RecordsRefused:
+        """
+        return accept(records, str(self), self._settings(), now_ms)
+
+    def append(self, batch: bytearray, now_ms: int) -> Appended:
+        """Append an accepted batch, unless its producer has sent it before.
+
+        :raises RequestRefused: :raises OSError: it is not in the log
         """
         settings = self._settings()
-        batch = accept(records, str(self), settings, now_ms)
         header = batch_at(batch)
         is_numbered = header.producer_id != NO_PRODUCER_ID
         known = self.producers.check(header) if is_numbered else None

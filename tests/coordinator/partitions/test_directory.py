@@ -69,6 +69,11 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path)
 
 
+def append(partition: Partition, batch: bytes, now_ms: int = 0) -> int:
+    """Append as a client does; where it is."""
+    return partition.append(partition.accept(single_batch(batch, 9), now_ms), now_ms).base_offset
+
+
 def fill(partition: Partition, seed: int, batches: int = 60) -> None:
     """Append batches of one to three records, of producers and not."""
     chance = random.Random(seed)
@@ -77,7 +82,7 @@ def fill(partition: Partition, seed: int, batches: int = 60) -> None:
         time_ms += chance.choice((-50, 0, 10, 500))
         values = [(b"k", bytes(chance.choice((1, 300, 3_000)))) for _ in range(chance.randint(1, 3))]
         batch = encode_batch(values, base_offset=0, timestamp=time_ms)
-        partition.append(single_batch(batch, 9), now_ms=number)
+        append(partition, batch, number)
 
 
 def content(partition: Partition) -> bytes:
@@ -189,10 +194,10 @@ def test_producers_are_known_again(store: Store) -> None:
         )
 
     for sequence in range(3):
-        store.partition().append(batch(sequence), now_ms=0)
+        append(store.partition(), batch(sequence))
     store.kill()
-    assert store.partition().append(batch(2), now_ms=0).base_offset == 2
-    assert store.partition().append(batch(3), now_ms=0).base_offset == 3
+    assert append(store.partition(), batch(2)) == 2
+    assert append(store.partition(), batch(3)) == 3
 
 
 def test_a_batch_without_room_is_refused_and_the_log_stays_whole(store: Store) -> None:
@@ -202,9 +207,9 @@ def test_a_batch_without_room_is_refused_and_the_log_stays_whole(store: Store) -
     large = encode_batch([(b"k", bytes(9_000))], base_offset=0, timestamp=1_000)
     (path,) = list_segments(store.root / "orders-0")
     with longest_file(path.stat().st_size + 4_000), pytest.raises(OSError, match="File too large"):
-        partition.append(large, now_ms=0)
+        append(partition, large)
     assert content(partition) == written
-    assert partition.append(large, now_ms=0).base_offset == end
+    assert append(partition, large) == end
     store.kill()
     assert content(store.partition()).startswith(written)
     assert store.partition().high_watermark == end + 1

@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer
 
-from tests.conformance.record_stories import CLOSED, Asker, batch_of
+from coordinator.server.apis.produce import MANY_RECORDS
+from tests.conformance.record_stories import CLOSED, Asker, batch_of, patched
 from tests.conformance.servers import kohort_serve
 from tests.coordinator.server import other_clients
 from tests.kafka.ports import HOST
 from tests.kafka.wait import wait_until
 from wire.errors import ErrorCode
-from wire.log.batch_header import batch_at
+from wire.log.batch_header import HEADER_BYTES, batch_at
 from wire.log.compression import Codec
 from wire.messages.schemas.log_records import FETCH
 
@@ -144,6 +145,18 @@ def test_a_producer_that_wants_no_answer_gets_none(asker: Asker) -> None:
     assert offset == 1
     asker.send_records(b"no batch", acks=0)
     assert asker.receive(FETCH, 12) == CLOSED
+
+
+def test_a_batch_of_many_records_is_taken(new_asker: Asker) -> None:
+    """So many that it is read in a thread."""
+    new_asker.create({"max.message.bytes": "10000000"}, partitions=1)
+    count = 2 * MANY_RECORDS
+    answer = new_asker.produce("many", batch_of(*[b""] * count))
+    assert answer.responses[0].partition_responses[0].base_offset == 0
+    assert new_asker.list_offset("its end", -1).topics[0].partitions[0].offset == count
+    damaged = patched(batch_of(*[b""] * count), HEADER_BYTES, ">b", 2)
+    answer = new_asker.produce("many and damaged", damaged)
+    assert answer.responses[0].partition_responses[0].error_code == ErrorCode.INVALID_RECORD
 
 
 def test_no_two_producers_get_the_same_id(asker: Asker, tmp_path: Path) -> None:
