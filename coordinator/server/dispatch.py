@@ -75,6 +75,7 @@ class Dispatcher:
     def __init__(self, cluster: Cluster, broker: Broker, aside: Executor) -> None:
         """`aside` runs what takes long."""
         self._cluster = cluster
+        self._faults = cluster.faults
         self._broker = broker
         self._aside = aside
 
@@ -102,7 +103,7 @@ class Dispatcher:
         served = incoming.served
         if session.is_mute:
             return None
-        if self._cluster.faults:
+        if self._faults.active:
             end = await self._meet_faults(incoming)
             if isinstance(end, AnswerError):
                 return _composed(incoming, _erroneous(incoming, end))
@@ -131,7 +132,7 @@ class Dispatcher:
         if incoming.client_id == FAULT_CLIENT or incoming.message is None:
             return None
         topics = self._cluster.topics
-        verdict = self._cluster.faults.judge(
+        verdict = self._faults.judge(
             Asked(
                 api=incoming.served.api,
                 version=incoming.version,

@@ -112,33 +112,30 @@ def _is_among(pattern: str | None, names: Collection[str]) -> bool:
 
 
 class Rules:
-    """See the module. Falsy while no rule is in force."""
+    """See the module. `active` is empty while no rule is in force: every request looks at that."""
 
     def __init__(self) -> None:
         self._ids = count(1)
-        self._rules: list[ActiveRule] = []
-
-    def __bool__(self) -> bool:
-        return bool(self._rules)
+        self.active: list[ActiveRule] = []
 
     def add(self, rule: Lasting, now_ms: int) -> int:
         """Put a rule in force. Its id, which no other rule gets."""
         chance = Random(rule.seed)  # noqa: S311  (the same seed is to decide the same)
         active = ActiveRule(id=next(self._ids), rule=rule, added_ms=now_ms, random=chance)
-        self._rules.append(active)
+        self.active.append(active)
         return active.id
 
     def clear(self, ids: Iterable[int] | None = None) -> int:
         """Take rules out of force, by their ids or all; how many there were."""
-        before = len(self._rules)
+        before = len(self.active)
         gone = None if ids is None else set(ids)
-        self._rules = [] if gone is None else [each for each in self._rules if each.id not in gone]
-        return before - len(self._rules)
+        self.active = [] if gone is None else [each for each in self.active if each.id not in gone]
+        return before - len(self.active)
 
     def in_force(self, now_ms: int) -> tuple[ActiveRule, ...]:
         """In the order in which they were added."""
-        self._rules = [each for each in self._rules if not each.is_over(now_ms)]
-        return tuple(self._rules)
+        self.active = [each for each in self.active if not each.is_over(now_ms)]
+        return tuple(self.active)
 
     def judge(self, asked: Asked, now_ms: int) -> Verdict | None:
         """What becomes of a request, by the rules that it meets; None: it is handled as always."""

@@ -34,11 +34,11 @@ def heartbeat(client_id: str = "app-1") -> Asked:
 
 def test_without_rules_there_is_nothing_to_look_at() -> None:
     rules = Rules()
-    assert not rules
+    assert not rules.active
     number = rules.add(Delay(bounds_s=(1, 1)), 0)
-    assert rules
+    assert rules.active
     assert rules.clear([number]) == 1
-    assert not rules
+    assert not rules.active
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_a_rule_ends_with_its_last_request() -> None:
     rule = AnswerError(error="NOT_COORDINATOR", times=2)
     rules.add(rule, 0)
     assert [rules.judge(heartbeat(), 0) for _ in range(3)] == [Verdict(0, rule), Verdict(0, rule), None]
-    assert not rules
+    assert not rules.active
 
 
 def test_a_rule_ends_with_its_time() -> None:
@@ -149,7 +149,7 @@ def test_a_rule_ends_with_its_time() -> None:
     assert active.left_ms(6_000) == 29_000
     assert rules.judge(heartbeat(), 34_999) is not None
     assert rules.judge(heartbeat(), 35_000) is None
-    assert not rules
+    assert not rules.active
 
 
 def test_delays_add_up_until_a_rule_ends_the_request() -> None:
