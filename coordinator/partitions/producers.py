@@ -19,6 +19,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -37,9 +38,14 @@ from wire.log.batch_header import (
     Batches,
     ProducerIdentity,
 )
-from wire.log.control_records import ControlType, MalformedControlRecord, coordinator_epoch, ending
+from wire.log.columns import columns_of
+from wire.log.control_records import (
+    ControlType,
+    MalformedControlRecord,
+    control_type_of,
+    coordinator_epoch,
+)
 from wire.log.indexes import AbortedTransaction
-from wire.log.log_records import records_of
 from wire.log.varints import Ints
 
 REMEMBERED_BATCHES = 5
@@ -164,11 +170,14 @@ class Producers:
 
         :raises DamagedLog: a control batch cannot be read
         """
+        ends = dict(_ends(batches))
         for index in _telling(batches):
             batch = batches[index]
             if not batch.is_control:
                 self.append(batch)
-            elif (end := _end_of(batch, batches.data)) is not None:
+            elif index in ends:
+                committed, epoch = ends[index]
+                end = EndOfTransaction(batch.producer_id, batch.producer_epoch, committed, epoch)
                 self.end(end, batch.base_offset, batch.max_timestamp)
 
     def is_open(self, producer: ProducerIdentity) -> bool:
@@ -230,14 +239,14 @@ def _telling(batches: Batches) -> list[int]:
     return told
 
 
-def _end_of(batch: Batch, data: bytes) -> EndOfTransaction | None:
-    """How a control batch ends a transaction, if it does. :raises DamagedLog:"""
-    try:
-        kind = ending(batch, data)
-        if kind is None:
-            return None
-        (marker, *_) = records_of(batch, data)
-        epoch = coordinator_epoch(marker.value)
-    except MalformedControlRecord:
-        return None
-    return EndOfTransaction(batch.producer_id, batch.producer_epoch, kind is ControlType.COMMIT, epoch)
+def _ends(batches: Batches) -> Iterator[tuple[int, tuple[bool, int]]]:
+    """The batches that end a transaction: whether it was committed, and the coordinator's epoch. :raises DamagedLog:"""
+    places = np.flatnonzero(batches.headers["attributes"] & CONTROL)
+    marked = Batches(batches.data, batches.file, batches.positions[places], batches.headers[places])
+    for columns in columns_of(marked):
+        for index, of in enumerate(columns.batch_of.tolist()):
+            with suppress(MalformedControlRecord):
+                kind = control_type_of(columns.key(index) or b"")
+                if kind in (ControlType.ABORT, ControlType.COMMIT):
+                    epoch = coordinator_epoch(columns.value(index))
+                    yield int(places[of]), (kind is ControlType.COMMIT, epoch)
