@@ -166,6 +166,14 @@ class Config:
             values[parsers[name].name] = parsers[name].metadata["parse"](name, text)
         return cls(**values)
 
+    def altered(self, settings: Mapping[str, str]) -> Config:
+        """With other values for some settings that there are, from their texts. InvalidSetting says what is wrong."""
+        parsers = {_setting(each.name): each for each in fields(self)}
+        values = {
+            parsers[name].name: parsers[name].metadata["parse"](name, text) for name, text in settings.items()
+        }
+        return replace(self, **values)
+
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """Every setting, as a broker's properties file names it."""

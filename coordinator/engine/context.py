@@ -67,7 +67,12 @@ class EngineContext:
     """What counts for a consumer group that has no settings of its own."""
 
     def __post_init__(self) -> None:
-        self.broker_settings = consumer_settings(None, self.config)
+        self.configure(self.config)
+
+    def configure(self, config: Config) -> None:
+        """Other settings count from now on."""
+        self.config = config
+        self.broker_settings = consumer_settings(None, config)
 
     def emit(self, *records: Record, producer: ProducerIdentity | None = None) -> None:
         """Write records and, by replaying them, make them true: all of them, or none.

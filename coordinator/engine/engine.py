@@ -205,6 +205,10 @@ class Engine:
         topics_changed(self._ctx, image)
         return self._ctx.take()
 
+    def configure(self, config: Config) -> None:
+        """Other settings count from now on, those of groups excepted."""
+        self._ctx.configure(config)
+
     def set_group_config(self, group: str, values: Mapping[str, str]) -> None:
         """Replace the settings of a group (resource type GROUP); none at all removes them.
 

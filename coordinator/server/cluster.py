@@ -21,6 +21,8 @@ from typing import Any, cast
 from uuid import uuid4
 from weakref import WeakSet
 
+from coordinator.configs.brokers import BrokerConfigs, ConfigSource
+from coordinator.configs.definitions import BROKER
 from coordinator.configs.features import GROUP_VERSION, TRANSACTION_VERSION
 from coordinator.configs.groups import check_others, of_consumer_groups
 from coordinator.configs.kept import KeptConfigs
@@ -80,7 +82,7 @@ class Cluster:
     ) -> None:
         """:raises DamagedLog: :raises Unusable: the data directory cannot be gone on from"""
         self.settings = settings
-        self.config = config
+        self.config = self._given_config = config
         self.security = security or Security()
         racks = _racks(settings, brokers)
         self.brokers = {node_id: Broker(node_id=node_id, rack=rack) for node_id, rack in racks.items()}
@@ -131,6 +133,10 @@ class Cluster:
         if self._transactions_log is not None and self._transactions_log.recovered:
             self.topics.show(self._internal[TRANSACTIONS_TOPIC])
         self.configs = KeptConfigs(settings.given, settings.node_id, data, self.topics.image.topics)
+        try:
+            self._configure(self._config_with(self.configs.brokers.dynamic))
+        except InvalidSetting as error:
+            raise Unusable(f"the settings of brokers that are kept: {error}") from None
         self._records = None if data is None else RecordDirectory(data.path, was_clean=data.was_clean)
         self.partitions = Partitions(self.topics.image, self.topic_configs.of, self._records)
         # Larger than any that a former process has given away.
@@ -361,6 +367,30 @@ class Cluster:
         result = self._engine.update_topics(self.topics.image, self.now_ms())
         self._deliver(result, None if self._data is None else partial(_beside, self._data.topics.purging()))
 
+    def set_broker_settings(self, broker: str, values: Mapping[str, str], *, dry_run: bool = False) -> None:
+        """Replace the dynamic settings of a broker, or of all. :raises InvalidSetting: :raises RequestRefused:"""
+        config = self._config_with({**self.configs.brokers.dynamic, broker: values})
+        if not dry_run:
+            self.configs.set_broker(broker, values)
+            self._configure(config)
+
+    def _config_with(self, dynamic: Mapping[str, Mapping[str, str]]) -> Config:
+        """What counts for the coordinator with these dynamic settings. :raises InvalidSetting:"""
+        brokers = BrokerConfigs({}, dynamic)
+        node_id = self.settings.node_id
+        return self._given_config.altered(
+            {
+                name: found.value
+                for name in _DYNAMIC
+                for found in brokers.synonyms(name, node_id)[:1]
+                if found.source is not ConfigSource.DEFAULT
+            }
+        )
+
+    def _configure(self, config: Config) -> None:
+        self.config = config
+        self._engine.configure(config)
+
     def set_group_settings(self, group: str, values: Mapping[str, str]) -> None:
         """Replace the settings of a group. :raises CoordinatorError: when they are not allowed, or cannot be kept"""
         self.check_group_settings(group, values)
@@ -528,6 +558,10 @@ def _transactions_log(data: DataDirectory, settings: BrokerSettings) -> Transact
     )
     partitions = settings.transaction_state_log_num_partitions
     return TransactionsLog(data.path, partitions, limits, was_clean=data.was_clean)
+
+
+_DYNAMIC = tuple(name for name in Config.names() if name in BROKER and not BROKER[name].read_only)
+"""The coordinator's settings that a broker changes while it runs."""
 
 
 def _beside(work: Callable[[], object]) -> None:

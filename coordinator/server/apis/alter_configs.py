@@ -139,10 +139,9 @@ def _alter_broker(exchange: Exchange, name: str, asked: Any, changed: Changed) -
         for setting, text in values.items():
             if setting in BROKER:
                 BROKER[setting].parse(text)
+        exchange.cluster.set_broker_settings(name, values, dry_run=exchange.request.validate_only)
     except InvalidSetting as error:
         raise RequestRefused(ErrorCode.INVALID_REQUEST, str(error)) from None
-    if not exchange.request.validate_only:
-        configs.set_broker(name, values)
 
 
 def _replaced(_: Mapping[str, str], __: Mapping[str, Definition], asked: Any) -> dict[str, str]:
