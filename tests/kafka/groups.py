@@ -14,6 +14,7 @@ from tests.kafka.wire import ask
 
 # A classic assignment begins with its version, whose first fields are the same in every version.
 VERSION_BYTES = 2
+GROUP_KEY = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,14 +51,23 @@ class GroupView:
 
 
 def describe(broker: Broker, group: str) -> GroupView | None:
-    """Return `group`, or None if the broker does not list it."""
-    for one in ask(broker.port, "ListGroups", 5).groups:
+    """Return `group`, or None if its coordinator does not list it, or there is none."""
+    port = _coordinator(broker, group)
+    for one in ask(port, "ListGroups", 5).groups if port else ():
         if one.group_id == group:
-            state, members = _DESCRIBERS[one.group_type](broker.port, group)
+            state, members = _DESCRIBERS[one.group_type](port, group)
             return GroupView(
                 kind=one.group_type, state=state, protocol_type=one.protocol_type, members=members
             )
     return None
+
+
+def _coordinator(broker: Broker, group: str) -> int:
+    """The port of the broker that coordinates a group; 0 where there is none."""
+    (found,) = ask(
+        broker.port, "FindCoordinator", 4, key_type=GROUP_KEY, coordinator_keys=[group]
+    ).coordinators
+    return max(0, int(found.port))
 
 
 def wait_group(
