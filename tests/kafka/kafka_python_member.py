@@ -3,8 +3,12 @@
 The argument, the journal and the events are those of `confluent_member.py`, as far as kafka-python has them.
 """
 
-import time
+import os
+import signal
+import threading
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from types import FrameType
 from typing import Any
 
 from kafka import ConsumerRebalanceListener, KafkaConsumer, KafkaProducer, TopicPartition
@@ -13,7 +17,7 @@ from kafka.coordinator.assignors.range import RangePartitionAssignor
 
 from tests.kafka.reporter import Reporter, asked, underscored
 
-POLL_MS = 100
+ACTIONS_S = 0.1
 ASSIGNORS = {"range": RangePartitionAssignor, "cooperative-sticky": CooperativeStickyAssignor}
 
 
@@ -37,8 +41,16 @@ class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
         return str(self.consumer.group_metadata().member_id)
 
 
+class Stopping(Exception):
+    """What SIGTERM raises."""
+
+
 def main() -> None:
-    """Run the member that the first argument describes."""
+    """Run the member that the first argument describes.
+
+    It waits for records without end, as an application does: 3.0.12 drops the answer to a join, for good, where the
+    timeout of a poll ends before it comes. So actions are for another thread, and a signal ends the wait.
+    """
     wanted, reporter, wishes = asked()
     config = underscored(wanted["config"])
     assignor = ASSIGNORS[config.pop("partition_assignment_strategy", "range")]
@@ -50,24 +62,28 @@ def main() -> None:
     else:
         consumer.subscribe(topics=[topic, *others], listener=listener)
     reporter.say("started")
-    while not wishes.stop.is_set():
-        for action in wishes.actions():
-            _act(action, consumer, config["bootstrap_servers"], reporter)
-        _consume(consumer, reporter)
+
+    def act() -> None:
+        while not wishes.stop.wait(ACTIONS_S):
+            for action in wishes.actions():
+                _act(action, config["bootstrap_servers"], reporter)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_IGN)
+        raise Stopping
+
+    threading.Thread(target=act, daemon=True).start()
+    with suppress(Stopping):
+        signal.signal(signal.SIGTERM, stop)
+        for one in consumer:
+            reporter.consumed(one.topic, one.partition, one.offset, one.key, one.value)
     consumer.close()
     reporter.say("stopped")
 
 
-def _consume(consumer: KafkaConsumer, reporter: Reporter) -> None:
-    for records in consumer.poll(timeout_ms=POLL_MS).values():
-        for one in records:
-            reporter.consumed(one.topic, one.partition, one.offset, one.key, one.value)
-
-
-def _act(action: Mapping[str, Any], consumer: KafkaConsumer, servers: str, reporter: Reporter) -> None:
+def _act(action: Mapping[str, Any], servers: str, reporter: Reporter) -> None:
     match action["do"]:
-        case "pause":
-            time.sleep(action["ms"] / 1000)
         case "produce":
             compression = action["compression"]
             producer = KafkaProducer(
@@ -86,7 +102,9 @@ def _act(action: Mapping[str, Any], consumer: KafkaConsumer, servers: str, repor
             reporter.say("produced", reason="")
         case "offsets_for_times":
             wanted = {TopicPartition(action["topic"], one): action["at_ms"] for one in action["partitions"]}
+            consumer = KafkaConsumer(bootstrap_servers=servers)
             found = consumer.offsets_for_times(wanted)
+            consumer.close()
             offsets = [-1 if found[one] is None else found[one].offset for one in wanted]
             reporter.say("offsets", reason=" ".join(map(str, offsets)))
         case other:
