@@ -7,7 +7,7 @@ SETUP := $(VENV)/.ready
 # Whole: no test is skipped for its length, and of made-up cases there are very many.
 LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 
-.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation clean
+.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -50,7 +50,7 @@ browser: ## Install the browser that pages are tested in, where it is missing (D
 bench: $(SETUP) ## Measure the command line beside Kafka's own tool (ratios are printed)
 	$(BIN)/python -m benchmarks.command_line
 
-test-long: regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications ## Run all that `make test` leaves out: hours
+test-long: regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills ## Run all that `make test` leaves out: hours
 
 regexes: $(SETUP) ## Compare 10,000 patterns on 1,000 topics with RE2/J and Java (KOHORT_REGEX_SEED repeats)
 	KOHORT_RANDOM=1 $(LONG) --capture no tests/groups/regex/test_engines.py tests/groups/regex/test_posix.py
@@ -92,6 +92,9 @@ bridges: $(SETUP) ## Convert 10 groups each of librdkafka and sarama with the br
 applications: $(SETUP) ## Run applications of twelve clients on a real broker and on kohort serve, with the same checks; compare metrics
 	$(LONG) --numprocesses $(JOBS) --dist load tests/coordinator/applications/test_applications.py \
 		tests/cli/verbs/serve/test_metrics.py
+
+served-kills: $(SETUP) ## Kill kohort serve 100 times under producers and consumers that go on (KOHORT_SERVED_KILLS)
+	$(LONG) --capture no tests/coordinator/applications/test_served_kills.py
 
 simulations: $(SETUP) ## Play 2,000 seeds of the standard scenario, read odd scenarios, explore the published world
 	$(LONG) --numprocesses 2 --dist load tests/coordinator/simulation
