@@ -22,6 +22,10 @@ VERSIONS = [
 FIELDS: dict[str, dict[str, Any]] = {
     "ApiVersions": {"client_software_name": "tests", "client_software_version": "1"},
     "Produce": {"acks": 1},
+    # Kafka ends the connection where a filter is of something UNKNOWN.
+    "DescribeAcls": dict.fromkeys(
+        ("resource_type_filter", "pattern_type_filter", "operation", "permission_type"), 1
+    ),
 }
 NEW = """Metadata 13, FindCoordinator 6, JoinGroup 9, SyncGroup 5, Heartbeat 4, LeaveGroup 5, OffsetCommit 10,
     OffsetFetch 10, ListOffsets 11, Fetch 18, Produce 13, InitProducerId 5, OffsetForLeaderEpoch 4, CreateTopics 7"""
