@@ -45,6 +45,8 @@ from wire.log.segments import Segment, list_segments, read_segment, segment_name
 
 LOG_STARTS = "log-start-offset-checkpoint"
 MOST_OPEN = 128
+MOST_UNSYNCED = 2
+"""Segments at the end that may not have been on the disk: after a kill, the checksums of their batches are compared."""
 
 
 class OpenFiles:
@@ -180,7 +182,8 @@ class RecordDirectory:
         segment: Segment | None = None
         paths = list_segments(directory)
         for place, path in enumerate(paths):
-            segment = read_segment(path, checksums=not self._was_clean)
+            is_recent = place >= len(paths) - MOST_UNSYNCED
+            segment = read_segment(path, checksums=is_recent and not self._was_clean)
             producers.load(segment.batches)
             indexes.append(SegmentIndex.of(segment))
             if segment.torn is not None:

@@ -10,13 +10,14 @@ Source: LocalLog, LogSegment.shouldRoll, UnifiedLog.deleteOldSegments.
 
 from __future__ import annotations
 
+import errno
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from coordinator.partitions.segment_index import SegmentIndex
 from coordinator.partitions.settings import UNLIMITED, RecordSettings
-from wire.log.batch_header import HEADER_BYTES, Batch, batch_at
+from wire.log.batch_header import HEADER_BYTES, NO_TIMESTAMP, Batch, batch_at
 from wire.log.segments import MOST_BYTES, MOST_OFFSETS
 
 
@@ -140,8 +141,8 @@ class Log:
         for segment in self._segments:
             surplus -= segment.size
             too_large = settings.retention_bytes != UNLIMITED and surplus >= 0
-            age_ms = now_ms - segment.max_timestamp
-            too_old = settings.retention_ms != UNLIMITED and age_ms > settings.retention_ms
+            is_timed = settings.retention_ms != UNLIMITED and segment.max_timestamp != NO_TIMESTAMP
+            too_old = is_timed and now_ms - segment.max_timestamp > settings.retention_ms
             if not segment.size or not (too_large or too_old):
                 break
             offset = segment.next_offset
@@ -195,6 +196,8 @@ class Log:
             at = position - begin
             if at + HEADER_BYTES > len(chunk):
                 chunk, begin, at = self._files.read(segment.base_offset, position, READ_AHEAD), position, 0
+                if len(chunk) < HEADER_BYTES:
+                    raise OSError(errno.EIO, f"segment {segment.base_offset} is shorter than it was")
             batch = batch_at(chunk, at, position)
             yield batch
             position += batch.size

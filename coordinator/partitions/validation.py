@@ -100,6 +100,8 @@ def accept(records: bytes, partition: str, settings: RecordSettings, now_ms: int
     accepted = bytearray(records)
     if settings.compression_codec not in (None, batch.codec):
         accepted = _recompressed(batch, records, settings.compression_codec)
+        if len(accepted) > settings.max_message_bytes:
+            raise RecordsRefused(ErrorCode.MESSAGE_TOO_LARGE)
     latest = now_ms if settings.log_append_time else int(seen.timestamps.max(initial=NO_TIMESTAMP))
     if (latest, settings.log_append_time) != (batch.max_timestamp, batch.log_append_time):
         _set_max_timestamp(accepted, latest, log_append_time=settings.log_append_time)

@@ -215,6 +215,15 @@ def test_a_batch_without_room_is_refused_and_the_log_stays_whole(store: Store) -
     assert store.partition().high_watermark == end + 1
 
 
+def test_a_segment_that_somebody_cut_is_an_error_of_the_disk(store: Store) -> None:
+    fill(store.partition(), 1, batches=5)
+    (path,) = list_segments(store.root / "orders-0")
+    with path.open("r+b") as segment:
+        segment.truncate(10)
+    with pytest.raises(OSError, match="shorter than it was"):
+        content(store.partition())
+
+
 def test_only_so_many_files_are_open(tmp_path: Path) -> None:
     paths = [tmp_path / str(number) for number in range(5)]
     for path in paths:

@@ -85,6 +85,13 @@ def test_segments_are_deleted_by_the_time_of_their_latest_record() -> None:
     assert log.read(log.start_offset, 1, log.end_offset, at_least_one=True).data
 
 
+def test_records_without_a_time_are_not_too_old() -> None:
+    log = Log(MemoryFiles())
+    log.append(encode_batch([(None, b"x")], base_offset=0, timestamp=-1), SMALL)
+    log.expire(replace(SMALL, retention_ms=1_000), now_ms=10**12)
+    assert log.start_offset == 0
+
+
 def test_the_end_of_an_epoch_is_where_the_next_began() -> None:
     epochs = LeaderEpochs()
     for epoch, offset in ((0, 0), (2, 10), (3, 10), (5, 30)):
