@@ -292,7 +292,6 @@ class Partition:
         if settings.cleanup_deletes:
             self._log.expire(settings, now_ms)
             self._forget_before_start()
-        self.producers.expire(now_ms, settings.producer_expiration_ms)
 
     def _forget_before_start(self) -> None:
         self._epochs.forget_before(self.log_start_offset)

@@ -21,6 +21,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -191,12 +192,18 @@ class Producers:
 
     def aborted(self, start: int, end: int) -> list[AbortedTransaction]:
         """The aborted transactions with records from `start` to below `end`: what a Fetch reports."""
-        first = bisect_left(self._aborted, start, key=lambda one: one.last_offset)
-        return [one for one in self._aborted[first:] if one.first_offset < end]
+        found = []
+        for place in range(bisect_left(self._aborted, start, key=_last_offset), len(self._aborted)):
+            one = self._aborted[place]
+            if one.first_offset < end:
+                found.append(one)
+            if one.last_stable_offset >= end:
+                break  # what ended later began at `end` or behind it
+        return found
 
     def forget_below(self, log_start: int) -> None:
         """The log begins at `log_start` now: forget the aborted transactions before it."""
-        del self._aborted[: bisect_left(self._aborted, log_start, key=lambda one: one.last_offset)]
+        del self._aborted[: bisect_left(self._aborted, log_start, key=_last_offset)]
 
     def expire(self, now_ms: int, expiration_ms: int) -> None:
         """Forget producers that were quiet for `producer.id.expiration.ms` and have no transaction open."""
@@ -207,6 +214,9 @@ class Producers:
     def known(self) -> Iterator[tuple[int, Producer]]:
         """Every producer by its id; what DescribeProducers lists."""
         return iter(self._by_id.items())
+
+
+_last_offset = attrgetter("last_offset")
 
 
 def _check_epoch(producer: Producer, epoch: int) -> None:

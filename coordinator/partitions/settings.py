@@ -31,8 +31,6 @@ class RecordSettings:
     retention_ms: int = 168 * HOUR_MS
     segment_bytes: int = 1 << 30
     segment_ms: int = 168 * HOUR_MS
-    producer_expiration_ms: int = 24 * HOUR_MS
-    """`producer.id.expiration.ms`, of the broker."""
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:

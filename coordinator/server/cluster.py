@@ -261,7 +261,9 @@ class Cluster:
                 self._data.compacted[TRANSACTIONS_TOPIC] = self._transactions_log.active
             self._compactor = Compactor(self._data, self.settings.log_cleaner_backoff_ms, self.now_ms)
         interval_ms = self.settings.log_retention_check_interval_ms
-        self._retention = Retention(self.partitions, interval_ms, self.now_ms)
+        self._retention = Retention(
+            self.partitions, interval_ms, self.now_ms, self.settings.producer_id_expiration_ms
+        )
         self._deliver(self._engine.loaded(self.now_ms()))
         self.transactions.recover()
         if self._engine.topics != self.topics.image:

@@ -1,4 +1,6 @@
-"""Records that are no longer retained, by the settings of their topics, go beside the server's work.
+"""Records that are no longer retained, by the settings of their topics, and producers that have long been quiet.
+
+They go beside the server's work.
 
 A partition at a time is looked at, and clients are answered in between; files are removed in a thread.
 """
@@ -20,8 +22,15 @@ _log = logging.getLogger(__name__)
 class Retention:
     """Looks for something to delete again and again, until it is closed."""
 
-    def __init__(self, partitions: Partitions, interval_ms: int, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        partitions: Partitions,
+        interval_ms: int,
+        now_ms: Callable[[], int],
+        producer_expiration_ms: int,
+    ) -> None:
         self._partitions = partitions
+        self._producer_expiration_ms = producer_expiration_ms
         self._interval_s = min(interval_ms / 1000, LONGEST_SLEEP_S)
         self._now_ms = now_ms
         self._task = asyncio.get_running_loop().create_task(self._run())
@@ -38,6 +47,7 @@ class Retention:
             for partition in self._partitions.kept():
                 try:
                     partition.expire(self._now_ms())
+                    partition.producers.expire(self._now_ms(), self._producer_expiration_ms)
                 except OSError as error:
                     _log.warning("Records of %s cannot be deleted: %s", partition, error.strerror or error)
                 await asyncio.sleep(0)

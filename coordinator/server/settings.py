@@ -69,6 +69,7 @@ class BrokerSettings:
     transaction_abort_timed_out_transaction_cleanup_interval_ms: int = _definition(
         "transaction.abort.timed.out.transaction.cleanup.interval.ms"
     )
+    producer_id_expiration_ms: int = _definition("producer.id.expiration.ms")
     transaction_state_log_num_partitions: int = _definition("transaction.state.log.num.partitions")
     transaction_state_log_replication_factor: int = _definition("transaction.state.log.replication.factor")
     transaction_state_log_segment_bytes: int = _definition("transaction.state.log.segment.bytes")
@@ -140,6 +141,7 @@ def storage_settings(broker: BrokerSettings, config: Config, fsync: FsyncPolicy)
             segment_bytes=config.offsets_topic_segment_bytes,
             min_cleanable_dirty_ratio=broker.log_cleaner_min_cleanable_ratio,
             delete_retention_ms=broker.log_cleaner_delete_retention_ms,
+            producer_expiration_ms=broker.producer_id_expiration_ms,
         ),
     )
 

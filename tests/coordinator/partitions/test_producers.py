@@ -211,7 +211,12 @@ def test_a_log_that_is_opened_gives_the_same_as_appending_it(seed: int) -> None:
         now[producer] = epoch, sequence + count, is_open
     loaded = partition.loaded()
     assert known(loaded) == known(partition.producers)
-    assert loaded.aborted(0, partition.end) == partition.producers.aborted(0, partition.end)
+    every = partition.producers.aborted(0, partition.end)
+    assert loaded.aborted(0, partition.end) == every
+    for _ in range(20):
+        start, end = sorted(chance.randrange(partition.end + 1) for _ in range(2))
+        within = [one for one in every if one.last_offset >= start and one.first_offset < end]
+        assert loaded.aborted(start, end) == within
     assert loaded.last_stable_offset(partition.end) == partition.producers.last_stable_offset(partition.end)
 
 
