@@ -11,6 +11,7 @@ connection, answers looked at only as far as their error code. It has one core a
 
 from __future__ import annotations
 
+import os
 import re
 import select
 import shutil
@@ -183,34 +184,41 @@ def kohort(directory: Path) -> Iterator[tuple[int, int]]:
 
 
 @contextmanager
-def kafka(directory: Path) -> Iterator[int]:
-    """The port of a real broker."""
+def kafka(directory: Path) -> Iterator[tuple[int, int]]:
+    """Port and process id of a real broker."""
     broker = Broker(fetch(), directory, SETTINGS)
     try:
         broker.start()
         wait_for_coordinator(broker)
         create_topic(broker.port)
-        yield broker.port
+        yield broker.port, broker.pid
     finally:
         broker.stop()
 
 
 def heartbeats(directory: Path) -> None:
-    """Print both servers' heartbeats a second."""
-    with kafka(directory) as theirs, kohort(directory) as (ours, _):
+    """Print both servers' heartbeats a second, and what one costs them."""
+    with kafka(directory) as theirs, kohort(directory) as ours:
         for connections in CONNECTIONS:
-            rates: dict[int, list[float]] = {theirs: [], ours: []}
+            runs: dict[tuple[int, int], list[tuple[float, float]]] = {theirs: [], ours: []}
             for turn in range(ROUNDS):
-                for port in rates:
+                for (port, pid), found in runs.items():
                     members = join(port, f"{connections}-{turn}", connections)
                     beat(members, 1.0)
-                    rates[port].append(beat(members, SECONDS))
+                    before = _processor_s(pid)
+                    rate = beat(members, SECONDS)
+                    found.append((rate, (_processor_s(pid) - before) / (rate * SECONDS)))
                     leave(members)
-            kafka_rate, kohort_rate = statistics.median(rates[theirs]), statistics.median(rates[ours])
+            medians = {
+                server: [statistics.median(values) for values in zip(*found, strict=True)]
+                for server, found in runs.items()
+            }
+            (kafka_rate, kafka_s), (kohort_rate, kohort_s) = medians[theirs], medians[ours]
             ratio = kohort_rate / kafka_rate
             print(
-                f"heartbeats over {connections} connections: Kafka {kafka_rate:,.0f}/s, "
-                f"Kohort {kohort_rate:,.0f}/s, ratio {ratio:.2f}, {_judged(ratio >= BOUNDS['ratio'])}",
+                f"heartbeats over {connections} connections: Kafka {kafka_rate:,.0f}/s ({1e6 * kafka_s:.0f} µs of the "
+                f"processors each), Kohort {kohort_rate:,.0f}/s ({1e6 * kohort_s:.0f} µs), ratio {ratio:.2f}, "
+                f"{_judged(ratio >= BOUNDS['ratio'])}",
                 flush=True,
             )
 
@@ -262,6 +270,12 @@ def _memory_mib(pid: int) -> float:
     status = Path(f"/proc/{pid}/status").read_text()
     found = re.search(r"VmRSS:\s+(\d+)", status)
     return int(found[1]) / 1024 if found else 0.0
+
+
+def _processor_s(pid: int) -> float:
+    """What a process has had of the processors."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _judged(is_met: bool) -> str:
