@@ -100,7 +100,7 @@ def main() -> None:
         base = Path(scratch)
         (base / "kafka").mkdir()
         with (
-            kafka(base / "kafka") as theirs,
+            kafka(base / "kafka") as (theirs, _),
             kohort_process(base / "memory.log", SETTINGS) as (memory, _),
             kohort_process(base / "disk.log", SETTINGS, "--data", str(base / "data")) as (disk, _),
         ):
