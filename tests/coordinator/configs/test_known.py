@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import pytest
 
 from coordinator.configs.known import without_effect
 from coordinator.errors import InvalidSetting
 from coordinator.server.security.settings import EFFECTIVE
-from coordinator.server.settings import OURS, BrokerSettings, parse_settings
+from coordinator.server.settings import OURS, parse_settings
 from tests.kafka.settings import DEFAULTS
 
 IGNORED = ("group.coordinator.threads", "group.consumer.assignor.offload.enable", "zookeeper.connect")
@@ -63,4 +61,3 @@ def test_what_no_broker_takes_is_refused(name: str, text: str, why: str) -> None
 def test_a_synonym_counts_where_the_setting_is_not_given() -> None:
     assert parse_settings({"log.roll.hours": "2", "broker.id": "3"})[0].log_roll_ms == 7_200_000
     assert parse_settings({"log.roll.hours": "2", "log.roll.ms": "5"})[0].log_roll_ms == 5
-    assert {each.name for each in fields(BrokerSettings)} >= {"given", "node_id"}
