@@ -36,7 +36,13 @@ class Stage:
     def producer(self, transactional_id: str, **settings: Any) -> Producer:
         """One that has begun with its transactional id."""
         producer = Producer(
-            {"bootstrap.servers": self.bootstrap, "transactional.id": transactional_id, **settings}
+            # Some outlive their server, and say so again and again.
+            {
+                "bootstrap.servers": self.bootstrap,
+                "transactional.id": transactional_id,
+                "log_level": 0,
+                **settings,
+            }
         )
         producer.init_transactions(TIMEOUT_S)
         return producer
