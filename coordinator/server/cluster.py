@@ -1,10 +1,8 @@
-"""What all brokers of the server share: topics, settings of groups, and the engine with its clock.
+"""What all brokers of the server share: topics and their records, groups, transactions and settings.
 
-Everything runs in one event loop: a call of the engine is never interrupted by another.
-
-With a data directory it goes on from what that holds, and answers when the records are there. Once something cannot
-be written, the engine knows what the disk does not: every call that waits is refused, and so is every later one, with
-the code that a broker gives on a storage error. Whoever runs the cluster is to end it (docs/decisions).
+With a data directory it goes on from what that holds, and answers when what was asked for is kept. Once something
+cannot be written, memory is ahead of the disk: what waits and what comes is refused, and whoever runs the cluster is
+to end it (docs/decisions).
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ from contextlib import suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any, cast
 from uuid import uuid4
 from weakref import WeakSet
 
@@ -27,22 +24,19 @@ from coordinator.configs.features import GROUP_VERSION, TRANSACTION_VERSION
 from coordinator.configs.groups import check_others, of_consumer_groups
 from coordinator.configs.kept import KeptConfigs
 from coordinator.configs.topics import TopicConfigs
-from coordinator.engine.calls import A, Call, CoordinatorResult, Request
 from coordinator.engine.config import Config
-from coordinator.engine.context import Group, State
 from coordinator.engine.engine import Engine
-from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.errors import InvalidSetting, RequestRefused
 from coordinator.partitions.directory import RecordDirectory
 from coordinator.partitions.partitions import Partitions
 from coordinator.partitions.producers import EndOfTransaction
 from coordinator.server.broker import Broker
-from coordinator.server.caller import Caller, Session
+from coordinator.server.caller import Session
 from coordinator.server.compactor import Compactor
 from coordinator.server.coordinators import Coordinators
-from coordinator.server.counts import Counts
 from coordinator.server.faults.rules import Rules
+from coordinator.server.group_coordinator import GroupCoordinator
 from coordinator.server.journal import Journal
 from coordinator.server.placement import Placement, Replicas
 from coordinator.server.retention import Retention
@@ -60,12 +54,9 @@ from coordinator.transactions.log import TransactionsLog
 from coordinator.transactions.transaction import Transaction, TransactionState, TransactionVersion
 from wire.errors import ErrorCode
 from wire.log.errors import DamagedLog, StorageFailed, Unusable
-from wire.messages.layout import NO_UUID
 from wire.uuids import format_uuid
 
 _log = logging.getLogger(__name__)
-# A deadline far away is looked at again: the loop's clock may run differently from ours.
-LONGEST_SLEEP_S = 60.0
 
 
 class Cluster:
@@ -92,15 +83,9 @@ class Cluster:
         self.failed = asyncio.Event()
         self.group_settings: dict[str, dict[str, str]] = {}
         self.faults = Rules()
-        self.counts = Counts()
         self.sessions: WeakSet[Session] = WeakSet()
         """Of all connections, to whichever broker."""
         self._began = time.time() - time.monotonic()
-        self._tickets = count(1)
-        self._waiting: dict[int, tuple[Request[Any], asyncio.Future[Any]]] = {}
-        self._alarm: asyncio.TimerHandle | None = None
-        self._alarm_ms: int | None = None
-        """The deadline that the alarm was set for."""
         self._data = data
         self._journal: Journal | None = None
         self._compactor: Compactor | None = None
@@ -125,7 +110,10 @@ class Cluster:
         self._transactions_log = None if data is None else _transactions_log(data, settings)
         self._internal = {topic.name: topic for topic in (self._offsets_topic(), self._transactions_topic())}
         partitions = self._internal[OFFSETS_TOPIC].partitions
-        self.coordinators = Coordinators(self.placement, partitions, self._engine, self.now_ms, self._deliver)
+        self.groups = GroupCoordinator(self._engine, self.now_ms)
+        self.coordinators = Coordinators(
+            self.placement, partitions, self._engine, self.now_ms, self.groups.deliver
+        )
         if self.recovered is not None:  # they were loaded together
             self.coordinators.load_times.add(loading_s, partitions)
         if self.recovered is not None and self.recovered.records:
@@ -264,19 +252,16 @@ class Cluster:
         self._retention = Retention(
             self.partitions, interval_ms, self.now_ms, self.settings.producer_id_expiration_ms
         )
-        self._deliver(self._engine.loaded(self.now_ms()))
+        self.groups.start(self._journal)
         self.transactions.recover()
         if self._engine.topics != self.topics.image:
             self.topics_changed()
 
     def stop(self) -> None:
         """Stop watching the clock; calls that wait are cancelled."""
-        if self._alarm is not None:
-            self._alarm.cancel()
         self.coordinators.close()
         self.transactions.stop()
-        for _, future in self._waiting.values():
-            future.cancel()
+        self.groups.stop()
 
     async def close(self) -> None:
         """Stop, and close the data directory. :raises StorageFailed: :raises DamagedLog: it could not be"""
@@ -305,40 +290,6 @@ class Cluster:
         """Milliseconds since 1970, by a clock that never goes back."""
         return int((self._began + time.monotonic()) * 1000)
 
-    async def ask(self, request: Request[A], caller: Caller, refusal: ErrorCode = ErrorCode.NONE) -> A:
-        """Hand a request to the engine and wait for its answer, however long that takes; `refusal` as in `Call`."""
-        if self.failure is not None:
-            return request.refused(RequestRefused(ErrorCode.NOT_COORDINATOR))
-        ticket = next(self._tickets)
-        call = Call(
-            ticket=ticket,
-            request=request,
-            now_ms=self.now_ms(),
-            client_id=caller.client_id,
-            host=caller.host,
-            # Who has an id gets none: it is dear.
-            fresh_id=NO_UUID if getattr(request, "member", "") else uuid4(),
-            refusal=refusal,
-        )
-        result = self._engine.handle(call)
-        if result.records:
-            self.counts.call(request, result.records)
-        if self._changes_nothing(result, ticket):
-            self._set_alarm()
-            return cast(A, result.answers[0][1])
-        future: asyncio.Future[A] = asyncio.get_running_loop().create_future()
-        self._waiting[ticket] = request, future
-        self._deliver(result)
-        try:
-            return await future
-        finally:
-            self._waiting.pop(ticket, None)
-
-    @property
-    def state(self) -> State:
-        """All groups and offsets, for looking at."""
-        return self._engine.state
-
     @property
     def calls_held(self) -> int:
         """Calls that are done but for the disk."""
@@ -351,23 +302,14 @@ class Cluster:
             self._journal.write(lambda: None, partial(kept.set_result, None))
             await kept
 
-    def group(self, name: str) -> Group | None:
-        """A group, for looking at."""
-        return self._engine.state.groups.get(name)
-
-    def expire_session(self, group: str, member: str) -> None:
-        """Have the session of a member end now, as when it is not heard of in time.
-
-        :raises CannotBeWritten: its end has no room in the log
-        """
-        self._deliver(self._engine.fire(TimerKey(TimerKind.SESSION, group, member), self.now_ms()))
-
     def topics_changed(self) -> None:
         """Tell engine and partitions of the topics there are now; settings of those that are gone go with them."""
         self.configs.keep_topics(self.topics.image.topics)
         self.partitions.become(self.topics.image)
         result = self._engine.update_topics(self.topics.image, self.now_ms())
-        self._deliver(result, None if self._data is None else partial(_beside, self._data.topics.purging()))
+        self.groups.deliver(
+            result, None if self._data is None else partial(_beside, self._data.topics.purging())
+        )
 
     def set_broker_settings(self, broker: str, values: Mapping[str, str], *, dry_run: bool = False) -> None:
         """Replace the dynamic settings of a broker, or of all. :raises InvalidSetting: :raises RequestRefused:"""
@@ -461,32 +403,6 @@ class Cluster:
             self.group_settings[group] = dict(values)
         return recovered
 
-    def _changes_nothing(self, result: CoordinatorResult, ticket: int) -> bool:
-        """Whether the call is answered, and that is all, as with most heartbeats: nothing is kept or waited for."""
-        return (
-            not result.written
-            and len(result.answers) == 1
-            and result.answers[0][0] == ticket
-            and (self._journal is None or self._journal.is_idle)
-        )
-
-    def _deliver(self, result: CoordinatorResult, then: Callable[[], object] | None = None) -> None:
-        """Keep the records, then answer whom the engine answers; `then` is called after that."""
-        release = partial(self._answer, result, then)
-        if self._journal is None:
-            release()
-        elif self.failure is None:
-            self._journal.take(result, self.now_ms(), release)
-        self._set_alarm()
-
-    def _answer(self, result: CoordinatorResult, then: Callable[[], object] | None) -> None:
-        for ticket, answer in result.answers:
-            _, future = self._waiting.get(ticket, (None, None))
-            if future is not None and not future.done():
-                future.set_result(answer)
-        if then is not None:
-            then()
-
     def _keep(self, append: Callable[[], object], release: Callable[[], None]) -> None:
         """Have something written; `release` is called when it is as safe as the policy wants."""
         if self._journal is None:
@@ -521,30 +437,8 @@ class Cluster:
         """Refuse what waits and what comes: the engine is ahead of the disk."""
         self.failure = self.failure or error
         self.transactions.fail()
-        for request, future in self._waiting.values():
-            if not future.done():
-                future.set_result(request.refused(RequestRefused(ErrorCode.NOT_COORDINATOR)))
+        self.groups.fail()
         self.failed.set()
-
-    def _set_alarm(self) -> None:
-        """Wake up at the engine's next deadline, or a little more often."""
-        deadline_ms = None if self.failure is not None else self._engine.no_deadline_before()
-        if self._alarm is not None:
-            if deadline_ms == self._alarm_ms:
-                return
-            self._alarm.cancel()
-            self._alarm = None
-        self._alarm_ms = deadline_ms
-        if deadline_ms is not None:
-            # One more millisecond: the deadline is not to be a fraction of it away when the alarm goes off.
-            delay_s = min(max(0, deadline_ms - self.now_ms() + 1) / 1000, LONGEST_SLEEP_S)
-            self._alarm = asyncio.get_running_loop().call_later(delay_s, self._expire)
-
-    def _expire(self) -> None:
-        self._alarm = None
-        result = self._engine.expire(self.now_ms())
-        self.counts.timers(result.records)
-        self._deliver(result)
 
 
 def _racks(settings: BrokerSettings, brokers: int) -> dict[int, str | None]:

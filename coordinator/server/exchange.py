@@ -39,11 +39,11 @@ class Exchange:
         """
         group: str | None = getattr(call, "group", None)
         if group is None:
-            return await self.cluster.ask(call, self.caller)
+            return await self.cluster.groups.ask(call, self.caller)
         if not self.allows(needs, ResourceType.GROUP, group):
             return call.refused(RequestRefused(ErrorCode.GROUP_AUTHORIZATION_FAILED))
         refusal = self.cluster.coordinators.refusal(self.broker.node_id, group)
-        return await self.cluster.ask(call, self.caller, refusal)
+        return await self.cluster.groups.ask(call, self.caller, refusal)
 
     async def ask_each(
         self,
@@ -65,7 +65,7 @@ class Exchange:
             answer = (
                 call.refused(RequestRefused(refusal))
                 if refusal
-                else await self.cluster.ask(call, self.caller)
+                else await self.cluster.groups.ask(call, self.caller)
             )
             found.update(zip(some, answer.groups, strict=True))
         return found

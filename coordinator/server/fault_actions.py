@@ -70,7 +70,7 @@ async def _expire(cluster: Cluster, event: Expire) -> str:
     group = _group(cluster, event.group)
     members = _members(group, event.member)
     for member in members:
-        cluster.expire_session(group.id, member.id)
+        cluster.groups.expire_session(group.id, member.id)
     left = [member.id for member in members if group.has_member(member.id)]
     if left:
         raise FaultRefused(
@@ -157,7 +157,7 @@ async def _join(cluster: Cluster, group: str, member: Any, protocol_type: str, o
 
 async def _send(cluster: Cluster, request: Request[A]) -> None:
     """Have the engine handle a request. :raises FaultRefused: with its error"""
-    asking = asyncio.create_task(cluster.ask(request, CALLER))
+    asking = asyncio.create_task(cluster.groups.ask(request, CALLER))
     done, _ = await asyncio.wait({asking}, timeout=PATIENCE_S)
     if not done:
         asking.cancel()
@@ -168,7 +168,7 @@ async def _send(cluster: Cluster, request: Request[A]) -> None:
 
 
 def _group(cluster: Cluster, name: str) -> Group:
-    group = cluster.group(name)
+    group = cluster.groups.state.groups.get(name)
     if group is None:
         raise FaultRefused(f"there is no group {name}")
     return group

@@ -70,13 +70,13 @@ class Described:
 
 
 def _by_protocol(cluster: Cluster) -> Values:
-    found = Counter(group.type for group in cluster.state.groups.values())
+    found = Counter(group.type for group in cluster.groups.state.groups.values())
     return {kind.value: found[kind] for kind in (GroupType.CLASSIC, GroupType.CONSUMER)}
 
 
 def _by_state(kind: GroupType, states: Sequence[GroupState]) -> Callable[[Cluster], Values]:
     def values(cluster: Cluster) -> Values:
-        found = Counter(group.state for group in cluster.state.groups.values() if group.type is kind)
+        found = Counter(group.state for group in cluster.groups.state.groups.values() if group.type is kind)
         return {state.value: found[state] for state in states}
 
     return values
@@ -122,7 +122,7 @@ METRICS = (
         kafka=f"{OF_COORDINATOR}consumer-group-rebalance-count",
         help="Rebalances of groups of the consumer protocol: new group epochs because of a subscription or a topic",
         counts=True,
-        values=lambda cluster: cluster.counts.consumer_rebalances,
+        values=lambda cluster: cluster.groups.counts.consumer_rebalances,
     ),
     Described(
         name="partition_load_time_max_seconds",
@@ -148,34 +148,34 @@ METRICS = (
         kafka=f"{OF_COORDINATOR}group-completed-rebalance-count",
         help="Rebalances of groups of the classic protocol that their leaders have completed",
         counts=True,
-        values=lambda cluster: cluster.counts.classic_rebalances,
+        values=lambda cluster: cluster.groups.counts.classic_rebalances,
     ),
     Described(
         name="offsets",
         kafka=f"{OF_MANAGER}NumOffsets",
         help="Committed offsets that are kept",
-        values=lambda cluster: sum(map(len, cluster.state.offsets.values())),
+        values=lambda cluster: sum(map(len, cluster.groups.state.offsets.values())),
     ),
     Described(
         name="offset_commits",
         kafka=f"{OF_COORDINATOR}offset-commit-count",
         help="Committed offsets, also of transactions that have not ended",
         counts=True,
-        values=lambda cluster: cluster.counts.offset_commits,
+        values=lambda cluster: cluster.groups.counts.offset_commits,
     ),
     Described(
         name="offset_expirations",
         kafka=f"{OF_COORDINATOR}offset-expiration-count",
         help="Offsets deleted because of their age",
         counts=True,
-        values=lambda cluster: cluster.counts.offset_expirations,
+        values=lambda cluster: cluster.groups.counts.offset_expirations,
     ),
     Described(
         name="offset_deletions",
         kafka=f"{OF_COORDINATOR}offset-deletion-count",
         help="Offsets deleted by OffsetDelete requests",
         counts=True,
-        values=lambda cluster: cluster.counts.offset_deletions,
+        values=lambda cluster: cluster.groups.counts.offset_deletions,
     ),
 )
 

@@ -1,0 +1,151 @@
+"""The group coordinator of all brokers: the engine with its clock, its records' way to the disk, and its answers.
+
+Everything runs in one event loop: a call of the engine is never interrupted by another. A call is answered when its
+records are as safe as the journal's policy wants. Once something cannot be kept, the engine is ahead of the disk:
+every call that waits is refused, and so is every later one, with the code that a broker gives on a storage error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from itertools import count
+from typing import Any, cast
+from uuid import uuid4
+
+from coordinator.engine.calls import A, Call, CoordinatorResult, Request
+from coordinator.engine.context import State
+from coordinator.engine.engine import Engine
+from coordinator.engine.timers import TimerKey, TimerKind
+from coordinator.errors import RequestRefused
+from coordinator.server.caller import Caller
+from coordinator.server.counts import Counts
+from coordinator.server.journal import Journal
+from wire.errors import ErrorCode
+from wire.messages.layout import NO_UUID
+
+# A deadline far away is looked at again: the loop's clock may run differently from ours.
+LONGEST_SLEEP_S = 60.0
+
+
+class GroupCoordinator:
+    """See the module. `counts` is what happened since the start."""
+
+    def __init__(self, engine: Engine, now_ms: Callable[[], int]) -> None:
+        self.counts = Counts()
+        self._engine = engine
+        self._now_ms = now_ms
+        self._journal: Journal | None = None
+        self._has_failed = False
+        self._tickets = count(1)
+        self._waiting: dict[int, tuple[Request[Any], asyncio.Future[Any]]] = {}
+        self._alarm: asyncio.TimerHandle | None = None
+        self._alarm_ms: int | None = None
+        """The deadline that the alarm was set for."""
+
+    def start(self, journal: Journal | None) -> None:
+        """Begin to watch the clock; the event loop must run. Without a journal nothing outlives the process."""
+        self._journal = journal
+        self.deliver(self._engine.loaded(self._now_ms()))
+
+    def stop(self) -> None:
+        """Stop watching the clock; calls that wait are cancelled."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+        for _, future in self._waiting.values():
+            future.cancel()
+
+    def fail(self) -> None:
+        """Refuse what waits and what comes: the engine is ahead of the disk."""
+        self._has_failed = True
+        for request, future in self._waiting.values():
+            if not future.done():
+                future.set_result(request.refused(RequestRefused(ErrorCode.NOT_COORDINATOR)))
+
+    async def ask(self, request: Request[A], caller: Caller, refusal: ErrorCode = ErrorCode.NONE) -> A:
+        """Hand a request to the engine and wait for its answer, however long that takes; `refusal` as in `Call`."""
+        if self._has_failed:
+            return request.refused(RequestRefused(ErrorCode.NOT_COORDINATOR))
+        ticket = next(self._tickets)
+        call = Call(
+            ticket=ticket,
+            request=request,
+            now_ms=self._now_ms(),
+            client_id=caller.client_id,
+            host=caller.host,
+            # Who has an id gets none: it is dear.
+            fresh_id=NO_UUID if getattr(request, "member", "") else uuid4(),
+            refusal=refusal,
+        )
+        result = self._engine.handle(call)
+        if result.records:
+            self.counts.call(request, result.records)
+        if self._changes_nothing(result, ticket):
+            self._set_alarm()
+            return cast(A, result.answers[0][1])
+        future: asyncio.Future[A] = asyncio.get_running_loop().create_future()
+        self._waiting[ticket] = request, future
+        self.deliver(result)
+        try:
+            return await future
+        finally:
+            self._waiting.pop(ticket, None)
+
+    @property
+    def state(self) -> State:
+        """All groups and offsets, for looking at."""
+        return self._engine.state
+
+    def expire_session(self, group: str, member: str) -> None:
+        """Have the session of a member end now, as when it is not heard of in time.
+
+        :raises CannotBeWritten: its end has no room in the log
+        """
+        self.deliver(self._engine.fire(TimerKey(TimerKind.SESSION, group, member), self._now_ms()))
+
+    def deliver(self, result: CoordinatorResult, then: Callable[[], object] | None = None) -> None:
+        """Keep the records, then answer whom the engine answers; `then` is called after that."""
+        release = partial(self._answer, result, then)
+        if self._journal is None:
+            release()
+        elif not self._has_failed:
+            self._journal.take(result, self._now_ms(), release)
+        self._set_alarm()
+
+    def _changes_nothing(self, result: CoordinatorResult, ticket: int) -> bool:
+        """Whether the call is answered, and that is all, as with most heartbeats: nothing is kept or waited for."""
+        return (
+            not result.written
+            and len(result.answers) == 1
+            and result.answers[0][0] == ticket
+            and (self._journal is None or self._journal.is_idle)
+        )
+
+    def _answer(self, result: CoordinatorResult, then: Callable[[], object] | None) -> None:
+        for ticket, answer in result.answers:
+            _, future = self._waiting.get(ticket, (None, None))
+            if future is not None and not future.done():
+                future.set_result(answer)
+        if then is not None:
+            then()
+
+    def _set_alarm(self) -> None:
+        """Wake up at the engine's next deadline, or a little more often."""
+        deadline_ms = None if self._has_failed else self._engine.no_deadline_before()
+        if self._alarm is not None:
+            if deadline_ms == self._alarm_ms:
+                return
+            self._alarm.cancel()
+            self._alarm = None
+        self._alarm_ms = deadline_ms
+        if deadline_ms is not None:
+            # One more millisecond: the deadline is not to be a fraction of it away when the alarm goes off.
+            delay_s = min(max(0, deadline_ms - self._now_ms() + 1) / 1000, LONGEST_SLEEP_S)
+            self._alarm = asyncio.get_running_loop().call_later(delay_s, self._expire)
+
+    def _expire(self) -> None:
+        self._alarm = None
+        result = self._engine.expire(self._now_ms())
+        self.counts.timers(result.records)
+        self.deliver(result)
