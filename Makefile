@@ -59,8 +59,8 @@ oracle: $(SETUP) ## Compare 10,000 groups per assignor, and 5,000 lists of ACLs,
 	KOHORT_RANDOM=1 $(LONG) --capture no tests/assignors/test_oracle.py tests/assignors/test_librdkafka.py \
 		tests/coordinator/server/security/test_authorizer.py
 
-walks: $(SETUP) ## Walk groups at random on Kafka and Kohort side by side (KOHORT_WALK_SEED repeats, KOHORT_WALK_STEPS)
-	KOHORT_WALK_SEED=$${KOHORT_WALK_SEED:-$$(date +%s)} $(LONG) --capture no tests/conformance/walks
+walks: $(SETUP) ## Walk groups at random on Kafka and Kohort side by side, and play the table on three brokers (KOHORT_WALK_SEED repeats, KOHORT_WALK_STEPS)
+	KOHORT_WALK_SEED=$${KOHORT_WALK_SEED:-$$(date +%s)} $(LONG) --capture no tests/conformance/walks tests/conformance/test_several_brokers.py
 
 migrations: $(SETUP) ## Follow printed plans on a real broker while a producer writes, and have 270 leaders succeeded
 	$(LONG) --durations 30 tests/migration/end_to_end tests/groups/test_succession_broker.py

@@ -7,16 +7,66 @@ for something, side by side on a machine that is then calm, as they look at the 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
 
 from tests.conformance.cluster import Cluster
 from tests.conformance.peer import Peer
-from tests.conformance.play import Play, Server, Transcript, topic_names
+from tests.conformance.play import Play, Server, Transcript, group_name, topic_names
 from tests.conformance.script import Script
+
+Place: TypeAlias = tuple[Script, Server]
+"""A script and where it is played."""
 
 BUSY_AT_ONCE = 16
 WAITING_AT_ONCE = 80
 WAITING = frozenset({"within", "wait", "repeat", "until", "never"})
+
+
+async def at_home(scripts: Iterable[Script], server: Server) -> list[Place]:
+    """Where to play each script, of several brokers of which `server` is one: at the coordinator of its groups."""
+    control = Cluster(await Peer.connect(server.host, server.port))
+    try:
+        return [(script, await _at_home(control, script, server)) for script in scripts]
+    finally:
+        await control.close()
+
+
+async def play_each(plays: Sequence[Place]) -> dict[str, Transcript]:
+    """As `play_all`, of Kohort, each script at a server, or a broker of the same cluster, of its own."""
+    _, server = plays[0]
+    control = Cluster(await Peer.connect(server.host, server.port))
+    topics = {
+        topic_names(script, home.tag)[name]: count
+        for script, home in plays
+        for name, count in script.topics.items()
+    }
+    try:
+        await control.create(topics)
+        return await _play(plays)
+    finally:
+        await control.close()
+
+
+async def _at_home(control: Cluster, script: Script, server: Server) -> Server:
+    """The coordinator of the groups of a script, whose names get a tag for it with which they have one and the same."""
+    used = set(re.findall(r"\$(g[2-4]?)\b", str(script.steps))) | {"g"}
+    for number in range(1000):
+        tag = f"{server.tag}.{number}"
+        group = group_name(script, tag)
+        keys = [f"{group}-{name[1:]}" if name[1:] else group for name in sorted(used)]
+        answer = await control.ask("FindCoordinator", 4, key_type=0, coordinator_keys=keys)
+        ports = {one["port"] for one in answer["coordinators"]}
+        if len(ports) == 1:
+            return replace(server, port=ports.pop(), tag=tag)
+    raise LookupError(f"{script.name}: its groups have different coordinators under all names")
+
+
+def is_waiting(script: Script) -> bool:
+    """Whether it looks at the time."""
+    return any(WAITING & set(step) for step in script.steps)
 
 
 async def play_all(scripts: Iterable[Script], server: Server) -> dict[str, Transcript]:
@@ -33,20 +83,22 @@ async def play_all(scripts: Iterable[Script], server: Server) -> dict[str, Trans
     }
     await cluster.create(topics)
     await cluster.wait_for_coordinator(topics)
-    waiting = [script for script in wanted if any(WAITING & set(step) for step in script.steps)]
-    busy = [script for script in wanted if script not in waiting]
-    transcripts = {
-        **await _side_by_side(busy, server, BUSY_AT_ONCE),
-        **await _side_by_side(waiting, server, WAITING_AT_ONCE),
-    }
+    transcripts = await _play([(script, server) for script in wanted])
     await cluster.close()
     return transcripts
 
 
-async def _side_by_side(scripts: list[Script], server: Server, at_once: int) -> dict[str, Transcript]:
+async def _play(plays: Sequence[Place]) -> dict[str, Transcript]:
+    return {
+        **await _side_by_side([each for each in plays if not is_waiting(each[0])], BUSY_AT_ONCE),
+        **await _side_by_side([each for each in plays if is_waiting(each[0])], WAITING_AT_ONCE),
+    }
+
+
+async def _side_by_side(plays: Sequence[Place], at_once: int) -> dict[str, Transcript]:
     places = asyncio.Semaphore(at_once)
 
-    async def play(script: Script) -> Transcript:
+    async def play(script: Script, server: Server) -> Transcript:
         async with places:
             control = Cluster(await Peer.connect(server.host, server.port))
             try:
@@ -54,5 +106,5 @@ async def _side_by_side(scripts: list[Script], server: Server, at_once: int) -> 
             finally:
                 await control.close()
 
-    transcripts = await asyncio.gather(*(play(script) for script in scripts))
-    return {script.name: transcript for script, transcript in zip(scripts, transcripts, strict=True)}
+    transcripts = await asyncio.gather(*(play(*each) for each in plays))
+    return {script.name: transcript for (script, _), transcript in zip(plays, transcripts, strict=True)}

@@ -1,0 +1,93 @@
+"""The table on three brokers: each sequence goes as it does on one, at the broker that coordinates its groups."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.play import Server, Transcript, difference
+from tests.conformance.script import Script, load
+from tests.conformance.script import scripts as read_scripts
+from tests.conformance.servers import kohort_serve
+from tests.conformance.table import at_home, is_waiting, play_each
+from tests.kafka.ports import HOST
+from tests.support.long import IS_LONG
+
+EACH = 8
+"""Of the sequences that do not look at the time, every so many are played, and all in a long run."""
+SPREAD = {"offsets.topic.num.partitions": "50"}
+"""Enough for the groups of a sequence to have one coordinator, under some names."""
+SHOW_BROKERS = frozenset(
+    {
+        "admin/partitions by page",
+        "admin/what there is none of",
+        "configs/settings of the broker",
+        "groups/describe the cluster",
+        "groups/describe what has no settings",
+        "groups/find a coordinator",
+        "topics/metadata",
+        "topics/metadata asked for twice",
+        "topics/topics that cannot be deleted",
+        "topics/topics that cannot be made",
+    }
+)
+"""Sequences that show the brokers, and the replicas that there can be."""
+OTHER_GROUPS = frozenset(
+    {
+        "classic_join/broken UTF-8",
+        "classic_join/empty group id",
+        "classic_join/empty group id, offsets",
+        "classic_join/strings of every length",
+        "groups/list groups",
+    }
+)
+"""Sequences with groups that are not all coordinated by one broker, whatever they are called."""
+SCRIPTS = tuple(script for script in read_scripts() if script.name not in SHOW_BROKERS | OTHER_GROUPS)
+PLAYED = SCRIPTS if IS_LONG else tuple(script for script in SCRIPTS if not is_waiting(script))[::EACH]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, tuple[Transcript, Transcript]]:
+    """What one broker did and what three did, by the name of the script."""
+    scratch = tmp_path_factory.mktemp("several")
+    found: dict[str, tuple[Transcript, Transcript]] = {}
+    for profile, settings in load("profiles.yaml").items():
+        scripts = [script for script in PLAYED if script.profile == profile]
+        if scripts:
+            found |= _play(scratch, settings, scripts)
+    return found
+
+
+def _play(
+    scratch: Path, settings: Mapping[str, str], scripts: list[Script]
+) -> dict[str, tuple[Transcript, Transcript]]:
+    with (
+        kohort_serve(scratch / "one.log", settings) as one,
+        kohort_serve(scratch / "three.log", {**settings, **SPREAD}, "--brokers", "3") as three,
+    ):
+
+        async def both() -> tuple[dict[str, Transcript], dict[str, Transcript]]:
+            at_three = await at_home(scripts, Server(name="Kohort", host=HOST, port=three))
+            at_one = [(script, replace(home, port=one)) for script, home in at_three]
+            return await asyncio.gather(play_each(at_one), play_each(at_three))
+
+        alone, together = asyncio.run(both())
+    return {name: (alone[name], together[name]) for name in alone}
+
+
+@pytest.mark.parametrize("script", PLAYED, ids=[script.name for script in PLAYED])
+def test_three_brokers_answer_as_one(
+    script: Script, played: Mapping[str, tuple[Transcript, Transcript]]
+) -> None:
+    one, three = played[script.name]
+    assert (one.fault, one.surprises) == (three.fault, three.surprises)
+    for (label, wanted), (_, found) in zip(one.outcomes, three.outcomes, strict=True):
+        assert found == wanted, f"{script.says}\nstep {label}: {difference(wanted, found)}"
+
+
+def test_sequences_that_are_left_out_are_there() -> None:
+    assert {script.name for script in read_scripts()} >= SHOW_BROKERS | OTHER_GROUPS
