@@ -20,6 +20,10 @@ class Endpoint(Protocol):
         """Listen again, where it did before. :raises OSError:"""
 
 
+def _no_sessions() -> FetchSessions:
+    return FetchSessions(partial(random.randrange, 1, 1 << 31))
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class Broker:
     """`host` and `port` are what clients are told to connect to; they are known once it listens."""
@@ -29,9 +33,11 @@ class Broker:
     host: str = ""
     port: int = 0
     endpoint: Endpoint | None = None
-    fetch_sessions: FetchSessions = field(
-        default_factory=lambda: FetchSessions(partial(random.randrange, 1, 1 << 31))
-    )
+    fetch_sessions: FetchSessions = field(default_factory=_no_sessions)
+
+    def forget(self) -> None:
+        """Lose what a broker has in memory alone."""
+        self.fetch_sessions = _no_sessions()
 
     def advertise(self, host: str, port: int | None) -> None:
         """Have clients told to connect there; None: to the same port."""

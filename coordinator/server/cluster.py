@@ -226,6 +226,7 @@ class Cluster:
         broker = self._present(node_id)
         if broker.endpoint is not None:
             await broker.endpoint.close()
+        broker.forget()
         self._leaders_changed(self.placement.leave(node_id, self._partition_counts()), loading_ms)
 
     async def restore_broker(self, node_id: int, loading_ms: int = 0) -> None:

@@ -211,7 +211,7 @@ def test_a_lost_broker_is_replaced_and_may_come_back(tmp_path: Path, is_kept: bo
         await commit(first, group, 5)
         led = [number for number in range(3) if cluster.leader_of("orders", number) is first]
         async with asking(first) as connection:
-            port = first.port
+            port, sessions = first.port, first.fetch_sessions
             await cluster.lose_broker(first.node_id)
             with pytest.raises(OSError):
                 await Peer.connect(HOST, port)
@@ -236,6 +236,7 @@ def test_a_lost_broker_is_replaced_and_may_come_back(tmp_path: Path, is_kept: bo
             cluster.move_coordinator(0, first.node_id)
         await cluster.restore_broker(first.node_id)
         assert first.port == port
+        assert first.fetch_sessions is not sessions
         assert await committed(first, group) == (-1, int(ErrorCode.NOT_COORDINATOR))
         assert [cluster.leader_of("orders", number) for number in led] == [first] * len(led)
         cluster.move_coordinator(cluster.coordinators.partition_of(group), first.node_id)
