@@ -19,7 +19,7 @@ from coordinator.engine.records import Record
 from coordinator.server import cluster as cluster_module
 from coordinator.server import topics as topics_module
 from coordinator.server.cluster import Cluster
-from coordinator.server.listener import Listener
+from coordinator.server.listener import Listener, close_all
 from coordinator.server.settings import parse_settings
 from tests.conformance.play import Server
 from tests.kafka.ports import HOST
@@ -55,15 +55,16 @@ class FollowingEngine(Engine):
 
 
 class Following:
-    """A server that listens: `server`; what it knows: `engine`."""
+    """Brokers that listen; what they know: `engine`."""
 
     def __init__(self, cluster: Cluster, engine: FollowingEngine) -> None:
         self._cluster = cluster
         self.engine = engine
 
-    @property
-    def server(self) -> Server:
-        return Server(name="Kohort", host=HOST, port=self._cluster.controller.port)
+    def coordinator(self, group: str) -> Server:
+        """The broker that coordinates a group."""
+        broker = self._cluster.coordinator_of(group) or self._cluster.controller
+        return Server(name="Kohort", host=HOST, port=broker.port)
 
     def create(self, topics: Mapping[str, tuple[UUID, int]]) -> None:
         """Make topics: id and number of partitions by name."""
@@ -74,8 +75,8 @@ class Following:
 
 
 @asynccontextmanager
-async def following(settings: Mapping[str, str]) -> AsyncIterator[Following]:
-    """A cluster of one broker on a free port, until the end."""
+async def following(settings: Mapping[str, str], brokers: int) -> AsyncIterator[Following]:
+    """A cluster of brokers on free ports, until the end."""
     engines: list[FollowingEngine] = []
 
     def make(*args: Any) -> FollowingEngine:
@@ -83,11 +84,12 @@ async def following(settings: Mapping[str, str]) -> AsyncIterator[Following]:
         return engines[-1]
 
     with patch.object(cluster_module, "Engine", make):
-        cluster = Cluster(*parse_settings(settings))
+        cluster = Cluster(*parse_settings(settings), brokers=brokers)
     cluster.start()
-    listener = await Listener.open(cluster, cluster.controller, HOST, 0)
     try:
+        for broker in cluster.brokers.values():
+            await Listener.open(cluster, broker, HOST, 0)
         yield Following(cluster, engines[-1])
     finally:
-        await listener.close()
+        await close_all(cluster)
         await cluster.close()

@@ -59,7 +59,7 @@ class Pair:
     async def open(cls, name: str, topics: Mapping[str, int], kafka: Server, kohort: Following) -> Self:
         """Make the topics on both, with the same ids."""
         script = Script(name=name, says="", profile="", topics=topics, steps=())
-        servers = kafka, kohort.server
+        servers = kafka, kohort.coordinator(group_name(script, ""))
         clusters = [Cluster(await Peer.connect(one.host, one.port)) for one in servers]
         full = topic_names(script, "")
         counts = {full[short]: count for short, count in topics.items()}

@@ -29,7 +29,7 @@ from tests.conformance.walks.written import by_broker, by_kohort, difference
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.ports import HOST
-from tests.support.long import cases
+from tests.support.long import IS_LONG, cases
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(0)]
 
@@ -98,7 +98,8 @@ async def _walk_kind(kind: type[Walk], broker: Broker, walked: Walked) -> None:
         for seed in seeds:
             await _walk(kind, seed, kafka, broker.data, kohort, walked)
 
-    async with following({**SETTINGS, **kind.settings}) as kohort:
+    brokers = 3 if IS_LONG or kind is MigrationWalk else 1
+    async with following({**SETTINGS, **kind.settings}, brokers) as kohort:
         await asyncio.gather(*(go_on() for _ in range(AT_ONCE)))
 
 
