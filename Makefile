@@ -90,7 +90,7 @@ bridges: $(SETUP) ## Convert 10 groups each of librdkafka and sarama with the br
 	$(LONG) --capture no tests/migration/end_to_end/test_bridge.py
 
 applications: $(SETUP) ## Run applications of twelve clients on a real broker and on kohort serve, with the same checks; compare metrics
-	$(LONG) --numprocesses $(JOBS) --dist load tests/coordinator/applications/test_applications.py \
+	KOHORT_APPLICATIONS_PAGE=1 $(LONG) --numprocesses $(JOBS) --dist load tests/coordinator/applications/test_applications.py \
 		tests/cli/verbs/serve/test_metrics.py
 
 served-kills: $(SETUP) ## Kill kohort serve 100 times under producers and consumers that go on (KOHORT_SERVED_KILLS)

@@ -71,6 +71,8 @@ def static_restart(stage: Stage) -> None:
     stage.wait_rest()
     stage.write()
     stage.wait_consumed()
+    # What the last generation has of a cooperative member may be nothing new, and it is told that a little later.
+    time.sleep(STATIC_QUIET_S)
     before = stage.view()
     assert second.running is not None
     assert first.running is not None
@@ -83,7 +85,8 @@ def static_restart(stage: Stage) -> None:
     second.running.wait_assignment(held)
     stage.wait_consumed()
     time.sleep(STATIC_QUIET_S)
-    assert len(first.running.events()) == calls
+    heard = first.running.events()[calls:]
+    assert not heard, heard
     assert {one.instance: one.assignment for one in stage.view().members} == {
         one.instance: one.assignment for one in before.members
     }

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.coordinator.applications.checks import CHECKS
 from tests.coordinator.applications.clients import CLIENTS
-from tests.coordinator.applications.servers import REAL, SERVERS, served
+from tests.coordinator.applications.page import BEGIN, END, PAGE, cases
+from tests.coordinator.applications.servers import REAL, served
 from tests.coordinator.applications.stage import staged
 from tests.kafka.broker import Broker
 from tests.kafka.java_host import JavaHost
@@ -55,16 +55,10 @@ def serve(
         yield start
 
 
-def _cases() -> Iterator[Any]:
-    for server in SERVERS:
-        for client, made in CLIENTS.items():
-            for check, (_, can) in CHECKS.items():
-                if can(made):
-                    case = (server, client, check)
-                    yield pytest.param(*case, id="-".join(case), marks=() if case in QUICK else LONG)
-
-
-@pytest.mark.parametrize(("server", "client", "check"), list(_cases()))
+@pytest.mark.parametrize(
+    ("server", "client", "check"),
+    [pytest.param(*case, id="-".join(case), marks=() if case in QUICK else LONG) for case in cases()],
+)
 def test_applications(
     server: str,
     client: str,
@@ -74,7 +68,9 @@ def test_applications(
     java_host: JavaHost,
     kafka_jars: Path,
     tmp_path: Path,
+    record_property: Callable[[str, object], None],
 ) -> None:
+    record_property("case", (server, client, check))
     library = CLIENTS[client].library
     if library in OTHERS:
         program(library)
@@ -102,3 +98,10 @@ def refusal(server: Broker, members: Members) -> str:
     """What Java's share consumer is told."""
     consumer = members.share(server, fresh_name("app"), [fresh_topic(server)])
     return consumer.wait_event("error").reason or ""
+
+
+def test_the_page_has_all_clients_and_checks() -> None:
+    shown = PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
+    head, _, *rows = [line.strip("| ").split(" | ") for line in shown.splitlines() if line.startswith("|")]
+    assert head == list(CHECKS)
+    assert [any(row[0].startswith(client) for client in CLIENTS) for row in rows] == [True] * len(CLIENTS)
