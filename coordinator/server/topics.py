@@ -213,10 +213,22 @@ def check_name(name: str) -> None:
     if not name:
         why = "the empty string is not allowed"
     elif name in (".", ".."):
-        why = "'.' or '..' is not allowed"
+        why = f"'{name}' is not allowed"
     elif len(name) > MAX_NAME_LENGTH:
         why = f"the length of '{name}' is longer than the max allowed length {MAX_NAME_LENGTH}"
     elif not _LEGAL.fullmatch(name):
         why = f"'{name}' {_ILLEGAL}"
     if why is not None:
         raise TopicRefused(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {why}")
+
+
+def check_distinct(name: str, topics: Iterable[str]) -> None:
+    """A new name equals none of `topics` where '.' and '_' are one (`Topic.hasCollision`). :raises TopicRefused:"""
+    if not {".", "_"} & set(name):
+        return
+    unified = name.replace(".", "_")
+    for other in topics:
+        if len(other) == len(name) and other != name and other.replace(".", "_") == unified:
+            raise TopicRefused(
+                ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic '{name}' collides with existing topic: {other}"
+            )

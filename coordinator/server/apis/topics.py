@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
 from uuid import UUID
@@ -15,7 +15,7 @@ from coordinator.server.apis.configs import created
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange
 from coordinator.server.placement import Replicas
-from coordinator.server.topics import TopicRefused, Topics, check_name
+from coordinator.server.topics import TopicRefused, Topics, check_distinct, check_name
 from wire.errors import ErrorCode
 
 MOST_PARTITIONS = 10_000
@@ -79,7 +79,12 @@ async def create_topics(exchange: Exchange) -> Mapping[str, Any]:
             "topics": [_refused(topic.name, ErrorCode.POLICY_VIOLATION, excess) for topic in request.topics]
         }
     async with cluster.topics.changing:
-        made = [await asyncio.to_thread(_create, cluster, topic, request.validate_only) for topic in wanted]
+        # As on a broker, the topics of one request may collide with each other.
+        before = cluster.topics.image.topics
+        made = [
+            await asyncio.to_thread(_create, cluster, topic, before, request.validate_only)
+            for topic in wanted
+        ]
         cluster.topics_changed()
     twice = [name for name, count in named.items() if count > 1]
     return {"topics": [*made, *(_refused(name, ErrorCode.INVALID_REQUEST, TWICE) for name in twice)]}
@@ -92,6 +97,7 @@ async def create_missing(cluster: Cluster, names: Sequence[str]) -> None:
     async with cluster.topics.changing:
         for name in names:
             with suppress(TopicRefused):
+                check_distinct(name, cluster.topics.image.topics)
                 await asyncio.to_thread(cluster.topics.create, name, cluster.settings.num_partitions)
         cluster.topics_changed()
 
@@ -112,9 +118,11 @@ def _count(cluster: Cluster, asked: Any) -> int:
     return cluster.settings.num_partitions if wanted == UNSET else wanted
 
 
-def _create(cluster: Cluster, asked: Any, dry_run: bool) -> Mapping[str, Any]:
+def _create(cluster: Cluster, asked: Any, before: Collection[str], dry_run: bool) -> Mapping[str, Any]:
     try:
         check_name(asked.name)
+        if asked.name not in before:
+            check_distinct(asked.name, before)
         replicas = () if asked.name in cluster.topics.image.topics else _placed(cluster, asked)
         own = _own_settings(cluster, asked)
         topic = _made(cluster, asked, replicas, own, dry_run)
