@@ -37,7 +37,7 @@ from coordinator.server.compactor import Compactor
 from coordinator.server.coordinators import Coordinators
 from coordinator.server.faults.rules import Rules
 from coordinator.server.group_coordinator import GroupCoordinator
-from coordinator.server.journal import Journal
+from coordinator.server.journal import Journal, resolve
 from coordinator.server.placement import Placement, Replicas
 from coordinator.server.retention import Retention
 from coordinator.server.security.security import Security
@@ -300,7 +300,7 @@ class Cluster:
         """Wait until what was written to topics is as safe as the policy wants."""
         if self._journal is not None:
             kept: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._journal.write(lambda: None, partial(kept.set_result, None))
+            self._journal.write(lambda: None, partial(resolve, kept))
             await kept
 
     def topics_changed(self) -> None:

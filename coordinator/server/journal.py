@@ -141,3 +141,9 @@ class Journal:
             unsynced = log.unsynced()
             if unsynced is not None:
                 await asyncio.to_thread(unsynced)
+
+
+def resolve(kept: asyncio.Future[None]) -> None:
+    """A `release` for who waits for `kept`, unless the wait was given up."""
+    if not kept.done():
+        kept.set_result(None)

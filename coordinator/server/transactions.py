@@ -16,6 +16,7 @@ from functools import partial
 from typing import Protocol
 
 from coordinator.errors import RequestRefused
+from coordinator.server.journal import resolve
 from coordinator.transactions.coordinator import Outcome, TransactionCoordinator
 from coordinator.transactions.log import TransactionsLog
 from coordinator.transactions.transaction import TopicPartition, Transaction, TransactionVersion
@@ -66,7 +67,7 @@ class Transactions:
         if outcome.change is not None:
             kept: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.add(kept)
-            self._write(outcome.change, partial(_resolve, kept))
+            self._write(outcome.change, partial(resolve, kept))
             try:
                 await kept
             finally:
@@ -156,11 +157,6 @@ class Transactions:
         for change in self.coordinator.expire(self._now_ms()):
             self._write(change, _nothing)
         self._set_alarm()
-
-
-def _resolve(kept: asyncio.Future[None]) -> None:
-    if not kept.done():
-        kept.set_result(None)
 
 
 def _nothing() -> None:

@@ -18,6 +18,7 @@ from coordinator.store.data_directory import DataDirectory
 from coordinator.store.disk import FsyncPolicy
 from coordinator.store.log import SegmentLimits
 from coordinator.store.records import encode_record
+from tests.coordinator.server.running import running_cluster
 from tests.coordinator.store.directories import SMALL, committed, start
 from wire.log.errors import StorageFailed
 
@@ -178,3 +179,20 @@ def test_a_write_that_fails_is_told(tmp_path: Path, fsync: FsyncPolicy) -> None:
         assert desk.left == []
 
     play(tmp_path, fsync, scene)
+
+
+def test_a_producer_that_gives_up_does_not_keep_others_waiting(tmp_path: Path) -> None:
+    """Its connection ends, or the server is stopped, while its records wait for the disk."""
+
+    async def run() -> None:
+        settings = replace(SMALL, fsync=FsyncPolicy.ALWAYS, limits=SegmentLimits())
+        async with running_cluster(data=DataDirectory.open(tmp_path, settings)) as cluster:
+            gives_up, waits = (asyncio.create_task(cluster.records_kept()) for _ in range(2))
+            await asyncio.sleep(0)
+            gives_up.cancel()
+            async with asyncio.timeout(10):
+                await waits
+            assert gives_up.cancelled()
+            assert cluster.calls_held == 0
+
+    asyncio.run(run())
