@@ -392,7 +392,8 @@ class Cluster:
         self.placement.put(
             TRANSACTIONS_TOPIC, self.placement.choose(TRANSACTIONS_TOPIC, range(count), factor)
         )
-        return TopicInfo(name=TRANSACTIONS_TOPIC, id=uuid4(), partitions=count)
+        topic_id = uuid4() if log is None else log.topic_id
+        return TopicInfo(name=TRANSACTIONS_TOPIC, id=topic_id, partitions=count)
 
     def _recover(self, data: DataDirectory) -> Recovered:
         recovered = data.recover(self._engine)

@@ -51,10 +51,11 @@ class TopicLog:
         see: Callable[[int, Segment], None],
         *,
         was_clean: bool = False,
+        new_id: UUID | None = None,
     ) -> Self:
         """Read the partitions in a log directory, which was closed in good order or not; make them if there are none.
 
-        `see` is shown the segments of each partition, by its number.
+        `see` is shown the segments of each partition, by its number. `new_id` is that of a topic that is made.
 
         :raises DamagedLog: :raises StorageFailed: :raises Unusable:
         """
@@ -67,7 +68,7 @@ class TopicLog:
                     f"{existing[max(existing)]}: {MOST_PARTITIONS} partitions of {topic} are the most "
                     "that are taken for true"
                 )
-            topic_id = next(filter(None, map(read_topic_id, existing.values())), None) or uuid4()
+            topic_id = next(filter(None, map(read_topic_id, existing.values())), None) or new_id or uuid4()
             *others, last = (
                 root / f"{topic}-{number}" for number in range(max(existing, default=partitions - 1) + 1)
             )

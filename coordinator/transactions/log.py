@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from uuid import UUID, uuid4
 
 from coordinator.store.log import SegmentLimits
 from coordinator.store.partition_files import TRANSACTIONS_TOPIC, partition_for
@@ -31,6 +32,7 @@ class TransactionsLog:
         self._root, self._partitions, self._limits = root, partitions, limits
         self.recovered: dict[str, Transaction] = {}
         """What the log held when it was opened, by transactional id."""
+        self._new_id = uuid4()
         self._log: TopicLog | None = None
         if partitions_of(root, TRANSACTIONS_TOPIC):
             self._log = self._open(was_clean=was_clean)
@@ -39,6 +41,11 @@ class TransactionsLog:
     def partitions(self) -> int:
         """Of `__transaction_state`, which is made with the first transaction."""
         return self._partitions if self._log is None else len(self._log)
+
+    @property
+    def topic_id(self) -> UUID:
+        """Of `__transaction_state`, also before it is made."""
+        return self._new_id if self._log is None else self._log.topic_id
 
     def append(self, transaction: Transaction, now_ms: int) -> None:
         """Write what is known of a transactional id now. :raises StorageFailed:"""
@@ -73,6 +80,7 @@ class TransactionsLog:
             self._limits,
             lambda _, segment: self._read(segment),
             was_clean=was_clean,
+            new_id=self._new_id,
         )
 
     def _read(self, segment: Segment) -> None:

@@ -37,6 +37,14 @@ def test_directories_are_made_with_the_first_transactional_id(tmp_path: Path) ->
     log.close()
 
 
+def test_the_topic_id_outlasts_the_making_of_the_topic_and_a_restart(tmp_path: Path) -> None:
+    log = opened(tmp_path)
+    topic_id = log.topic_id
+    log.append(changed("a", 0, TransactionState.EMPTY), NOW_MS)
+    log.close()
+    assert opened(tmp_path).topic_id == topic_id
+
+
 def test_the_last_record_of_an_id_counts_and_a_tombstone_ends_it(tmp_path: Path) -> None:
     log = opened(tmp_path)
     for number in range(30):
