@@ -14,12 +14,12 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
 
 from groups.errors import GroupsError
-from groups.trees import Malformed, dotted
+from groups.trees import INT64, Between, Malformed, Trees, dotted
 
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./+=-]*")
 _RESERVED = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
@@ -30,6 +30,9 @@ _LONGEST_PLAIN_KEY = 1000
 
 MAX_DEPTH = 32
 """No snapshot is half as deep; deeper files are hostile."""
+
+MAX_BYTES = 8 * 1024 * 1024
+"""No file that people write is larger."""
 
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 # The wheels of PyYAML bring libyaml; a build without it reads the same files, slower.
@@ -54,6 +57,34 @@ class TreeError(GroupsError):
         """For a value of the file that `groups.trees` refused."""
         line, column = position_of(text, error.path) or (None, None)
         return cls(file, line, dotted(error.path), error.message, column=column)
+
+
+def read_text(file: Path) -> str:
+    """The text of a file of at most `MAX_BYTES`. :raises TreeError: it cannot be read, is larger, or is not UTF-8"""
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise TreeError(file, None, "", f"cannot be read: {error.strerror or error}") from None
+    if len(data) > MAX_BYTES:
+        raise TreeError(file, None, "", f"larger than {MAX_BYTES // 2**20} MiB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TreeError(file, None, "", f"not a text file in UTF-8 (byte {error.start})") from None
+
+
+def check_format(tree: Any, newest: int, kind: str) -> None:
+    """Whether a tree begins with `kohort: N`, N at most `newest`; `kind` is what it is to be. :raises Malformed:"""
+    if not isinstance(tree, dict) or "kohort" not in tree:
+        raise Malformed(f"missing: this is not a {kind}; one begins with `kohort: {newest}`", "kohort")
+    try:
+        version = Trees().read(Annotated[int, Between(1, INT64)], tree["kohort"])
+    except Malformed as error:
+        raise error.below("kohort") from None
+    if version > newest:
+        message = f"format {version} is newer than this Kohort reads ({newest}); upgrade Kohort"
+        raise Malformed(message, "kohort")
 
 
 def load_tree(file: Path, text: str) -> Any:

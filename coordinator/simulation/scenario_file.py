@@ -46,12 +46,11 @@ from coordinator.simulation.scenario_checks import (
     unknown,
     wrong_topic_name,
 )
-from groups.trees import INT64, Between, Malformed, Trees, count_values, shown
-from groups.yaml_files import TreeError, load_tree
+from groups.trees import Between, Malformed, Trees, count_values, shown
+from groups.yaml_files import TreeError, check_format, load_tree, read_text
 
 FORMAT_VERSION = 1
 """Raised only when an older Kohort would misread the file."""
-MAX_BYTES = 8 * 1024 * 1024
 MAX_VALUES = 500_000
 """Values in a file: aliases count each time they are used."""
 MAX_PARTITIONS = 100_000
@@ -120,26 +119,9 @@ def read_scenario(file: Path, *, name: str | None = None) -> Scenario:
     return parse_scenario(file, read_text(file), name=name)
 
 
-def read_text(file: Path) -> str:
-    """The text of a scenario file, or of one with its keys. :raises TreeError: it cannot be read"""
-    try:
-        with file.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise TreeError(file, None, "", f"cannot be read: {error.strerror or error}") from None
-    if len(data) > MAX_BYTES:
-        raise TreeError(file, None, "", f"larger than {MAX_BYTES // 2**20} MiB: no scenario is")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise TreeError(file, None, "", f"not a text file in UTF-8 (byte {error.start})") from None
-
-
 def parse_scenario(file: Path, text: str, *, name: str | None = None) -> Scenario:
     """Like read_scenario, from text; the file is only named."""
     tree = load_tree(file, text)
-    if not isinstance(tree, dict) or "kohort" not in tree:
-        raise TreeError(file, 1, "kohort", "missing: this is not a scenario; one begins with `kohort: 1`")
     try:
         return scenario_from_tree(tree, name=name or file.stem)
     except Malformed as error:
@@ -150,13 +132,7 @@ def scenario_from_tree(tree: _Tree, *, name: str) -> Scenario:
     """The scenario of a file's tree. :raises Malformed: with the path to what is wrong"""
     if count_values(tree, MAX_VALUES + 1) > MAX_VALUES:
         raise Malformed(f"no scenario holds more than {MAX_VALUES} values")
-    try:
-        version = TREES.read(Annotated[int, Between(1, INT64)], tree["kohort"])
-    except Malformed as error:
-        raise error.below("kohort") from None
-    if version > FORMAT_VERSION:
-        message = f"format {version} is newer than this Kohort reads ({FORMAT_VERSION}); upgrade Kohort"
-        raise Malformed(message, "kohort")
+    check_format(tree, FORMAT_VERSION, "scenario")
     top: _File = TREES.read(_File, {key: value for key, value in tree.items() if key != "events"})
     _check_topics(top.topics)
     check_settings(Config, top.settings, "settings")

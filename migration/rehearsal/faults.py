@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from coordinator.simulation.scenario import (
     FailCoordinator,
@@ -23,10 +23,10 @@ from coordinator.simulation.scenario import (
     Restart,
 )
 from coordinator.simulation.scenario_checks import MAX_SECONDS, unknown
-from coordinator.simulation.scenario_file import FORMAT_VERSION, TREES, no_verb, read_text
+from coordinator.simulation.scenario_file import FORMAT_VERSION, TREES, no_verb
 from coordinator.simulation.scenario_file import VERBS as ALL_VERBS
-from groups.trees import INT64, Between, Malformed, shown
-from groups.yaml_files import TreeError, load_tree
+from groups.trees import Malformed, shown
+from groups.yaml_files import TreeError, check_format, load_tree, read_text
 from migration.rehearsal.acts import Place
 
 Fault: TypeAlias = Pause | Freeze | Kill | Restart | FailCoordinator
@@ -71,15 +71,10 @@ class _Reader:
         self._members, self._places = members, places
 
     def read(self, tree: Any) -> PlanFaults:
-        if not isinstance(tree, dict) or "kohort" not in tree:
-            raise Malformed("missing: this is not a faults file; one begins with `kohort: 1`", "kohort")
+        check_format(tree, FORMAT_VERSION, "faults file")
         for key in tree:
             if key not in KEYS:
                 raise Malformed(f"unknown; a faults file has {', '.join(KEYS)}", key)
-        try:
-            TREES.read(Annotated[int, Between(1, min(FORMAT_VERSION, INT64))], tree["kohort"])
-        except Malformed as error:
-            raise error.below("kohort") from None
         events: dict[Place | None, tuple[Fault, ...]] = {}
         for number, each in enumerate(_listed(tree.get("events"), "events")):
             try:

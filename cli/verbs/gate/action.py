@@ -15,9 +15,8 @@ from cli.output import notice
 from cli.render.cells import safe_text
 from cli.selection import LastingSource, is_live
 from cli.sources.source import Source
-from cli.verbs.plan.plan_files import read_text
 from groups.model import Cause, Group, Problem
-from groups.yaml_files import TreeError, load_tree, replace_file, yaml_lines
+from groups.yaml_files import TreeError, load_tree, read_text, replace_file, yaml_lines
 from migration.gate.answers import Judgement
 from migration.gate.judge import check_steady, judge_gate, needs_leader
 from migration.gate.notes import Notes, NotesError, fingerprint, notes_from_data, notes_to_data
@@ -134,7 +133,7 @@ def _read(file: Path, plan: Plan) -> Notes:
         return empty
     try:
         return notes_from_data(load_tree(file, read_text(file)), plan)
-    except (CommandError, TreeError) as error:
+    except TreeError as error:
         notice(f"{error}; not used")
     except NotesError as error:
         notice(f"{file}: {error}; not used")

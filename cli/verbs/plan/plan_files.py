@@ -6,12 +6,10 @@ from pathlib import Path
 
 from cli.errors import CommandError, UsageError
 from groups.trees import Malformed
-from groups.yaml_files import TreeError, line_of, load_tree
+from groups.yaml_files import TreeError, line_of, load_tree, read_text
 from migration.model import Plan
 from migration.plan_file import plan_from_data
 
-MAX_BYTES = 8 * 1024 * 1024
-"""A plan for 10,000 members is a fifth of that."""
 MAX_LINED = 1024 * 1024
 """Larger files are not read once more to find the line of an error: that takes some hundred times their size."""
 
@@ -22,25 +20,11 @@ def read_plan(file: Path) -> Plan:
         raise UsageError(
             "a plan is read from a file, not from standard input: its gates keep notes beside it"
         )
-    text = read_text(file)
     try:
+        text = read_text(file)
         return plan_from_data(load_tree(file, text))
     except TreeError as error:
         raise CommandError(str(error)) from None
     except Malformed as error:
         line = line_of(text, error.path) if error.path and len(text) <= MAX_LINED else None
         raise UsageError(f"{file}{f':{line}' if line else ''}: {error}") from None
-
-
-def read_text(file: Path) -> str:
-    """A file's text; CommandError when it cannot be read, is too large, or is none."""
-    try:
-        with file.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise CommandError(f"{file}: larger than {MAX_BYTES // 2**20} MiB: no plan is")
-        return data.decode("utf-8-sig")
-    except OSError as error:
-        raise CommandError(f"{file}: cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise CommandError(f"{file}: not a text file in UTF-8") from None

@@ -22,11 +22,12 @@ from coordinator.simulation.result import Result
 from coordinator.simulation.run import LIMIT, run
 from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.scenario_checks import unknown
-from coordinator.simulation.scenario_file import MAX_BYTES, parse_scenario, read_scenario
+from coordinator.simulation.scenario_file import parse_scenario, read_scenario
 from coordinator.simulation.seeds import Played, ScenarioOf, always, play_seeds, played_of
 from coordinator.simulation.settings import check_playable, set_for_all, with_settings
 from coordinator.simulation.shipped import shipped_names, shipped_scenario
 from coordinator.simulation.shrink import shrink
+from groups.yaml_files import MAX_BYTES
 
 ALL = "all"
 _COMPARED = (Variant.EAGER, Variant.COOPERATIVE, Variant.CONSUMER)

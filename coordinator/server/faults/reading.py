@@ -18,7 +18,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from coordinator.server.faults.events import (
     AnswerError,
@@ -38,10 +38,10 @@ from coordinator.server.faults.events import (
 )
 from coordinator.simulation.scenario import Faults
 from coordinator.simulation.scenario_checks import unknown, wrong_topic_name
-from coordinator.simulation.scenario_file import FORMAT_VERSION, no_verb, read_text
+from coordinator.simulation.scenario_file import FORMAT_VERSION, no_verb
 from coordinator.simulation.scenario_file import TREES as SCENARIO_TREES
-from groups.trees import Between, Malformed, Trees, shown
-from groups.yaml_files import TreeError, load_tree
+from groups.trees import Malformed, Trees, shown
+from groups.yaml_files import TreeError, check_format, load_tree, read_text
 from wire.errors import ErrorCode
 
 VERBS: Mapping[str, Any] = {
@@ -139,15 +139,10 @@ def network_rules(faults: Faults) -> tuple[Lasting, ...]:
 
 
 def _events(tree: Any, apis: Collection[str]) -> tuple[TimedEvent, ...]:
-    if not isinstance(tree, dict) or "kohort" not in tree:
-        raise Malformed("missing: this is not a faults file; one begins with `kohort: 1`", "kohort")
+    check_format(tree, FORMAT_VERSION, "faults file")
     for key in tree:
         if key not in KEYS:
             raise Malformed(f"unknown; a faults file has {', '.join(KEYS)}", key)
-    try:
-        _TREES.read(Annotated[int, Between(1, FORMAT_VERSION)], tree["kohort"])
-    except Malformed as error:
-        raise error.below("kohort") from None
     listed = tree.get("events") or ()
     if not isinstance(listed, Sequence) or isinstance(listed, str):
         raise Malformed(f"expected a list, found {shown(listed)}", "events")

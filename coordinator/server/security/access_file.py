@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from groups.trees import INT64, Between, Malformed, Trees, shown
-from groups.yaml_files import TreeError, load_tree
+from groups.yaml_files import TreeError, check_format, load_tree, read_text
 from wire.acls import (
     CLUSTER_NAME,
     OPERATIONS,
@@ -28,7 +28,6 @@ from wire.client.security import Secret
 
 FORMAT_VERSION = 1
 """Raised only when an older Kohort would misread the file."""
-MAX_BYTES = 8 * 1024 * 1024
 _READABLE_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 
 
@@ -80,18 +79,12 @@ _TREES = Trees(sparse=True)
 
 def read_access_file(path: Path, environment: Mapping[str, str] = os.environ) -> AccessFile:
     """Read one. :raises TreeError: with the line and the field of what is wrong"""
-    text = _read(path)
+    text = read_text(path)
     tree = load_tree(path, text)
-    if not isinstance(tree, dict) or "kohort" not in tree:
-        raise TreeError(path, 1, "kohort", "missing: a file of users and ACLs begins with `kohort: 1`")
-    warnings = [] if not tree.get("users") else list(_warnings(path))
     try:
+        check_format(tree, FORMAT_VERSION, "file of users and ACLs")
+        warnings = list(_warnings(path)) if tree.get("users") else []
         read: _File = _TREES.read(_File, tree)
-        if read.kohort > FORMAT_VERSION:
-            message = (
-                f"format {read.kohort} is newer than this Kohort reads ({FORMAT_VERSION}); upgrade Kohort"
-            )
-            raise Malformed(message, "kohort")
         passwords = {}
         for name, user in read.users.items():
             try:
@@ -104,20 +97,6 @@ def read_access_file(path: Path, environment: Mapping[str, str] = os.environ) ->
             error.message = error.message.partition(", found")[0]
         raise TreeError.at(path, text, error) from None
     return AccessFile(passwords=passwords, acls=acls, warnings=tuple(warnings))
-
-
-def _read(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise TreeError(path, None, "", f"cannot be read: {error.strerror or error}") from None
-    if len(data) > MAX_BYTES:
-        raise TreeError(path, None, "", f"larger than {MAX_BYTES // 2**20} MiB")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise TreeError(path, None, "", f"not a text file in UTF-8 (byte {error.start})") from None
 
 
 def _warnings(path: Path) -> Iterator[str]:

@@ -85,7 +85,7 @@ def test_a_file_has_events_in_the_order_of_time(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("events: []", ":1: kohort: missing"),
-        ("kohort: 2", ":1: kohort: 2 is out of range"),
+        ("kohort: 2", ":1: kohort: format 2 is newer"),
         ("kohort: 1\nfaults: {reorder: true}", ":2: faults.reorder: a server has only loss and delay_ms"),
         ("kohort: 1\nevent: []", ":2: event: unknown"),
         ("kohort: 1\nevents:\n- {delay: 1}", ":3: events[0].at: is missing"),
