@@ -40,6 +40,7 @@ from coordinator.server.group_coordinator import GroupCoordinator
 from coordinator.server.journal import Journal, resolve
 from coordinator.server.placement import Placement, Replicas
 from coordinator.server.retention import Retention
+from coordinator.server.security.kept_acls import KeptAcls
 from coordinator.server.security.security import Security
 from coordinator.server.settings import BrokerSettings, transaction_settings
 from coordinator.server.topics import Topics
@@ -75,6 +76,7 @@ class Cluster:
         self.settings = settings
         self.config = self._given_config = config
         self.security = security or Security()
+        self.acls = KeptAcls(self.security.authorizer, data)
         racks = _racks(settings, brokers)
         self.brokers = {node_id: Broker(node_id=node_id, rack=rack) for node_id, rack in racks.items()}
         self.placement = Placement(racks)

@@ -4,7 +4,7 @@
     meta.properties                   cluster id, node id
     __consumer_offsets-0 … -49/       the records of the groups: `offsets_log`, `log`
     orders-0/partition.metadata …     the topics: `topic_directories`
-    group-configs.json …              what was set, of groups, topics, brokers and features: `directory_files`
+    group-configs.json …              what was set, of groups, topics, brokers and so on: `directory_files`
     cleaner-offset-checkpoint         how far compaction has come
     .kafka_cleanshutdown              it was closed in good order
 
@@ -153,10 +153,12 @@ class DataDirectory:
 
     def set_config(self, kind: Configured, name: str, values: Mapping[str, str]) -> None:
         """Replace the settings of one thing; none at all removes them. :raises StorageFailed: they are as before"""
-        before = self.configs[kind]
-        others = {each: one for each, one in before.items() if each != name}
-        configs = {**others, name: dict(values)} if values else others
-        if configs == before:
+        others = {each: one for each, one in self.configs[kind].items() if each != name}
+        self.set_configs(kind, {**others, name: dict(values)} if values else others)
+
+    def set_configs(self, kind: Configured, configs: Configs) -> None:
+        """Replace the settings of everything of a kind. :raises StorageFailed: they are as before"""
+        if configs == self.configs[kind]:
             return
         try:
             write_configs(self.path, kind, configs)

@@ -12,9 +12,10 @@
     broker-configs.json             {"kohort": 1, "brokers": {"": {"log.retention.ms": "5000"}}}
     feature-configs.json            {"kohort": 1, "features": {"group.version": {"level": "0"}}}
     assignment-configs.json         {"kohort": 1, "assignments": {"orders": {"0": "1,2", "1": "2,3"}}}
+    acl-configs.json                {"kohort": 1, "acls": {"1": {"change": "created", "resource_type": "TOPIC", …}}}
 
 `meta.properties` of version 0, from brokers with ZooKeeper, has `broker.id` and no directory. Settings are files of
-Kohort's own: a broker keeps them in its metadata log (ConfigRecord, FeatureLevelRecord).
+Kohort's own: a broker keeps them in its metadata log (ConfigRecord, FeatureLevelRecord, AccessControlEntryRecord).
 
 Source: MetaProperties, OffsetCheckpointFile.
 """
@@ -120,6 +121,7 @@ class Configured(Enum):
     """What settings are kept of, each in a file of its own; features by name, with their `level`.
 
     ASSIGNMENT: of topics whose partitions are on other brokers than they would be, the node ids by partition.
+    ACL: those that clients have created or deleted, by number.
     """
 
     GROUP = "group"
@@ -127,6 +129,7 @@ class Configured(Enum):
     BROKER = "broker"
     FEATURE = "feature"
     ASSIGNMENT = "assignment"
+    ACL = "acl"
 
     @property
     def file(self) -> str:

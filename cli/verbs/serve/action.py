@@ -174,6 +174,21 @@ def what_was_recovered(data: Path, recovered: Recovered, seconds: float) -> list
     return [first, *cut, *passed_by]
 
 
+def what_of_acls(cluster: Cluster) -> list[str]:
+    """What is to be said of ACLs that clients have created or deleted before the start, a line each."""
+    acls = cluster.acls
+    if cluster.security.authorizer is None:
+        kept = len(acls.created) + len(acls.deleted)
+        return (
+            [f"{counted(kept, 'change')} of ACLs by clients, and no ACLs count: docs/security.md"]
+            if kept
+            else []
+        )
+    added = [f"{counted(len(acls.created), 'ACL')} of clients added"] if acls.created else []
+    left_out = [f"{counted(acls.left_out, 'ACL')} of the file left out, as clients deleted them"]
+    return [*added, *(left_out if acls.left_out else ())]
+
+
 def _make_topics(cluster: Cluster, wanted: Mapping[str, int]) -> None:
     """Make the topics that are not there. UsageError: one cannot be made, or is there with other partitions."""
     from coordinator.server.topics import TopicRefused

@@ -80,6 +80,7 @@ def serve(
         prepare_cluster,
         prepare_security,
         what_has_no_effect,
+        what_of_acls,
         what_was_recovered,
     )
     from coordinator.server.listener import serve as serve_clients
@@ -104,6 +105,8 @@ def serve(
     else:
         for line in what_was_recovered(data, cluster.recovered, monotonic() - began):
             notice(line)
+    for line in what_of_acls(cluster):
+        notice(line)
 
     def listening(places: Sequence[Address]) -> None:
         write_out(lambda out: out.write(f"Listening on {','.join(map(str, places))}\n"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from coordinator.errors import RequestRefused
 from coordinator.server.apis.fields import by_topic
 from coordinator.server.exchange import Exchange, PeerFault
 from wire.acls import (
@@ -69,18 +70,15 @@ async def describe_acls(exchange: Exchange) -> Mapping[str, Any]:
 
 async def create_acls(exchange: Exchange) -> Mapping[str, Any]:
     """CreateAcls v1–v3: all of the request that are right; one that is there already stays."""
-    authorizer = exchange.cluster.security.authorizer
     refusal = _refusal(exchange, Operation.ALTER, NO_AUTHORIZER)
-    created, results = [], []
-    for asked in exchange.request.creations:
-        acl = _created(asked)
-        error = refusal or _fault(acl)
-        if error is None:
-            created.append(acl)
-        results.append(_judged(error))
-    if authorizer is not None and created:
-        authorizer.add(created)
-    return {"results": results}
+    acls = [_created(asked) for asked in exchange.request.creations]
+    errors = [refusal or _fault(acl) for acl in acls]
+    failure: tuple[int, str] | None = None
+    try:
+        exchange.cluster.acls.create([acl for acl, error in zip(acls, errors, strict=True) if error is None])
+    except RequestRefused as error:
+        failure = error.code, str(error)
+    return {"results": [_judged(error or failure) for error in errors]}
 
 
 async def delete_acls(exchange: Exchange) -> Mapping[str, Any]:
@@ -89,8 +87,10 @@ async def delete_acls(exchange: Exchange) -> Mapping[str, Any]:
     refusal = _refusal(exchange, Operation.ALTER, NO_AUTHORIZER)
     filters = [_filter(asked) for asked in exchange.request.filters]
     found = [[] if authorizer is None or refusal else authorizer.matching(wanted) for wanted in filters]
-    if authorizer is not None:
-        authorizer.remove([acl for acls in found for acl in acls])
+    try:
+        exchange.cluster.acls.delete([acl for acls in found for acl in acls])
+    except RequestRefused as error:
+        refusal, found = (error.code, str(error)), [[] for _ in filters]
     return {
         "filter_results": [
             _deleted(refusal or _unknown_filter(wanted), acls)

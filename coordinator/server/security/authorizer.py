@@ -70,16 +70,20 @@ class Authorizer:
         self._allow_if_no_acl = allow_if_no_acl
         self._acls: dict[Acl, None] = {}
         self._by_type: dict[ResourceType, _Entries] = {}
-        self.add(acls)
+        self.become(acls)
 
-    def add(self, acls: Iterable[Acl]) -> None:
-        """Add entries; one that is there already stays."""
-        self._become(dict.fromkeys((*self._acls, *acls)))
+    @property
+    def acls(self) -> Iterable[Acl]:
+        """The entries, in the order in which they came."""
+        return self._acls.keys()
 
-    def remove(self, acls: Collection[Acl]) -> None:
-        """Take entries away."""
-        gone = frozenset(acls)
-        self._become({acl: None for acl in self._acls if acl not in gone})
+    def become(self, acls: Iterable[Acl]) -> None:
+        """Go by these entries from now on."""
+        entries = dict.fromkeys(acls)
+        by_type: dict[ResourceType, _Entries] = {}
+        for acl in entries:
+            by_type.setdefault(acl.resource_type, _Entries()).add(acl)
+        self._acls, self._by_type = entries, by_type
 
     def matching(self, wanted: AclFilter) -> list[Acl]:
         """The entries that a filter means, in the order in which they came."""
@@ -132,12 +136,6 @@ class Authorizer:
             for operation in OPERATIONS[resource_type]
             if self.allows(principal, host, operation, resource_type, name)
         )
-
-    def _become(self, acls: dict[Acl, None]) -> None:
-        by_type: dict[ResourceType, _Entries] = {}
-        for acl in acls:
-            by_type.setdefault(acl.resource_type, _Entries()).add(acl)
-        self._acls, self._by_type = acls, by_type
 
 
 def _is_all(acl: Acl) -> bool:

@@ -1,0 +1,68 @@
+"""What of changed ACLs is kept, and what is said where it cannot be, or is damaged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from coordinator.errors import RequestRefused
+from coordinator.server.security.authorizer import Authorizer
+from coordinator.server.security.kept_acls import KeptAcls
+from coordinator.store.data_directory import DataDirectory, StorageSettings
+from coordinator.store.directory_files import Configured
+from wire.acls import Acl, Operation, ResourceType
+from wire.errors import ErrorCode
+from wire.log.errors import Unusable
+
+READ, WRITE, ALTER = (
+    Acl(resource_type=ResourceType.TOPIC, name="t", principal="User:a", operation=operation)
+    for operation in (Operation.READ, Operation.WRITE, Operation.ALTER)
+)
+
+
+@contextmanager
+def kept(path: Path, *given: Acl) -> Iterator[tuple[KeptAcls, Authorizer]]:
+    authorizer = Authorizer(given)
+    with closing(DataDirectory.open(path, StorageSettings(partitions=1))) as data:
+        yield KeptAcls(authorizer, data), authorizer
+
+
+def test_a_deletion_outlives_a_start_whose_file_lacks_the_entry(tmp_path: Path) -> None:
+    with kept(tmp_path, READ) as (acls, _):
+        acls.delete([READ])
+    with kept(tmp_path) as (acls, _):
+        acls.create([WRITE])
+        assert acls.left_out == 0
+    with kept(tmp_path, READ, ALTER) as (acls, authorizer):
+        assert acls.left_out == 1
+        assert [*authorizer.acls] == [ALTER, WRITE]
+        acls.create([READ])
+    with kept(tmp_path, READ) as (_, authorizer):
+        assert [*authorizer.acls] == [READ, WRITE]
+    with kept(tmp_path) as (_, authorizer):
+        assert [*authorizer.acls] == [WRITE]
+
+
+def test_a_change_that_cannot_be_written_is_none(tmp_path: Path) -> None:
+    with kept(tmp_path, READ) as (acls, authorizer):
+        (tmp_path / Configured.ACL.file).mkdir()
+        for change in (partial(acls.create, [WRITE]), partial(acls.delete, [READ])):
+            with pytest.raises(RequestRefused) as refused:
+                change()
+            assert refused.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+        assert [*authorizer.acls] == [READ]
+
+
+@pytest.mark.parametrize("damage", [("created", "moved"), ("WRITE", "WRIT"), ("principal", "principals")])
+def test_what_is_no_acl_is_not_gone_on_from(tmp_path: Path, damage: tuple[str, str]) -> None:
+    with kept(tmp_path, READ) as (acls, _):
+        acls.create([WRITE])
+    file = tmp_path / Configured.ACL.file
+    file.write_text(file.read_text().replace(*damage))
+    with pytest.raises(Unusable, match=re.escape(str(file))), kept(tmp_path, READ):
+        pass
