@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -11,11 +11,13 @@ from uuid import UUID
 
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.errors import RequestRefused
-from coordinator.partitions.directory import RecordDirectory
+from coordinator.partitions.coordinator_log import CoordinatorLog
+from coordinator.partitions.directory import RecordDirectory, StoredCheckpoints, StoredPartition
+from coordinator.partitions.leader_epochs import LeaderEpochs
 from coordinator.partitions.log import Log, MemoryFiles
 from coordinator.partitions.partition import Partition
 from coordinator.partitions.settings import RecordSettings
-from coordinator.store.partition_files import INTERNAL_TOPICS
+from coordinator.store.partition_files import INTERNAL_TOPICS, read_leader_epochs
 from wire.errors import ErrorCode
 from wire.log.errors import DamagedLog
 
@@ -33,13 +35,15 @@ class Partitions:
     ) -> None:
         """`configs` gives the settings of a topic: the same mapping as long as none of them changes.
 
-        `directory`: where records outlive the process; not those of internal topics, which coordinators keep.
+        `directory`: where records outlive the process. Those of internal topics are written by coordinators, and only
+        read here.
         """
         self._configs = configs
         self._settings: dict[str, tuple[Mapping[str, Any], RecordSettings]] = {}
         self._image = image
         self._directory = directory
         self._by_topic: dict[UUID, dict[int, Partition]] = {}
+        self._of_coordinators: dict[tuple[UUID, int], CoordinatorLog] = {}
         self._damaged: set[tuple[UUID, int]] = set()
         self._epochs: dict[tuple[UUID, int], int] = {}
         """Of partitions that were looked at and not opened."""
@@ -80,7 +84,7 @@ class Partitions:
         if opened is not None:
             return opened.leader_epoch
         topic = self._image.by_id.get(topic_id)
-        if topic is None or self._directory is None or topic.name in INTERNAL_TOPICS:
+        if topic is None or self._directory is None:
             return 0
         place = topic_id, number
         if place not in self._epochs:
@@ -96,16 +100,33 @@ class Partitions:
         opened = self._by_topic.setdefault(topic_id, {})
         if number not in opened:
             opened[number] = self._open(topic, number)
+        if (log := self._of_coordinators.get((topic_id, number))) is not None:
+            try:
+                log.catch_up()
+            except (OSError, DamagedLog) as error:
+                _log.warning("%s-%d cannot be read: %s", topic.name, number, error)
+                raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR) from error
         return opened[number]
+
+    def appended(self, topic_id: UUID, numbers: Collection[int]) -> None:
+        """A coordinator has written to partitions of its topic."""
+        opened = self._by_topic.get(topic_id, {})
+        for number in numbers:
+            if number in opened:
+                opened[number].notify()
 
     def _open(self, topic: TopicInfo, number: int) -> Partition:
         settings = partial(self.settings, topic.name)
-        if self._directory is None or topic.name in INTERNAL_TOPICS:
+        if self._directory is None:
             return Partition(topic.name, topic.id, number, Log(MemoryFiles()), settings)
         if (topic.id, number) in self._damaged:
             raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR)
         try:
-            stored = self._directory.open(topic.name, number)
+            stored = (
+                self._of_coordinator(self._directory, topic, number)
+                if topic.name in INTERNAL_TOPICS
+                else self._directory.open(topic.name, number)
+            )
         except OSError as error:
             raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR) from error
         except DamagedLog as error:
@@ -122,6 +143,14 @@ class Partitions:
             stored.producers,
             stored.checkpoints,
         )
+
+    def _of_coordinator(self, directory: RecordDirectory, topic: TopicInfo, number: int) -> StoredPartition:
+        """:raises DamagedLog: :raises OSError:"""
+        path = directory.path(topic.name, number)
+        log = CoordinatorLog(path)
+        self._of_coordinators[topic.id, number] = log
+        epochs = LeaderEpochs(read_leader_epochs(path))
+        return StoredPartition(log, epochs, log.producers, StoredCheckpoints(directory, topic.name, number))
 
     def settings(self, topic: str) -> RecordSettings:
         """What counts for the records of a topic at this moment."""

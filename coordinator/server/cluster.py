@@ -48,6 +48,7 @@ from coordinator.server.transactions import Transactions
 from coordinator.store.data_directory import DataDirectory, Recovered
 from coordinator.store.directory_files import Configured
 from coordinator.store.log import SegmentLimits
+from coordinator.store.offsets_log import OffsetsLog
 from coordinator.store.partition_files import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, partition_for
 from coordinator.store.records import encode_record
 from coordinator.transactions.coordinator import TransactionCoordinator
@@ -129,6 +130,11 @@ class Cluster:
             raise Unusable(f"the settings of brokers that are kept: {error}") from None
         self._records = None if data is None else RecordDirectory(data.path, was_clean=data.was_clean)
         self.partitions = Partitions(self.topics.image, self.topic_configs.of, self._records)
+        self._coordinator_logs: dict[str, OffsetsLog | TransactionsLog] = {}
+        if data is not None and self._transactions_log is not None:
+            self._coordinator_logs = {OFFSETS_TOPIC: data.log, TRANSACTIONS_TOPIC: self._transactions_log}
+        for name, log in self._coordinator_logs.items():
+            log.watch(partial(self.partitions.appended, self._internal[name].id))
         # Larger than any that a former process has given away.
         self.producer_ids = count(self.now_ms() * 1000)
         self.transactions = Transactions(
@@ -376,6 +382,8 @@ class Cluster:
                 partition = None if known is None else self.partitions.find(known.id, number)
                 if partition is not None:
                     partition.begin_epoch(partition.leader_epoch + 1)
+                    if topic in self._coordinator_logs:
+                        self._coordinator_logs[topic].begin_epoch(number, partition.leader_epoch)
                     partition.notify()
         self.coordinators.reload((number for topic, number in changed if topic == OFFSETS_TOPIC), loading_ms)
 

@@ -72,7 +72,8 @@ class PartitionLog:
     ) -> None:
         self.directory = directory
         self._limits = limits
-        self._leader_epoch = leader_epoch
+        self.leader_epoch = leader_epoch
+        """That of the batches to come."""
         self.active = active.base_offset
         """The base offset of the active segment."""
         self.next_offset = active.next_offset
@@ -127,7 +128,7 @@ class PartitionLog:
             records,
             base_offset=self.next_offset,
             timestamp=now_ms,
-            leader_epoch=self._leader_epoch,
+            leader_epoch=self.leader_epoch,
             producer_id=of_producer.id,
             producer_epoch=of_producer.epoch,
             transactional=producer is not None,

@@ -5,7 +5,7 @@ Records of one group stand in one partition, told by the hash of its id.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Self
@@ -95,6 +95,14 @@ class OffsetsLog:
         """Write the marker that ends a transaction to each of the partitions. :raises StorageFailed:"""
         marker = end_of_transaction(ControlType.COMMIT if committed else ControlType.ABORT, epoch=0)
         self._log.append({number: [marker] for number in partitions}, now_ms, producer, control=True)
+
+    def watch(self, appended: Callable[[Collection[int]], object]) -> None:
+        """Have the partitions told that are written to."""
+        self._log.appended = appended
+
+    def begin_epoch(self, number: int, epoch: int) -> None:
+        """As `TopicLog.begin_epoch`."""
+        self._log.begin_epoch(number, epoch)
 
     def unsynced(self) -> Callable[[], object] | None:
         """As `TopicLog.unsynced`."""

@@ -11,7 +11,7 @@ back.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -40,6 +40,8 @@ class TopicLog:
         self._unsynced: set[int] = set()
         self.torn = tuple(torn)
         """The tails that were cut off when the logs were opened."""
+        self.appended: Callable[[Collection[int]], object] = _nobody
+        """Told the partitions that were written to."""
 
     @classmethod
     def open(
@@ -94,6 +96,10 @@ class TopicLog:
         """Where a partition is."""
         return self._logs[number].directory
 
+    def begin_epoch(self, number: int, epoch: int) -> None:
+        """Another leader writes to a partition from now on."""
+        self._logs[number].leader_epoch = epoch
+
     def append(
         self,
         records: Mapping[int, Sequence[KeyAndValue]],
@@ -117,6 +123,7 @@ class TopicLog:
                 raise StorageFailed("writing to", log.directory, error) from error
             done.append(log)
         self._unsynced.update(records)
+        self.appended(records)
 
     def unsynced(self) -> Callable[[], object] | None:
         """What synchronises all that was appended since the last time, if anything was.
@@ -161,6 +168,10 @@ def partitions_of(root: Path, topic: str) -> dict[int, Path]:
         for path, name in partition_directories(root)
         if name.topic == topic and name.fate is Fate.NONE
     }
+
+
+def _nobody(_: Collection[int]) -> None:
+    pass
 
 
 def _sync(directory_and_descriptor: tuple[Path, int]) -> None:

@@ -5,7 +5,7 @@ The directories are made when the first transactional id is: most servers never 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -34,6 +34,7 @@ class TransactionsLog:
         """What the log held when it was opened, by transactional id."""
         self._new_id = uuid4()
         self._log: TopicLog | None = None
+        self._appended: Callable[[Collection[int]], object] | None = None
         if partitions_of(root, TRANSACTIONS_TOPIC):
             self._log = self._open(was_clean=was_clean)
 
@@ -51,8 +52,21 @@ class TransactionsLog:
         """Write what is known of a transactional id now. :raises StorageFailed:"""
         if self._log is None:
             self._log = self._open(was_clean=False)
+            if self._appended is not None:
+                self.watch(self._appended)
         partition = partition_for(transaction.transactional_id, len(self._log))
         self._log.append({partition: [encode_transaction(transaction)]}, now_ms)
+
+    def watch(self, appended: Callable[[Collection[int]], object]) -> None:
+        """Have the partitions told that are written to."""
+        self._appended = appended
+        if self._log is not None:
+            self._log.appended = appended
+
+    def begin_epoch(self, number: int, epoch: int) -> None:
+        """As `TopicLog.begin_epoch`."""
+        if self._log is not None:
+            self._log.begin_epoch(number, epoch)
 
     def unsynced(self) -> Callable[[], object] | None:
         """As `TopicLog.unsynced`."""
