@@ -13,6 +13,10 @@ from coordinator.partitions.fetch_sessions import FetchSessions
 class Endpoint(Protocol):
     """Where a broker can be reached: what listens for it."""
 
+    @property
+    def connections(self) -> int:
+        """How many are open."""
+
     async def close(self) -> None:
         """Stop listening, and close every connection."""
 

@@ -88,6 +88,8 @@ class Cluster:
         self.faults = Rules()
         self.sessions: WeakSet[Session] = WeakSet()
         """Of all connections, to whichever broker."""
+        self.requests = 0
+        """Those that brokers were sent since the start, but for logins."""
         self._began = time.time() - time.monotonic()
         self._data = data
         self._journal: Journal | None = None

@@ -76,6 +76,9 @@ class Connections:
         self._most = max(1, most_connections() // brokers)
         self._sweeper = asyncio.get_running_loop().call_later(SWEEP_S, self._sweep)
 
+    def __len__(self) -> int:
+        return len(self._open)
+
     def add(self, connection: ClientConnection) -> bool:
         """Whether there is room for one more."""
         if len(self._open) >= self._most:

@@ -101,6 +101,7 @@ class Dispatcher:
     async def respond(self, incoming: Incoming, session: Session) -> bytes | None:
         """The whole response, None where there is to be none. :raises PeerFault: the connection is to be closed"""
         served = incoming.served
+        self._cluster.requests += 1
         if session.is_mute:
             return None
         if self._faults.active:

@@ -162,6 +162,11 @@ class Listener:
         broker.host, broker.port, broker.endpoint = host, listener._port, listener
         return listener
 
+    @property
+    def connections(self) -> int:
+        """How many are open."""
+        return 0 if self._connections is None else len(self._connections)
+
     async def listen(self) -> None:
         """Listen, after it was closed too. :raises OSError:"""
         connections = Connections(len(self._cluster.brokers))

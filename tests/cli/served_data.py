@@ -56,6 +56,12 @@ class Served:
         self._process.send_signal(number)
         return self.wait()
 
+    def state_line(self) -> str:
+        """What it says when it is sent SIGUSR1; what it said before is lost."""
+        self._process.send_signal(signal.SIGUSR1)
+        assert self._process.stderr is not None
+        return next(line for line in self._process.stderr if "brokers=" in line)
+
     def wait(self) -> int:
         """Wait until it ends on its own, with nothing more on stdout; the exit status."""
         if self._process.stderr is not None and not self._process.stderr.closed:

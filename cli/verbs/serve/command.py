@@ -10,6 +10,8 @@ from cli.options import option
 from coordinator.store.disk import FsyncPolicy
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
     from wire.client.address import Address
 
 
@@ -84,6 +86,7 @@ def serve(
         what_was_recovered,
     )
     from coordinator.server.listener import serve as serve_clients
+    from coordinator.server.state_line import telling_state
 
     place = listen_address(listen, brokers)
     readers = None if metrics is None else metrics_address(metrics)
@@ -113,6 +116,8 @@ def serve(
         if timeline is not None:
             timeline.begin(cluster, notice)
 
-    alongside = [] if readers is None else [metrics_served(cluster, readers)]
+    alongside: list[AbstractAsyncContextManager[object]] = [telling_state(cluster, notice)]
+    if readers is not None:
+        alongside.append(metrics_served(cluster, readers))
     serve_clients(cluster, place.host, place.port, listening, advertised, alongside)
     notice("stopped")
