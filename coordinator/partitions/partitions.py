@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -101,11 +101,8 @@ class Partitions:
         if number not in opened:
             opened[number] = self._open(topic, number)
         if (log := self._of_coordinators.get((topic_id, number))) is not None:
-            try:
+            with self._reading(topic, number):
                 log.catch_up()
-            except (OSError, DamagedLog) as error:
-                _log.warning("%s-%d cannot be read: %s", topic.name, number, error)
-                raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR) from error
         return opened[number]
 
     def appended(self, topic_id: UUID, numbers: Collection[int]) -> None:
@@ -119,20 +116,12 @@ class Partitions:
         settings = partial(self.settings, topic.name)
         if self._directory is None:
             return Partition(topic.name, topic.id, number, Log(MemoryFiles()), settings)
-        if (topic.id, number) in self._damaged:
-            raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR)
-        try:
+        with self._reading(topic, number):
             stored = (
                 self._of_coordinator(self._directory, topic, number)
                 if topic.name in INTERNAL_TOPICS
                 else self._directory.open(topic.name, number)
             )
-        except OSError as error:
-            raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR) from error
-        except DamagedLog as error:
-            self._damaged.add((topic.id, number))
-            _log.warning("%s-%d is not served: %s", topic.name, number, error)
-            raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR) from error
         return Partition(
             topic.name,
             topic.id,
@@ -143,6 +132,20 @@ class Partitions:
             stored.producers,
             stored.checkpoints,
         )
+
+    @contextmanager
+    def _reading(self, topic: TopicInfo, number: int) -> Iterator[None]:
+        """Files of a partition are read; never again once they were damaged. :raises RequestRefused:"""
+        if (topic.id, number) in self._damaged:
+            raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR)
+        try:
+            yield
+        except OSError as error:
+            raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR) from error
+        except DamagedLog as error:
+            self._damaged.add((topic.id, number))
+            _log.warning("%s-%d is not served: %s", topic.name, number, error)
+            raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR) from error
 
     def _of_coordinator(self, directory: RecordDirectory, topic: TopicInfo, number: int) -> StoredPartition:
         """:raises DamagedLog: :raises OSError:"""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from coordinator.store.partition_files import OFFSETS_TOPIC, partition_for
 from tests.conformance.servers import kohort_serve
 from tests.kafka.broker import Broker
 from tests.kafka.java import java
@@ -142,3 +143,27 @@ def test_console_producer_and_consumer(
             real = said(tools, broker.port, words)
             assert said(tools, port, words) == real, command_line
             assert real[0] == 0, command_line
+
+
+GET_OFFSETS = ["get-offsets", "--topic", OFFSETS_TOPIC]
+READ = ["console-consumer", "--topic", OFFSETS_TOPIC, "--timeout-ms", "10000"]
+FORMAT = "--formatter org.apache.kafka.tools.consumer.OffsetsMessageFormatter"
+
+
+@pytest.mark.kafka
+def test_console_consumer_of_internal_topics(tools: ToolHost, broker: Broker, tmp_path: Path) -> None:
+    name = fresh_name("internal")
+    printed = []
+    with kohort_serve(tmp_path / "serve.log", {}, "--data", str(tmp_path / "data")) as port:
+        for one in (broker.port, port):
+            said(tools, one, ["topics", "--create", "--topic", name, "--partitions", "2"])
+            reset = f"--reset-offsets --to-earliest --execute --group {name} --topic {name}"
+            assert said(tools, one, ["consumer-groups", *reset.split()])[0] == 0
+            ends = dict(line.split(":")[1:] for line in said(tools, one, GET_OFFSETS)[1])
+            number = str(partition_for(name, len(ends)))
+            options = f"--partition {number} --offset earliest --max-messages {ends[number]} {FORMAT}"
+            offsets = said(tools, one, [*READ, *options.split()])[1]
+            records = re.sub(r"\d{13}|(?<=topicId\":)\"[^\"]*\"", "?", "".join(offsets)).split('{"key":')
+            printed.append(sorted(record for record in records if name in record))
+    assert len(printed[0]) == 2
+    assert printed[1] == printed[0]
