@@ -167,6 +167,10 @@ def admin_calls(made: World, user: str) -> Iterator[Call]:
     yield "delete ACLs", DELETE_ACLS, 3, {"filters": [filter_]}
 
 
+UNKNOWN_PRODUCER = 1 << 40
+"""A broker counts from 0."""
+
+
 def transaction_calls(made: World) -> Iterator[Call]:
     """What producers ask of transactions: producers that are not known, so that nothing begins."""
     seen, hidden, none = (made.name(each) for each in ("seen", "hidden", "none"))
@@ -174,13 +178,17 @@ def transaction_calls(made: World) -> Iterator[Call]:
         "transactional_id": None, "transaction_timeout_ms": 1_000, "producer_id": -1, "producer_epoch": -1,
     }  # fmt: skip
     for transaction in ("t", "u"):
-        of = {"transactional_id": made.name(transaction), "producer_id": 7, "producer_epoch": 0}
+        of = {
+            "transactional_id": made.name(transaction),
+            "producer_id": UNKNOWN_PRODUCER,
+            "producer_epoch": 0,
+        }
         # A broker has the coordinator's log by then.
         yield f"begin {transaction}", INIT_PRODUCER_ID, 4, {**of, "transaction_timeout_ms": 0}
         for names in ((seen,), (hidden,), (seen, hidden, none)):
             topics = [{"name": name, "partitions": [0]} for name in names]
             added = {
-                "v3_and_below_transactional_id": made.name(transaction), "v3_and_below_producer_id": 7,
+                "v3_and_below_transactional_id": made.name(transaction), "v3_and_below_producer_id": UNKNOWN_PRODUCER,
                 "v3_and_below_producer_epoch": 0, "v3_and_below_topics": topics,
             }  # fmt: skip
             yield f"add {transaction} {names}", ADD_PARTITIONS_TO_TXN, 3, added
@@ -198,7 +206,7 @@ def transaction_calls(made: World) -> Iterator[Call]:
             yield f"commit in {transaction} {group}", TXN_OFFSET_COMMIT, 3, committed
         yield f"end {transaction}", END_TXN, 4, {**of, "committed": False}
     marker = {
-        "producer_id": 1 << 40, "producer_epoch": 0, "transaction_result": True, "coordinator_epoch": 0,
+        "producer_id": UNKNOWN_PRODUCER, "producer_epoch": 0, "transaction_result": True, "coordinator_epoch": 0,
         "topics": [{"name": made.name("none"), "partition_indexes": [0]}],
     }  # fmt: skip
     yield "markers", WRITE_TXN_MARKERS, 1, {"markers": [marker]}
