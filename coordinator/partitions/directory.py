@@ -9,6 +9,8 @@ Theory of operation. A partition is read when it is first asked for. A batch is 
 system has it then, and the disk when `unsynced` was called and done. What a kill leaves half written is cut off when
 the log is read, with everything after it. Files are opened as they are needed, a few at a time.
 
+Compaction (`compaction`) replaces closed segments while the partition is open.
+
 Source: LogManager, LogLoader.
 """
 
@@ -23,6 +25,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from coordinator.partitions.compaction import LogCompaction
 from coordinator.partitions.leader_epochs import LeaderEpochs
 from coordinator.partitions.log import Log
 from coordinator.partitions.producers import Producers
@@ -141,6 +144,7 @@ class StoredPartition(NamedTuple):
     epochs: LeaderEpochs
     producers: Producers
     checkpoints: StoredCheckpoints
+    compaction: LogCompaction | None = None
 
 
 class RecordDirectory:
@@ -201,6 +205,7 @@ class RecordDirectory:
             LeaderEpochs(read_leader_epochs(directory)),
             producers,
             StoredCheckpoints(self, topic, number),
+            LogCompaction(directory, log, producers, partial(self._opened.close, directory)),
         )
 
     def keep_start(self, topic: str, number: int, offset: int) -> None:

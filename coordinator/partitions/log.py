@@ -11,8 +11,9 @@ Source: LocalLog, LogSegment.shouldRoll, UnifiedLog.deleteOldSegments.
 from __future__ import annotations
 
 import errno
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 from coordinator.partitions.segment_index import SegmentIndex
@@ -78,6 +79,7 @@ class Log:
         self._segments = list(segments) or [SegmentIndex(start_offset)]
         self.start_offset = start_offset
         """The offset of the first record that can be read."""
+        self._is_held = False
 
     @property
     def end_offset(self) -> int:
@@ -130,7 +132,11 @@ class Log:
     def begin_at(self, offset: int) -> None:
         """Let the log begin at `offset` at the earliest; segments before it are deleted."""
         self.start_offset = max(self.start_offset, offset)
-        while len(self._segments) > 1 and self._segments[1].base_offset <= self.start_offset:
+        while (
+            not self._is_held
+            and len(self._segments) > 1
+            and self._segments[1].base_offset <= self.start_offset
+        ):
             self._files.delete(self._segments[0].base_offset)
             del self._segments[0]
 
@@ -149,6 +155,43 @@ class Log:
         if offset >= self.end_offset and self._segments[-1].size:
             self._roll()
         self.begin_at(offset)
+
+    def hold(self) -> None:
+        """Delete no segment, until `release`: they are being compacted."""
+        self._is_held = True
+
+    def release(self) -> None:
+        """Delete what was to be deleted since `hold`. :raises OSError:"""
+        self._is_held = False
+        self.begin_at(self.start_offset)
+
+    def cleanable_end(self, stable_end: int, newest_ms: int) -> int:
+        """The base offset of the first segment that may not be compacted.
+
+        It is the active one, or reaches beyond `stable_end`, or has a record later than `newest_ms`.
+        """
+        for segment, following in pairwise(self._segments):
+            if following.base_offset > stable_end or segment.max_timestamp > newest_ms:
+                return segment.base_offset
+        return self._segments[-1].base_offset
+
+    def dirty_ratio(self, first_dirty: int, end: int) -> float:
+        """How many of the bytes below offset `end` are behind `first_dirty`: 0 to 1."""
+        clean = dirty = 0
+        for segment in self._segments:
+            if segment.base_offset < first_dirty:
+                clean += segment.size
+            elif segment.base_offset < end:
+                dirty += segment.size
+        return dirty / (clean + dirty) if dirty else 0.0
+
+    def replace(self, compacted: SegmentIndex, end: int) -> None:
+        """Let a segment stand for those from its base offset up to the offset `end`."""
+        first, behind = (
+            bisect_left(self._segments, offset, key=lambda each: each.base_offset)
+            for offset in (compacted.base_offset, end)
+        )
+        self._segments[first:behind] = [compacted]
 
     def _roll(self) -> None:
         self._files.create(self.end_offset)

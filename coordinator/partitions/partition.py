@@ -19,6 +19,7 @@ from typing import Protocol
 from uuid import UUID
 
 from coordinator.errors import RequestRefused
+from coordinator.partitions.compaction import Compacting, LogCompaction
 from coordinator.partitions.leader_epochs import UNDEFINED, LeaderEpochs
 from coordinator.partitions.log import Log, ReadBatches
 from coordinator.partitions.producers import EndOfTransaction, Producers
@@ -106,11 +107,15 @@ class Partition:
         epochs: LeaderEpochs | None = None,
         producers: Producers | None = None,
         checkpoints: Checkpoints | None = None,
+        compaction: LogCompaction | None = None,
     ) -> None:
         self.topic, self.topic_id, self.number = topic, topic_id, number
         self.watchers: set[Callable[[], None]] = set()
+        self.is_closed = False
         self.producers = producers or Producers()
         self._checkpoints = checkpoints or NoCheckpoints()
+        self.compaction = compaction
+        """That of its files, where they are on a disk."""
         self._log = log
         self._settings = settings
         self._epochs = epochs or LeaderEpochs()
@@ -293,12 +298,20 @@ class Partition:
             self._log.expire(settings, now_ms)
             self._forget_before_start()
 
+    def begin_compaction(self, now_ms: int) -> Compacting | None:
+        """What is to be compacted now, if anything is; `compaction.end` must follow."""
+        settings = self._settings()
+        if self.compaction is None or not settings.cleanup_compacts:
+            return None
+        return self.compaction.begin(settings, self.last_stable_offset, now_ms)
+
     def _forget_before_start(self) -> None:
         self._epochs.forget_before(self.log_start_offset)
         self.producers.forget_below(self.log_start_offset)
 
     def close(self) -> None:
         """The partition is gone."""
+        self.is_closed = True
         self.notify()
 
     def notify(self) -> None:

@@ -48,10 +48,15 @@ class Partitions:
         self._epochs: dict[tuple[UUID, int], int] = {}
         """Of partitions that were looked at and not opened."""
 
-    def kept(self) -> Iterator[Partition]:
-        """Those that may hold records, one after the other: opened for it where they are on a disk."""
+    def kept(self, where: Callable[[RecordSettings], bool] = lambda _: True) -> Iterator[Partition]:
+        """Those that may hold records, one after the other: opened for it where they are on a disk.
+
+        `where` says of the settings of a topic whether it is meant.
+        """
         topics = [each for each in self._image.by_id.values() if each.name not in INTERNAL_TOPICS]
         for topic in topics:
+            if not where(self.settings(topic.name)):
+                continue
             for number in range(topic.partitions):
                 with suppress(RequestRefused, OSError):
                     if self._is_kept(topic, number) and (found := self.find(topic.id, number)) is not None:
@@ -131,6 +136,7 @@ class Partitions:
             stored.epochs,
             stored.producers,
             stored.checkpoints,
+            stored.compaction,
         )
 
     @contextmanager

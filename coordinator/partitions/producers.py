@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -204,6 +204,10 @@ class Producers:
     def forget_below(self, log_start: int) -> None:
         """The log begins at `log_start` now: forget the aborted transactions before it."""
         del self._aborted[: bisect_left(self._aborted, log_start, key=_last_offset)]
+
+    def compacted(self, end: int, aborted: Sequence[AbortedTransaction]) -> None:
+        """The log was compacted up to the offset `end`: these are the aborted transactions that ended before it."""
+        self._aborted[: bisect_left(self._aborted, end, key=_last_offset)] = aborted
 
     def expire(self, now_ms: int, expiration_ms: int) -> None:
         """Forget producers that were quiet for `producer.id.expiration.ms` and have no transaction open."""

@@ -23,10 +23,13 @@ class RecordSettings:
     cleanup_deletes: bool = True
     cleanup_compacts: bool = False
     compression_codec: Codec | None = None
+    delete_retention_ms: int = 24 * HOUR_MS
     max_message_bytes: int = 1_048_588
     log_append_time: bool = False
     message_timestamp_before_max_ms: int = MAX_LONG
     message_timestamp_after_max_ms: int = HOUR_MS
+    min_cleanable_dirty_ratio: float = 0.5
+    min_compaction_lag_ms: int = 0
     retention_bytes: int = UNLIMITED
     retention_ms: int = 168 * HOUR_MS
     segment_bytes: int = 1 << 30
@@ -49,9 +52,12 @@ _CODECS = {"producer": None, "uncompressed": Codec.NONE} | {
     codec.name.lower(): codec for codec in Codec if codec is not Codec.NONE
 }
 _NUMBERS = (
+    "delete.retention.ms",
     "max.message.bytes",
     "message.timestamp.before.max.ms",
     "message.timestamp.after.max.ms",
+    "min.cleanable.dirty.ratio",
+    "min.compaction.lag.ms",
     "retention.bytes",
     "retention.ms",
     "segment.bytes",

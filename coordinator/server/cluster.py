@@ -258,7 +258,13 @@ class Cluster:
             self._journal = Journal(self._data, self.settings.log_flush_interval_ms, self._fail, others)
             if self._transactions_log is not None:
                 self._data.compacted[TRANSACTIONS_TOPIC] = self._transactions_log.active
-            self._compactor = Compactor(self._data, self.settings.log_cleaner_backoff_ms, self.now_ms)
+            self._compactor = Compactor(
+                self._data,
+                self.partitions,
+                self.settings.log_cleaner_backoff_ms,
+                self.settings.producer_id_expiration_ms,
+                self.now_ms,
+            )
         interval_ms = self.settings.log_retention_check_interval_ms
         self._retention = Retention(
             self.partitions, interval_ms, self.now_ms, self.settings.producer_id_expiration_ms

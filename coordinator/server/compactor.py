@@ -1,6 +1,7 @@
-"""Compaction of the data directory beside the server's work.
+"""Compaction of the data directory beside the server's work: of what coordinators keep, and of topics.
 
-It runs in a thread, so that answers wait for it no longer than for the interpreter's lock.
+It runs in a thread, so that answers wait for it no longer than for the interpreter's lock. Segments of topics take
+their places in the event loop.
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
+from coordinator.partitions.partition import Partition
+from coordinator.partitions.partitions import Partitions
 from coordinator.store.cleaner import Interrupted
 from coordinator.store.data_directory import DataDirectory
 from wire.log.errors import DamagedLog, StorageFailed
@@ -22,8 +26,17 @@ _log = logging.getLogger(__name__)
 class Compactor:
     """Looks for something to compact again and again, until it is closed."""
 
-    def __init__(self, data: DataDirectory, backoff_ms: int, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        data: DataDirectory,
+        partitions: Partitions,
+        backoff_ms: int,
+        producer_expiration_ms: int,
+        now_ms: Callable[[], int],
+    ) -> None:
         self._data = data
+        self._partitions = partitions
+        self._producer_expiration_ms = producer_expiration_ms
         self._backoff_s = max(backoff_ms / 1000, SHORTEST_BACKOFF_S)
         self._now_ms = now_ms
         self._closing = asyncio.Event()
@@ -41,10 +54,44 @@ class Compactor:
             try:
                 while await asyncio.to_thread(self._data.compact, self._now_ms(), self._stopped.is_set):
                     pass  # there may be another partition to do
+                for partition in self._partitions.kept(lambda settings: settings.cleanup_compacts):
+                    await self._compact_topic(partition)
             except Interrupted:
                 return
             except (StorageFailed, DamagedLog) as error:
                 _log.warning("The log is not compacted any further: %s", error)
+
+    async def _compact_topic(self, partition: Partition) -> None:
+        """:raises Interrupted:"""
+        await asyncio.sleep(0)
+        work = partition.begin_compaction(self._now_ms())
+        if work is None:
+            return
+        loop = asyncio.get_running_loop()
+
+        def in_loop(call: Callable[[], None]) -> None:
+            async def called() -> None:
+                if partition.is_closed:
+                    raise Interrupted
+                call()
+
+            asyncio.run_coroutine_threadsafe(called(), loop).result()
+
+        def is_stopped() -> bool:
+            return partition.is_closed or self._stopped.is_set()
+
+        try:
+            await asyncio.to_thread(work.run, in_loop, self._producer_expiration_ms, is_stopped)
+        except Interrupted:
+            if not partition.is_closed:
+                raise
+        except (OSError, DamagedLog) as error:
+            if not partition.is_closed:
+                _log.warning("%s is not compacted: %s", partition, error)
+        finally:
+            if not partition.is_closed:
+                with suppress(OSError):  # what was to be deleted meanwhile is, with the next segment
+                    work.compaction.end(work)
 
     async def _is_closed_within(self, seconds: float) -> bool:
         try:

@@ -111,8 +111,11 @@ def compact(
     active: int,
     now_ms: int,
     stopped: Callable[[], bool] = lambda: False,
+    put_in_place: Callable[[Path, int], None] | None = None,
 ) -> int:
     """Compact the segments before the one with the base offset `active`; from which offset on the log was not touched.
+
+    `put_in_place` is for a log that is read meanwhile: called instead of `replace_segments`, it calls that in its time.
 
     :raises Interrupted: `stopped` said so
     :raises DamagedLog: a segment cannot be understood; those before it may be compacted
@@ -132,7 +135,8 @@ def compact(
     )
     for run in _neighbours([span for span in spans if span.end <= end], settings.segment_bytes):
         _check(stopped)
-        _merge(run, retention)
+        _merge(run, retention, put_in_place or replace_segments)
+    _check(stopped)
     write_missing_indexes(directory, before=end)
     return end
 
@@ -160,7 +164,7 @@ def _neighbours(spans: Sequence[SegmentSpan], segment_bytes: int) -> list[_Neigh
     return runs
 
 
-def _merge(run: _Neighbours, retention: Retention) -> None:
+def _merge(run: _Neighbours, retention: Retention, put_in_place: Callable[[Path, int], None]) -> None:
     cleaned = run.paths[0].parent / f"{segment_name(run.base_offset)}{CLEANED}"
     is_same = len(run.paths) == 1
     try:
@@ -175,7 +179,7 @@ def _merge(run: _Neighbours, retention: Retention) -> None:
     if is_same:
         cleaned.unlink()
     else:
-        _put_in_place(cleaned, run.end)
+        put_in_place(cleaned, run.end)
 
 
 def _read(path: Path) -> Segment:
@@ -190,8 +194,11 @@ def _check(stopped: Callable[[], bool]) -> None:
         raise Interrupted
 
 
-def _put_in_place(cleaned: Path, next_offset: int) -> None:
-    """Let a written segment replace those below `next_offset`. :raises OSError: `finish` goes on from there"""
+def replace_segments(cleaned: Path, next_offset: int) -> None:
+    """Let a written segment replace those below `next_offset`.
+
+    :raises OSError: `finish_interrupted` goes on from there
+    """
     sync(cleaned)
     swap = cleaned.rename(cleaned.with_suffix(SWAP))
     sync(swap.parent)

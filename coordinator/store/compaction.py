@@ -180,6 +180,8 @@ class Retention:
         low, high = np.searchsorted(fate.kept_offsets, (batch.base_offset, batch.next_offset))
         kept = set(fate.kept_offsets[low:high].tolist())
         records = [each for each in records_of(batch, batches.data) if each.offset in kept] if kept else []
+        if records and not batch.log_append_time:
+            batch = replace(batch, max_timestamp=max(each.timestamp for each in records))
         if fate.needs_horizon[index]:
             batch = replace(
                 batch, base_timestamp=self._horizon_ms, attributes=batch.attributes | DELETE_HORIZON

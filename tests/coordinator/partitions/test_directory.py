@@ -27,10 +27,13 @@ IMAGE = TopicImage.of([TOPIC], 1)
 SETTINGS = {
     "cleanup.policy": ("delete",),
     "compression.type": "producer",
+    "delete.retention.ms": 86_400_000,
     "max.message.bytes": 100_000,
     "message.timestamp.type": "CreateTime",
     "message.timestamp.before.max.ms": 2**63 - 1,
     "message.timestamp.after.max.ms": 2**63 - 1,
+    "min.cleanable.dirty.ratio": 0.5,
+    "min.compaction.lag.ms": 0,
     "retention.bytes": -1,
     "retention.ms": -1,
     "segment.bytes": 20_000,

@@ -1,0 +1,196 @@
+"""Compaction of a partition that is open, killed between any two steps, and read meanwhile."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coordinator.partitions.compaction import InLogsThread
+from coordinator.partitions.partition import Partition
+from coordinator.partitions.producers import EndOfTransaction
+from coordinator.store.cleaner import Interrupted
+from tests.coordinator.partitions.test_directory import SETTINGS, Store, append
+from wire.log.batch_header import batch_at
+from wire.log.batch_writer import encode_batch, rewrite_batch
+from wire.log.compression import Codec
+from wire.log.index_check import check_indexes
+from wire.log.log_records import LogRecord, records_of
+from wire.log.segments import read_log
+
+NOW_MS = 1_000_000
+DAY_MS = 86_400_000
+KEYS = 20
+
+
+class Killed(Exception):
+    """The process ended at that moment."""
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    monkeypatch.setitem(SETTINGS, "cleanup.policy", ("compact",))
+    monkeypatch.setitem(SETTINGS, "segment.bytes", 2_000)
+    return Store(tmp_path)
+
+
+def write(partition: Partition, key: str, value: str | None, codec: Codec = Codec.NONE, **fields: Any) -> int:
+    pair = key.encode(), None if value is None else value.encode()
+    plain = encode_batch([pair], base_offset=0, timestamp=NOW_MS, **fields)
+    batch = batch_at(plain)
+    (record,) = records_of(batch, plain)
+    record = replace(record, headers=(("from", pair[1]),))
+    return append(
+        partition, rewrite_batch(replace(batch, attributes=batch.attributes | codec), [record]), NOW_MS
+    )
+
+
+def fill(partition: Partition, number: int = 300) -> None:
+    chance = random.Random(7)
+    for each in range(number):
+        write(partition, f"key {chance.randrange(KEYS)}", f"value {each}", chance.choice(list(Codec)))
+
+
+def records(partition: Partition, *, committed: bool = True) -> list[LogRecord]:
+    """All that a consumer is given, aborted transactions not left out."""
+    found: list[LogRecord] = []
+    offset = partition.log_start_offset
+    while offset < partition.high_watermark:
+        data = partition.read(offset, 1 << 20, committed=committed, at_least_one=True).records
+        if not data:
+            break
+        position = 0
+        while position < len(data):
+            batch = batch_at(data, position)
+            found += [
+                each for each in records_of(batch_at(data, position, position), data) if each.offset >= offset
+            ]
+            offset = batch.next_offset
+            position += batch.size
+    return found
+
+
+def latest(found: list[LogRecord]) -> dict[bytes | None, LogRecord]:
+    return {each.key: each for each in found}
+
+
+def at_once(call: Callable[[], None]) -> None:
+    call()
+
+
+def compact(partition: Partition, in_thread: InLogsThread = at_once) -> bool:
+    work = partition.begin_compaction(NOW_MS)
+    if work is None:
+        return False
+    work.run(in_thread, DAY_MS, lambda: False)
+    work.compaction.end(work)
+    return True
+
+
+def test_of_every_key_the_last_record_stays_and_a_restart_reads_the_same(store: Store) -> None:
+    partition = store.partition()
+    fill(partition)
+    before = records(partition)
+    assert compact(partition)
+    after = records(partition)
+    assert len(after) < len(before) // 3
+    assert latest(after) == latest(before)
+    assert [each.offset for each in after] == sorted(each.offset for each in after)
+    for segment in read_log(store.directory.path("orders", 0)):
+        if segment.next_offset < 300:
+            assert not [*check_indexes(segment.path, segment.base_offset, segment.batches)]
+    assert not compact(partition), "nothing is dirty any more"
+    assert write(partition, "key 0", "goes on") == 300
+    for leave in (store.close, store.kill):
+        leave()
+        assert records(store.partition())[: len(after)] == after
+
+
+def test_a_kill_at_any_replacement_loses_nothing(store: Store) -> None:
+    fill(store.partition())
+    before = latest(records(store.partition()))
+    for survived in range(3):
+        done = 0
+
+        def until_killed(call: Callable[[], None], survived: int = survived) -> None:
+            nonlocal done
+            if done == survived:
+                raise Killed
+            done += 1
+            call()
+
+        try:
+            compact(store.partition(), until_killed)
+        except Killed:
+            store.kill()
+        assert latest(records(store.partition())) == before
+    compact(store.partition())
+    assert latest(records(store.partition())) == before
+
+
+def test_nothing_is_deleted_while_it_is_compacted(store: Store) -> None:
+    partition = store.partition()
+    fill(partition)
+    SETTINGS["cleanup.policy"] = ("compact", "delete")
+    store.open(was_clean=True)
+    partition = store.partition()
+    wanted = {key: each for key, each in latest(records(partition)).items() if each.offset >= 290}
+
+    def delete_first(call: Callable[[], None]) -> None:
+        partition.delete_records(290)
+        call()
+
+    assert compact(partition, delete_first)
+    assert partition.log_start_offset == 290
+    assert latest(records(partition)) == wanted
+    store.kill()
+    assert latest(records(store.partition())) == wanted
+
+
+def test_an_interrupted_compaction_changes_nothing(store: Store) -> None:
+    partition = store.partition()
+    fill(partition)
+    before = records(partition)
+    work = partition.begin_compaction(NOW_MS)
+    assert work is not None
+    with pytest.raises(Interrupted):
+        work.run(at_once, DAY_MS, lambda: True)
+    work.compaction.end(work)
+    assert records(partition) == before
+
+
+def test_a_producer_is_known_and_its_numbers_go_on_after_compaction_and_a_kill(store: Store) -> None:
+    partition = store.partition()
+    for number in range(3):
+        write(partition, "key 0", f"{number}", producer_id=7, producer_epoch=0, base_sequence=number)
+    fill(partition)
+    compact(partition)
+    store.kill()
+    producer = dict(store.partition().producers.known())[7]
+    assert (producer.epoch, producer.last_sequence) == (0, 2)
+
+
+def test_records_that_are_not_committed_hide_none_and_aborted_ones_go(store: Store) -> None:
+    partition = store.partition()
+    fill(partition, 150)
+    before = latest(records(partition))
+    open_from = write(
+        partition, "key 1", "open", producer_id=8, producer_epoch=0, base_sequence=0, transactional=True
+    )
+    for number in range(20):
+        write(partition, f"key {number}", "other")
+    compact(partition)
+    assert latest(records(partition)) == before
+    partition.end_transaction(EndOfTransaction(8, 0, committed=False), NOW_MS)
+    fill(partition, 100)
+    compact(partition)
+    after = records(partition)
+    assert open_from not in {each.offset for each in after}
+    assert partition.last_stable_offset == partition.high_watermark
+    store.kill()
+    assert records(store.partition()) == after
+    assert store.partition().last_stable_offset == store.partition().high_watermark
