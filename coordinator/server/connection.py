@@ -166,7 +166,8 @@ class ClientConnection(asyncio.Protocol):
         if self._long is not None:
             self._long.feed(data)
             return
-        self._received = self._received[self._position :] + data
+        left = self._received[self._position :]
+        self._received = left + data if left else data
         self._position = 0
         if self._is_held():
             self._transport.pause_reading()
@@ -253,8 +254,10 @@ class ClientConnection(asyncio.Protocol):
         return received[start:end]
 
     def _answer(self, content: bytes) -> None:
-        reply = self._session.receive(content, _now_ms())
-        if reply is not None:
+        if (
+            self._session.login is not None
+            and (reply := self._session.receive(content, _now_ms())) is not None
+        ):
             self._log_in(reply)
             return
         incoming = understand(content)

@@ -11,8 +11,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
+from functools import lru_cache
 from typing import Any, NamedTuple
 
+from coordinator.server.apis.fields import Repeated
 from coordinator.server.broker import Broker
 from coordinator.server.caller import Session
 from coordinator.server.cluster import Cluster
@@ -24,12 +26,23 @@ from coordinator.server.security.principals import UnknownPrincipal, principal_o
 from coordinator.server.served import OWN, SERVED, ServedApi
 from wire.messages.definition import API_VERSIONS_KEY, HEAD
 from wire.messages.reader import Frame
+from wire.messages.schemas.classic_groups import HEARTBEAT
+from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_HEARTBEAT
 from wire.messages.schemas.faults import FAULT_CLIENT
 
 LONG_BYTES = 64 * 1024
 """What belongs to a longer request is done in a thread."""
 MOST_ELEMENTS = 500_000
 """Of all arrays of one request: a commit of so many partitions keeps the coordinator from others for three seconds."""
+
+
+REPEATED = frozenset({HEARTBEAT.key, CONSUMER_GROUP_HEARTBEAT.key})
+"""What members send again and again, the same to the byte but for the correlation id: it is read once."""
+MOST_REPEATED = 8_192
+LONGEST_REPEATED = 256
+"""Bytes of such a request, where it is to be remembered."""
+ID_AT, NO_ID = 4, bytes(4)
+"""The correlation id in the header of a request."""
 
 
 class Incoming(NamedTuple):
@@ -59,14 +72,24 @@ def understand(content: bytes) -> Incoming:
     message = None
     if served.serves(version):
         # An element is a byte at least.
-        frame = Frame.of(content, MOST_ELEMENTS) if size > MOST_ELEMENTS else content
-        client_id, message = served.api.decode_request(version, frame)
+        if key in REPEATED and size <= LONGEST_REPEATED:
+            client_id, message = _repeated(content[:ID_AT] + NO_ID + content[ID_AT + len(NO_ID) :])
+        else:
+            frame = Frame.of(content, MOST_ELEMENTS) if size > MOST_ELEMENTS else content
+            client_id, message = served.api.decode_request(version, frame)
     elif key == API_VERSIONS_KEY:
         client_id, _ = served.api.decode_client_id(min(max(version, 0), served.newest), content)
         version = 0
     else:
         raise PeerFault(f"{served.api.name} {version} is not served")
     return Incoming(served, version, correlation_id, client_id, message, size)
+
+
+@lru_cache(maxsize=MOST_REPEATED)
+def _repeated(content: bytes) -> tuple[str, Any]:
+    """Client id and fields of a request without its correlation id. :raises DecodeError:"""
+    key, version, _ = HEAD.unpack_from(content)
+    return SERVED[key].api.decode_request(version, content)
 
 
 class Dispatcher:
@@ -163,8 +186,13 @@ def _erroneous(incoming: Incoming, rule: AnswerError) -> Mapping[str, Any]:
 
 def _composed(incoming: Incoming, fields: Mapping[str, Any]) -> bytes:
     """:raises PeerFault: when the answer is longer than a frame, or names made of the client's are too long"""
-    api = incoming.served.api
+    api, version = incoming.served.api, incoming.version
     try:
-        return api.encode_response(incoming.version, incoming.correlation_id, fields)
+        if isinstance(fields, Repeated):
+            written = fields.written.get(version)
+            if written is None:
+                fields.written[version] = written = api.encode_response(version, 0, fields)[len(NO_ID) :]
+            return incoming.correlation_id.to_bytes(len(NO_ID), "big", signed=True) + written
+        return api.encode_response(version, incoming.correlation_id, fields)
     except ValueError as error:
         raise PeerFault(f"the answer to {api.name} cannot be written: {error}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from coordinator.engine.classic.heartbeat import Heartbeat
@@ -12,7 +13,7 @@ from coordinator.engine.classic.rebalance import JoinGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.describe_groups import Described, DescribeGroups
 from coordinator.engine.records import JoinProtocol
-from coordinator.server.apis.fields import Each, group_operations
+from coordinator.server.apis.fields import Each, Repeated, group_operations
 from coordinator.server.caller import Caller
 from coordinator.server.exchange import Exchange
 from wire.errors import ErrorCode
@@ -100,7 +101,12 @@ async def heartbeat(exchange: Exchange) -> Mapping[str, Any]:
         member=request.member_id,
         instance=request.group_instance_id,
     )
-    return {"error_code": (await exchange.ask(call)).error}
+    return _beaten((await exchange.ask(call)).error)
+
+
+@cache
+def _beaten(error: ErrorCode) -> Repeated:
+    return Repeated(error_code=error)
 
 
 SEVERAL = 3

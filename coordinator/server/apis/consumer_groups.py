@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 from typing import Any, TypeAlias
 
@@ -13,11 +13,16 @@ from coordinator.engine.records import TopicPartitions
 from coordinator.engine.topics import TopicInfo
 from coordinator.errors import RequestRefused
 from coordinator.server.apis.client_assignment import client_assignors, payload_fields
-from coordinator.server.apis.fields import ZERO_ID, Each, by_topic, group_operations
+from coordinator.server.apis.fields import ZERO_ID, Each, Repeated, by_topic, group_operations
 from coordinator.server.exchange import Exchange
 from groups.model import Group, Member, MemberProtocol, Partitions, Subscription
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
+
+MOST_REPEATED = 8_192
+"""Answers that are remembered: a member gets the same one as long as nothing changes."""
+LONGEST_REMEMBERED = 64
+"""Characters of the id of a member whose answers are."""
 
 
 async def consumer_group_heartbeat(exchange: Exchange) -> Mapping[str, Any]:
@@ -71,6 +76,8 @@ def _owned(given: Any) -> TopicPartitions | None:
 
 def _heartbeat_fields(beaten: ConsumerGroupHeartbeatAnswer) -> Mapping[str, Any]:
     assigned = beaten.assignment
+    if assigned is None and not beaten.error and len(beaten.member or "") <= LONGEST_REMEMBERED:
+        return _unchanged(beaten)
     return {
         "error_code": beaten.error,
         "error_message": beaten.message,
@@ -87,6 +94,20 @@ def _heartbeat_fields(beaten: ConsumerGroupHeartbeatAnswer) -> Mapping[str, Any]
             **payload_fields(beaten),
         },
     }
+
+
+@lru_cache(maxsize=MOST_REPEATED)
+def _unchanged(beaten: ConsumerGroupHeartbeatAnswer) -> Repeated:
+    """The answer to a heartbeat that changes nothing."""
+    return Repeated(
+        error_code=ErrorCode.NONE,
+        error_message=None,
+        member_id=beaten.member,
+        member_epoch=beaten.epoch,
+        heartbeat_interval_ms=beaten.heartbeat_interval_ms,
+        should_compute_assignment=beaten.should_compute,
+        assignment=None,
+    )
 
 
 CLASSIC, CONSUMER = 0, 1

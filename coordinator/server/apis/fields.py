@@ -37,6 +37,15 @@ def judged_partition(partition: tuple[int, ErrorCode]) -> Mapping[str, Any]:
     return {"partition_index": number, "error_code": error}
 
 
+class Repeated(dict[str, Any]):
+    """The fields of an answer that is given again and again, and not changed: each version is written once."""
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(fields)
+        self.written: dict[int, bytes] = {}
+        """By version, from behind the correlation id on."""
+
+
 class Each(Generic[V]):
     """The fields of many things, made one by one as they are written: all at once may be more than memory holds."""
 
