@@ -164,6 +164,12 @@ def comes_first(group: Group, newcomer: str) -> bool:
     return front is None or not front.places or front.is_preceded_by(newcomer)
 
 
+def _leads(group: Group, member_id: str) -> bool:
+    """Whether a member leads for certain, and no assignment carries user data."""
+    found = succession(group)
+    return found is not None and found.certain and found.leader == member_id and not _with_user_data(group)
+
+
 def _with_user_data(group: Group) -> int | None:
     if all(member.user_data is None for member in group.members):
         return None
@@ -232,6 +238,8 @@ class Crossing:
             return Step(move=Move.WAIT, why="all other members have left")
         if group.state is not GroupState.STABLE:
             return Step(move=Move.WAIT, why=f"the group is {group.state.value}")
+        # At once: whoever sees it lead may begin with the conversion.
+        self.has_led = self.has_led or _leads(group, member_id)
         if now_ms - self._shown_since_ms < self._steady_ms:
             return Step(move=Move.WAIT, why="the group has changed a moment ago")
         return self._at_rest(group, member_id, withheld)
@@ -252,7 +260,6 @@ class Crossing:
         if found.leader == member_id:
             if _with_user_data(group):
                 return Step(move=Move.WAIT, why="the bridge leads, and its assignments are not yet shown")
-            self.has_led = True
             if withheld:
                 # Between two rebalances of the cooperative protocol; a conversion now may give them two owners.
                 return Step(

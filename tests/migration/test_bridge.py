@@ -183,6 +183,13 @@ def test_it_leads_until_the_converted_group_is_stable() -> None:
     assert crossing.next_step(replace(converting, state=GroupState.STABLE), C, 3).move is Move.CONVERTED
 
 
+def test_a_conversion_may_begin_as_soon_as_it_is_shown_to_lead() -> None:
+    crossing, leading = Crossing(), led(BEHIND, C)
+    assert crossing.next_step(leading, C, 0).move is Move.WAIT
+    converted = replace(leading, type=GroupType.CONSUMER, state=GroupState.STABLE)
+    assert crossing.next_step(converted, C, 1).move is Move.CONVERTED
+
+
 def test_it_does_not_lead_while_user_data_is_shown() -> None:
     assert Crossing(0).next_step(replace(BEHIND, leader=C), C, 0).move is Move.WAIT
 
