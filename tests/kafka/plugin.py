@@ -15,7 +15,7 @@ from tests.kafka.java_host import JavaHost
 from tests.kafka.members import OTHERS, Members
 from tests.kafka.other_programs import ProgramUnavailableError
 from tests.kafka.secure import SecureBroker, secure_broker
-from tests.wire.client.certificates import have_openssl
+from tests.wire.client.certificates import need_openssl
 
 REQUIRE = "KOHORT_REQUIRE_KAFKA"
 SKIPPED = "no real broker"
@@ -70,8 +70,7 @@ def start_broker(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 @pytest.fixture(scope="session")
 def secure(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecureBroker]:
     """Give the broker with TLS, SASL and an authorizer; a test forbids what it has allowed."""
-    if not have_openssl():
-        pytest.skip("the openssl command is needed to make certificates")
+    need_openssl()
     with secure_broker(kafka_jars, tmp_path_factory.mktemp("secure")) as running:
         yield running
 

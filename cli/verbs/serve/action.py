@@ -61,7 +61,7 @@ def metrics_served(cluster: Cluster, place: ListenAddress) -> AbstractAsyncConte
 def prepare_security(
     listen: ListenAddress, advertise: str | None, given: Mapping[str, str], access: Path | None
 ) -> tuple[Security, Advertised | None, tuple[str, ...]]:
-    """Whom the server lets in, what clients are told to connect to, and what is to be said of it, a line each.
+    """Users and ACLs, the address that clients connect to, and notices about them, one a line.
 
     UsageError says what is wrong with the words, or the file of users and ACLs. :raises TlsFailed:
     """

@@ -21,7 +21,7 @@ def serve(
         str, option("--listen", "Where to listen; port 0: any. Other machines: SASL_SSL://.", "HOST:PORT")
     ] = "127.0.0.1:9092",
     advertise: Annotated[
-        str | None, option("--advertise", "What clients are told to connect to.", "HOST[:PORT]")
+        str | None, option("--advertise", "The address that clients connect to.", "HOST[:PORT]")
     ] = None,
     access: Annotated[
         Path | None, option("--access", "Users with passwords, and ACLs: docs/security.md.", "FILE")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.sources.client_properties import client_options, without_secrets
-from tests.wire.client.certificates import have_openssl, make_certificates
+from tests.wire.client.certificates import make_certificates, need_openssl
 from wire.client.config.config_file import ConfigFileError
 from wire.client.config.properties import read_properties
 
@@ -15,8 +15,7 @@ LOGIN = "org.apache.kafka.common.security"
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a directory of certificates and keys."""
-    if not have_openssl():
-        pytest.skip("the openssl command is needed to make certificates")
+    need_openssl()
     directory = tmp_path_factory.mktemp("certificates")
     make_certificates(directory)
     return directory

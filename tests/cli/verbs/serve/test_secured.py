@@ -15,7 +15,7 @@ from tests.cli.command import Kohort
 from tests.cli.served_data import Served, serving
 from tests.kafka.members import Members
 from tests.kafka.tool_host import ToolHost
-from tests.wire.client.certificates import have_openssl, make_certificates
+from tests.wire.client.certificates import make_certificates, need_openssl
 from wire.acls import ResourceType
 from wire.client.client import KafkaClient
 from wire.client.errors import WireError
@@ -41,8 +41,7 @@ ACL_COMMAND = "org.apache.kafka.tools.AclCommand"
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if not have_openssl():
-        pytest.skip("the openssl command is needed to make certificates")
+    need_openssl()
     directory = tmp_path_factory.mktemp("certificates")
     make_certificates(directory)
     access = directory / "access.yaml"
