@@ -166,8 +166,12 @@ class Topic:
     partitions: Annotated[int, Between(0, INT32)]
     racks: Mapping[Partition, tuple[str, ...]] | None = None
     """Racks of each partition's replicas; None when not known."""
+    start_offsets: Mapping[Partition, Count | None] | None = None
+    """Log start offsets: of the oldest record that is kept. None, whole or for a partition, when not known."""
     end_offsets: Mapping[Partition, Count | None] | None = None
-    """Log end offsets; None, whole or for a partition, when not known."""
+    """Log end offsets, as consumers see them (high watermarks); None as above."""
+    stable_offsets: Mapping[Partition, Count | None] | None = None
+    """Last stable offsets: up to here consumers with `isolation.level=read_committed` read. None as above."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

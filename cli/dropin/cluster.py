@@ -184,13 +184,13 @@ def end_offsets(source: LiveSource, places: Collection[Place]) -> tuple[dict[Pla
         return {}, {}
     from wire.client.offsets import LATEST
 
-    answers = (source.client or source.admin).offsets_at(places, LATEST)
+    answers = (source.client or source.admin).offsets_at(places, [LATEST])
     unread = {
         place: exception_text(why)
         for place, why in answers.failed.items()
         if why.code != ErrorCode.LEADER_NOT_AVAILABLE
     }
-    return {place: end.offset for place, end in answers.found.items()}, unread
+    return {place: end for place, (end,) in answers.found.items()}, unread
 
 
 def raise_failure(failures: Iterable[Failure], *, prefix: str = "") -> None:

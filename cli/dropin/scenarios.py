@@ -29,7 +29,7 @@ from groups.offsets.scenarios import (
     reset,
 )
 from wire.client.client import KafkaClient
-from wire.client.offsets import EARLIEST, LATEST
+from wire.client.offsets import EARLIEST, LATEST, OffsetSpec
 
 Offsets = Mapping[Place, int]
 
@@ -74,15 +74,15 @@ class PartitionLogs:
         return Positions(
             earliest=self._offsets(places, EARLIEST),
             end=self._offsets(places, LATEST),
-            at=self._offsets(places, scenario.at_ms) if isinstance(scenario, ToMoment) else {},
+            at=self._offsets(places, OffsetSpec(scenario.at_ms)) if isinstance(scenario, ToMoment) else {},
         )
 
-    def _offsets(self, places: Sequence[Place], timestamp: int) -> dict[Place, int]:
+    def _offsets(self, places: Sequence[Place], spec: OffsetSpec) -> dict[Place, int]:
         if not places:
             return {}
-        answers = self.client.offsets_at(places, timestamp)
+        answers = self.client.offsets_at(places, [spec])
         raise_failure(answers.failed.values(), prefix=WRAPPED)
-        return {place: log.offset for place, log in answers.found.items()}
+        return {place: offset for place, (offset,) in answers.found.items()}
 
 
 def new_offsets(

@@ -15,6 +15,7 @@ from uuid import UUID
 
 from confluent_kafka import (
     ConsumerGroupTopicPartitions,
+    IsolationLevel,
     KafkaError,
     KafkaException,
     TopicCollection,
@@ -43,6 +44,7 @@ from groups.model import (
     Topic,
     usual_protocol,
 )
+from wire.client import offsets as wire_offsets
 from wire.client.errors import Answers
 from wire.client.offsets import EARLIEST, LATEST, NewOffset, Outcomes
 from wire.client.security import ConnectionSettings, OAuthSettings, TlsSettings
@@ -62,8 +64,8 @@ _NO_ANSWER = (
 
 # confluent-kafka's OffsetSpec has no annotations.
 _SPECS: Mapping[int, OffsetSpec] = {
-    EARLIEST: OffsetSpec.earliest(),  # type: ignore[no-untyped-call]
-    LATEST: OffsetSpec.latest(),  # type: ignore[no-untyped-call]
+    EARLIEST.timestamp: OffsetSpec.earliest(),  # type: ignore[no-untyped-call]
+    LATEST.timestamp: OffsetSpec.latest(),  # type: ignore[no-untyped-call]
 }
 
 
@@ -115,10 +117,28 @@ class AdminReader:
         )
         return Read(tuple(_topic(found[name]) for name in sorted(found)), unread)
 
-    def offsets_at(self, places: Iterable[tuple[str, int]], timestamp: int) -> Answers[tuple[str, int], Any]:
-        """As the wire client's. One request per leader; leaders that have just moved are asked again."""
-        spec = _SPECS.get(timestamp) or OffsetSpec.for_timestamp(timestamp)
-        found: dict[tuple[str, int], Any] = {}
+    def offsets_at(
+        self, places: Collection[tuple[str, int]], specs: Sequence[wire_offsets.OffsetSpec]
+    ) -> Answers[tuple[str, int], tuple[int, ...]]:
+        """As the wire client's, one spec after the other."""
+        answers = [self._offsets_at(places, spec) for spec in specs]
+        failed = {place: why for each in reversed(answers) for place, why in each.failed.items()}
+        return Answers(
+            found={
+                place: tuple(each.found[place] for each in answers)
+                for place in places
+                if all(place in each.found for each in answers)
+            },
+            failed=failed,
+        )
+
+    def _offsets_at(
+        self, places: Collection[tuple[str, int]], wanted: wire_offsets.OffsetSpec
+    ) -> Answers[tuple[str, int], int]:
+        """One request per leader; leaders that have just moved are asked again."""
+        spec = _SPECS.get(wanted.timestamp) or OffsetSpec.for_timestamp(wanted.timestamp)
+        level = IsolationLevel(wanted.isolation_level)
+        found: dict[tuple[str, int], int] = {}
         failed: dict[tuple[str, int], Failure] = {}
         pending = list(places)
         for pause_s in (*_PAUSES_S, None):
@@ -126,7 +146,8 @@ class AdminReader:
             pending = []
             if not asked:
                 break
-            for told, future in self.admin.list_offsets(asked, request_timeout=self.timeout_s).items():
+            listed = self.admin.list_offsets(asked, isolation_level=level, request_timeout=self.timeout_s)
+            for told, future in listed.items():
                 place = told.topic, told.partition
                 try:
                     log = future.result()
@@ -134,7 +155,7 @@ class AdminReader:
                         # librdkafka's answer for a leader that kept quiet, while others answered.
                         failed[place] = Failure(message=_NO_ANSWER)
                         continue
-                    found[place] = log
+                    found[place] = log.offset
                     failed.pop(place, None)
                 except KafkaException as error:
                     failed[place] = Failure(message=words_of(error))

@@ -273,35 +273,46 @@ class LiveSource:
         started, unread = _offsets(self.client.share_group_offsets(share), share_offsets)
         return committed | started, problems + unread
 
-    def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
-        read = self._topics(names, end_offsets=end_offsets)
+    def topics(
+        self,
+        names: Collection[str] | None,
+        *,
+        end_offsets: bool,
+        start_offsets: bool = False,
+        stable_offsets: bool = False,
+    ) -> Read[Topic]:
+        # Ends are asked for last: none is before the start or the last stable offset that is shown with it.
+        wanted = {
+            "start_offsets": start_offsets,
+            "stable_offsets": stable_offsets,
+            "end_offsets": end_offsets,
+        }
+        read = self._topics(names, [name for name, is_wanted in wanted.items() if is_wanted])
         if names is None and not read.items and not read.problems:
             self._say_may_be_hidden("no topic is shown: there is none, or this user may describe none")
         return Read(read.items, _in_lines(read.problems))
 
-    def _topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
-        """With ids and racks; ends are None where no leader answered."""
+    def _topics(self, names: Collection[str] | None, wanted: Sequence[str]) -> Read[Topic]:
+        """With ids and racks, and the `wanted` offsets; those are None where no leader answered."""
         if names is not None and not names:
             return Read(())
         read, leaders = self._bare_topics(names)
-        if not end_offsets:
+        if not wanted:
             return read
-        from wire.client.offsets import LATEST
+        from wire.client.offsets import EARLIEST, LAST_STABLE, LATEST
 
+        specs = {"start_offsets": EARLIEST, "stable_offsets": LAST_STABLE, "end_offsets": LATEST}
+        asked = [specs[name] for name in wanted]
         places = [(topic.name, number) for topic in read.items for number in range(topic.partitions)]
         answers = (
-            self.admin.offsets_at(places, LATEST)
+            self.admin.offsets_at(places, asked)
             if self.client is None
-            else self.client.offsets_at(places, LATEST, leaders=leaders)
+            else self.client.offsets_at(places, asked, leaders=leaders)
         )
-        ends: dict[str, dict[int, int | None]] = {topic.name: {} for topic in read.items}
-        for name, number in places:
-            told = answers.found.get((name, number))
-            ends[name][number] = None if told is None else told.offset
         problems = [
             problem_of(f"{name}-{number}", failure) for (name, number), failure in answers.failed.items()
         ]
-        topics = tuple(replace(topic, end_offsets=ends[topic.name]) for topic in read.items)
+        topics = tuple(_with_offsets(topic, wanted, answers.found) for topic in read.items)
         return Read(topics, (*read.problems, *problems))
 
     def _bare_topics(self, names: Collection[str] | None) -> tuple[Read[Topic], ClusterMetadata | None]:
@@ -377,6 +388,17 @@ def _why_not_by_wire(settings: ConnectionSettings) -> str | None:
     from wire.client.sasl import why_not_spoken
 
     return why_not_spoken(settings)
+
+
+def _with_offsets(
+    topic: Topic, names: Sequence[str], found: Mapping[tuple[str, int], tuple[int, ...]]
+) -> Topic:
+    unknown = (None,) * len(names)
+    rows = [found.get((topic.name, number), unknown) for number in range(topic.partitions)]
+    offsets: dict[str, Any] = {
+        name: {number: row[column] for number, row in enumerate(rows)} for column, name in enumerate(names)
+    }
+    return replace(topic, **offsets)
 
 
 def listed_group(

@@ -2,38 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from cli.sources.live import LiveSource
 from cli.sources.permissions import READING, worded
 from cli.sources.source import Source
 from groups.offsets.model import Place, Positions
-from wire.client.offsets import EARLIEST, LATEST
+from groups.trees import Partition
+from wire.client.offsets import EARLIEST, LATEST, OffsetSpec
 
 
 def positions_of(source: Source, places: Sequence[Place], at_ms: int | None) -> Positions:
-    """Of existing partitions. Sources other than a live cluster know ends at best, and nothing of times."""
+    """Of existing partitions. Sources other than a live cluster know starts and ends at best, and nothing of times."""
     if isinstance(source, LiveSource):
         return _live(source, places, at_ms)
-    topics = source.topics({topic for topic, _ in places}, end_offsets=True)
-    ends = {
-        (topic.name, number): end
-        for topic in topics.items
-        for number, end in (topic.end_offsets or {}).items()
-        if end is not None
-    }
-    return Positions(end={place: ends[place] for place in places if place in ends})
+    topics = source.topics({topic for topic, _ in places}, start_offsets=True, end_offsets=True).items
+    return Positions(
+        earliest=_known(places, {topic.name: topic.start_offsets or {} for topic in topics}),
+        end=_known(places, {topic.name: topic.end_offsets or {} for topic in topics}),
+    )
+
+
+def _known(
+    places: Sequence[Place], offsets: Mapping[str, Mapping[Partition, int | None]]
+) -> dict[Place, int]:
+    found = {place: offsets.get(place[0], {}).get(place[1]) for place in places}
+    return {place: offset for place, offset in found.items() if offset is not None}
 
 
 def _live(source: LiveSource, places: Sequence[Place], at_ms: int | None) -> Positions:
-    told: list[dict[Place, int]] = []
-    unread: dict[Place, str] = {}
     # Every record is of 1970 or later, or of no time at all; a broker reads small negative times as something else.
-    for moment in (EARLIEST, LATEST, *(() if at_ms is None else (max(at_ms, 0),))):
-        answers = (source.client or source.admin).offsets_at(places, moment)
-        told.append({place: log.offset for place, log in answers.found.items()})
-        unread |= {
+    moments = [] if at_ms is None else [OffsetSpec(max(at_ms, 0))]
+    answers = (source.client or source.admin).offsets_at(places, [EARLIEST, LATEST, *moments])
+    return Positions(
+        earliest={place: offsets[0] for place, offsets in answers.found.items()},
+        end={place: offsets[1] for place, offsets in answers.found.items()},
+        at={place: offsets[2] for place, offsets in answers.found.items()} if moments else {},
+        unread={
             place: worded(failure.name, failure.message, READING) for place, failure in answers.failed.items()
-        }
-    earliest, end, *at = told
-    return Positions(earliest=earliest, end=end, at=at[0] if at else {}, unread=unread)
+        },
+    )

@@ -134,8 +134,10 @@ class ReplayedSource(FileSource):
                 return {}
         return {group: own_configs(known.get(group, {})) for group in groups}
 
-    def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
-        """Without end offsets, which the coordinator's log does not know.
+    def topics(
+        self, names: Collection[str] | None, *, end_offsets: bool, **_other_offsets: bool
+    ) -> Read[Topic]:
+        """Without offsets, which the coordinator's log does not know.
 
         A topic whose number of partitions is not known is left out. That is a problem, unless only the ends of
         certain topics were asked for.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from cli.sources.source import FileSource, Read
 from groups.group_configs import GroupConfig, own_configs
@@ -49,7 +50,14 @@ class SavedSource(FileSource):
         found = {name: known[name].settings for name in groups if name in known}
         return {name: own_configs(settings) for name, settings in found.items() if settings is not None}
 
-    def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
+    def topics(
+        self,
+        names: Collection[str] | None,
+        *,
+        end_offsets: bool,
+        start_offsets: bool = False,
+        stable_offsets: bool = False,
+    ) -> Read[Topic]:
         known = self.snapshot.topics
         wanted = known if names is None else known.keys() & set(names)
         found = [with_usable_racks(known[name]) for name in sorted(wanted)]
@@ -58,9 +66,13 @@ class SavedSource(FileSource):
             for fault in self.snapshot.faults
             if fault.topic is not None and (names is None or fault.topic in names)
         )
-        if end_offsets:
-            return Read(tuple(found), problems)
-        return Read(tuple(replace(topic, end_offsets=None) for topic in found), problems)
+        wished = {
+            "start_offsets": start_offsets,
+            "end_offsets": end_offsets,
+            "stable_offsets": stable_offsets,
+        }
+        unwanted: dict[str, Any] = dict.fromkeys(name for name, wanted in wished.items() if not wanted)
+        return Read(tuple(replace(topic, **unwanted) for topic in found), problems)
 
 
 def _problem(fault: Fault) -> Problem:

@@ -106,8 +106,18 @@ class Source(Protocol):
         """When the first record at or behind each of some offsets of each (topic, partition) was written."""
         ...
 
-    def topics(self, names: Collection[str] | None, *, end_offsets: bool) -> Read[Topic]:
-        """The named topics that exist, or all of them, internal ones included; by name."""
+    def topics(
+        self,
+        names: Collection[str] | None,
+        *,
+        end_offsets: bool,
+        start_offsets: bool = False,
+        stable_offsets: bool = False,
+    ) -> Read[Topic]:
+        """The named topics that exist, or all of them, internal ones included; by name.
+
+        With the offsets of their logs that are wanted, as far as they are known.
+        """
         ...
 
     def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, GroupConfig]]:

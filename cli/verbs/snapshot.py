@@ -79,7 +79,7 @@ def take_snapshot(
         for group in found
         if group.leader_problem is not None
     )
-    topics = source.topics(None, end_offsets=True)
+    topics = source.topics(None, start_offsets=True, stable_offsets=True, end_offsets=True)
     settings = source.group_settings([group.id for group in found])
     found = tuple(replace(group, settings=own_settings(settings.get(group.id))) for group in found)
     snapshot = Snapshot(

@@ -51,7 +51,7 @@ class GroupChunk:
 def work_of(source: str, snapshot: Snapshot, *, all_topics: bool) -> Iterator[dict[str, object]]:
     """Rows of WORK. `all_topics`: every group may want any topic, because regexes were told."""
     topics = tuple(
-        replace(topic, end_offsets=None) if topic.end_offsets is not None else topic
+        replace(topic, start_offsets=None, end_offsets=None, stable_offsets=None)
         for topic in map(with_usable_racks, (topic for _, topic in sorted(snapshot.topics.items())))
     )
     names: list[Group] = []

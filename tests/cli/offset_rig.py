@@ -19,7 +19,7 @@ from tests.kafka.broker import Broker
 from tests.kafka.configs import set_config
 from tests.kafka.members import fresh_name
 from tests.kafka.tool_host import CONSUMER_GROUPS, Completed, ToolHost
-from tests.kafka.topics import create_topics
+from tests.kafka.topics import create_topics, delete_records
 from tests.kafka.wait import wait_until
 from tests.support.terminals import Shown, on_terminal
 
@@ -55,9 +55,7 @@ class OffsetRig:
                 )
         assert producer.flush(30) == 0
         if deleted:
-            places = [TopicPartition(name, number, offset) for number, offset in deleted.items()]
-            for future in self.admin.delete_records(places).values():
-                future.result()
+            delete_records(self.broker, {(name, number): offset for number, offset in deleted.items()})
         return name
 
     def group(self, offsets: Mapping[Place, int], name: str | None = None) -> str:

@@ -109,6 +109,9 @@ offsets = st.dictionaries(
 )
 
 
+log_offsets = st.none() | st.dictionaries(partition_numbers, st.none() | st.integers(0, INT64), max_size=10)
+
+
 def topic_named(name: str) -> st.SearchStrategy[Topic]:
     """A topic of that name."""
     racks = st.lists(texts, max_size=3).map(tuple)
@@ -118,8 +121,9 @@ def topic_named(name: str) -> st.SearchStrategy[Topic]:
         partitions=st.integers(0, INT32),
         id=st.none() | st.uuids() | st.just(UUID(int=1)),
         racks=st.none() | st.dictionaries(partition_numbers, racks, max_size=10),
-        end_offsets=st.none()
-        | st.dictionaries(partition_numbers, st.none() | st.integers(0, INT64), max_size=10),
+        start_offsets=log_offsets,
+        end_offsets=log_offsets,
+        stable_offsets=log_offsets,
     )
 
 

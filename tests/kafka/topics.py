@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
@@ -43,6 +44,18 @@ def delete_topic(broker: Broker, name: str) -> None:
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     admin.delete_topics([name], operation_timeout=10)[name].result()
     wait_until(lambda: name not in admin.list_topics(timeout=10).topics, f"{name} is gone", every_s=0.01)
+
+
+def delete_records(broker: Broker, offsets: Mapping[tuple[str, int], int]) -> None:
+    """Delete what is before these offsets, by (topic, partition).
+
+    Raises:
+        KafkaException: the broker refused it.
+    """
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    places = [TopicPartition(*place, offset) for place, offset in offsets.items()]
+    for future in admin.delete_records(places).values():
+        future.result()
 
 
 def fresh_topic(broker: Broker, partitions: int = 1, prefix: str = "orders") -> str:

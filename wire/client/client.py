@@ -48,7 +48,7 @@ from wire.errors import ErrorCode, Failure
 if TYPE_CHECKING:
     from wire import acls
     from wire.client.first_records import FirstRecords
-    from wire.client.offsets import NewOffset, Outcomes
+    from wire.client.offsets import NewOffset, OffsetSpec, Outcomes
     from wire.client.settings import ResourceType
     from wire.messages.definition import Api
 
@@ -162,18 +162,18 @@ class KafkaClient:
     def offsets_at(
         self,
         partitions: Iterable[TopicPartition],
-        timestamp: int,
+        specs: Sequence[OffsetSpec],
         *,
         leaders: ClusterMetadata | None = None,
-    ) -> Answers[TopicPartition, Any]:
-        """The first offset at or after `timestamp` (ms since 1970) of each (topic, partition), -1 without one.
+    ) -> Answers[TopicPartition, tuple[int, ...]]:
+        """Offsets of the log of each (topic, partition), in the order of `specs`; -1 where there is none.
 
-        `wire.client.offsets` has timestamps for the ends of logs. Metadata of their topics that were just asked for
-        save the first look-up of the `leaders`.
+        All leaders are asked side by side, each for all of its partitions at once. Metadata of their topics that were
+        just asked for save the first look-up of the `leaders`.
         """
         from wire.client.offsets import list_offsets
 
-        return self.ask_leaders(partitions, partial(list_offsets, timestamp), known=leaders)
+        return self.ask_leaders(partitions, partial(list_offsets, specs), known=leaders)
 
     def first_records(
         self, wanted: Mapping[TopicPartition, Collection[int]]

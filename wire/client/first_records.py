@@ -157,7 +157,7 @@ def _ask(connection: Connection, searches: list[_Search], deadline: Deadline) ->
             search.give_up(answer)
     if not begun_later:
         return
-    begins = yield from list_offsets(EARLIEST, connection, [each.place for each in begun_later], deadline)
+    begins = yield from list_offsets([EARLIEST], connection, [each.place for each in begun_later], deadline)
     left_out = Failure(message=f"{connection.address} left it out of its answer")
     for search in begun_later:
         search.begin_at(begins.get(search.place, left_out))
@@ -185,14 +185,14 @@ class _Search:
             self._failure = failure
         self._settle(failure)
 
-    def begin_at(self, begin: Any | Failure) -> None:
+    def begin_at(self, begin: tuple[int, ...] | Failure) -> None:
         """The log does not hold the position."""
         if isinstance(begin, Failure):
             self.give_up(begin)
-        elif begin.offset <= self.position:
+        elif begin[0] <= self.position:
             self.give_up(Failure(message=f"the log ends before offset {self.position}"))
         else:
-            self.position = begin.offset
+            self.position = begin[0]
 
     def take(self, records: bytes, high_watermark: int) -> None:
         """Look through the batches that came from the position on; no record is at or after the high watermark."""

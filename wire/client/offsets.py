@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from wire.client.connection import Connection
 from wire.client.errors import AnswerTooLong, batches
@@ -22,15 +23,27 @@ TopicPartition: TypeAlias = tuple[str, int]
 Outcomes: TypeAlias = dict[TopicPartition, Failure | None]
 """None for a partition that worked."""
 
-LATEST = -1
-"""The offset after the last record (the high watermark)."""
-EARLIEST = -2
-"""The offset of the oldest record that is kept."""
 READ_UNCOMMITTED = 0
+READ_COMMITTED = 1
 _CONSUMER = -1
 _NO_GENERATION = -1
 _FIRST_FETCHING_SEVERAL = 8
 _FETCHED_PER_REQUEST = 50
+
+
+class OffsetSpec(NamedTuple):
+    """Which offset of a log is wanted: the first at or after a timestamp in ms since 1970, or one of those below."""
+
+    timestamp: int
+    isolation_level: int = READ_UNCOMMITTED
+
+
+EARLIEST = OffsetSpec(-2)
+"""The offset of the oldest record that is kept (the log start offset)."""
+LATEST = OffsetSpec(-1)
+"""The offset after the last record (the high watermark)."""
+LAST_STABLE = OffsetSpec(-1, READ_COMMITTED)
+"""The first offset of the oldest open transaction; without one, `LATEST`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,21 +188,40 @@ def share_group_offsets(
 
 
 def list_offsets(
-    timestamp: int, connection: Connection, partitions: Sequence[TopicPartition], deadline: Deadline
-) -> Steps[dict[TopicPartition, Any | Failure]]:
-    """Ask one leader for `LATEST`, `EARLIEST`, or the first offset at or after a timestamp in ms.
+    specs: Sequence[OffsetSpec],
+    connection: Connection,
+    partitions: Sequence[TopicPartition],
+    deadline: Deadline,
+) -> Steps[dict[TopicPartition, tuple[int, ...] | Failure]]:
+    """Ask one leader for offsets of each partition, in the order of `specs`; -1 where there is none.
 
-    What is returned of a partition has `offset`, `timestamp` and `leader_epoch`, -1 where there is none.
+    A request per spec, sent together and answered in this order: an end that is asked for last is never before the last
+    stable offset. A partition of which one offset is refused has failed.
     """
-    request = {
-        "replica_id": _CONSUMER,
-        "isolation_level": READ_UNCOMMITTED,
-        "topics": by_topic(partitions, lambda place: {"partition_index": place[1], "timestamp": timestamp}),
-        "timeout_ms": int(deadline.remaining_ms()),
-    }
-    (response,) = yield from connection.ask(LIST_OFFSETS, [request], deadline)
-    return {
-        (topic.name, partition.partition_index): outcome(partition) or partition
-        for topic in response.topics
-        for partition in topic.partitions
-    }
+    requests = [
+        {
+            "replica_id": _CONSUMER,
+            "isolation_level": spec.isolation_level,
+            "topics": by_topic(partitions, partial(_partition_at, spec)),
+            "timeout_ms": int(deadline.remaining_ms()),
+        }
+        for spec in specs
+    ]
+    responses = yield from connection.ask(LIST_OFFSETS, requests, deadline)
+    found: dict[TopicPartition, tuple[int, ...]] = {}
+    failed: dict[TopicPartition, Failure] = {}
+    for response in responses:
+        for topic in response.topics:
+            for partition in topic.partitions:
+                place = topic.name, partition.partition_index
+                failure = outcome(partition)
+                if failure is not None:
+                    failed.setdefault(place, failure)
+                found[place] = (*found.get(place, ()), partition.offset)
+    # A broker that leaves a partition out of one answer has not answered for it.
+    whole = {place: offsets for place, offsets in found.items() if len(offsets) == len(specs)}
+    return {**whole, **failed}
+
+
+def _partition_at(spec: OffsetSpec, place: TopicPartition) -> Mapping[str, Any]:
+    return {"partition_index": place[1], "timestamp": spec.timestamp}

@@ -11,7 +11,7 @@ from tests.cli.sources.live_source import admin_only, live_source
 from tests.kafka.broker import Broker
 from tests.kafka.commits import commit_request, send_commits
 from tests.kafka.members import fresh_name
-from tests.kafka.topics import create_topics, fresh_topic
+from tests.kafka.topics import create_topics, delete_records, fresh_topic
 
 pytestmark = pytest.mark.kafka
 
@@ -31,10 +31,8 @@ def by_admin(broker: Broker) -> Iterator[LiveSource]:
         yield live
 
 
-@pytest.mark.parametrize("end_offsets", [False, True])
-def test_both_tell_the_same(
-    broker: Broker, source: LiveSource, by_admin: LiveSource, end_offsets: bool
-) -> None:
+@pytest.mark.parametrize("offsets", [False, True])
+def test_both_tell_the_same(broker: Broker, source: LiveSource, by_admin: LiveSource, offsets: bool) -> None:
     filled, empty = fresh_name("orders"), fresh_name("empty")
     create_topics(broker, {filled: 3, empty: 1})
     producer = Producer({"bootstrap.servers": broker.bootstrap})
@@ -42,13 +40,17 @@ def test_both_tell_the_same(
         producer.produce(filled, str(number).encode(), partition=number % 2)
     producer.flush()
     names = {filled, empty, fresh_name("nowhere")}
-    told = source.topics(names, end_offsets=end_offsets)
-    assert told == by_admin.topics(names, end_offsets=end_offsets)
+    delete_records(broker, {(filled, 0): 1})
+    wanted = dict.fromkeys(["start_offsets", "end_offsets", "stable_offsets"], offsets)
+    told = source.topics(names, **wanted)
+    assert told == by_admin.topics(names, **wanted)
     assert [topic.name for topic in told.items] == sorted([filled, empty])
     by_name = {topic.name: topic for topic in told.items}
     assert by_name[filled].id is not None
     assert by_name[filled].racks == {0: ("a",), 1: ("a",), 2: ("a",)}
-    assert by_name[filled].end_offsets == ({0: 3, 1: 2, 2: 0} if end_offsets else None)
+    assert by_name[filled].start_offsets == ({0: 1, 1: 0, 2: 0} if offsets else None)
+    assert by_name[filled].end_offsets == ({0: 3, 1: 2, 2: 0} if offsets else None)
+    assert by_name[filled].stable_offsets == ({0: 3, 1: 2, 2: 0} if offsets else None)
 
 
 def test_all_topics_are_told_and_internal_ones_among_them(

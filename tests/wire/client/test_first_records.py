@@ -4,14 +4,13 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._resource import ResourceType
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.kafka.broker import Broker
 from tests.kafka.configs import set_config
-from tests.kafka.topics import fresh_topic
+from tests.kafka.topics import delete_records, fresh_topic
 from wire.client.client import KafkaClient
 from wire.client.first_records import FirstRecord, FirstRecords, _Search
 from wire.client.security import ConnectionSettings
@@ -119,13 +118,10 @@ def test_marks_of_transactions_are_no_records(broker: Broker, client: KafkaClien
 def test_a_log_that_begins_behind_the_offset(broker: Broker, client: KafkaClient) -> None:
     name = topic(broker)
     produce(broker, name, 10)
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    for future in admin.delete_records([TopicPartition(name, 0, 6)]).values():
-        future.result()
+    delete_records(broker, {(name, 0): 6})
     assert found(client, {(name, 0): [0, 5, 7]}) == {(name, 0): {0: at(6), 5: at(6), 7: at(7)}}
     # All is gone: there is nothing to read.
-    for future in admin.delete_records([TopicPartition(name, 0, 10)]).values():
-        future.result()
+    delete_records(broker, {(name, 0): 10})
     assert found(client, {(name, 0): [3]}) == {(name, 0): {3: None}}
     told = client.first_records({(name, 0): [99]})
     assert told.failed[name, 0].message == "the log ends before offset 99"

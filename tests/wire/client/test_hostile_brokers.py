@@ -15,7 +15,7 @@ from tests.wire.client.test_client import coordinator, metadata
 from tests.wire.messages.test_requests import plain
 from wire.client.client import KafkaClient
 from wire.client.errors import WireError
-from wire.client.offsets import LATEST
+from wire.client.offsets import EARLIEST, LATEST
 from wire.client.security import ConnectionSettings
 from wire.client.settings import ResourceType
 from wire.messages.definition import Api
@@ -36,7 +36,7 @@ QUESTIONS: dict[str, Callable[[KafkaClient], Any]] = {
     "committed": lambda client: client.committed_offsets(["g"]),
     "share offsets": lambda client: client.share_group_offsets(["g"]),
     "first records": lambda client: client.first_records({("a", 0): [3, 9]}),
-    "ends": lambda client: client.offsets_at([("a", 0), ("", 1)], LATEST),
+    "ends": lambda client: client.offsets_at([("a", 0), ("", 1)], [EARLIEST, LATEST]),
     "configs": lambda client: client.describe_configs(ResourceType.GROUP, ["g"]),
     "brokers": lambda client: client.describe_configs(ResourceType.BROKER, ["1"]),
 }

@@ -10,7 +10,7 @@ from tests.kafka.members import Members, fresh_name
 from tests.kafka.topics import fresh_topic
 from tests.kafka.wait import wait_until
 from wire.client.client import KafkaClient
-from wire.client.offsets import EARLIEST, LATEST
+from wire.client.offsets import EARLIEST, LAST_STABLE, LATEST, OffsetSpec
 from wire.client.security import ConnectionSettings
 from wire.client.settings import ConfigSource, ResourceType
 from wire.messages.embedded_protocol import read_assignment, read_subscription
@@ -140,12 +140,9 @@ def test_offsets(client: KafkaClient, broker: Broker) -> None:
     }
     assert committed_offsets(committed[nobody]) == ({}, {})
     places = [(topic, 0), (topic, 1), (topic, 2)]
-    ends = client.offsets_at(places, LATEST)
-    assert {place: one.offset for place, one in ends.found.items()} == {(topic, 0): 5, (topic, 1): 0}
+    ends = client.offsets_at(places, [EARLIEST, LAST_STABLE, LATEST, OffsetSpec(2500)])
+    assert ends.found == {(topic, 0): (0, 5, 5, 2), (topic, 1): (0, 0, 0, -1)}
     assert ends.failed[topic, 2].message == f"{topic} has no partition 2"
-    assert client.offsets_at([(topic, 0)], EARLIEST).found[topic, 0].offset == 0
-    at = client.offsets_at([(topic, 0), (topic, 1)], 2500).found
-    assert (at[topic, 0].offset, at[topic, 0].timestamp, at[topic, 1].offset) == (2, 3000, -1)
 
 
 def test_configs(client: KafkaClient, broker: Broker) -> None:
@@ -170,4 +167,4 @@ def test_coordinators(client: KafkaClient, broker: Broker) -> None:
 
 def test_no_group_and_no_partition_cost_no_question(client: KafkaClient) -> None:
     assert client.describe(DESCRIBE_GROUPS, []).found == {}
-    assert client.offsets_at([], LATEST).found == {}
+    assert client.offsets_at([], [LATEST]).found == {}
