@@ -26,7 +26,7 @@ Commands = Mapping[str, Any]
 
 COMMANDS = (
     "list", "describe", "validate-regex", "dry-run", "plan", "gate", "rehearse", "bridge", "simulate", "explore",
-    "delete", "snapshot", "serve", "demo", "watch", "completion", "help",
+    "delete", "snapshot", "serve", "demo", "watch", "completion", "help", "version",
 )  # fmt: skip
 """Commands of one word, in the order of the help."""
 
@@ -102,6 +102,10 @@ def _command(name: str) -> Any:
             from cli.verbs.help.command import help_
 
             return help_
+        case "version":
+            from cli.verbs.version import version
+
+            return version
     raise KeyError(name)
 
 

@@ -40,7 +40,7 @@ def test_the_commands_are_there() -> None:
         "fleet rehearse", "fleet simulate", "gate", "help",
         "list", "log dump", "log verify",
         "offsets clone", "offsets delete", "offsets export", "offsets import", "offsets reset",
-        "plan", "rehearse", "serve", "simulate", "snapshot", "validate-regex", "watch",
+        "plan", "rehearse", "serve", "simulate", "snapshot", "validate-regex", "version", "watch",
     ]  # fmt: skip
 
 

@@ -1,0 +1,187 @@
+"""`kohort version`: what is installed, and what is missing for what.
+
+Libraries and extras are those of Kohort's own package metadata, so that one more in pyproject.toml is shown too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cli.options import OutputOptions, option
+
+if TYPE_CHECKING:
+    from cli.render.document import Block, Document
+
+PURPOSES = {
+    "spark": "kohort fleet",
+    "testing": "the pytest fixture kohort_broker",
+}
+"""What an extra is for, in the order shown."""
+FOR_DEVELOPERS = ("dev", "docs", "release")
+"""Extras that no command needs."""
+SHELLS = ("bash", "zsh", "fish")
+_REQUIREMENT = re.compile(
+    r"""(?P<name>[\w.-]+)(?:\[[^]]*\])?\s*\(?(?P<wanted>[^;)]*)\)?
+        (?:;(?P<marker>.*?(?:extra\s*==\s*['"](?P<extra>[^'"]+)['"].*)?))?$""",
+    re.VERBOSE,
+)
+
+
+def version(
+    *,
+    verbose: Annotated[
+        bool,
+        option(
+            "--verbose -v", "Show Python, the libraries, and what is missing for what: for reports of bugs."
+        ),
+    ] = False,
+    output: OutputOptions,
+) -> None:
+    """Print the version, and with --verbose what is installed."""
+    from cli.output import emit
+
+    emit(_verbose() if verbose else _brief(), output)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Library:
+    """A package that Kohort asks for: `wanted` as in pyproject.toml; `version` is None where it is not installed."""
+
+    name: str
+    wanted: str
+    version: str | None
+    extra: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """Something that needs more than the plain installation; `missing` is None where all is there."""
+
+    name: str
+    extra: str | None
+    missing: str | None
+
+
+def parse_requirement(text: str) -> tuple[str, str, str | None]:
+    """Name, wanted versions and extra of a line of package metadata (Requires-Dist)."""
+    found = _REQUIREMENT.match(text)
+    if found is None:
+        raise ValueError(f"{text!r} is not a requirement")
+    return found["name"], found["wanted"].strip(), found["extra"]
+
+
+def libraries() -> list[Library]:
+    """All that Kohort can use, those that every command needs first."""
+    from importlib.metadata import requires
+
+    known = [Library(name=name, wanted=wanted, version=_installed(name), extra=extra)
+             for name, wanted, extra in map(parse_requirement, requires("kohort") or ())]  # fmt: skip
+    return [library for library in known if library.extra not in FOR_DEVELOPERS]
+
+
+def features(known: Sequence[Library]) -> Iterator[Feature]:
+    """What the extras of `known` are for, and what of it is missing here."""
+    extras = dict.fromkeys(library.extra for library in known if library.extra is not None)
+    for extra in sorted(
+        extras, key=lambda name: list(PURPOSES).index(name) if name in PURPOSES else len(PURPOSES)
+    ):
+        absent = [library.name for library in known if library.extra == extra and library.version is None]
+        if absent:
+            missing: str | None = f"{', '.join(absent)}: pip install 'kohort[{extra}]'"
+        else:
+            missing = _missing_java() if extra == "spark" else None
+        yield Feature(name=PURPOSES.get(extra, f"the extra {extra}"), extra=extra, missing=missing)
+    uvloop = next((library for library in known if library.name == "uvloop"), None)
+    if uvloop is not None:
+        slower = "uvloop: pip install uvloop; without it a request takes longer"
+        yield Feature(
+            name="the fast event loop of kohort serve", extra=None, missing=None if uvloop.version else slower
+        )
+    yield from _completion()
+
+
+def _brief() -> Document:
+    from cli.render.document import Document, Table, columns
+
+    own = _installed("kohort")
+    table = Table(columns=columns("VERSION"), rows=[(f"kohort {own}",)], header=False)
+    return Document(command="version", data={"version": own, "details": None}, blocks=[table])
+
+
+def _verbose() -> Document:
+    from cli.render.document import Document, Heading, fields, table_of
+
+    own, known = _installed("kohort"), libraries()
+    platform = _platform()
+    available = list(features(known))
+    components = [Library(name=name, wanted="", version=each, extra=None)
+                  for name, each in {"kohort": own, **platform}.items()]  # fmt: skip
+    blocks: list[Block] = [
+        table_of(
+            [*components, *known],
+            ("COMPONENT", "name"), ("VERSION", lambda row: row.version or "missing"),
+            ("WANTED", lambda row: row.wanted or None), ("EXTRA", "extra"),
+        ),
+        Heading("Features"),
+        table_of(
+            available, ("FEATURE", "name"), ("EXTRA", "extra"), ("MISSING", lambda row: row.missing or "nothing")
+        ),
+    ]  # fmt: skip
+    details: dict[str, Any] = {
+        **platform,
+        "libraries": [fields(library, "name", "version", "wanted", "extra") for library in known],
+        "features": [fields(feature, "name", "extra", "missing") for feature in available],
+    }
+    return Document(command="version", data={"version": own, "details": details}, blocks=blocks)
+
+
+def _platform() -> dict[str, str | None]:
+    """What runs Kohort; librdkafka and OpenSSL are parts of packages, and have versions of their own."""
+    import platform
+    import ssl
+
+    return {
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "system": platform.platform(),
+        "openssl": ssl.OPENSSL_VERSION,
+        "librdkafka": _librdkafka(),
+    }
+
+
+def _librdkafka() -> str | None:
+    try:
+        from confluent_kafka import libversion
+    except ImportError:  # also where the package is there and its library cannot be loaded
+        return None
+    return str(libversion()[0])
+
+
+def _installed(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as version_of
+
+    try:
+        return version_of(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _missing_java() -> str | None:
+    from pipeline.jvm import MissingSpark, check_spark
+
+    try:
+        check_spark()
+    except MissingSpark as error:
+        return str(error)
+    return None
+
+
+def _completion() -> Iterator[Feature]:
+    import shutil
+
+    for shell in SHELLS:
+        missing = None if shutil.which(shell) else f"there is no {shell} on the PATH"
+        yield Feature(name=f"completion in {shell}", extra=None, missing=missing)
