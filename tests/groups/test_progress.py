@@ -1,0 +1,148 @@
+"""Rates, times and verdicts out of readings; each rule of `groups.progress` with its near misses."""
+
+import pytest
+
+from groups.model import CommittedOffset, Group, GroupState, GroupType, Member, Topic
+from groups.progress import (
+    NEVER,
+    Progress,
+    Reading,
+    Verdict,
+    group_progress,
+    partition_progress,
+    readings_of,
+)
+
+
+def readings(
+    *rows: tuple[float, int | None, int | None], owned: bool = True, start: int | None = 0
+) -> list[Reading]:
+    """Of seconds, committed offsets and ends."""
+    return [
+        Reading(
+            round(at_s * 1000),
+            committed,
+            end,
+            None if committed is None or end is None else end - committed,
+            start,
+            owned,
+        )
+        for at_s, committed, end in rows
+    ]
+
+
+def judged(*rows: tuple[float, int | None, int | None], owned: bool = True) -> Verdict | None:
+    return partition_progress(readings(*rows, owned=owned)).verdict
+
+
+def test_rates_and_time_to_catch_up() -> None:
+    found = partition_progress(readings((0, 100, 1000), (10, 400, 1100)))
+    assert (found.committed_per_s, found.produced_per_s, found.lag, found.lag_change) == (30, 10, 700, -200)
+    assert found.catch_up_s == 35
+    assert partition_progress(readings((0, 100, 1000), (10, 200, 1100))).catch_up_s == NEVER
+    assert partition_progress(readings((0, 1000, 1000), (10, 1100, 1100))).catch_up_s == 0
+    # What is produced within a commit interval is always uncommitted.
+    assert partition_progress(readings((0, 950, 1000), (10, 1050, 1100))).catch_up_s == 0
+
+
+def test_nothing_is_judged_that_is_not_known() -> None:
+    assert partition_progress([]) == Progress()
+    assert partition_progress(readings((0, None, 7), (10, None, 9))) == Progress()
+    assert partition_progress(readings((0, 5, None), (10, 5, None))) == Progress()
+    once = partition_progress(readings((0, 5, 9)))
+    assert (once.verdict, once.lag, once.lag_change, once.catch_up_s) == (None, 4, None, None)
+    # The first reading knows nothing: there is one that counts.
+    assert judged((0, None, 7), (30, 5, 9)) is None
+    # Two readings of the same moment have no rates.
+    assert partition_progress(readings((5, 5, 9), (5, 5, 9))).committed_per_s is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "verdict"),
+    {
+        "caught-up": ([(0, 10, 10), (30, 10, 10)], Verdict.OK),
+        "quiet topic: the first record is not committed at once": (
+            [(0, 10, 10), (30, 10, 10), (33, 10, 11)],
+            Verdict.OK,
+        ),
+        "quiet topic: nor for three commit intervals": (
+            [(0, 10, 10), (30, 10, 11), (45, 10, 11)],
+            Verdict.STALLED,
+        ),
+        "stops after it had caught up": ([(0, 10, 10), (10, 10, 60), (30, 10, 160)], Verdict.STALLED),
+        "stands still, and nothing is produced": ([(0, 10, 20), (30, 10, 20)], Verdict.STALLED),
+        "stands still, not long enough": ([(0, 10, 20), (14.9, 10, 20)], Verdict.OK),
+        "reads now and then": ([(0, 10, 50), (10, 10, 60), (20, 30, 70), (30, 30, 80)], Verdict.OK),
+        "steady lag": ([(0, 900, 1000), (10, 1000, 1100), (20, 1100, 1200)], Verdict.OK),
+        "small lag that grows within a commit interval": ([(0, 999, 1000), (30, 1255, 1300)], Verdict.OK),
+        "lag grows": ([(0, 900, 1000), (30, 1200, 2000)], Verdict.WARN),
+        "lag grows in spite of one drop": (
+            [(0, 0, 100), (10, 0, 500), (20, 450, 900), (30, 450, 1300), (40, 500, 1700)],
+            Verdict.WARN,
+        ),
+        "lag is high and shrinks": ([(0, 0, 100_000), (30, 5000, 101_000)], Verdict.OK),
+        "rewound": ([(0, 500, 1000), (30, 100, 1000)], Verdict.REWIND),
+        "rewound without lag": ([(0, 500, 500), (10, 100, 500), (20, 200, 500)], Verdict.REWIND),
+        "rewound, and back where it was": ([(0, 500, 500), (10, 100, 500), (20, 500, 500)], Verdict.OK),
+        "beyond the end": ([(0, 500, 10), (30, 500, 20)], Verdict.OK),
+        "the log was truncated": ([(0, 500, 600), (30, 500, 550)], Verdict.STALLED),
+    }.values(),
+)
+def test_each_rule(rows: list[tuple[float, int | None, int | None]], verdict: Verdict) -> None:
+    assert judged(*rows) is verdict
+    stopped = Verdict.STOPPED if verdict is Verdict.STALLED else verdict
+    assert judged(*rows, owned=False) is stopped
+
+
+def test_a_slow_commit_interval_is_given_time() -> None:
+    rows = readings((0, 100, 500), (60, 100, 800))
+    assert partition_progress(rows).verdict is Verdict.STALLED
+    assert partition_progress(rows, commit_interval_ms=60_000).verdict is Verdict.OK
+    assert partition_progress(rows).still_ms == 60_000
+
+
+def test_one_reading_is_judged_that_knows_since_when_records_wait() -> None:
+    (once,) = readings((600, 5, 9))
+    assert partition_progress([once._replace(waiting_since_ms=0)]).verdict is Verdict.STALLED
+    assert partition_progress([once._replace(waiting_since_ms=595_000)]).verdict is Verdict.OK
+
+
+def test_when_the_log_start_passes_the_committed_offset() -> None:
+    first, last = readings((0, 100, 1000), (10, 110, 1100))
+    assert partition_progress([first, last._replace(start=50)]).overtaken_s == 60 / 4
+    assert partition_progress([first, last]).overtaken_s == NEVER
+    assert partition_progress([first, last._replace(start=None)]).overtaken_s is None
+    assert partition_progress([first, last._replace(start=120)]).overtaken_s == 0
+
+
+def test_a_group_is_the_sum_of_its_partitions() -> None:
+    member = Member(id="m", owned={"orders": (0,)})
+
+    def read(at_ms: int, *committed: int) -> dict[tuple[str, int], Reading]:
+        group = Group(
+            id="g",
+            type=GroupType.CONSUMER,
+            state=GroupState.STABLE,
+            members=(member,),
+            offsets={
+                "orders": {number: CommittedOffset(offset=each) for number, each in enumerate(committed)}
+            },
+        )
+        ends = dict.fromkeys(range(4), 1000 + at_ms // 100)
+        topic = Topic(name="orders", partitions=4, start_offsets={0: 7}, end_offsets=ends)
+        return readings_of(at_ms, group, {"orders": topic})
+
+    first, last = read(0, 0, 0, 900, -1), read(30_000, 0, 0, 1200, -1)
+    assert last["orders", 0] == Reading(30_000, 0, 1300, 1300, 7, True)
+    assert last["orders", 3] == Reading(30_000, None, 1300, None)
+    found = group_progress([first, last])
+    assert [one.verdict for one in found.partitions.values()] == [
+        Verdict.STALLED,
+        Verdict.STOPPED,
+        Verdict.OK,
+        None,
+    ]
+    assert (found.verdict, found.lag) == (Verdict.STOPPED, 2700)
+    assert (found.committed_per_s, found.produced_per_s, found.catch_up_s) == (10, 30, NEVER)
+    assert group_progress([]).verdict is None
+    assert group_progress([last]).catch_up_s is None
