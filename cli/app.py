@@ -25,8 +25,8 @@ Commands = Mapping[str, Any]
 """Functions of commands by the second word, in the order of the help."""
 
 COMMANDS = (
-    "list", "describe", "validate-regex", "dry-run", "plan", "gate", "rehearse", "bridge", "simulate", "explore",
-    "delete", "snapshot", "serve", "demo", "watch", "completion", "help", "version",
+    "list", "describe", "diagnose", "validate-regex", "dry-run", "plan", "gate", "rehearse", "bridge", "simulate",
+    "explore", "delete", "snapshot", "serve", "demo", "watch", "completion", "help", "version",
 )  # fmt: skip
 """Commands of one word, in the order of the help."""
 
@@ -42,6 +42,10 @@ def _command(name: str) -> Any:
             from cli.verbs.describe.command import describe
 
             return describe
+        case "diagnose":
+            from cli.verbs.diagnose.command import diagnose
+
+            return diagnose
         case "validate-regex":
             from cli.verbs.validate_regex.command import validate_regex
 

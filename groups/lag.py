@@ -135,3 +135,12 @@ def topics_with_offsets(groups: Iterable[Group]) -> set[str]:
     listed = list(groups)
     owned = {topic for group in listed for member in group.members for topic in member.owned or ()}
     return owned | {topic for group in listed for topic in group.offsets or ()}
+
+
+def topics_read(groups: Iterable[Group]) -> set[str]:
+    """Every topic that somebody owns, is to own, names, or committed to."""
+    listed = list(groups)
+    members = [member for group in listed for member in group.members]
+    wanted = {topic for member in members for topic in member.target or ()}
+    named = {topic for member in members if member.subscription for topic in member.subscription.topics}
+    return topics_with_offsets(listed) | wanted | named

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from migration.model import Destination, Level
+from groups.findings import Level
+from migration.model import Destination
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, TypeAlias
 
+from groups.findings import Finding, Level
 from groups.model import GroupState, GroupType, Member, MemberProtocol
 from groups.trees import UNWRITTEN, Tagged, named
 from migration.course import Course, Manner, Moment
@@ -126,36 +127,12 @@ class Destination(Enum):
     """The classic protocol, with the assignor that the members had: the way back from consumer."""
 
 
-class Level(Enum):
-    """How much a finding weighs."""
-
-    BLOCKER = "blocker"
-    WARNING = "warning"
-    INFO = "info"
-
-
 class Verdict(Enum):
     """May the plan be carried out?"""
 
     READY = "ready"
     WARNINGS = "warnings"
     BLOCKED = "blocked"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """Something about the group that a plan must take into account."""
-
-    rule: str
-    level: Level
-    message: str
-    remedy: str
-    source: str
-    """Where the rule comes from: a KIP, an issue, a trial on a running broker."""
-    member: str | None = None
-    """The member it is about; None for the whole group, and where it is about several."""
-    members: tuple[str, ...] = ()
-    """All members that it is about, where there are several; the message names the first of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from statistics import median
 
-from migration.model import Finding, Level, Plan, PlanRehearsal, RehearsedStep, StepFigures
+from groups.findings import Finding, Level
+from migration.model import Plan, PlanRehearsal, RehearsedStep, StepFigures
 from migration.rehearsal.rehearsed import Rehearsed
 
 RULE = "rehearsal"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assignors.rebalance import owners_in
+from groups.findings import Finding
 from groups.group_spec import current_of
 from groups.model import GroupType
 from migration.clients import MemberClient
-from migration.model import Destination, Finding, first_of
+from migration.model import Destination, first_of
 from migration.rules.broker import setting_list
 from migration.rules.case import Case
 from migration.rules.user_data import STOP_ALL

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from groups.findings import Finding, Level
 from groups.model import GroupState, GroupType, MemberProtocol
-from migration.model import Destination, Finding, Level
+from migration.model import Destination
 from migration.rules.case import Case
 from migration.rules.user_data import OnlineWay, online_way
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from functools import partialmethod
 from typing import TypeAlias, TypeVar
 
+from groups.findings import Finding, Level
 from groups.model import Cluster, Group, GroupState, GroupType, Topic
 from migration.access import Access
 from migration.client_config import ClientConfig
 from migration.clients import MemberClient
-from migration.model import Destination, Finding, Level, PlannedMember, first_of, names_of
+from migration.model import Destination, PlannedMember, first_of, names_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

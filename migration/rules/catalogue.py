@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from migration.model import Finding, Level
+from groups.findings import Finding, Level
 from migration.rules import (
     assignors,
     broker,

@@ -7,6 +7,7 @@ from functools import partial
 from shlex import quote
 
 from coordinator.engine.config import Config
+from groups.findings import Finding, Level
 from groups.model import Member
 from migration.client_config import (
     HEARTBEAT_INTERVAL,
@@ -18,7 +19,7 @@ from migration.client_config import (
     ClientConfig,
     Setting,
 )
-from migration.model import Destination, Finding, Level
+from migration.model import Destination
 from migration.rules.broker import setting, setting_list, setting_number
 from migration.rules.case import Case
 

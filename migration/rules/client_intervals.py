@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from groups.findings import Finding, Level
 from groups.offsets.scenarios import parse_duration_ns
 from migration.client_config import (
     HEARTBEAT_INTERVAL,
@@ -14,7 +15,7 @@ from migration.client_config import (
     ClientConfig,
     Setting,
 )
-from migration.model import Destination, Finding, Level
+from migration.model import Destination
 from migration.rules.case import Case
 from migration.rules.client_configs import owners_of, timeout_now
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from groups.bindings import first_with
+from groups.findings import Finding, Level
 from groups.model import GroupType
 from migration.clients import (
     LIBRARIES,
@@ -16,7 +17,7 @@ from migration.clients import (
     version_text,
 )
 from migration.frameworks import framework_named
-from migration.model import Destination, Finding, Level
+from migration.model import Destination
 from migration.rules.case import Case, members_by, named
 from migration.rules.user_data import OnlineWay, libraries_of, online_way
 

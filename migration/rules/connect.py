@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from groups.findings import Finding
 from migration.client_config import OVERRIDE_POLICY
-from migration.model import Finding
 from migration.rules.case import Case, members_by
 
 _ALL = "All"

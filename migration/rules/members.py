@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from groups.findings import Finding
 from groups.model import GroupState, GroupType
 from migration.client_config import SESSION_TIMEOUT
-from migration.model import Destination, Finding, first_of
+from migration.model import Destination, first_of
 from migration.rules.case import Case
 from migration.rules.client_configs import timeout_now
 

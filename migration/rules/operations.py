@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from groups.findings import Finding, Level
 from migration.client_config import SESSION_TIMEOUT
-from migration.model import Destination, Finding, Level
+from migration.model import Destination
 from migration.rules.broker import is_before
 from migration.rules.case import Case, members_by
 from migration.rules.client_configs import timeout_now

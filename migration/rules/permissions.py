@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from shlex import quote
 
+from groups.findings import Finding
 from migration.access import undescribable
-from migration.model import Finding, first_of
+from migration.model import first_of
 from migration.rules.case import Case
 
 _SOURCE = "apache/kafka pulls 18989 and 19042"

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from shlex import quote
 
+from groups.findings import Finding, Level
 from groups.model import GroupType
 from groups.regex import ClientEngine
 from groups.regex.compare import Comparison, compare, joined
 from groups.regex.topic_names import Names
-from migration.model import Finding, Level, first_of
+from migration.model import first_of
 from migration.rules.case import Case
 from migration.rules.user_data import libraries_of
 

@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterator
 
 from assignors.registry import STREAMS
+from groups.findings import Finding
 from groups.model import GroupType
 from migration.clients import Version, surely_before, surely_since
-from migration.model import Destination, Finding
+from migration.model import Destination
 from migration.rules.case import Case
 
 COOPERATIVE_SINCE: Version = (2, 4)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from migration.model import Finding
+from groups.findings import Finding
 from migration.rules.case import Case
 
 

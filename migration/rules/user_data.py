@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
+from groups.findings import Finding, Level
 from groups.model import GroupState, GroupType
-from migration.model import Finding, Level
 from migration.rules.case import Case
 
 COOPERATIVE_STICKY = "cooperative-sticky"

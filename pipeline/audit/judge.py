@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.types import StructField, StructType
 
 from groups.dry_run import DryRun, DryRunRequest, dry_run_all
+from groups.findings import Finding, Level
 from groups.group_spec import current_of, wanted_topics
 from groups.model import Cluster, Group, GroupType, Topic
 from groups.what_if import WhatIf
 from migration.client_config import ClientConfig, configs_of_group
 from migration.clients import DeclaredClients
 from migration.expectation import library_of_all
-from migration.model import Destination, Finding, Level, Plan
+from migration.model import Destination, Plan
 from migration.paths.choose import has_arrived
 from migration.plan import DEFAULT_BOUNCE_S, case_of, make_plan
 from migration.restart_cost import destinations_assignor, restart_now_s, restart_then_s

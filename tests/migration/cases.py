@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from zlib import crc32
 
+from groups.findings import Finding, Level
 from groups.model import Client, Cluster, Group, GroupState, GroupType, Member, MemberProtocol, Topic
 from migration.access import Access
 from migration.client_config import ClientConfig
 from migration.clients import parse_clients
 from migration.commands import ClusterOptions
-from migration.model import Destination, Finding, Level, Plan
+from migration.model import Destination, Plan
 from migration.plan import case_of, make_plan
 
 NEW = Cluster(id="c", kafka="4.3", features={"group.version": 1})

@@ -8,8 +8,9 @@ from confluent_kafka import Consumer, KafkaException
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groups.findings import Level
 from migration.client_config import KEPT, ClientConfig, kafka_key, kept, library_by_keys
-from migration.model import Destination, Level
+from migration.model import Destination
 from tests.kafka.broker import Broker
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.topics import fresh_topic

@@ -10,7 +10,8 @@ from hypothesis import given
 from cli.render.document import Heading
 from cli.verbs.describe.migration import migration_blocks, migration_data
 from groups.model import Client, Group, GroupState, GroupType, Member, MemberProtocol, Partitions, UserData
-from migration.inspection import Wait, WaitKind, inspect, labels_of, standing, waits_of
+from groups.waits import Wait, WaitKind, labels_of, waits_of
+from migration.inspection import inspect, standing
 from tests.groups.test_snapshot import group_named
 
 CLASSIC, CONSUMER = MemberProtocol.CLASSIC, MemberProtocol.CONSUMER

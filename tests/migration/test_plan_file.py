@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groups.findings import Finding, Level
 from groups.model import GroupState, GroupType, MemberProtocol
 from groups.trees import Malformed
 from groups.yaml_files import TreeError, load_tree, yaml_lines
@@ -40,10 +41,8 @@ PLAN = model.Plan(
     destination=model.Destination.CONSUMER,
     clients=("java", "librdkafka"),
     findings=(
-        model.Finding(
-            rule="r", level=model.Level.WARNING, message="m", remedy="do", source="KIP-848", member="m1"
-        ),
-        model.Finding(rule="r2", level=model.Level.INFO, message="", remedy="", source=""),
+        Finding(rule="r", level=Level.WARNING, message="m", remedy="do", source="KIP-848", member="m1"),
+        Finding(rule="r2", level=Level.INFO, message="", remedy="", source=""),
     ),
     path="roll",
     baseline=model.Baseline(

@@ -7,6 +7,7 @@ from itertools import chain
 
 import pytest
 
+from groups.findings import Level
 from groups.model import Group, GroupState, GroupType, MemberProtocol, Subscription, UserData
 from migration.commands import ClusterOptions
 from migration.course import Manner
@@ -14,7 +15,6 @@ from migration.model import (
     Absent,
     Destination,
     Leads,
-    Level,
     MemberCount,
     NoUserData,
     Plan,

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from groups.findings import Level
 from groups.model import Client, Cluster, Group, GroupState, Subscription, UserData
 from migration.access import Access, AccessEntry, ResourceKind
-from migration.model import Destination, Level
+from migration.model import Destination
 from migration.rules.case import without_members
 from tests.migration.cases import (
     CLASSIC,

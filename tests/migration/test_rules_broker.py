@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from groups.findings import Level
 from groups.model import Cluster, Group, MemberProtocol, Subscription
-from migration.model import Destination, Level
+from migration.model import Destination
 from tests.migration.cases import (
     CLASSIC,
     CONSUMER,

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from groups.findings import Level
 from migration.frameworks import FRAMEWORKS, framework_named
-from migration.model import Destination, Level
+from migration.model import Destination
 from tests.migration.cases import (
     CONSUMER,
     COOPERATIVE,

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from cli.verbs.plan.client_files import read_client_config
+from groups.findings import Level
 from groups.model import Client, Group, GroupType, Member, MemberProtocol
 from migration.client_config import ClientConfig
-from migration.model import Destination, Level, Verdict
+from migration.model import Destination, Verdict
 from migration.plan_file import plan_from_data, plan_to_data
 from tests.migration.cases import (
     CLASSIC,

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from groups.findings import Level
 from groups.model import Cluster, Group
-from migration.model import Destination, Level
+from migration.model import Destination
 from tests.kafka.broker import Broker
 from tests.kafka.groups import wait_group
 from tests.kafka.member import Member

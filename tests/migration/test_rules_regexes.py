@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from groups.findings import Level
 from groups.model import Subscription
-from migration.model import Level
 from tests.cli.sources.live_source import live_source
 from tests.kafka.broker import Broker
 from tests.kafka.members import Members, fresh_name

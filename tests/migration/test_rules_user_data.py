@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from groups.findings import Level
 from groups.model import Group, Member, UserData
 from migration.clients import clients_of, parse_clients
-from migration.model import Level
 from migration.rules.case import Case
 from migration.rules.user_data import OnlineWay, data_will_come, members_with_data, online_way
 from tests.migration.cases import CONSUMER, COOPERATIVE, EMPTY, GROUP, NEW, found, member, plan, the_finding

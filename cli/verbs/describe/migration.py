@@ -10,8 +10,9 @@ from cli.render.cells import Cell, partitions_text
 from cli.render.document import Block, Heading, Table, Text, columns
 from groups.model import GroupType, MemberProtocol
 from groups.succession import Succession, after_load
+from groups.waits import Wait, WaitKind
 from migration.clients import version_text
-from migration.inspection import InspectedMember, Inspection, Wait, WaitKind
+from migration.inspection import InspectedMember, Inspection
 
 _NOTHING = "nothing"
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from cli.render.document import Block, Checklist, Code, Document, Heading, Table, Text, columns, table_of
 from cli.verbs.plan.timeline import timeline_blocks
+from groups.findings import Level
 from groups.model import Problem
 from migration.commands import PLAN_FILE, VARIABLE, of_round
 from migration.course import Manner
-from migration.model import Expectation, Level, Plan, PlannedMember, Step, Stray, Verdict, names_of
+from migration.model import Expectation, Plan, PlannedMember, Step, Stray, Verdict, names_of
 from migration.plan_file import plan_to_data
 from migration.rules.case import without_members
 

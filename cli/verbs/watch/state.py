@@ -6,14 +6,14 @@ nobody was looking.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cli.sources.source import Source
 from cli.verbs.watch.events import EventKind, Place, WatchEvent, believed, events, owners_of
-from groups.lag import topics_with_offsets
+from groups.lag import topics_read
 from groups.model import Cause, Group, GroupState, GroupType, Problem, Topic
-from migration.inspection import labels_of
+from groups.waits import labels_of
 
 RATE_WINDOW_MS = 30_000
 """What rates are told from: consumers commit every 5 s unless told otherwise."""
@@ -54,15 +54,6 @@ def observe(source: Source, names: Sequence[str], clock_ms: Callable[[], int]) -
         topics={topic.name: replace(topic, id=None, racks=None) for topic in topics.items},
         problems=(*unread, *topics.problems),
     )
-
-
-def topics_read(groups: Iterable[Group]) -> set[str]:
-    """Every topic that somebody owns, is to own, names, or committed to."""
-    listed = list(groups)
-    members = [member for group in listed for member in group.members]
-    wanted = {topic for member in members for topic in member.target or ()}
-    named = {topic for member in members if member.subscription for topic in member.subscription.topics}
-    return topics_with_offsets(listed) | wanted | named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,147 @@
+"""The document of `kohort diagnose`: verdicts first, then errors in full, warnings in short, and notes where wanted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from cli.render.document import Block, Document, Heading, Text, fields, table_of
+from cli.render.output_format import OutputFormat
+from cli.times import format_moment
+from groups.diagnosis.diagnose import Diagnosis, Verdict
+from groups.findings import Evidence, Finding, Level
+from groups.model import Problem
+
+IN_FULL = frozenset({OutputFormat.TABLE, OutputFormat.MARKDOWN, OutputFormat.HTML})
+"""The formats that are read by people; CSV has a row for each finding."""
+
+
+def diagnosis_document(
+    found: Sequence[Diagnosis], problems: tuple[Problem, ...], *, verbose: bool, output: OutputFormat
+) -> Document:
+    """Of groups in the order given."""
+    blocks = list(_blocks(found, verbose=verbose)) if output in IN_FULL else [_rows(found)]
+    return Document(
+        command="diagnose",
+        data={"groups": [_data(each) for each in found]},
+        blocks=blocks,
+        errors=problems,
+        remarks=tuple(_unchecked(found)) if output in IN_FULL else (),
+    )
+
+
+def _data(found: Diagnosis) -> dict[str, Any]:
+    return {
+        "group": found.group,
+        "verdict": found.verdict.value,
+        "findings": [_finding_data(each) for each in found.findings],
+        "not_checked": [{"why": each.why, "rules": list(each.rules)} for each in found.not_checked],
+    }
+
+
+def _finding_data(found: Finding) -> dict[str, Any]:
+    return {
+        **fields(found, "rule"),
+        "level": found.level.value,
+        **fields(found, "member"),
+        "members": list(found.members),
+        "since": _since(found),
+        "evidence": {
+            name: list(each) if isinstance(each, tuple) else each for name, each in found.evidence.items()
+        },
+        **fields(found, "message", "remedy", "source"),
+    }
+
+
+def _since(found: Finding) -> str | None:
+    return None if found.since_ms is None else format_moment(found.since_ms)
+
+
+def _rows(found: Sequence[Diagnosis]) -> Block:
+    return table_of(
+        [(each.group, finding) for each in found for finding in each.findings],
+        ("GROUP", lambda row: row[0]),
+        ("LEVEL", lambda row: row[1].level.value),
+        ("RULE", lambda row: row[1].rule),
+        ("MEMBER", lambda row: ",".join(row[1].members) or row[1].member),
+        ("SINCE", lambda row: _since(row[1])),
+        ("FINDING", lambda row: row[1].message),
+        ("EVIDENCE", lambda row: _evidence_text(row[1].evidence)),
+        ("REMEDY", lambda row: row[1].remedy),
+    )
+
+
+def _blocks(found: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]:
+    shown = [each for each in found if each.verdict is not Verdict.OK]
+    if len(found) == 1:
+        yield Text(_verdict_line(found[0]))
+    elif shown:
+        yield table_of(
+            shown,
+            "GROUP",
+            ("VERDICT", lambda each: each.verdict.value),
+            ("##ERRORS", lambda each: _count(each, Level.ERROR)),
+            ("##WARNINGS", lambda each: _count(each, Level.WARNING)),
+            ("FIRST FINDING", lambda each: each.findings[0].message),
+        )
+    if len(found) > 1:
+        healthy = len(found) - len(shown)
+        yield Text(f"{healthy} of {len(found)} groups are healthy.")
+    for each in found if verbose else shown:
+        if each.findings:
+            if len(found) > 1:
+                yield Heading(_verdict_line(each))
+            yield from _finding_blocks(each, verbose=verbose)
+
+
+def _verdict_line(found: Diagnosis) -> str:
+    if found.verdict is Verdict.OK:
+        notes = len(found.findings)
+        more = (
+            f" ({_counted(notes, 'note')}, --verbose shows {'it' if notes == 1 else 'them'})" if notes else ""
+        )
+        return f"{found.group}: healthy{more}"
+    levels = Counter(finding.level for finding in found.findings)
+    told = [_counted(levels[level], level.value) for level in (Level.ERROR, Level.WARNING) if levels[level]]
+    return f"{found.group}: {' and '.join(told)}"
+
+
+def _finding_blocks(found: Diagnosis, *, verbose: bool) -> Iterator[Block]:
+    notes = 0
+    for finding in found.findings:
+        if finding.level is Level.NOTE and not verbose:
+            notes += 1
+            continue
+        yield Text(f"{finding.level.value.upper()} {finding.rule}: {finding.message}")
+        if finding.level is Level.ERROR or verbose:
+            since = f"since {_since(finding)} or earlier; " if finding.since_ms is not None else ""
+            yield Text(f"Seen: {since}{_evidence_text(finding.evidence)}")
+        yield Text(f"Do: {finding.remedy}")
+    if notes and found.verdict is not Verdict.OK:
+        yield Text(f"{_counted(notes, 'note')}, --verbose shows {'it' if notes == 1 else 'them'}.")
+
+
+def _evidence_text(evidence: Evidence) -> str:
+    return "; ".join(
+        f"{name.replace('_', ' ')} {', '.join(map(str, each)) if isinstance(each, tuple) else each}"
+        for name, each in evidence.items()
+    )
+
+
+def _count(found: Diagnosis, level: Level) -> int:
+    return sum(finding.level is level for finding in found.findings)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _unchecked(found: Sequence[Diagnosis]) -> Iterator[str]:
+    """A line for each reason, with the rules that could not judge."""
+    missing: dict[str, dict[str, None]] = {}
+    for each in found:
+        for one in each.not_checked:
+            missing.setdefault(one.why, {}).update(dict.fromkeys(one.rules))
+    if missing:
+        yield "not checked: " + "; ".join(f"{', '.join(rules)} ({why})" for why, rules in missing.items())

@@ -1,0 +1,182 @@
+"""What a rule may ask of the looks at a group, and how it reports what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import partial
+from typing import TypeAlias
+
+from groups.diagnosis.observation import Observation, Thresholds
+from groups.findings import Evidence, Finding, Level
+from groups.model import Group, Member, Topic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """The looks at one group, at least one of which shows it."""
+
+    observations: tuple[Observation, ...]
+    """Oldest first."""
+    thresholds: Thresholds
+    labels: Mapping[str, str]
+    """What to call members, those that left among them, by id."""
+
+    @property
+    def seen(self) -> Iterator[tuple[Observation, Group]]:
+        """The looks that show the group, oldest first."""
+        return ((each, each.group) for each in self.observations if each.group is not None)
+
+    @property
+    def last(self) -> Observation:
+        """The newest look that shows the group."""
+        return next(each for each in reversed(self.observations) if each.group is not None)
+
+    @property
+    def group(self) -> Group:
+        """As the newest look that shows it does."""
+        found = self.last.group
+        assert found is not None  # noqa: S101  (mypy)
+        return found
+
+    @property
+    def topics(self) -> Mapping[str, Topic]:
+        """As the newest look that asked for them shows them."""
+        return next((each.topics for each in reversed(self.observations) if each.topics is not None), {})
+
+    @property
+    def topic_names(self) -> frozenset[str] | None:
+        """Of every topic of the cluster; None when not known."""
+        known = (each.topic_names for each in reversed(self.observations))
+        return next((names for names in known if names is not None), None)
+
+    @property
+    def seen_ms(self) -> int:
+        """From the first look to the last."""
+        return self.observations[-1].at_ms - self.observations[0].at_ms
+
+    def since_ms(self, holds: Callable[[Group], bool]) -> int | None:
+        """The earliest of the newest looks at all of which something held; None where it does not hold now."""
+        since: int | None = None
+        for each in reversed(self.observations):
+            if each.group is None:
+                continue
+            if not holds(each.group):
+                break
+            since = each.at_ms
+        return since
+
+    def lasted_ms(self, since_ms: int | None) -> int:
+        """From then to the last look; 0 for None."""
+        return 0 if since_ms is None else self.observations[-1].at_ms - since_ms
+
+    def named(self, members: Iterable[str]) -> str:
+        """The first few members as an operator knows them, and how many more there are."""
+        return first_of([self.labels.get(each, each) for each in members])
+
+    def member(self, member_id: str) -> Member | None:
+        """A member by its id, as the newest look that showed it did."""
+        for each in reversed(self.observations):
+            for member in () if each.group is None else each.group.members:
+                if member.id == member_id:
+                    return member
+        return None
+
+
+MOST_NAMED = 3
+
+
+def first_of(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are: `a, b, c and 3 more`."""
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+class Need(Enum):
+    """What a rule cannot judge without; the value says what is missing, for people."""
+
+    TWO_LOOKS = "it takes two looks"
+    MEMBERS = "the source does not show what members own"
+    TARGETS = "the source does not show the target assignment"
+    TOPICS = "the topics are not known"
+    TOPIC_NAMES = "the source does not know every topic of the cluster"
+    OFFSETS = "the committed offsets are not known"
+    END_OFFSETS = "the end offsets are not known"
+
+    def is_met(self, case: Case) -> bool:
+        """Whether the looks show it. What does not apply to the group is not missing."""
+        return _MET[self](case)
+
+
+_MET: Mapping[Need, Callable[[Case], bool]] = {
+    Need.TWO_LOOKS: lambda case: sum(1 for _ in case.seen) > 1,
+    Need.MEMBERS: lambda case: all(member.owned is not None for member in case.group.members),
+    Need.TARGETS: lambda case: all(member.target is not None for member in case.group.members),
+    Need.TOPICS: lambda case: any(each.topics is not None for each in case.observations),
+    Need.TOPIC_NAMES: lambda case: case.topic_names is not None,
+    Need.OFFSETS: lambda case: any(group.offsets is not None for _, group in case.seen),
+    Need.END_OFFSETS: lambda case: any(topic.end_offsets is not None for topic in case.topics.values()),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Symptom:
+    """What a rule found: a finding without the name of its rule."""
+
+    level: Level
+    message: str
+    remedy: str
+    evidence: Evidence = field(default_factory=dict)
+    members: tuple[str, ...] = ()
+    """Ids."""
+    since_ms: int | None = None
+
+
+error, warning, note = (partial(Symptom, level=level) for level in (Level.ERROR, Level.WARNING, Level.NOTE))
+
+Judge: TypeAlias = Callable[[Case], Iterable[Symptom]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A rule of the catalogue."""
+
+    name: str
+    about: str
+    """What it looks for, in a few words."""
+    source: str
+    """Where it comes from: a KIP, a class of Kafka, an issue."""
+    needs: tuple[Need, ...]
+    applies: Callable[[Group], bool]
+    """To which groups; of others it is not missed."""
+    judge: Judge
+
+    def findings(self, case: Case) -> Iterator[Finding]:
+        """What it finds, with its name."""
+        for found in self.judge(case):
+            yield Finding(
+                rule=self.name,
+                level=found.level,
+                message=found.message,
+                remedy=found.remedy,
+                source=self.source,
+                member=found.members[0] if len(found.members) == 1 else None,
+                members=found.members if len(found.members) > 1 else (),
+                since_ms=found.since_ms,
+                evidence=found.evidence,
+            )
+
+
+def rule(
+    name: str,
+    about: str,
+    *,
+    source: str,
+    needs: Sequence[Need] = (),
+    applies: Callable[[Group], bool] = lambda _: True,
+) -> Callable[[Judge], Rule]:
+    """Make a rule of a function that judges a case."""
+    return lambda judge: Rule(
+        name=name, about=about, source=source, needs=tuple(needs), applies=applies, judge=judge
+    )

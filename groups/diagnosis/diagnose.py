@@ -1,0 +1,77 @@
+"""From looks at a group to a verdict, with what could not be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from groups.diagnosis.case import Case, Rule
+from groups.diagnosis.catalogue import RULES
+from groups.diagnosis.observation import Observation, Thresholds
+from groups.findings import Finding, Level
+from groups.waits import labels_of
+
+
+class Verdict(Enum):
+    """The worst of a group's findings; notes are none."""
+
+    OK = "ok"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotChecked:
+    """Rules that could not judge the group."""
+
+    why: str
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """What is wrong with a group."""
+
+    group: str
+    findings: tuple[Finding, ...] = ()
+    """The worst first."""
+    not_checked: tuple[NotChecked, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        levels = {finding.level for finding in self.findings}
+        if Level.ERROR in levels:
+            return Verdict.ERROR
+        return Verdict.WARNING if Level.WARNING in levels else Verdict.OK
+
+
+_WEIGHT = {Level.ERROR: 0, Level.WARNING: 1, Level.NOTE: 2}
+
+
+def diagnose(
+    group: str, observations: Sequence[Observation], thresholds: Thresholds, rules: Iterable[Rule] = RULES
+) -> Diagnosis:
+    """Judge the looks at one group, oldest first. Where none shows it, there is nothing to find."""
+    if all(each.group is None for each in observations):
+        return Diagnosis(group=group)
+    labels: dict[str, str] = {}
+    for each in observations:
+        if each.group is not None:
+            labels |= labels_of(each.group)
+    case = Case(observations=tuple(observations), thresholds=thresholds, labels=labels)
+    findings: list[Finding] = []
+    missing: dict[str, list[str]] = {}
+    for each_rule in rules:
+        if not each_rule.applies(case.group):
+            continue
+        lacking = next((need for need in each_rule.needs if not need.is_met(case)), None)
+        if lacking is None:
+            findings += each_rule.findings(case)
+        else:
+            missing.setdefault(lacking.value, []).append(each_rule.name)
+    return Diagnosis(
+        group=group,
+        findings=tuple(sorted(findings, key=lambda finding: _WEIGHT[finding.level])),
+        not_checked=tuple(NotChecked(why=why, rules=tuple(names)) for why, names in missing.items()),
+    )

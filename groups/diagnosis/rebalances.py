@@ -1,0 +1,164 @@
+"""Rules about rebalances: one that does not end, and who is waited for; rebalances that follow each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from groups.diagnosis.case import Case, Need, Symptom, error, first_of, note, rule
+from groups.model import Group, GroupState, GroupType, Partitions
+from groups.waits import Wait, WaitKind, waits_of
+
+UNSETTLED = frozenset(
+    {
+        GroupState.PREPARING_REBALANCE,
+        GroupState.COMPLETING_REBALANCE,
+        GroupState.ASSIGNING,
+        GroupState.RECONCILING,
+    }
+)
+
+
+def is_unsettled(group: Group) -> bool:
+    """Whether a rebalance is going on."""
+    return group.state in UNSETTLED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Awaited:
+    """A member that has to act before a rebalance can end."""
+
+    member: str
+    wait: Wait
+    since_ms: int
+    """The earliest of the newest looks at all of which it waited for the same kind of thing."""
+
+
+_OWN_TURN = (WaitKind.REVOKE, WaitKind.REJOIN, WaitKind.ASSIGN, WaitKind.RETURN, WaitKind.HEARTBEAT)
+"""What a member itself has to do; the others wait for somebody else. What blocks most comes first."""
+
+
+def awaited(case: Case) -> list[Awaited]:
+    """The members that the newest rebalance waits for, those that block it most first.
+
+    Where a classic group prepares a rebalance, the members that may not have joined: brokers do not show who has.
+    """
+    kinds = (*_OWN_TURN, WaitKind.MAYBE_REJOIN)
+    found: list[Awaited] = []
+    for member, waits in waits_of(case.group).items():
+        wait = next((each for each in waits or () if each.kind in kinds), None)
+        if wait is not None:
+            since = _since(case, member, wait.kind)
+            found.append(Awaited(member=member, wait=wait, since_ms=since))
+    return sorted(found, key=lambda each: (kinds.index(each.wait.kind), each.since_ms))
+
+
+def _since(case: Case, member: str, kind: WaitKind) -> int:
+    since = case.since_ms(lambda group: any(wait.kind is kind for wait in waits_of(group).get(member) or ()))
+    return case.last.at_ms if since is None else since
+
+
+@rule(
+    "rebalance-stuck",
+    "a rebalance that does not end, and who is waited for",
+    source="KIP-848, Reconciliation; classic.ClassicGroup",
+    needs=(Need.TWO_LOOKS,),
+)
+def stuck(case: Case) -> Iterator[Symptom]:
+    """The group was in a rebalance at every look, for longer than the threshold."""
+    since = case.since_ms(is_unsettled)
+    lasted_ms = case.lasted_ms(since)
+    if since is None or lasted_ms < case.thresholds.rebalance_ms:
+        return
+    waiting = awaited(case)
+    yield error(
+        message=(
+            f"The group has been in a rebalance for {lasted_ms / 1000:.0f} s or longer "
+            f"({case.group.state.value}). {_waits_for(case, waiting)}"
+        ),
+        remedy=_remedy(case, waiting),
+        members=tuple(each.member for each in waiting),
+        since_ms=since,
+        evidence={
+            "state": case.group.state.value,
+            "seen_for_s": lasted_ms / 1000,
+            "waits_for": tuple(f"{case.labels[each.member]}: {_wait_text(each.wait)}" for each in waiting),
+        },
+    )
+
+
+@rule("rebalancing", "a rebalance in progress", source="KIP-848, Reconciliation; classic.ClassicGroup")
+def in_progress(case: Case) -> Iterator[Symptom]:
+    """The newest look shows a rebalance, and it has not lasted long, or how long is not known."""
+    since = case.since_ms(is_unsettled)
+    if since is None or case.lasted_ms(since) >= case.thresholds.rebalance_ms:
+        return
+    yield note(
+        message=f"A rebalance is in progress ({case.group.state.value}). {_waits_for(case, awaited(case))}",
+        remedy=f"Look again, or longer: kohort diagnose {case.group.id} --for 30s.",
+        since_ms=since,
+        evidence={"state": case.group.state.value, "seen_for_s": case.lasted_ms(since) / 1000},
+    )
+
+
+_WAITS = {
+    WaitKind.REVOKE: "to give up {}",
+    WaitKind.REJOIN: "to rejoin",
+    WaitKind.MAYBE_REJOIN: "to rejoin, unless it has",
+    WaitKind.ASSIGN: "to send the assignment, as the leader",
+    WaitKind.RETURN: "to come back, static and away",
+    WaitKind.HEARTBEAT: "to send its next heartbeat",
+}
+
+
+def _wait_text(wait: Wait) -> str:
+    return _WAITS[wait.kind].format(partitions_text(wait.partitions))
+
+
+def partitions_text(partitions: Partitions) -> str:
+    """The first few partitions: `orders-0, orders-1 and 3 more`."""
+    return first_of(
+        [f"{topic}-{number}" for topic, numbers in sorted(partitions.items()) for number in numbers]
+    )
+
+
+def _waits_for(case: Case, waiting: Sequence[Awaited]) -> str:
+    if not waiting:
+        return "Who is waited for is not shown."
+    if waiting[0].wait.kind is WaitKind.MAYBE_REJOIN:
+        names = case.named(each.member for each in waiting)
+        return f"It waits for members to rejoin: one or more of {names}; the broker does not show who has."
+    texts = [f"{case.labels[each.member]} {_wait_text(each.wait)}" for each in waiting]
+    return f"It waits for {first_of(texts)}."
+
+
+_REMEDIES = {
+    WaitKind.REVOKE: "does not finish giving up its partitions: its rebalance listener, or a long batch between two "
+    "polls, blocks it",
+    WaitKind.REJOIN: "does not rejoin: it is busy between two polls, or hangs",
+    WaitKind.MAYBE_REJOIN: "may be busy between two polls, or hang",
+    WaitKind.ASSIGN: "leads the group and does not send the assignment: its assignor fails or takes too long; look at "
+    "its log",
+    WaitKind.RETURN: "is static and away: start it again, or remove it",
+    WaitKind.HEARTBEAT: "does not send heartbeats: it hangs, or cannot reach the coordinator",
+}
+
+
+def _remedy(case: Case, waiting: Sequence[Awaited]) -> str:
+    if not waiting:
+        return (
+            f"Look at the members' logs for what they wait for: kohort describe {case.group.id} --migration."
+        )
+    first = waiting[0]
+    member = case.member(first.member)
+    host = member.client.host if member else None
+    where = f" ({host.removeprefix('/')})" if host else ""
+    limit = (
+        "its max.poll.interval.ms"
+        if case.group.type in (GroupType.CLASSIC, GroupType.CONSUMER)
+        else "its timeout"
+    )
+    return (
+        f"{case.labels[first.member]}{where} {_REMEDIES[first.wait.kind]}. Take a thread dump of it and restart it; "
+        f"otherwise the coordinator removes it when {limit} is over."
+    )

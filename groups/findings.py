@@ -1,0 +1,45 @@
+"""What a check finds about a group: of a plan (`migration`), or of a group as it runs (`groups.diagnosis`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from groups.trees import UNWRITTEN
+
+Figure: TypeAlias = str | int | float | bool | None
+Evidence: TypeAlias = Mapping[str, Figure | tuple[Figure, ...]]
+"""What was observed, by name, with the unit last: `lag`, `seen_for_s`, `members`."""
+
+
+class Level(Enum):
+    """How much a finding weighs: of a plan blocker, warning or info; of a diagnosis error, warning or note."""
+
+    BLOCKER = "blocker"
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something about the group that its operator must take into account."""
+
+    rule: str
+    level: Level
+    message: str
+    remedy: str
+    source: str
+    """Where the rule comes from: a KIP, an issue, a trial on a running broker."""
+    member: str | None = None
+    """The member it is about; None for the whole group, and where it is about several."""
+    members: tuple[str, ...] = ()
+    """All members that it is about, where there are several; the message names the first of them."""
+    since_ms: int | None = field(default=None, metadata=UNWRITTEN)
+    """Of a diagnosis: the earliest moment, in milliseconds since 1970, at which this is known to have been so; None
+    when no time is known. It may have begun before."""
+    evidence: Evidence = field(default_factory=dict, metadata=UNWRITTEN)
+    """Of a diagnosis: the figures that were observed. A plan's messages contain them."""

@@ -1,0 +1,167 @@
+"""What each member of a group in flight waits for: told from what a broker shows; and what to call the members.
+
+Theory of operation, consumer groups (KIP-848). A member goes to the target assignment of an epoch in steps: it gives up
+what is no longer in its target, then its epoch becomes the target's, then it gets what others have given up. What a
+broker shows as a member's assignment includes what it is still to give up. So, with the epoch of the target known:
+
+- it has something outside its target: it is to give that up, whatever its epoch;
+- its epoch is older, but it has nothing to give up: its next heartbeat (or JoinGroup) brings it to the target's epoch;
+- its target has more than it has: another member still owns that, or it comes with the next heartbeat (or JoinGroup);
+- the group's epoch is ahead of the target's: a new target is still to be computed.
+
+A member that speaks the classic protocol does all this by rejoining, which its heartbeats tell it to do.
+
+Classic groups. In PreparingRebalance the coordinator waits for members to join and does not show which have. One that
+came after the last finished rebalance has joined since, this one or one that was broken off. In CompletingRebalance
+all have joined, and the leader's assignment is awaited.
+
+Source: modern.consumer.CurrentAssignmentBuilder, ConsumerGroupMember.asConsumerGroupDescribeMember,
+GroupMetadataManager.classicGroupHeartbeatToConsumerGroup, classic.ClassicGroup. Tried on 4.3.1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from groups.model import Group, GroupState, GroupType, Member, MemberProtocol, Partitions
+from groups.succession import leader_of
+
+AWAY = -2
+"""Epoch of a static member that left for a while (KIP-848, Static Membership)."""
+
+
+class WaitKind(Enum):
+    """What a member waits for."""
+
+    REVOKE = "revoke"
+    """To give up partitions that its target does not have."""
+    REJOIN = "rejoin"
+    """To send JoinGroup, giving up `partitions` where there are any."""
+    MAYBE_REJOIN = "maybe-rejoin"
+    """To send JoinGroup, unless it has: the coordinator does not show it."""
+    HEARTBEAT = "heartbeat"
+    """For its next heartbeat, which brings the target's epoch, or `partitions`."""
+    RELEASE = "release"
+    """For partitions that another member still has."""
+    ASSIGNOR = "assignor"
+    """For the broker's assignor to compute a target."""
+    JOINS = "joins"
+    """For other members to join: it came after the last finished rebalance."""
+    ASSIGN = "assign"
+    """It leads, and is to send the assignment."""
+    LEADER = "leader"
+    """For the leader to send the assignment."""
+    RETURN = "return"
+    """Static, and away: to come back before its session ends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait:
+    """Something that a member waits for."""
+
+    kind: WaitKind
+    partitions: Partitions = field(default_factory=dict)
+    member: str | None = None
+    """Id of the member that is waited for, where there is one."""
+
+
+def labels_of(group: Group) -> dict[str, str]:
+    """What to call each member, by id: nothing that two members share."""
+    short = {member.id: member.instance or member.client.id or member.id for member in group.members}
+    holders = Counter(short.values())
+    return {
+        each: name if holders[name] == 1 and (name == each or name not in short) else each
+        for each, name in short.items()
+    }
+
+
+def waits_of(group: Group) -> dict[str, tuple[Wait, ...] | None]:
+    """What each member waits for, by id; None where that cannot be told."""
+    if group.type is GroupType.CLASSIC:
+        return _classic_waits(group)
+    if group.type is not GroupType.CONSUMER:
+        return dict.fromkeys((member.id for member in group.members), None)
+    owners = _owners(group)
+    return {member.id: _consumer_waits(group, member, owners) for member in group.members}
+
+
+def _classic_waits(group: Group) -> dict[str, tuple[Wait, ...] | None]:
+    ids = [member.id for member in group.members]
+    if group.state is GroupState.STABLE:
+        return dict.fromkeys(ids, ())
+    if group.state is GroupState.COMPLETING_REBALANCE:
+        leader = leader_of(group)
+        follow: tuple[Wait, ...] = (Wait(kind=WaitKind.LEADER, member=leader),)
+        return {each: (Wait(kind=WaitKind.ASSIGN),) if each == leader else follow for each in ids}
+    if group.state is GroupState.PREPARING_REBALANCE:
+        return {
+            member.id: (Wait(kind=WaitKind.JOINS if member.is_new else WaitKind.MAYBE_REJOIN),)
+            for member in group.members
+        }
+    return dict.fromkeys(ids, None)
+
+
+Owners = Mapping[tuple[str, int], str]
+"""Member ids by topic and partition."""
+
+
+def _owners(group: Group) -> Owners | None:
+    """None when what some member owns is not known."""
+    if any(member.owned is None for member in group.members):
+        return None
+    return {place: member.id for member in group.members for place in _places(member.owned or {})}
+
+
+def _consumer_waits(group: Group, member: Member, owners: Owners | None) -> tuple[Wait, ...] | None:
+    """In the order of the steps that the module describes."""
+    if member.epoch == AWAY:
+        return (Wait(kind=WaitKind.RETURN),)
+    if (
+        owners is None
+        or member.owned is None
+        or member.target is None
+        or member.epoch is None
+        or group.assignment_epoch is None
+        or group.group_epoch is None
+    ):
+        return None
+    owned, target = set(_places(member.owned)), set(_places(member.target))
+    return tuple(_steps(group, member, owners, owned - target, target - owned))
+
+
+def _steps(
+    group: Group, member: Member, owners: Owners, surplus: set[tuple[str, int]], wanted: set[tuple[str, int]]
+) -> Iterator[Wait]:
+    classic = member.protocol is MemberProtocol.CLASSIC
+    behind = (member.epoch or 0) < (group.assignment_epoch or 0)
+    if surplus:
+        yield Wait(kind=WaitKind.REJOIN if classic else WaitKind.REVOKE, partitions=_partitions(surplus))
+    held: dict[str, set[tuple[str, int]]] = {}
+    free: set[tuple[str, int]] = set()
+    for place in wanted:
+        if place in owners:
+            held.setdefault(owners[place], set()).add(place)
+        else:
+            free.add(place)
+    # A classic member is told to rejoin for what is free when nothing of its target is held any more.
+    if not surplus and (behind or (free and not (classic and held))):
+        kind = WaitKind.REJOIN if classic else WaitKind.HEARTBEAT
+        yield Wait(kind=kind, partitions={} if classic else _partitions(free))
+    for owner in sorted(held):
+        yield Wait(kind=WaitKind.RELEASE, partitions=_partitions(held[owner]), member=owner)
+    if (group.assignment_epoch or 0) < (group.group_epoch or 0):
+        yield Wait(kind=WaitKind.ASSIGNOR)
+
+
+def _places(partitions: Partitions) -> Iterator[tuple[str, int]]:
+    return ((topic, number) for topic, numbers in partitions.items() for number in numbers)
+
+
+def _partitions(places: set[tuple[str, int]]) -> Partitions:
+    found: dict[str, list[int]] = {}
+    for topic, number in sorted(places):
+        found.setdefault(topic, []).append(number)
+    return {topic: tuple(numbers) for topic, numbers in found.items()}
