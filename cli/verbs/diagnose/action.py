@@ -93,7 +93,9 @@ def _look(source: Source, names: Sequence[str], *, in_full: bool) -> Look:
     groups = {group.id: group for group in described.items}
     if not in_full:
         return Look(at_ms=at_ms, groups=groups, problems=described.problems)
-    topics = source.topics(topics_read(described.items), end_offsets=True)
+    topics = source.topics(
+        topics_read(described.items), end_offsets=True, start_offsets=True, stable_offsets=True
+    )
     return Look(
         at_ms=at_ms,
         groups=groups,

@@ -1,0 +1,73 @@
+"""Groups and looks, in few words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from groups.diagnosis.diagnose import diagnose
+from groups.diagnosis.observation import Observation, Thresholds
+from groups.findings import Finding
+from groups.model import Client, Group, GroupState, GroupType, Member, MemberProtocol, Subscription, Topic
+
+START_MS = 1_000_000
+
+
+def member(name: str, owned: Sequence[int] = (), **more: Any) -> Member:
+    """A member of the consumer protocol that owns and is to own these partitions of `orders`."""
+    places = {"orders": tuple(owned)} if owned else {}
+    facts = {
+        "client": Client(id=name, host="/10.0.0.1"),
+        "protocol": MemberProtocol.CONSUMER,
+        "subscription": Subscription(topics=("orders",)),
+        "owned": places,
+        "target": places,
+        "epoch": 5,
+    }
+    return Member(id=f"{name}-id", **{**facts, **more})
+
+
+def classic_member(name: str, owned: Sequence[int] = (), **more: Any) -> Member:
+    """A classic member that owns these partitions of `orders`."""
+    return member(name, owned, **{"protocol": MemberProtocol.CLASSIC, "target": None, "epoch": None, **more})
+
+
+def group(*members: Member, **more: Any) -> Group:
+    """A consumer group that is Stable in epoch 5."""
+    facts = {
+        "type": GroupType.CONSUMER,
+        "state": GroupState.STABLE,
+        "protocol_type": "consumer",
+        "protocol": "uniform",
+        "group_epoch": 5,
+        "assignment_epoch": 5,
+    }
+    return Group(id="payments", members=members, **{**facts, **more})
+
+
+def classic_group(*members: Member, **more: Any) -> Group:
+    """A classic group that is Stable."""
+    facts = {"type": GroupType.CLASSIC, "protocol": "range", "group_epoch": None, "assignment_epoch": None}
+    return group(*members, **{**facts, **more})
+
+
+def topics(**partitions: int) -> Mapping[str, Topic]:
+    """Topics by name, with so many partitions."""
+    return {name: Topic(name=name, partitions=count) for name, count in partitions.items()}
+
+
+def looks(*groups: Group | None, every_ms: int = 5_000, **more: Any) -> list[Observation]:
+    """Looks at a group, one after the other."""
+    facts: dict[str, Any] = {"topics": topics(orders=6), "topic_names": frozenset({"orders"}), **more}
+    return [
+        Observation(at_ms=START_MS + position * every_ms, group=each, **facts)
+        for position, each in enumerate(groups)
+    ]
+
+
+def findings(seen: Sequence[Observation], **limits: Any) -> dict[str, Finding]:
+    """What is found, by rule."""
+    found = diagnose("payments", seen, replace(Thresholds(), **limits)).findings
+    assert len({each.rule for each in found}) == len(found), found
+    return {each.rule: each for each in found}

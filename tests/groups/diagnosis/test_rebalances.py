@@ -1,0 +1,50 @@
+"""Rules about rebalances."""
+
+from groups.findings import Level
+from groups.model import GroupState
+from tests.groups.diagnosis.groups import (
+    START_MS,
+    classic_group,
+    classic_member,
+    findings,
+    group,
+    looks,
+    member,
+)
+
+SETTLED = group(member("a", (0, 1)), member("b", (2, 3)))
+MOVING = group(
+    member("a", (0, 1, 2), target={"orders": (0, 1)}),
+    member("b", (), target={"orders": (2,)}),
+    state=GroupState.RECONCILING,
+)
+PREPARING = classic_group(
+    classic_member("a", (0,), is_new=False),
+    classic_member("b", is_new=True),
+    state=GroupState.PREPARING_REBALANCE,
+)
+
+
+def test_stuck_rebalance_names_who_is_waited_for() -> None:
+    found = findings(looks(SETTLED, MOVING, MOVING, MOVING, MOVING))
+    stuck = found["rebalance-stuck"]
+    assert (stuck.level, stuck.member, stuck.since_ms) == (Level.ERROR, "a-id", START_MS + 5_000)
+    assert stuck.evidence == {
+        "state": "Reconciling",
+        "seen_for_s": 15.0,
+        "waits_for": ("a: to give up orders-2",),
+    }
+    assert "max.poll.interval.ms" in stuck.remedy
+    assert "rebalancing" not in found
+
+
+def test_short_rebalance_is_a_note() -> None:
+    assert findings(looks(MOVING, MOVING))["rebalancing"].level is Level.NOTE
+    assert findings(looks(MOVING))["rebalancing"].level is Level.NOTE
+    assert findings(looks(MOVING, MOVING, MOVING, MOVING, SETTLED)) == {}
+
+
+def test_classic_rebalance_names_who_may_not_have_joined() -> None:
+    stuck = findings(looks(*[PREPARING] * 4))["rebalance-stuck"]
+    assert stuck.member == "a-id"
+    assert "does not show who has" in stuck.message
