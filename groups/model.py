@@ -122,6 +122,8 @@ class CommittedOffset:
     """Milliseconds since 1970; None when the source does not say (no broker API does)."""
     lag: Annotated[int, Between(-1, INT64)] | None = None
     """As the broker counts it, where it does (share groups, whose `offset` is the start offset)."""
+    topic_id: UUID | None = None
+    """Of the topic that was committed to; None when the source does not say (no broker API does)."""
 
 
 Offsets: TypeAlias = Mapping[str, Mapping[Partition, CommittedOffset]]
@@ -172,6 +174,25 @@ class Topic:
     """Log end offsets, as consumers see them (high watermarks); None as above."""
     stable_offsets: Mapping[Partition, Count | None] | None = None
     """Last stable offsets: up to here consumers with `isolation.level=read_committed` read. None as above."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenTransaction:
+    """A transaction that has begun on a partition and not ended: `read_committed` consumers wait there (KIP-664)."""
+
+    start_offset: int
+    producer_id: int
+    producer_epoch: int
+    coordinator_epoch: int
+    last_write_ms: int | None
+    """When its producer last wrote to the partition, in milliseconds since 1970."""
+    transactional_id: str | None = None
+    """None: no coordinator knows the producer."""
+    state: str | None = None
+    """Of the transaction, by its coordinator: `Ongoing`, `PrepareCommit`, …; None: no coordinator knows it."""
+    begun_ms: int | None = None
+    timeout_ms: int | None = None
+    """`transaction.timeout.ms` of its producer: so long after the start, the coordinator aborts it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cli.errors import CommandError
 from cli.sources.permissions import READING, Needs, cause_of, worded
-from cli.sources.source import AuthorizedOperations, Notices, Read, RecordTimes
+from cli.sources.source import AuthorizedOperations, Notices, OpenTransactions, Read, RecordTimes
 from groups.listing import (
     Cause,
     GroupFilter,
@@ -258,6 +258,13 @@ class LiveSource:
             return RecordTimes(times={}, remark=f"lag time is not known: {why}, which reads no records")
         read = _record_times(self.client, offsets)
         return replace(read, problems=_in_lines(read.problems))
+
+    def open_transactions(self, places: Collection[tuple[str, int]], /) -> OpenTransactions:
+        if self.client is None:
+            return OpenTransactions()
+        from cli.sources.transactions import read_open_transactions
+
+        return read_open_transactions(self.client, places)
 
     def _committed(self, groups: Sequence[Group]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
         """By group: what it has committed, or where a share group starts to deliver, and nothing before it does."""

@@ -27,7 +27,7 @@ from cli.counts import counted
 from cli.progress import Progress
 from cli.sources.permissions import cause_of
 from cli.sources.source import Read
-from coordinator.engine.records import ClassicGroupRecord, OffsetRecord
+from coordinator.engine.records import ClassicGroupRecord, OffsetRecord, StoredOffset
 from coordinator.store.partition_files import OFFSETS_TOPIC, partition_for
 from coordinator.store.records import decode_record, encode_record
 from groups.model import Cause, CommittedOffset, Group, GroupState, GroupType, Problem
@@ -276,7 +276,7 @@ SHOWN = 3
 
 
 def read_commit_times(config: Settings, groups: Sequence[Group], timeout_s: float) -> Read[Group]:
-    """The groups with the times of their commits, and why some are not known."""
+    """The groups with the times of their commits and the ids of the topics, and why some are not known."""
     keys: dict[bytes, str] = {}
     offsets: dict[bytes, bytes] = {}
     for group in groups:
@@ -289,7 +289,7 @@ def read_commit_times(config: Settings, groups: Sequence[Group], timeout_s: floa
     found = read_newest(
         config, keys, timeout_s, lambda key, value: value is not None and value[OFFSET] == offsets[key]
     )
-    told = {key: _time(each) if isinstance(each, FoundRecord) else each for key, each in found.items()}
+    told = {key: _commit(each) if isinstance(each, FoundRecord) else each for key, each in found.items()}
     untold: dict[Unavailable, list[str]] = {}
     for key, each in told.items():
         if isinstance(each, Unavailable):
@@ -311,22 +311,24 @@ def _key(group: str, topic: str, partition: int) -> bytes:
     return encode_record(OffsetRecord(group=group, topic=topic, partition=partition, value=None))[0]
 
 
-def _time(found: FoundRecord) -> int | Unavailable:
+def _commit(found: FoundRecord) -> StoredOffset | Unavailable:
     try:
         record = decode_record(found.key, found.value)
     except (DecodeError, UnknownKeyType) as error:
         return Unavailable(f"its record at offset {found.offset} cannot be read: {error}")
     if not isinstance(record, OffsetRecord) or record.value is None:
         return Unavailable(f"its record at offset {found.offset} is no commit")
-    return record.value.commit_ms
+    return record.value
 
 
-def _with_times(group: Group, told: Mapping[bytes, int | Unavailable]) -> Group:
+def _with_times(group: Group, told: Mapping[bytes, StoredOffset | Unavailable]) -> Group:
     offsets = {topic: dict(partitions) for topic, partitions in (group.offsets or {}).items()}
     for topic, partition, committed in _committed(group):
-        time_ms = told.get(_key(group.id, topic, partition))
-        if isinstance(time_ms, int):
-            offsets[topic][partition] = replace(committed, timestamp=time_ms)
+        commit = told.get(_key(group.id, topic, partition))
+        if isinstance(commit, StoredOffset):
+            offsets[topic][partition] = replace(
+                committed, timestamp=commit.commit_ms, topic_id=commit.topic_id
+            )
     return group if group.offsets is None else replace(group, offsets=offsets)
 
 

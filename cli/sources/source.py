@@ -10,7 +10,7 @@ from groups.listing import GroupFilter, GroupListing, Problem
 
 if TYPE_CHECKING:
     from groups.group_configs import GroupConfig
-    from groups.model import Cluster, Group, Topic
+    from groups.model import Cluster, Group, OpenTransaction, Topic
     from migration.access import Access
 
 
@@ -62,6 +62,14 @@ class AuthorizedOperations:
     problems: tuple[Problem, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenTransactions:
+    """Open transactions by (topic, partition); those of a partition that is missing are not known."""
+
+    by_partition: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+
 class Source(Protocol):
     """A source of groups. Methods raise only when nothing at all can be read."""
 
@@ -104,6 +112,10 @@ class Source(Protocol):
 
     def record_times(self, offsets: Mapping[tuple[str, int], Collection[int]], /) -> RecordTimes:
         """When the first record at or behind each of some offsets of each (topic, partition) was written."""
+        ...
+
+    def open_transactions(self, places: Collection[tuple[str, int]], /) -> OpenTransactions:
+        """The open transactions on each of some (topic, partition), the one that began first leading."""
         ...
 
     def topics(
@@ -167,6 +179,10 @@ class FileSource:
     def record_times(self, _offsets: Mapping[tuple[str, int], Collection[int]], /) -> RecordTimes:
         """None."""
         return RecordTimes(times={}, remark=f"lag time is not known: {self.knows_no_records}")
+
+    def open_transactions(self, _places: Collection[tuple[str, int]], /) -> OpenTransactions:
+        """None is known."""
+        return OpenTransactions()
 
     def authorized_operations(self, _groups: Sequence[Group], /) -> AuthorizedOperations:
         """None is known: no authorizer is asked."""

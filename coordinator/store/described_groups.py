@@ -118,6 +118,7 @@ def committed_offsets(stored: Mapping[tuple[str, int], StoredOffset]) -> Offsets
             leader_epoch=None if value.leader_epoch < 0 else value.leader_epoch,
             metadata=value.metadata,
             timestamp=value.commit_ms,
+            topic_id=value.topic_id,
         )
     return offsets
 

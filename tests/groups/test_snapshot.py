@@ -103,6 +103,7 @@ committed_offsets = st.builds(
     leader_epoch=st.none() | st.integers(-1, INT32),
     metadata=maybe_texts,
     timestamp=st.none() | st.integers(-1, INT64),
+    topic_id=st.none() | st.uuids(),
 )
 offsets = st.dictionaries(
     texts, st.dictionaries(partition_numbers, committed_offsets, max_size=3), max_size=2

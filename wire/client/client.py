@@ -175,6 +175,20 @@ class KafkaClient:
 
         return self.ask_leaders(partitions, partial(list_offsets, specs), known=leaders)
 
+    def open_transactions(
+        self, partitions: Iterable[TopicPartition]
+    ) -> Answers[TopicPartition, tuple[Any, ...]]:
+        """The producers with an open transaction on each (topic, partition), by where it begins."""
+        from wire.client.transactions import open_transactions
+
+        return self.ask_leaders(partitions, open_transactions)
+
+    def known_transactions(self, producer_ids: Iterable[int]) -> Answers[Address, Mapping[int, Any]]:
+        """By broker: those of some producers whose transactions it coordinates, by producer id, described."""
+        from wire.client.transactions import known_transactions
+
+        return self.ask_every_broker(partial(known_transactions, tuple(producer_ids)))
+
     def first_records(
         self, wanted: Mapping[TopicPartition, Collection[int]]
     ) -> Answers[TopicPartition, FirstRecords]:

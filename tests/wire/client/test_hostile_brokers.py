@@ -36,6 +36,8 @@ QUESTIONS: dict[str, Callable[[KafkaClient], Any]] = {
     "committed": lambda client: client.committed_offsets(["g"]),
     "share offsets": lambda client: client.share_group_offsets(["g"]),
     "first records": lambda client: client.first_records({("a", 0): [3, 9]}),
+    "open transactions": lambda client: client.open_transactions([("a", 0), ("", 1)]),
+    "known transactions": lambda client: client.known_transactions([5]),
     "ends": lambda client: client.offsets_at([("a", 0), ("", 1)], [EARLIEST, LATEST]),
     "configs": lambda client: client.describe_configs(ResourceType.GROUP, ["g"]),
     "brokers": lambda client: client.describe_configs(ResourceType.BROKER, ["1"]),

@@ -114,7 +114,7 @@ TXN_OFFSET_COMMIT = api("""
 """)
 
 DESCRIBE_PRODUCERS = api("""
-    DescribeProducers 61 0
+    DescribeProducers 61 0 since=2.8
     request
         topics {}[]
             name string
@@ -137,7 +137,7 @@ DESCRIBE_PRODUCERS = api("""
 """)
 
 DESCRIBE_TRANSACTIONS = api("""
-    DescribeTransactions 65 0
+    DescribeTransactions 65 0 since=3.0
     request
         transactionalIds string[]
     response
@@ -156,7 +156,7 @@ DESCRIBE_TRANSACTIONS = api("""
 """)
 
 LIST_TRANSACTIONS = api("""
-    ListTransactions 66 0-2
+    ListTransactions 66 0-2 since=3.0
     request
         stateFilters string[]
         producerIdFilters int64[]

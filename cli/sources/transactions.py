@@ -1,0 +1,64 @@
+"""Open transactions of a live cluster: what leaders of partitions know of them, and what their coordinators do."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from cli.sources.permissions import Needs, cause_of, worded
+from cli.sources.source import OpenTransactions
+from groups.listing import Problem
+from groups.model import OpenTransaction
+from wire.client.client import KafkaClient
+from wire.errors import Failure
+
+DESCRIBING_PRODUCERS = Needs(topic="READ")
+_UNKNOWN = -1
+
+
+def read_open_transactions(client: KafkaClient, places: Collection[tuple[str, int]]) -> OpenTransactions:
+    """By partition. Where coordinators cannot be asked, transactional ids, states and times are not known."""
+    answers = client.open_transactions(places)
+    producers = {each.producer_id for found in answers.found.values() for each in found}
+    known: dict[int, Any] = {}
+    problems = [_problem(f"{topic}-{number}", why) for (topic, number), why in answers.failed.items()]
+    if producers:
+        coordinators = client.known_transactions(producers)
+        for found in coordinators.found.values():
+            known |= found
+        problems += [_problem(str(address), why) for address, why in coordinators.failed.items()]
+    return OpenTransactions(
+        by_partition={
+            place: tuple(_transaction(each, known) for each in found)
+            for place, found in answers.found.items()
+        },
+        problems=tuple(problems),
+    )
+
+
+def _transaction(producer: Any, known: Mapping[int, Any]) -> OpenTransaction:
+    described = known.get(producer.producer_id)
+    facts: dict[str, Any] = {}
+    if described is not None:
+        begun_ms = described.transaction_start_time_ms
+        facts = {
+            "transactional_id": described.transactional_id,
+            "state": described.transaction_state,
+            "begun_ms": None if begun_ms == _UNKNOWN else begun_ms,
+            "timeout_ms": described.transaction_timeout_ms,
+        }
+    return OpenTransaction(
+        start_offset=producer.current_txn_start_offset,
+        producer_id=producer.producer_id,
+        producer_epoch=producer.producer_epoch,
+        coordinator_epoch=producer.coordinator_epoch,
+        last_write_ms=None if producer.last_timestamp == _UNKNOWN else producer.last_timestamp,
+        **facts,
+    )
+
+
+def _problem(subject: str, failure: Failure) -> Problem:
+    message = worded(failure.name, failure.message, DESCRIBING_PRODUCERS)
+    return Problem(
+        subject=subject, message=f"open transactions are not known: {message}", cause=cause_of(failure.name)
+    )
