@@ -55,6 +55,15 @@ class PartitionLag(NamedTuple):
     """When the offset was committed, in ms since 1970."""
     lag_ms: int | None = None
     """How long ago the first record was written that is not read; 0 where there is none."""
+    log_start: int | None = None
+    """The offset of the oldest record that is kept."""
+
+    @property
+    def lost(self) -> int | None:
+        """Offsets from the committed one to the log's start, deleted before the group read them; None: not known."""
+        if self.committed is None or self.committed <= NOTHING_COMMITTED or self.log_start is None:
+            return None
+        return max(0, self.log_start - self.committed)
 
 
 def partition_lags(group: Group, topics: Mapping[str, Topic]) -> list[PartitionLag]:
@@ -85,7 +94,9 @@ def _of_topic(
     group: Group, topics: Mapping[str, Topic], topic: str, partitions: Iterable[int], member: Member | None
 ) -> list[PartitionLag]:
     committed = (group.offsets or {}).get(topic, {})
-    ends = (topics[topic].end_offsets if topic in topics else None) or {}
+    log = topics.get(topic)
+    ends = (log and log.end_offsets) or {}
+    starts = (log and log.start_offsets) or {}
     rows = []
     for partition in partitions:
         offset, end = committed.get(partition, _NOTHING), ends.get(partition)
@@ -100,6 +111,7 @@ def _of_topic(
                 offset.metadata,
                 member,
                 offset.timestamp,
+                log_start=starts.get(partition),
             )
         )
     return rows

@@ -124,6 +124,39 @@ def test_who_reads_a_topic(kohort: Kohort, file: Path) -> None:
     )
 
 
+def test_describe_shows_only_the_rows_of_the_topics(kohort: Kohort, tmp_path: Path) -> None:
+    """Of offsets, sums and documents; also of partitions that a member owns without a commit."""
+    file = tmp_path / "two.yaml"
+    file.write_text("""
+kohort: 1
+topics:
+  orders: {partitions: 2, start_offsets: {0: 4, 1: 0}, end_offsets: {0: 9, 1: 9}}
+  payments: {partitions: 1, end_offsets: {0: 9}}
+groups:
+  both:
+    type: consumer
+    state: Stable
+    protocol_type: consumer
+    protocol: uniform
+    members: [{id: m, subscription: {topics: [orders, payments]}, owned: {orders: [1], payments: [0]}, epoch: 1}]
+    offsets: {orders: {0: {offset: 1}}, payments: {0: {offset: 5}}}
+""")
+    rows = kohort.quick("describe both --topic orders --output csv --snapshot", file).succeeded().rows
+    assert [(row["TOPIC"], row["PARTITION"], row["LAG"]) for row in rows] == [
+        ("orders", "1", ""),
+        ("orders", "0", "8"),
+    ]
+    document = kohort.quick(
+        "describe --match . --topic payments --totals --output json --snapshot", file
+    ).document
+    assert [row["topic"] for row in document["groups"][0]["offsets"]] == ["payments"]
+    assert document["totals"]["lag"] == 4
+    both = kohort.quick("describe both --topic orders --topic payments --output csv --snapshot", file)
+    assert len(both.rows) == 3
+    verbose = kohort.quick("describe both --topic orders --verbose --output json --snapshot", file).document
+    assert [(row["log_start"], row["lost"]) for row in verbose["groups"][0]["offsets"]] == [(0, None), (4, 3)]
+
+
 def test_a_topic_that_nobody_reads(kohort: Kohort, file: Path) -> None:
     settled = "--state Stable,Empty --snapshot"
     listed = kohort.quick("list --topic ordres --output csv", *settled.split(), file)

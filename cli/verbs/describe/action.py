@@ -22,10 +22,14 @@ def offsets_document(
     totals: bool,
     only_with_lag: bool,
     verbose: bool,
+    only_topics: Collection[str] = (),
 ) -> Document:
-    """Of groups with their committed offsets."""
-    groups = described.items
-    read = source.topics(topics_with_offsets(groups), end_offsets=True)
+    """Of groups with their committed offsets; of `only_topics`, where any are named."""
+    groups, only = described.items, frozenset(only_topics)
+    if only:
+        groups = tuple(_of_topics(group, only) for group in groups)
+    wanted = topics_with_offsets(groups)
+    read = source.topics(wanted & only if only else wanted, end_offsets=True, start_offsets=verbose)
     topics = {topic.name: topic for topic in read.items}
     problems, remarks = described.problems + read.problems, tuple[str, ...]()
     times: Mapping[tuple[str, int], Mapping[int, int | None]] | None = None
@@ -43,11 +47,20 @@ def offsets_document(
         last_commit=last_commit,
         totals=totals,
         only_with_lag=only_with_lag,
+        log_start=verbose,
+        topics=only,
     )
     document = describe_document(
         groups, topics, DescribeMode.OFFSETS, verbose=verbose, problems=problems, view=view
     )
     return replace(document, remarks=document.remarks + remarks)
+
+
+def _of_topics(group: Group, topics: frozenset[str]) -> Group:
+    """The group with its committed offsets of some topics alone."""
+    if group.offsets is None:
+        return group
+    return replace(group, offsets={topic: own for topic, own in group.offsets.items() if topic in topics})
 
 
 def _unread(

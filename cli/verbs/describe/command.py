@@ -80,7 +80,7 @@ def describe(
         bool, typer.Option("--only-with-lag", help="Only partitions, and groups, that lag.")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Add epochs, targets, leader epochs, subscriptions.")
+        bool, typer.Option("--verbose", help="Add epochs, targets, subscriptions, leader epochs, log starts.")
     ] = False,
     source: SourceOptions,
     output: OutputOptions,
@@ -89,7 +89,7 @@ def describe(
     """Describe groups: offsets and lag, members, state, or where they stand on their way to another protocol."""
     from cli.errors import UsageError
     from cli.output import emit
-    from cli.selection import describe_chosen, opened
+    from cli.selection import describe_chosen, opened, split_list
     from cli.verbs.describe.action import offsets_document
     from cli.verbs.describe.view import DescribeMode, describe_document, with_operations
 
@@ -124,6 +124,7 @@ def describe(
                 totals=totals,
                 only_with_lag=only_with_lag,
                 verbose=verbose,
+                only_topics=split_list(selection.topics),
             )
         migrating = mode is DescribeMode.MIGRATION
         found = groups.with_leaders(described.items) if migrating else described.items

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from cli.counts import counted
 from cli.render.cells import Cell, Duration, partitions_text
 from cli.render.document import Block, Deferred, DeferredRows, Document, Table, columns
 from cli.times import format_moment
@@ -39,6 +40,9 @@ class OffsetsView:
     last_commit: bool = False
     totals: bool = False
     only_with_lag: bool = False
+    log_start: bool = False
+    topics: frozenset[str] = frozenset()
+    """Only rows of these topics; empty: of all."""
 
     @property
     def lag_time(self) -> bool:
@@ -46,8 +50,10 @@ class OffsetsView:
         return self.times is not None
 
     def rows(self, group: Group, topics: Mapping[str, Topic]) -> list[PartitionLag]:
-        """All rows of a group, whether they lag or not."""
+        """The rows of a group, whether they lag or not."""
         rows = partition_lags(group, topics)
+        if self.topics:
+            rows = [row for row in rows if row.topic in self.topics]
         return rows if self.times is None else with_lag_times(rows, self.times, self.now_ms)
 
 
@@ -245,6 +251,8 @@ def _offset_data(row: PartitionLag, view: OffsetsView) -> dict[str, Any]:
         "metadata": row.metadata,
         "member": row.member and row.member.id,
     }
+    if view.log_start:
+        data |= {"log_start": row.log_start, "lost": row.lost}
     if view.lag_time:
         data["lag_ms"] = row.lag_ms
     if view.last_commit:
@@ -264,10 +272,13 @@ def _offsets_table(
     verbose: bool,
 ) -> Table:
     epoch = ["#LEADER-EPOCH"] if verbose else []
-    names = ["GROUP", "TOPIC", "#PARTITION", *epoch, "#CURRENT-OFFSET", "#LOG-END-OFFSET", "#LAG"]
+    names = ["GROUP", "TOPIC", "#PARTITION", *epoch, "#CURRENT-OFFSET"]
+    names += ["#LOG-START-OFFSET"] if view.log_start else []
+    names += ["#LOG-END-OFFSET", "#LAG"]
     names += ["#LAG-TIME"] if view.lag_time else []
     names += ["LAST-COMMIT"] if view.last_commit else []
     more = view.lag_time or view.last_commit
+    lost = view.log_start and any(row.lost for own in offsets.values() for row in own)
 
     def cells() -> Iterator[Sequence[Cell]]:
         for group in groups:
@@ -279,17 +290,25 @@ def _offsets_table(
                     row.partition,
                     *((row.leader_epoch,) if verbose else ()),
                     row.committed,
+                    *((row.log_start,) if view.log_start else ()),
                     row.end,
                     row.lag,
                     *(_times(row, view) if more else ()),
                     None if member is None else member.id,
                     None if member is None else member.client.host,
                     None if member is None else member.client.id,
+                    *((_lost_text(row),) if lost else ()),
                 )
 
-    return Table(
-        columns=columns(*names, "CONSUMER-ID", "HOST", "CLIENT-ID"), rows=DeferredRows(lambda: list(cells()))
-    )
+    names += ["CONSUMER-ID", "HOST", "CLIENT-ID", *(["REMARK"] if lost else [])]
+    return Table(columns=columns(*names), rows=DeferredRows(lambda: list(cells())))
+
+
+def _lost_text(row: PartitionLag) -> str:
+    """What became of records that a group has not read; empty where all of them are kept."""
+    if not row.lost:
+        return ""
+    return f"{counted(row.lost, 'offset')} before the log start: deleted before the group read them"
 
 
 def _times(row: PartitionLag, view: OffsetsView) -> tuple[Cell, ...]:

@@ -122,6 +122,29 @@ def test_the_age_of_the_first_record_that_is_not_read(scene: Scene) -> None:
 
 
 @pytest.mark.kafka
+def test_records_that_were_deleted_before_they_were_read(scene: Scene) -> None:
+    answer = scene.describe(scene.lagging, "--verbose")
+    rows = rows_of(answer.succeeded(), scene.lagging)
+    assert not faults(answer.document)
+    assert {place: (row["log_start"], row["lost"]) for place, row in rows.items()} == {
+        (scene.topic, 0): (0, 0),
+        (scene.topic, 1): (0, 0),
+        (scene.topic, 2): (5, 3),
+        (scene.topic, 3): (0, 0),
+        (scene.marked, 0): (0, 0),
+    }
+    table = scene.describe(scene.lagging, "--verbose", output="csv").rows
+    told = {(row["TOPIC"], row["PARTITION"]): (row["LOG-START-OFFSET"], row["REMARK"]) for row in table}
+    assert told[scene.topic, "2"] == (
+        "5",
+        "3 offsets before the log start: deleted before the group read them",
+    )
+    assert told[scene.topic, "0"] == ("0", "")
+    assert "REMARK" not in scene.describe(scene.done, "--verbose", output="csv").rows[0]
+    assert "LOG-START-OFFSET" not in scene.describe(scene.done, output="csv").rows[0]
+
+
+@pytest.mark.kafka
 def test_in_a_table_it_is_for_people_and_in_csv_for_programs(scene: Scene) -> None:
     text = scene.describe(scene.lagging, "--lag-time", "--columns", "partition,lag-time", output="table")
     lines = [line.split() for line in text.stdout.splitlines()]
