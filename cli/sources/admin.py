@@ -423,20 +423,20 @@ def _sasl(settings: ConnectionSettings) -> dict[str, Any]:
     if settings.sasl_password is not None:
         config["sasl.password"] = settings.sasl_password.reveal()
     if settings.oauth is not None:
-        config["oauth_cb"] = _hands_token(settings.oauth, settings.api_timeout_ms)
+        config["oauth_cb"] = _hands_token(settings.oauth, settings.bootstrap_servers, settings.api_timeout_ms)
     return config
 
 
 def _hands_token(
-    oauth: OAuthSettings, timeout_ms: int
+    oauth: OAuthSettings, servers: tuple[str, ...], timeout_ms: int
 ) -> Callable[[str], tuple[str, float, str, dict[str, str]]]:
     """confluent-kafka's oauth_cb: token, end of its life in seconds since 1970, principal, extensions."""
 
     def hand(_config: str) -> tuple[str, float, str, dict[str, str]]:
         from wire.client.steps import Deadline
-        from wire.client.token import token_source
+        from wire.client.tokens.source import token_source
 
-        token = token_source(oauth).token(Deadline(timeout_ms))
+        token = token_source(oauth, servers).token(Deadline(timeout_ms))
         return token.value.reveal(), token.expires_s, token.subject, dict(oauth.extensions)
 
     return hand

@@ -35,6 +35,8 @@ Request: TypeAlias = Mapping[str, Any]
 _SOFTWARE = {"client_software_name": "kohort", "client_software_version": "0"}
 _PATIENCE_S = 1.0
 _SILENT_FOR_MS = 15_000
+_SESSION_USED = 0.85
+"""Of a login's life; as early as Java's clients may renew theirs. A request that is then late finds it valid still."""
 _RECEIVE_BYTES = 256 * 1024
 _TLS_ALERT = b"\x15\x03"
 _HTTP = b"HTTP"
@@ -74,6 +76,8 @@ class Connection:
         self._transport: Transport | None = None
         self._versions: dict[int, tuple[int, int]] = {}
         self._correlation_id = 0
+        self._session: Deadline | None = None
+        """Until when the login may be used; None: without an end."""
         self._proven = False
         """Whether this very connection has answered a request after its start."""
         self._silence: tuple[RequestTimedOut, Deadline] | None = None
@@ -104,12 +108,14 @@ class Connection:
         return known and known[1]
 
     def open(self, deadline: Deadline) -> Steps[None]:
-        """Connect and authenticate, unless that is done.
+        """Connect and authenticate, unless that is done. A login that is about to end is renewed (KIP-368).
 
         :raises WireError: of the kind that fits; the connection is then closed
         """
         if self._transport is not None:
-            return
+            if self._session is None or self._session.remaining_ms():
+                return
+            self.close()
         if self._silence is not None and self._silence[1].remaining_ms():
             raise self._silence[0]
         began = time.monotonic()
@@ -316,7 +322,8 @@ class Connection:
             (response,) = yield from self._ask(api, self.version(api), [fields], deadline)
             return response
 
-        yield from authenticate(self.address, self._settings, ask, deadline)
+        lifetime_ms = yield from authenticate(self.address, self._settings, ask, deadline)
+        self._session = Deadline(lifetime_ms * _SESSION_USED) if lifetime_ms else None
 
 
 class Transport:

@@ -8,6 +8,7 @@ from typing import Any
 
 from wire.client.address import Address
 from wire.client.errors import AuthenticationFailed, UnsupportedMechanism
+from wire.client.logins import install_command, is_installed
 from wire.client.security import ConnectionSettings, OAuthSettings
 from wire.client.steps import Deadline, Steps
 from wire.errors import error_name
@@ -22,23 +23,25 @@ DEFAULT_MECHANISM = "GSSAPI"
 """Kafka's."""
 
 
-def authenticate(address: Address, settings: ConnectionSettings, ask: Ask, deadline: Deadline) -> Steps[None]:
+def authenticate(address: Address, settings: ConnectionSettings, ask: Ask, deadline: Deadline) -> Steps[int]:
     """Agree on the mechanism (KIP-43), then let it talk (KIP-152).
+
+    :return: for how many milliseconds the broker lets this login be used (KIP-368); 0: without an end
 
     :raises UnsupportedMechanism: this client does not speak the mechanism
     :raises AuthenticationFailed: there is nothing to log in with, the broker does not offer the mechanism, or it
         refuses the user
     :raises Unreachable: whoever gives the token does not answer
     """
-    mechanism = dialogue(settings, deadline)
+    mechanism = dialogue(address, settings, deadline)
     message = next(mechanism)
     try:
-        yield from _talk(settings, mechanism, message, ask)
+        return (yield from _talk(settings, mechanism, message, ask))
     except AuthenticationFailed as error:
         raise AuthenticationFailed(f"{address}: {error}", address=str(address)) from None
 
 
-def _talk(settings: ConnectionSettings, mechanism: Dialogue, message: bytes, ask: Ask) -> Steps[None]:
+def _talk(settings: ConnectionSettings, mechanism: Dialogue, message: bytes, ask: Ask) -> Steps[int]:
     offer = yield from ask(SASL_HANDSHAKE, mechanism=settings.sasl_mechanism)
     if offer.error_code:
         raise AuthenticationFailed(_not_offered(settings, offer.mechanisms))
@@ -50,10 +53,12 @@ def _talk(settings: ConnectionSettings, mechanism: Dialogue, message: bytes, ask
         try:
             message = mechanism.send(answer.auth_bytes)
         except StopIteration:
-            return
+            return int(answer.session_lifetime_ms or 0)
 
 
 def _next_step(settings: ConnectionSettings) -> str:
+    if settings.kerberos is not None:
+        return "Check that sasl.kerberos.service.name is the broker's, and that its keytab is up to date."
     if settings.oauth is None:
         return "Check user name and password."
     return "Check that the token is for this cluster: its issuer, audience, scope and end."
@@ -71,10 +76,10 @@ def _not_offered(settings: ConnectionSettings, offered: Sequence[str]) -> str:
     )
 
 
-def dialogue(settings: ConnectionSettings, deadline: Deadline) -> Dialogue:
-    """Start the mechanism of `settings`.
+def dialogue(address: Address, settings: ConnectionSettings, deadline: Deadline) -> Dialogue:
+    """Start the mechanism of `settings`, with the broker at `address`.
 
-    :raises UnsupportedMechanism: see `why_not_spoken`
+    :raises UnsupportedMechanism: see `why_not_spoken`; packages are not installed
     :raises AuthenticationFailed: user name or password are missing, no token is to be had, or (SCRAM) the broker
         does not know them
     :raises Unreachable: whoever gives the token does not answer
@@ -83,7 +88,11 @@ def dialogue(settings: ConnectionSettings, deadline: Deadline) -> Dialogue:
     if why_not is not None:
         raise UnsupportedMechanism(why_not)
     if settings.oauth is not None:
-        return _oauthbearer(settings.oauth, deadline)
+        return _oauthbearer(settings.oauth, settings.bootstrap_servers, deadline)
+    if settings.kerberos is not None:
+        from wire.client.kerberos import gssapi_dialogue
+
+        return gssapi_dialogue(settings.kerberos, address.host, deadline)
     mechanism = settings.sasl_mechanism or DEFAULT_MECHANISM
     if not settings.sasl_username or settings.sasl_password is None:
         raise AuthenticationFailed(
@@ -96,33 +105,26 @@ def dialogue(settings: ConnectionSettings, deadline: Deadline) -> Dialogue:
 def why_not_spoken(settings: ConnectionSettings) -> str | None:
     """Why this client does not speak the mechanism of `settings`, and what to do; None: it does.
 
-    It speaks PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 and, unless only librdkafka can get the token, OAUTHBEARER.
+    It speaks PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, GSSAPI where the extra ``kerberos`` is installed, and, unless only
+    librdkafka can get the token, OAUTHBEARER.
     """
     mechanism = settings.sasl_mechanism or DEFAULT_MECHANISM
     if mechanism in _WITH_PASSWORD or (mechanism == "OAUTHBEARER" and settings.oauth is not None):
         return None
-    return _not_spoken(mechanism)
-
-
-def _not_spoken(mechanism: str) -> str:
-    spoken = f"Kohort speaks {', '.join(_WITH_PASSWORD)} and OAUTHBEARER"
+    if mechanism == DEFAULT_MECHANISM:
+        return None if is_installed("kerberos") else _NO_KERBEROS
     if mechanism == "OAUTHBEARER":
         return (
-            "sasl.mechanism OAUTHBEARER is spoken here with a token endpoint (client credentials) or a token's file "
-            "only"
+            "sasl.mechanism OAUTHBEARER with unsecured tokens or another grant is left to librdkafka. Kohort takes "
+            "tokens of a token endpoint (client credentials), a file, kohort.token.command or kohort.token.provider"
         )
-    if mechanism == "AWS_MSK_IAM":
-        return (
-            f"sasl.mechanism AWS_MSK_IAM is spoken by Amazon's Java library only. {spoken}: use OAUTHBEARER with "
-            "sasl.oauthbearer.token.endpoint.url=file:///… and a token of aws-msk-iam-sasl-signer, or a listener "
-            "for SCRAM or mutual TLS"
-        )
-    if mechanism == "GSSAPI":
-        return (
-            "sasl.mechanism GSSAPI (Kerberos, Kafka's default) is spoken by librdkafka only where it is built with it. "
-            f"{spoken}: set sasl.mechanism to one that the listener offers"
-        )
-    return f"sasl.mechanism {mechanism} is not known. {spoken}"
+    return f"sasl.mechanism {mechanism} is not known. Kohort speaks {', '.join(_WITH_PASSWORD)}, OAUTHBEARER and GSSAPI"
+
+
+_NO_KERBEROS = (
+    f"sasl.mechanism {DEFAULT_MECHANISM} (Kerberos, Kafka's default) needs packages that are not installed. Run: "
+    f"{install_command('kerberos')}; or set sasl.mechanism to another one that the listener offers"
+)
 
 
 def _plain(user: str, password: str, _mechanism: str) -> Dialogue:
@@ -148,11 +150,11 @@ _REFUSAL_READ = b"\x01"
 """What a client says when it has read why it was refused (RFC 7628, section 3.2.3)."""
 
 
-def _oauthbearer(settings: OAuthSettings, deadline: Deadline) -> Dialogue:
+def _oauthbearer(settings: OAuthSettings, servers: tuple[str, ...], deadline: Deadline) -> Dialogue:
     """RFC 7628: the token in one message; a refusal comes as JSON, and is final when the client has read it."""
-    from wire.client.token import token_source
+    from wire.client.tokens.source import token_source
 
-    source = token_source(settings)
+    source = token_source(settings, servers)
     token = source.token(deadline)
     extensions = "".join(f"{name}={value}\x01" for name, value in settings.extensions)
     refusal = yield f"n,,\x01auth=Bearer {token.value.reveal()}\x01{extensions}\x01".encode()

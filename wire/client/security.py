@@ -67,22 +67,75 @@ class TlsSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OAuthSettings:
-    """Where the token of sasl.mechanism OAUTHBEARER comes from: the grant client_credentials of RFC 6749.
+class TokenEndpoint:
+    """The token endpoint of an identity provider: the grant client_credentials of RFC 6749.
 
-    `token_endpoint` is an http or https URL, or a ``file:`` URL of a file that holds the token itself (then there is
-    no client). `extensions` go to the broker beside the token (RFC 7628). `ca_*`: whom to trust at an https endpoint,
-    the system's store when neither is set. `url_encode_header`: Java's sasl.oauthbearer.header.urlencode.
+    `ca_*`: whom to trust at an https endpoint, the system's store when neither is set. `url_encode_header`: Java's
+    sasl.oauthbearer.header.urlencode.
     """
 
-    token_endpoint: str
-    client_id: str = ""
-    client_secret: Secret = field(default_factory=lambda: Secret(""))
+    url: str
+    client_id: str
+    client_secret: Secret
     scope: str | None = None
-    extensions: tuple[tuple[str, str], ...] = ()
     url_encode_header: bool = False
     ca_path: str | None = None
     ca_pem: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataEndpoint:
+    """Azure's instance metadata service, which knows the identity of the machine that asks; `url` has the query."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenFile:
+    """A ``file:`` URL of a file that holds the token itself."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenCommand:
+    """A command that prints a token, as the arguments of its process, and how long it may take."""
+
+    arguments: tuple[str, ...]
+    timeout_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenProvider:
+    """A function that returns a token, by its name: see `wire.client.tokens.providers`.
+
+    `options` say more, as the provider wants it.
+    """
+
+    name: str
+    options: tuple[tuple[str, Secret], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OAuthSettings:
+    """Where the token of sasl.mechanism OAUTHBEARER comes from, and the `extensions` beside it (RFC 7628)."""
+
+    source: TokenEndpoint | MetadataEndpoint | TokenFile | TokenCommand | TokenProvider
+    extensions: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KerberosSettings:
+    """Who logs in with sasl.mechanism GSSAPI, and to which service.
+
+    `keytab`: a file with the keys of `principal`. Without one a ticket that is there already is used: of `ccache`, or
+    of the usual credential cache.
+    """
+
+    service_name: str
+    principal: str | None = None
+    keytab: str | None = None
+    ccache: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +144,7 @@ class ConnectionSettings:
 
     `bootstrap_servers` are ``host:port`` texts and may be empty (the command line names them).
     `sasl_mechanism` is set exactly when `security_protocol.sasl`; `oauth` only with OAUTHBEARER, and only where
-    the token is to be had without librdkafka. Times are milliseconds:
+    the token is to be had without librdkafka; `kerberos` only with GSSAPI. Times are milliseconds:
     `request_timeout_ms` for one answer of one broker, `api_timeout_ms` for a whole call.
     With `cluster_id` an advertised address that leads to a broker of another cluster is refused by that broker, from
     Kafka 4.4 on (KIP-1242).
@@ -105,6 +158,7 @@ class ConnectionSettings:
     sasl_username: str | None = None
     sasl_password: Secret | None = None
     oauth: OAuthSettings | None = None
+    kerberos: KerberosSettings | None = None
     tls: TlsSettings = field(default_factory=TlsSettings)
     client_id: str = "kohort"
     cluster_id: str | None = None

@@ -9,7 +9,14 @@ from tests.cli.command import Kohort, imported
 from wire.client.config.config_file import ConfigFileError
 from wire.client.config.jaas import BadJaas, parse_jaas
 from wire.client.config.properties import load_properties
-from wire.client.security import ConnectionSettings, OAuthSettings, Secret, SecurityProtocol, TlsSettings
+from wire.client.security import (
+    ConnectionSettings,
+    OAuthSettings,
+    Secret,
+    SecurityProtocol,
+    TlsSettings,
+    TokenEndpoint,
+)
 from wire.java_properties import BadProperty, parse_properties
 
 # Each line with what java.util.Properties 17 makes of it.
@@ -277,7 +284,7 @@ MISTAKES = {
 }
 LOGIN = "https://login"
 OAUTH_MISTAKES = {
-    (): "OAUTHBEARER needs sasl.oauthbearer.token.endpoint.url.",
+    (): "OAUTHBEARER needs sasl.oauthbearer.token.endpoint.url, kohort.token.command or",
     ("token.endpoint.url=login",): "it is no URL. It begins with https://, http:// or",
     ("token.endpoint.url=https://a:s3cret@login",): "a URL with a login in it is not",
     (f"token.endpoint.url={LOGIN}",): "the client's id is missing.",
@@ -408,10 +415,9 @@ def test_what_a_property_says_wins_over_the_login_module(tmp_path: Path) -> None
         "extension_logicalCluster=other extension_identityPoolId=pool;\n",
     )
     assert settings.oauth == OAuthSettings(
-        token_endpoint="https://login",
-        client_id="own",
-        client_secret=Secret("s3cret"),
-        scope="kafka",
+        source=TokenEndpoint(
+            url="https://login", client_id="own", client_secret=Secret("s3cret"), scope="kafka"
+        ),
         extensions=(("identityPoolId", "pool"), ("logicalCluster", "lkc-1")),
     )
     assert "s3cret" not in repr(settings)

@@ -91,12 +91,16 @@ def test_an_authority_that_cannot_be_read(secure: SecureBroker, what: str) -> No
 @pytest.mark.parametrize(
     ("mechanism", "kind", "said"),
     [
-        ("GSSAPI", UnsupportedMechanism, "Kohort speaks PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 and OAUTHBEARER"),
+        (
+            "LDAP",
+            UnsupportedMechanism,
+            "Kohort speaks PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER and GSSAPI",
+        ),
         # A token that only librdkafka can get.
         (
             "OAUTHBEARER",
             UnsupportedMechanism,
-            "with a token endpoint (client credentials) or a token's file only",
+            "Kohort takes tokens of a token endpoint (client credentials), a file, kohort.token.command",
         ),
         ("PLAIN", AuthenticationFailed, "set sasl.jaas.config, or sasl.username and sasl.password"),
     ],

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wire.client.errors import WireError
-from wire.client.security import OAuthSettings, Secret
+from wire.client.security import OAuthSettings, Secret, TokenEndpoint, TokenFile
 from wire.client.steps import Deadline
-from wire.client.token import Token, TokenSource, _made, _parsed
+from wire.client.tokens.endpoint import _parsed
+from wire.client.tokens.source import TokenSource
+from wire.client.tokens.token import Token, token_of
 
-SETTINGS = OAuthSettings(
-    token_endpoint="https://login/token", client_id="kohort", client_secret=Secret("a-secret")
-)
+ENDPOINT = TokenEndpoint(url="https://login/token", client_id="kohort", client_secret=Secret("a-secret"))
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
 JSON = st.recursive(
     SCALARS,
@@ -42,7 +42,7 @@ def outcome(make: Callable[[], Token]) -> Token | str:
 
 @given(st.binary(max_size=40) | JSON.map(lambda value: json.dumps(value).encode()))
 def test_any_answer_is_a_token_or_a_refusal(body: bytes) -> None:
-    made = outcome(lambda: _parsed(SETTINGS, body))
+    made = outcome(lambda: _parsed(ENDPOINT, body))
     if isinstance(made, Token):
         assert made.expires_s > time.time() - 60
         assert made.value.reveal().isascii()
@@ -56,7 +56,7 @@ def segment(content: bytes) -> str:
 
 @given(st.binary(max_size=20) | JSON.map(lambda value: json.dumps(value).encode()))
 def test_any_claims_make_no_more_than_an_unknown_end(claims: bytes) -> None:
-    made = outcome(lambda: _made(f"h.{segment(claims)}.s", None, "somewhere", "kohort"))
+    made = outcome(lambda: token_of(f"h.{segment(claims)}.s", "somewhere"))
     assert isinstance(made.subject, str) if isinstance(made, Token) else "expired already" in made
 
 
@@ -68,7 +68,7 @@ def test_a_token_at_its_end_is_not_used_again(tmp_path: Path, life_s: float, ask
         claims = json.dumps({"sub": subject, "exp": time.time() + life_s}).encode()
         file.write_text(f"h.{segment(claims)}.s")
 
-    source = TokenSource(OAuthSettings(token_endpoint=file.as_uri()))
+    source = TokenSource(OAuthSettings(source=TokenFile(url=file.as_uri())))
     write("first")
     source.token(Deadline(1000))
     write("second")
@@ -77,7 +77,7 @@ def test_a_token_at_its_end_is_not_used_again(tmp_path: Path, life_s: float, ask
 
 def test_a_token_that_was_refused_is_asked_for_again(tmp_path: Path) -> None:
     file = tmp_path / "token"
-    source = TokenSource(OAuthSettings(token_endpoint=file.as_uri()))
+    source = TokenSource(OAuthSettings(source=TokenFile(url=file.as_uri())))
     file.write_text("one")
     source.forget(source.token(Deadline(1000)))
     file.write_text("two")

@@ -110,4 +110,7 @@ _LIBRDKAFKA_OTHER_KEYS = """
 LIBRDKAFKA_OTHER_KEYS = frozenset(_LIBRDKAFKA_OTHER_KEYS.split())
 """librdkafka's properties of consumers, producers and topics: real names that mean nothing to an AdminClient."""
 
-ALL_KEYS = JAVA_KEYS | LIBRDKAFKA_KEYS | LIBRDKAFKA_OTHER_KEYS
+KOHORT_KEYS = frozenset({"kohort.token.command", "kohort.token.provider", "kohort.token.timeout.ms"})
+"""What other clients ignore, or (librdkafka) refuse."""
+
+ALL_KEYS = JAVA_KEYS | LIBRDKAFKA_KEYS | LIBRDKAFKA_OTHER_KEYS | KOHORT_KEYS

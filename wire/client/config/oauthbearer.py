@@ -1,37 +1,133 @@
-"""sasl.mechanism=OAUTHBEARER with client credentials: Java's names, its login module's options, and librdkafka's."""
+"""sasl.mechanism=OAUTHBEARER: where the token comes from, by Java's names, librdkafka's and Kohort's own."""
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
+
 from wire.client.config.config_file import Properties
 from wire.client.config.jaas import LoginModule
-from wire.client.security import OAuthSettings, Secret
+from wire.client.security import (
+    MetadataEndpoint,
+    OAuthSettings,
+    Secret,
+    TokenCommand,
+    TokenEndpoint,
+    TokenFile,
+    TokenProvider,
+)
 
 MODULE = "OAuthBearerLoginModule"
+IAM_MODULE = "IAMLoginModule"
+IAM_MECHANISM = "AWS_MSK_IAM"
+"""Amazon's mechanism has the listener and the identity of its OAUTHBEARER, which is what Kohort speaks there."""
+
 ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
+COMMAND, PROVIDER = "kohort.token.command", "kohort.token.provider"
+_TIMEOUT = "kohort.token.timeout.ms"
+_DEFAULT_TIMEOUT_MS = 30_000
 _CLIENT_ID = "sasl.oauthbearer.client.credentials.client.id"
 _CLIENT_SECRET = "sasl.oauthbearer.client.credentials.client.secret"  # noqa: S105
+_OPTIONS = "sasl.oauthbearer.config"
+_IDENTITY = "sasl.oauthbearer.metadata.authentication.type"
+_HANDLER = "sasl.login.callback.handler.class"
 _UNSECURED = "enable.sasl.oauthbearer.unsecure.jwt"
 _EXTENSION = "extension_"
 _SCHEMES = ("http://", "https://", "file:")
+_AZURE_METADATA = "http://169.254.169.254/metadata/identity/oauth2/token"
+"""As librdkafka asks it."""
+
+_OF_HANDLERS: Mapping[str, str] = {
+    "IAMClientCallbackHandler": "aws-msk-iam",
+    "IAMOAuthBearerLoginCallbackHandler": "aws-msk-iam",
+    "KafkaOAuth2AuthenticateCallbackHandler": "azure",
+    "GcpLoginCallbackHandler": "gcp",
+}
+"""The provider that does what a Java class does: of software.amazon.msk.auth.iam, com.azure.spring.cloud…,
+com.google.cloud.hosted.kafka.auth."""
+_KAFKAS_HANDLERS = frozenset({"OAuthBearerLoginCallbackHandler", "OAuthBearerUnsecuredLoginCallbackHandler"})
 
 
 def oauth_settings(properties: Properties, module: LoginModule | None) -> OAuthSettings | None:
     """Where the token comes from; None where only librdkafka can get one (another grant, an unsecured token).
 
-    What a property says wins over the login module's option, as in Java.
-    :raises ConfigFileError: the endpoint, the client's id or its secret is missing or malformed
+    A token command or provider is named by whoever wants it, so it wins over an endpoint; what a property says wins
+    over the login module's option, as in Java.
+    :raises ConfigFileError: nothing gives a token, or the settings of what does are missing or malformed
     """
+    options = module.options if module is not None and module.short_name in (MODULE, IAM_MODULE) else {}
+    extensions = _extensions(properties, options)
+    command = properties.text(COMMAND)
+    provider = properties.text(PROVIDER) or _provider_of_others(properties)
+    if command and properties.text(PROVIDER):
+        raise properties.error(COMMAND, f"{PROVIDER} is set too. Remove one of them.")
+    if command:
+        return OAuthSettings(source=_command(properties, command), extensions=extensions)
+    if provider:
+        scope = properties.secret("sasl.oauthbearer.scope")
+        given = {**options, **_free_options(properties), **({"scope": scope} if scope else {})}
+        named = {name: value for name, value in given.items() if not name.startswith(_EXTENSION)}
+        source = TokenProvider(name=provider, options=tuple(sorted(named.items(), key=lambda each: each[0])))
+        return OAuthSettings(source=source, extensions=extensions)
+    if (properties.text(_IDENTITY) or "").lower() == "azure_imds":
+        return OAuthSettings(source=_azure_metadata(properties), extensions=extensions)
     if _only_librdkafka(properties):
         return None
-    options = module.options if module is not None and module.short_name == MODULE else {}
-    endpoint = properties.text(ENDPOINT) or ""
-    if any(option.startswith("unsecuredLogin") for option in options) and not endpoint:
+    return OAuthSettings(source=_endpoint(properties, options), extensions=extensions)
+
+
+def _provider_of_others(properties: Properties) -> str | None:
+    """The provider that Java's or librdkafka's settings amount to."""
+    if (properties.text("sasl.mechanism") or "").upper() == IAM_MECHANISM:
+        return "aws-msk-iam"
+    if (properties.text(_IDENTITY) or "").lower() == "aws_iam":
+        return "aws-sts"
+    return _OF_HANDLERS.get(_short_name(properties.text(_HANDLER) or ""))
+
+
+def _short_name(java_class: str) -> str:
+    return java_class.rpartition(".")[2]
+
+
+def _command(properties: Properties, text: str) -> TokenCommand:
+    try:
+        arguments = tuple(shlex.split(text))
+    except ValueError:
+        raise properties.error(COMMAND, "a quote is not closed.") from None
+    return TokenCommand(arguments=arguments, timeout_ms=properties.positive(_TIMEOUT, _DEFAULT_TIMEOUT_MS))
+
+
+def _free_options(properties: Properties) -> dict[str, Secret]:
+    """``NAME=VALUE NAME=VALUE``, as librdkafka's sasl.oauthbearer.config is written."""
+    try:
+        parts = shlex.split(properties.text(_OPTIONS) or "")
+    except ValueError:
+        raise properties.error(_OPTIONS, "a quote is not closed.") from None
+    if any("=" not in part for part in parts):
+        raise properties.error(_OPTIONS, "every option is written as NAME=VALUE, with blanks between them.")
+    return {name: Secret(value) for name, _, value in (part.partition("=") for part in parts)}
+
+
+def _azure_metadata(properties: Properties) -> MetadataEndpoint:
+    """As librdkafka has it: ``sasl.oauthbearer.config=query=api-version=…&resource=…``."""
+    query = _free_options(properties).get("query")
+    url = properties.text(ENDPOINT)
+    if query is None and not url:
         raise properties.error(
-            "sasl.jaas.config",
-            f"unsecured tokens are asked for with {_UNSECURED}=true and sasl.oauthbearer.config=principal=NAME.",
+            _IDENTITY,
+            f"azure_imds needs {_OPTIONS}=query=api-version=2018-02-01&resource=URI&client_id=ID.",
         )
+    if url and not url.lower().startswith(("http://", "https://")):
+        raise properties.error(ENDPOINT, "it is no URL. It begins with https:// or http://.")
+    base = url or _AZURE_METADATA
+    separator = "&" if "?" in base else "?"
+    return MetadataEndpoint(url=base if query is None else f"{base}{separator}{query.reveal()}")
+
+
+def _endpoint(properties: Properties, options: dict[str, Secret]) -> TokenEndpoint | TokenFile:
+    endpoint = properties.text(ENDPOINT) or ""
     if not endpoint:
-        raise properties.error("sasl.mechanism", f"OAUTHBEARER needs {ENDPOINT}.")
+        raise _no_source(properties, options)
     if not endpoint.lower().startswith(_SCHEMES):
         raise properties.error(ENDPOINT, "it is no URL. It begins with https://, http:// or file:.")
     if "@" in endpoint:
@@ -39,7 +135,7 @@ def oauth_settings(properties: Properties, module: LoginModule | None) -> OAuthS
             ENDPOINT, f"a URL with a login in it is not taken. Set {_CLIENT_ID} and {_CLIENT_SECRET}."
         )
     if endpoint.lower().startswith("file:"):
-        return OAuthSettings(token_endpoint=endpoint, extensions=_extensions(properties, options))
+        return TokenFile(url=endpoint)
     client_id = properties.text(_CLIENT_ID) or _option(options, "clientId")
     secret = properties.secret(_CLIENT_SECRET) or options.get("clientSecret")
     if not client_id or secret is None:
@@ -49,22 +145,40 @@ def oauth_settings(properties: Properties, module: LoginModule | None) -> OAuthS
             f"the {missing} is missing. Set {_CLIENT_ID} and {_CLIENT_SECRET}, or clientId and clientSecret "
             "in sasl.jaas.config.",
         )
-    return OAuthSettings(
-        token_endpoint=endpoint,
+    return TokenEndpoint(
+        url=endpoint,
         client_id=client_id,
         client_secret=secret,
         scope=properties.text("sasl.oauthbearer.scope") or _option(options, "scope") or None,
-        extensions=_extensions(properties, options),
         url_encode_header=properties.flag("sasl.oauthbearer.header.urlencode", False),
         ca_path=properties.text("https.ca.location") or None,
         ca_pem=properties.text("https.ca.pem") or None,
     )
 
 
+def _no_source(properties: Properties, options: dict[str, Secret]) -> Exception:
+    """What to say where nothing gives a token."""
+    if any(option.startswith("unsecuredLogin") for option in options):
+        return properties.error(
+            "sasl.jaas.config",
+            f"unsecured tokens are asked for with {_UNSECURED}=true and sasl.oauthbearer.config=principal=NAME.",
+        )
+    handler = properties.text(_HANDLER) or ""
+    if handler and _short_name(handler) not in _KAFKAS_HANDLERS:
+        return properties.error(
+            _HANDLER,
+            f"{handler} is a Java class that Kohort has nothing alike for. Set {COMMAND} to a command that prints a "
+            f"token, or {ENDPOINT}.",
+        )
+    return properties.error(
+        "sasl.mechanism", f"OAUTHBEARER needs {ENDPOINT}, {COMMAND} or {PROVIDER}, which give a token."
+    )
+
+
 def _only_librdkafka(properties: Properties) -> bool:
     grant = properties.text("sasl.oauthbearer.grant.type") or "client_credentials"
     retriever = properties.text("sasl.oauthbearer.jwt.retriever.class") or ""
-    identity = properties.text("sasl.oauthbearer.metadata.authentication.type") or "none"
+    identity = properties.text(_IDENTITY) or "none"
     return (
         properties.flag(_UNSECURED, False)
         or grant != "client_credentials"

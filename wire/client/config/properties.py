@@ -8,9 +8,11 @@ from pathlib import Path
 from wire.client.config.client_keys import ALL_KEYS, JAVA_KEYS, LIBRDKAFKA_KEYS
 from wire.client.config.config_file import ConfigFileError, Properties, read_text
 from wire.client.config.jaas import BadJaas, LoginModule, parse_jaas
+from wire.client.config.kerberos import MODULE as KERBEROS_MODULE
+from wire.client.config.kerberos import kerberos_settings
 from wire.client.config.key_stores import tls_settings
+from wire.client.config.oauthbearer import COMMAND, IAM_MECHANISM, IAM_MODULE, PROVIDER, oauth_settings
 from wire.client.config.oauthbearer import MODULE as OAUTH_MODULE
-from wire.client.config.oauthbearer import oauth_settings
 from wire.client.security import ConnectionSettings, Secret, SecurityProtocol
 from wire.java_properties import BadProperty, Property, parse_properties
 
@@ -49,7 +51,12 @@ _BOTH_UNDERSTAND = ("sasl.oauthbearer.", "sasl.kerberos.")
 """Java's keys that librdkafka knows by the same name and with the same meaning."""
 
 _PASSWORD_MODULES = {"PlainLoginModule": ("PLAIN",), "ScramLoginModule": ("SCRAM-SHA-256", "SCRAM-SHA-512")}
-_MODULES = {**_PASSWORD_MODULES, OAUTH_MODULE: ("OAUTHBEARER",)}
+_MODULES = {
+    **_PASSWORD_MODULES,
+    OAUTH_MODULE: ("OAUTHBEARER",),
+    IAM_MODULE: (IAM_MECHANISM,),
+    KERBEROS_MODULE: ("GSSAPI",),
+}
 """The mechanisms that go with a login module."""
 
 _TOKEN_KEYS = ("sasl.oauthbearer.", "https.ca.")
@@ -126,6 +133,7 @@ def _settings(properties: Properties) -> ConnectionSettings:
     module = _login_module(properties)
     username, password = _credentials(properties, module)
     mechanism = _mechanism(properties, module) if protocol.sasl else None
+    _want_oauthbearer(properties, mechanism)
     oauth = oauth_settings(properties, module) if mechanism == "OAUTHBEARER" else None
     servers = properties.text("bootstrap.servers") or ""
     return ConnectionSettings(
@@ -135,6 +143,7 @@ def _settings(properties: Properties) -> ConnectionSettings:
         sasl_username=username,
         sasl_password=password,
         oauth=oauth,
+        kerberos=kerberos_settings(properties, module) if mechanism == "GSSAPI" else None,
         tls=tls_settings(properties),
         client_id=properties.text("client.id") or defaults.client_id,
         connection_setup_timeout_ms=properties.positive(
@@ -189,7 +198,17 @@ def _mechanism(properties: Properties, module: LoginModule | None) -> str:
         raise properties.error(
             "sasl.mechanism", f"{mechanism} does not go with the login module of sasl.jaas.config."
         )
-    return mechanism or "GSSAPI"
+    return "OAUTHBEARER" if mechanism == IAM_MECHANISM else mechanism or "GSSAPI"
+
+
+def _want_oauthbearer(properties: Properties, mechanism: str | None) -> None:
+    """:raises ConfigFileError: a token is named that the login would not use"""
+    for key in (COMMAND, PROVIDER):
+        if properties.text(key) and mechanism != "OAUTHBEARER":
+            raise properties.error(
+                key,
+                "a token is used with security.protocol=SASL_SSL and sasl.mechanism=OAUTHBEARER only. Set both.",
+            )
 
 
 def _extra(properties: Properties, left_out: tuple[str, ...]) -> tuple[tuple[str, Secret], ...]:

@@ -16,7 +16,7 @@ from wire.java_properties import Property
 
 _SHAPE = re.compile(r"[a-z][a-z0-9_-]*(\.[A-Za-z0-9_-]+)+", re.ASCII)
 """Words with dots between them, as `schema.registry.url` and `value.subject.nameStrategy`."""
-_CONNECTS = ("bootstrap.", "security.", "sasl.", "ssl.", "https.", "metadata.broker.")
+_CONNECTS = ("bootstrap.", "security.", "sasl.", "ssl.", "https.", "metadata.broker.", "kohort.")
 _SIMILAR = 0.8
 _SHORTEST_WORD = 5
 """A shorter word that differs in a letter may well be another word: `min` and `max`, `iss` and `iat`."""

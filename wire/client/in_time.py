@@ -1,0 +1,32 @@
+"""Calls of libraries that heed no time limit: made in a thread, and left to themselves at the deadline."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+from wire.client.steps import Deadline
+
+T = TypeVar("T")
+
+
+def in_time(call: Callable[[], T], deadline: Deadline) -> T:
+    """What `call` returns or raises. :raises TimeoutError: it does neither before the deadline"""
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(call())
+        except BaseException as error:  # it is the caller's
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(deadline.remaining_ms() / 1000)
+    if errors:
+        raise errors[0]
+    if not results:
+        raise TimeoutError
+    return results[0]

@@ -1,0 +1,92 @@
+"""sasl.mechanism GSSAPI (RFC 4752): Kerberos, through the system's library. Needs the extra ``kerberos``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator
+from typing import Any, TypeVar
+
+from wire.client.errors import AuthenticationFailed, Unreachable, UnsupportedMechanism
+from wire.client.in_time import in_time
+from wire.client.logins import install_command
+from wire.client.security import KerberosSettings
+from wire.client.steps import Deadline
+
+try:
+    import gssapi
+except (ImportError, OSError) as error:  # not installed, or the system has no Kerberos library
+    raise UnsupportedMechanism(
+        f"sasl.mechanism GSSAPI cannot be used here ({error}). Run: {install_command('kerberos')}"
+    ) from None
+
+T = TypeVar("T")
+
+_NO_LAYER = 1
+"""Neither integrity nor encryption after the login: TLS does that for Kafka, and Kafka offers nothing else."""
+
+_NEXT_STEPS = (
+    ("credential", "Run kinit, or set keyTab and principal in sasl.jaas.config (librdkafka: sasl.kerberos.keytab)."),
+    ("keytab", "Check keyTab in sasl.jaas.config (librdkafka: sasl.kerberos.keytab): `klist -k FILE` shows its keys."),
+    ("expired", "Run kinit again, or set keyTab and principal in sasl.jaas.config."),
+    ("server not found", "Check sasl.kerberos.service.name, and connect to the broker by its full host name."),
+    ("client not found", "Check the principal."),
+    ("clock skew", "Check the clocks of this machine and of the KDC."),
+    ("contact any kdc", "Check the network, and the realm in /etc/krb5.conf."),
+    ("realm", "Check the realm in /etc/krb5.conf."),
+)  # fmt: skip
+
+
+def gssapi_dialogue(
+    settings: KerberosSettings, host: str, deadline: Deadline
+) -> Generator[bytes, bytes, None]:
+    """Prove who the client is to the service at `host`, and agree on no security layer.
+
+    :raises AuthenticationFailed: there is no ticket to be had, or the broker cannot prove itself
+    :raises Unreachable: no KDC answers before the deadline
+    """
+    where = f"{settings.service_name}@{host}"
+
+    def called(call: Callable[[], T]) -> T:
+        try:
+            return in_time(call, deadline)  # the library asks a KDC, and heeds no time limit
+        except TimeoutError:
+            raise Unreachable(
+                where, "timed out. No KDC answers: check the network and /etc/krb5.conf."
+            ) from None
+        except gssapi.exceptions.GSSError as error:
+            raise AuthenticationFailed(_explained(error)) from None
+
+    name = gssapi.Name(where, gssapi.NameType.hostbased_service)
+    credentials = called(lambda: _credentials(settings))
+    context = gssapi.SecurityContext(
+        name=name, creds=credentials, usage="initiate", flags=gssapi.RequirementFlag.mutual_authentication
+    )
+    answer: bytes | None = None
+    while not context.complete:
+        token = called(lambda: context.step(answer))  # noqa: B023
+        answer = yield token or b""
+    offer = called(lambda: context.unwrap(answer).message)
+    if len(offer) != 4 or not offer[0] & _NO_LAYER:
+        raise AuthenticationFailed(
+            "Kerberos: the broker wants a security layer of GSSAPI, which Kafka does not have"
+        )
+    yield called(lambda: context.wrap(bytes([_NO_LAYER, 0, 0, 0]), False).message)
+
+
+def _credentials(settings: KerberosSettings) -> Any:
+    """Those of the keytab, of a credential cache, or (None) the usual ones."""
+    name = settings.principal and gssapi.Name(settings.principal, gssapi.NameType.kerberos_principal)
+    if settings.keytab:
+        store = {"client_keytab": f"FILE:{settings.keytab}", "ccache": f"MEMORY:{settings.principal}"}
+    elif settings.ccache:
+        store = {"ccache": settings.ccache}
+    else:
+        return gssapi.Credentials(name=name, usage="initiate") if name else None
+    return gssapi.Credentials(name=name, usage="initiate", store=store)
+
+
+def _explained(error: Exception) -> str:
+    """The mechanism's own words, which stand behind a general phrase, and the next step."""
+    text = re.split(r"Minor \(-?\d+\): ", str(error))[-1].strip().rstrip(".")
+    step = next((step for word, step in _NEXT_STEPS if word in text.lower()), "Try kinit and kvno by hand.")
+    return f"Kerberos: {text}. {step}"

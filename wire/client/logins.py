@@ -1,0 +1,88 @@
+"""The ways to log in to a cluster, and whether each can be used here: some need packages of an extra."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from wire.client.errors import UnsupportedMechanism
+
+_EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "aws": ("boto3", "aws_msk_iam_sasl_signer"),
+    "azure": ("azure.identity",),
+    "gcp": ("google.auth",),
+    "kerberos": ("gssapi",),
+    "keystores": ("cryptography",),
+}
+"""The modules that each of Kohort's extras brings."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoginMethod:
+    """One way to log in.
+
+    Attributes:
+        name: what operators call it.
+        setting: the client property that asks for it.
+        extra: the extra of Kohort that it needs; None: it needs none.
+        available: whether it can be used here.
+    """
+
+    name: str
+    setting: str
+    extra: str | None = None
+
+    @property
+    def available(self) -> bool:
+        """Whether the packages that it needs are installed."""
+        return self.extra is None or is_installed(self.extra)
+
+    @property
+    def remedy(self) -> str | None:
+        """The command that installs what is missing; None: nothing is."""
+        return None if self.extra is None or self.available else install_command(self.extra)
+
+
+def login_methods() -> tuple[LoginMethod, ...]:
+    """Every way to log in that Kohort knows, installed or not."""
+    return (
+        LoginMethod(name="TLS", setting="security.protocol=SSL"),
+        LoginMethod(name="mutual TLS, PEM", setting="ssl.keystore.type=PEM"),
+        LoginMethod(name="mutual TLS, PKCS12", setting="ssl.keystore.type=PKCS12", extra="keystores"),
+        LoginMethod(name="PLAIN", setting="sasl.mechanism=PLAIN"),
+        LoginMethod(name="SCRAM-SHA-256", setting="sasl.mechanism=SCRAM-SHA-256"),
+        LoginMethod(name="SCRAM-SHA-512", setting="sasl.mechanism=SCRAM-SHA-512"),
+        LoginMethod(name="Kerberos", setting="sasl.mechanism=GSSAPI", extra="kerberos"),
+        LoginMethod(name="OAUTHBEARER, token endpoint", setting="sasl.oauthbearer.token.endpoint.url"),
+        LoginMethod(name="OAUTHBEARER, token command", setting="kohort.token.command"),
+        LoginMethod(name="OAUTHBEARER, token provider", setting="kohort.token.provider"),
+        LoginMethod(name="Amazon MSK IAM", setting="sasl.mechanism=AWS_MSK_IAM", extra="aws"),
+        LoginMethod(name="Azure identity", setting="kohort.token.provider=azure", extra="azure"),
+        LoginMethod(name="Google identity", setting="kohort.token.provider=gcp", extra="gcp"),
+    )
+
+
+def is_installed(extra: str) -> bool:
+    """Whether the modules of an extra can be found; none of them is imported."""
+    return all(map(_is_found, _EXTRAS[extra]))
+
+
+def install_command(extra: str) -> str:
+    """What installs an extra where Kohort is."""
+    return f"pip install 'kohort[{extra}]'"
+
+
+def require(extra: str, purpose: str) -> None:
+    """:raises UnsupportedMechanism: `purpose` needs packages that are not installed, with the command"""
+    if not is_installed(extra):
+        raise UnsupportedMechanism(
+            f"{purpose} needs packages that are not installed. Run: {install_command(extra)}"
+        )
+
+
+def _is_found(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # of the package that it is in
+        return False

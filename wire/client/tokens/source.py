@@ -1,0 +1,84 @@
+"""The current token of a client, for sasl.mechanism OAUTHBEARER.
+
+Imported only when the settings ask for it. A token is asked for when it is first needed and again when little of its
+life is left, and never shown: no message holds a token or a client's secret.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import urllib.parse
+import urllib.request
+from functools import cache
+
+from wire.client.errors import Unreachable
+from wire.client.security import OAuthSettings, TokenCommand, TokenFile, TokenProvider
+from wire.client.steps import Deadline
+from wire.client.tokens.token import Token, token_of
+
+_LEAST_LIFE_S = 30.0
+"""A token with less left is not used for another login."""
+_LONGEST_FILE = 1 << 20
+
+
+class TokenSource:
+    """The current token of one client; safe to ask from several threads."""
+
+    def __init__(self, settings: OAuthSettings, servers: tuple[str, ...] = ()) -> None:
+        """`servers` are the cluster's bootstrap servers, which some providers derive the token's scope from."""
+        self._settings, self._servers = settings, servers
+        self._token: Token | None = None
+        self._lock = threading.Lock()
+
+    def token(self, deadline: Deadline) -> Token:
+        """A token that still lives for a while.
+
+        :raises AuthenticationFailed: the source refuses the client, or answers without a token
+        :raises Unreachable: the source does not answer before the deadline, or the file cannot be read
+        :raises UnsupportedMechanism: the provider is not installed
+        """
+        with self._lock:
+            if self._token is None or self._token.expires_s - time.time() < _LEAST_LIFE_S:
+                self._token = _obtain(self._settings, self._servers, deadline)
+            return self._token
+
+    def forget(self, token: Token) -> None:
+        """Ask for another one next time: the broker has refused this one."""
+        with self._lock:
+            if self._token is token:
+                self._token = None
+
+
+@cache
+def token_source(settings: OAuthSettings, servers: tuple[str, ...]) -> TokenSource:
+    """The one source for equal settings: both clients of a process share its token."""
+    return TokenSource(settings, servers)
+
+
+def _obtain(settings: OAuthSettings, servers: tuple[str, ...], deadline: Deadline) -> Token:
+    source = settings.source
+    if isinstance(source, TokenFile):
+        return _read(source.url)
+    if isinstance(source, TokenCommand):
+        from wire.client.tokens.command import printed_token
+
+        return printed_token(source, deadline)
+    if isinstance(source, TokenProvider):
+        from wire.client.tokens.providers import provided_token
+
+        return provided_token(source, servers, deadline)
+    from wire.client.tokens.endpoint import issued_token
+
+    return issued_token(source, deadline)
+
+
+def _read(url: str) -> Token:
+    try:
+        path = urllib.request.url2pathname(urllib.parse.urlsplit(url).path)
+        with open(path, encoding="utf-8") as file:
+            text = file.read(_LONGEST_FILE).strip()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise Unreachable(url, f"the token cannot be read ({reason})") from None
+    return token_of(text, url)

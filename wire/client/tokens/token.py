@@ -1,0 +1,108 @@
+"""A bearer token, and what is read out of the answer that holds it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from wire.client.errors import AuthenticationFailed
+from wire.client.security import Secret
+
+_LIFE_UNKNOWN_S = 300.0
+"""How long a token is used whose end is not known."""
+_LONGEST_EXCERPT = 100
+_LIKE_A_SECRET = re.compile(r"(?=[\w+/=.~-]*[0-9])(?=[\w+/=.~-]*[a-z])(?=[\w+/=.~-]*[A-Z])[\w+/=.~-]{24,}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """A bearer token, the end of its life in seconds since 1970, and whose it is as far as it says so."""
+
+    value: Secret
+    expires_s: float
+    subject: str
+
+
+def token_of(text: str, where: str, *, expires_s: float | None = None, client_id: str = "") -> Token:
+    """A token with the end that it states itself, or else the one that is given.
+
+    :raises AuthenticationFailed: it is no token, or has expired; the message names `where`, and not the text
+    """
+    if not text or any(not 0x21 <= ord(character) <= 0x7E for character in text):
+        raise AuthenticationFailed(f"{where}: that is no token: it is empty, or holds blanks or other signs")
+    claims = _claims(text)
+    now = time.time()
+    end = _number(claims.get("exp"))
+    if end is None:
+        end = now + _LIFE_UNKNOWN_S if expires_s is None else expires_s
+    if end <= now:
+        raise AuthenticationFailed(
+            f"{where}: the token has expired already. Check the clocks of both machines."
+        )
+    subject = claims.get("sub")
+    return Token(
+        value=Secret(text), expires_s=end, subject=subject if isinstance(subject, str) else client_id
+    )
+
+
+def token_in(fields: Mapping[str, Any], where: str, *, client_id: str = "") -> Token | None:
+    """The token of a JSON object: `access_token` with `expires_in` (RFC 6749), or as Azure's tools write them.
+
+    None: the object holds none. :raises AuthenticationFailed: see `token_of`
+    """
+    text = fields.get("access_token") or fields.get("accessToken") or fields.get("id_token")
+    if not isinstance(text, str) or not text:
+        return None
+    life_s, end_s = _number(fields.get("expires_in")), _number(fields.get("expires_on"))
+    expires_s = end_s if life_s is None else time.time() + life_s
+    return token_of(text, where, expires_s=expires_s, client_id=client_id)
+
+
+def excerpt(answer: bytes, secrets: Collection[str] = ()) -> str:
+    """The beginning of an answer that is not what was wanted, without anything in it that could be a secret."""
+    if not answer.strip():
+        return "nothing"
+    text = masked(answer[:4096].decode("utf-8", "replace"), secrets)
+    return clipped(text)
+
+
+def masked(text: str, secrets: Collection[str] = ()) -> str:
+    """Text that others wrote, on one line, without known secrets and without what looks like a token."""
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "***")
+    printable = "".join(each if each.isprintable() else " " for each in text)
+    return " ".join(_LIKE_A_SECRET.sub("***", printable).split())
+
+
+def clipped(text: str, length: int = _LONGEST_EXCERPT) -> str:
+    """At most so much of a text."""
+    return text if len(text) <= length else f"{text[:length]}…"
+
+
+def _claims(text: str) -> Mapping[str, Any]:
+    """What a JSON web token says of itself; nothing of a token that is none (RFC 6749 leaves its form open)."""
+    parts = text.split(".")
+    if len(parts) != 3:
+        return {}
+    try:
+        claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+    except (binascii.Error, ValueError, RecursionError):
+        return {}
+    return claims if isinstance(claims, Mapping) else {}
+
+
+def _number(value: Any) -> float | None:
+    """A finite number, which some endpoints write as a text."""
+    try:
+        number = (
+            float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else None
+        )
+    except (ValueError, OverflowError):
+        return None
+    return number if number is not None and abs(number) < 1e12 else None
