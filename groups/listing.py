@@ -126,6 +126,8 @@ class Problem:
     """The group that could not be read, or whose committed offsets could not be."""
     topics: tuple[str, ...] = ()
     """The topics that could not be read."""
+    error: str | None = None
+    """The error's name in Kafka's protocol (`COORDINATOR_NOT_AVAILABLE`), where a broker answered with one."""
 
 
 def state_of(text: str | None) -> GroupState:

@@ -492,7 +492,14 @@ def problem_of(
 ) -> Problem:
     """The failure in our words, which name the operation that is not allowed."""
     message = worded(failure.name, failure.message, READING)
-    return Problem(subject=subject, message=message, cause=cause_of(failure.name), group=group, topics=topics)
+    return Problem(
+        subject=subject,
+        message=message,
+        cause=cause_of(failure.name),
+        group=group,
+        topics=topics,
+        error=failure.name,
+    )
 
 
 def _nodes(client: KafkaClient) -> dict[str, Node]:

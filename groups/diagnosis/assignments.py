@@ -1,17 +1,17 @@
-"""Rules about who owns what: partitions without an owner, members without partitions, skew."""
+"""Rules about who owns what: partitions without an owner, members without partitions, skew, targets not reached."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from groups.diagnosis.case import Case, Need, Symptom, note, rule
-from groups.diagnosis.rebalances import is_unsettled
-from groups.model import Group, Member
+from groups.diagnosis.case import Case, Need, Symptom, error, note, rule, warning
+from groups.diagnosis.rebalances import is_unsettled, partitions_text
+from groups.model import Group, GroupType, Member, Partitions
 
 
 def is_settled(group: Group) -> bool:
-    """Whether what members own is what they are to own, as far as the group's state tells."""
-    return bool(group.members) and not is_unsettled(group)
+    """Whether members, consumers all, own what they are to own, as far as the group's state tells."""
+    return bool(group.members) and not is_unsettled(group) and group.protocol_type in (None, "", "consumer")
 
 
 def owned_count(member: Member) -> int:
@@ -19,23 +19,162 @@ def owned_count(member: Member) -> int:
     return sum(map(len, (member.owned or {}).values()))
 
 
+def unowned(case: Case, group: Group) -> Partitions:
+    """Partitions without an owner, of the topics that members name, or own a part of, and that are known."""
+    owned: dict[str, set[int]] = {}
+    wanted: set[str] = set()
+    for member in group.members:
+        wanted.update(member.subscription.topics if member.subscription else ())
+        for name, numbers in (member.owned or {}).items():
+            owned.setdefault(name, set()).update(numbers)
+    found: dict[str, tuple[int, ...]] = {}
+    for name in sorted(wanted | owned.keys()):
+        topic = case.topics.get(name)
+        left = () if topic is None else set(range(topic.partitions)) - owned.get(name, set())
+        if left:
+            found[name] = tuple(sorted(left))
+    return found
+
+
+@rule(
+    "partition-without-owner",
+    "partitions that no member owns while the group is settled",
+    source="ConsumerPartitionAssignor; KIP-848, Assignors",
+    needs=(Need.MEMBERS, Need.TOPICS),
+    applies=is_settled,
+)
+def without_owner(case: Case) -> Iterator[Symptom]:
+    """Of one moment a warning, because the members may be about to learn of new partitions."""
+    left = unowned(case, case.group)
+    if not left:
+        return
+    lost = {(topic, number) for topic, numbers in left.items() for number in numbers}
+    since = case.since_ms(lambda group: is_settled(group) and lost <= _places(unowned(case, group)))
+    lasted_ms = case.lasted_ms(since)
+    yield (error if lasted_ms else warning)(
+        message=(
+            f"No member owns {partitions_text(left)}, though the group is {case.group.state.value} and subscribes to "
+            "the topic: nobody reads it."
+        ),
+        remedy=(
+            "Partitions that were just added are found within metadata.max.age.ms (5 minutes). Otherwise restart a "
+            f"member, and compare with what the assignor would do: kohort dry-run {case.group.id}."
+        ),
+        since_ms=since,
+        evidence={"partitions": len(lost), "topics": tuple(left), "seen_for_s": lasted_ms / 1000},
+    )
+
+
+def _places(partitions: Partitions) -> set[tuple[str, int]]:
+    return {(topic, number) for topic, numbers in partitions.items() for number in numbers}
+
+
 @rule(
     "idle-members",
     "members without partitions",
-    source="KIP-848, Assignors; ConsumerPartitionAssignor",
+    source="ConsumerPartitionAssignor; KIP-848, Assignors",
     needs=(Need.MEMBERS,),
     applies=is_settled,
 )
 def idle_members(case: Case) -> Iterator[Symptom]:
-    """More members than partitions, which may be a reserve."""
+    """More members than partitions, which may be a reserve. With enough partitions it is `skew`."""
     group = case.group
     idle = [member.id for member in group.members if not owned_count(member)]
-    if not idle:
+    partitions = sum(map(owned_count, group.members))
+    if not idle or group.type is GroupType.SHARE:
         return
-    owned = sum(map(owned_count, group.members))
     yield note(
-        message=f"{len(idle)} of {len(group.members)} members own no partition: {case.named(idle)}.",
-        remedy="Add partitions to the topics, or stop these members unless they are meant as a reserve.",
+        message=(
+            f"{len(idle)} of {len(group.members)} members own no partition ({partitions} are owned in all): "
+            f"{case.named(idle)}."
+        ),
+        remedy="Add partitions to the topics, or stop these members unless they are a reserve.",
         members=tuple(idle),
-        evidence={"members": len(group.members), "without_partitions": len(idle), "partitions": owned},
+        evidence={"members": len(group.members), "without_partitions": len(idle), "partitions": partitions},
     )
+
+
+@rule(
+    "skew",
+    "members that own far more partitions than others",
+    source="KIP-54 (sticky), KIP-848 (uniform); RangeAssignor",
+    needs=(Need.MEMBERS,),
+    applies=lambda group: is_settled(group) and group.type is not GroupType.SHARE,
+)
+def skew(case: Case) -> Iterator[Symptom]:
+    """Among members of the same subscription; uneven in all is a warning, in one topic alone a note."""
+    members = case.group.members
+    if len({member.subscription for member in members}) != 1:
+        return
+    counts = {member.id: owned_count(member) for member in members}
+    per_topic = {
+        topic: {member.id: len((member.owned or {}).get(topic, ())) for member in members}
+        for topic in sorted({topic for member in members for topic in member.owned or ()})
+    }
+    uneven = [topic for topic, owned in per_topic.items() if _is_uneven(case, owned)]
+    in_all = _is_uneven(case, counts)
+    if not (in_all or uneven):
+        return
+    shown = counts if in_all else per_topic[uneven[0]]
+    most, least = max(shown, key=lambda each: shown[each]), min(shown, key=lambda each: shown[each])
+    what = "" if in_all else f" of {uneven[0]}"
+    yield (warning if in_all else note)(
+        message=(
+            f"{case.labels[most]} owns {shown[most]} partitions{what}, {case.labels[least]} {shown[least]}, of "
+            f"{sum(shown.values())} for {len(members)} members."
+        ),
+        remedy=(
+            f"{case.group.protocol or 'The assignor'} gives uneven shares: compare others with "
+            f"kohort dry-run {case.group.id} --compare."
+        ),
+        members=(most,),
+        evidence={
+            "most": shown[most],
+            "least": shown[least],
+            "members": len(members),
+            "partitions": sum(shown.values()),
+            "uneven_topics": tuple(uneven),
+        },
+    )
+
+
+def _is_uneven(case: Case, owned: dict[str, int]) -> bool:
+    """One partition more than another is the least there is; what cannot be even is not uneven."""
+    most, least = max(owned.values()), min(owned.values())
+    return most - least >= 2 and most >= case.thresholds.skew * max(least, 1)
+
+
+@rule(
+    "target-not-reached",
+    "members that do not reach the epoch of the target assignment",
+    source="KIP-932, KIP-1071: member epochs",
+    needs=(Need.TWO_LOOKS,),
+    applies=lambda group: group.type in (GroupType.SHARE, GroupType.STREAMS) and not is_unsettled(group),
+)
+def target_not_reached(case: Case) -> Iterator[Symptom]:
+    """Where the state of the group does not show it; where it does, it is `rebalance-stuck`."""
+    since = case.since_ms(lambda group: bool(behind(group)))
+    late = behind(case.group)
+    lasted_ms = case.lasted_ms(since)
+    if not late or lasted_ms < case.thresholds.rebalance_ms:
+        return
+    yield error(
+        message=(
+            f"{case.named(late)} did not reach epoch {case.group.assignment_epoch} of the target assignment for "
+            f"{lasted_ms / 1000:.0f} s or longer."
+        ),
+        remedy="It does not send heartbeats, or blocks: take a thread dump of it and restart it.",
+        members=tuple(late),
+        since_ms=since,
+        evidence={"assignment_epoch": case.group.assignment_epoch, "seen_for_s": lasted_ms / 1000},
+    )
+
+
+def behind(group: Group) -> list[str]:
+    """Members whose epoch is older than that of the target assignment."""
+    wanted = group.assignment_epoch
+    return [
+        member.id
+        for member in group.members
+        if wanted is not None and member.epoch is not None and 0 <= member.epoch < wanted
+    ]

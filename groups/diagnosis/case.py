@@ -15,7 +15,7 @@ from groups.model import Group, Member, Topic
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """The looks at one group, at least one of which shows it."""
+    """The looks at one group; at least one of them shows it, except for rules `of_unread` groups."""
 
     observations: tuple[Observation, ...]
     """Oldest first."""
@@ -49,6 +49,12 @@ class Case:
     def topic_names(self) -> frozenset[str] | None:
         """Of every topic of the cluster; None when not known."""
         known = (each.topic_names for each in reversed(self.observations))
+        return next((names for names in known if names is not None), None)
+
+    @property
+    def missing_topics(self) -> frozenset[str] | None:
+        """Topics that the group wants and that do not exist; None when not known."""
+        known = (each.missing_topics for each in reversed(self.observations))
         return next((names for names in known if names is not None), None)
 
     @property
@@ -100,6 +106,7 @@ class Need(Enum):
     MEMBERS = "the source does not show what members own"
     TARGETS = "the source does not show the target assignment"
     TOPICS = "the topics are not known"
+    MISSING_TOPICS = "the source does not know which topics do not exist"
     TOPIC_NAMES = "the source does not know every topic of the cluster"
     OFFSETS = "the committed offsets are not known"
     END_OFFSETS = "the end offsets are not known"
@@ -114,6 +121,7 @@ _MET: Mapping[Need, Callable[[Case], bool]] = {
     Need.MEMBERS: lambda case: all(member.owned is not None for member in case.group.members),
     Need.TARGETS: lambda case: all(member.target is not None for member in case.group.members),
     Need.TOPICS: lambda case: any(each.topics is not None for each in case.observations),
+    Need.MISSING_TOPICS: lambda case: case.missing_topics is not None,
     Need.TOPIC_NAMES: lambda case: case.topic_names is not None,
     Need.OFFSETS: lambda case: any(group.offsets is not None for _, group in case.seen),
     Need.END_OFFSETS: lambda case: any(topic.end_offsets is not None for topic in case.topics.values()),
@@ -151,6 +159,8 @@ class Rule:
     applies: Callable[[Group], bool]
     """To which groups; of others it is not missed."""
     judge: Judge
+    of_unread: bool
+    """Whether it judges a group, too, that no look shows."""
 
     def findings(self, case: Case) -> Iterator[Finding]:
         """What it finds, with its name."""
@@ -175,8 +185,15 @@ def rule(
     source: str,
     needs: Sequence[Need] = (),
     applies: Callable[[Group], bool] = lambda _: True,
+    of_unread: bool = False,
 ) -> Callable[[Judge], Rule]:
     """Make a rule of a function that judges a case."""
     return lambda judge: Rule(
-        name=name, about=about, source=source, needs=tuple(needs), applies=applies, judge=judge
+        name=name,
+        about=about,
+        source=source,
+        needs=tuple(needs),
+        applies=applies,
+        judge=judge,
+        of_unread=of_unread,
     )

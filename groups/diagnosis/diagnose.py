@@ -52,9 +52,8 @@ _WEIGHT = {Level.ERROR: 0, Level.WARNING: 1, Level.NOTE: 2}
 def diagnose(
     group: str, observations: Sequence[Observation], thresholds: Thresholds, rules: Iterable[Rule] = RULES
 ) -> Diagnosis:
-    """Judge the looks at one group, oldest first. Where none shows it, there is nothing to find."""
-    if all(each.group is None for each in observations):
-        return Diagnosis(group=group)
+    """Judge the looks at one group, oldest first."""
+    is_seen = any(each.group is not None for each in observations)
     labels: dict[str, str] = {}
     for each in observations:
         if each.group is not None:
@@ -63,7 +62,7 @@ def diagnose(
     findings: list[Finding] = []
     missing: dict[str, list[str]] = {}
     for each_rule in rules:
-        if not each_rule.applies(case.group):
+        if not (each_rule.applies(case.group) if is_seen else each_rule.of_unread):
             continue
         lacking = next((need for need in each_rule.needs if not need.is_met(case)), None)
         if lacking is None:

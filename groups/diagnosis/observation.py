@@ -23,8 +23,10 @@ class Observation:
     """Those that exist of the topics that groups read, commit to or name, with their offsets; None: not asked for."""
     unread_topics: frozenset[str] = frozenset()
     """Those of them that could not be read: they may exist."""
+    missing_topics: frozenset[str] | None = None
+    """Those of them that do not exist; None when not known: a file does not know it."""
     topic_names: frozenset[str] | None = None
-    """Of every topic of the cluster; None when not known. A file does not know it."""
+    """Of every topic of the cluster; None when not known, or not asked for because no member has a regex."""
     cluster: Cluster | None = None
     """None: not asked for."""
     settings: Mapping[str, str] = field(default_factory=dict)

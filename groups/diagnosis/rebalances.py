@@ -95,7 +95,10 @@ def in_progress(case: Case) -> Iterator[Symptom]:
         return
     yield note(
         message=f"A rebalance is in progress ({case.group.state.value}). {_waits_for(case, awaited(case))}",
-        remedy=f"Look again, or longer: kohort diagnose {case.group.id} --for 30s.",
+        remedy=(
+            f"One that ends within seconds is normal. On a live cluster, observe it: kohort diagnose {case.group.id} "
+            "--for 30s."
+        ),
         since_ms=since,
         evidence={"state": case.group.state.value, "seen_for_s": case.lasted_ms(since) / 1000},
     )

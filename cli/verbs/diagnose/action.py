@@ -16,6 +16,7 @@ from cli.times import parse_duration
 from groups.diagnosis.diagnose import Diagnosis, Verdict, diagnose
 from groups.diagnosis.observation import Observation, Thresholds
 from groups.diagnosis.rebalances import is_unsettled
+from groups.diagnosis.subscriptions import has_regexes
 from groups.lag import topics_read
 from groups.model import Group, Problem, Topic
 
@@ -49,18 +50,27 @@ def diagnose_chosen(
         )
     with opened(options) as source:
         names, problems = choose_groups(source, selection)
-        looks = [_look(source, names, in_full=True)]
-        if live:
+        looks = [_look(source, names, in_full=True, is_live=live)]
+        if live and looks[0].groups:
             looks += _more_looks(source, names, thresholds, for_ms)
         looks[-1] = _with_leaders(source, looks[-1])
     unread = without_vanished(looks[-1].problems, named=bool(selection.groups))
-    return _judged(names, looks, thresholds), tuple(dict.fromkeys((*problems, *unread)))
+    found = _judged(names, looks, thresholds)
+    explained = {each.group for each in found if not any(each.group in look.groups for look in looks)}
+    left = (each for each in (*problems, *unread) if each.group not in explained)
+    return found, tuple(dict.fromkeys(left))
 
 
 def _judged(names: Sequence[str], looks: Sequence[Look], thresholds: Thresholds) -> list[Diagnosis]:
-    """Of every group that some look shows."""
-    seen = [name for name in names if any(name in look.groups for look in looks)]
-    return [diagnose(name, [look.at(name) for look in looks], thresholds) for name in seen]
+    """Of every group that some look shows, or of which it is known why none does."""
+    judged = (
+        (
+            diagnose(name, [look.at(name) for look in looks], thresholds),
+            any(name in look.groups for look in looks),
+        )
+        for name in names
+    )
+    return [found for found, is_seen in judged if is_seen or found.findings]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +82,7 @@ class Look:
     problems: tuple[Problem, ...] = ()
     topics: Mapping[str, Topic] | None = None
     unread_topics: frozenset[str] = frozenset()
+    missing_topics: frozenset[str] | None = None
     topic_names: frozenset[str] | None = None
 
     def at(self, name: str) -> Observation:
@@ -82,26 +93,32 @@ class Look:
             problem=next((each for each in self.problems if each.group == name), None),
             topics=self.topics,
             unread_topics=self.unread_topics,
+            missing_topics=self.missing_topics,
             topic_names=self.topic_names,
         )
 
 
-def _look(source: Source, names: Sequence[str], *, in_full: bool) -> Look:
+def _look(source: Source, chosen: Sequence[str], *, in_full: bool, is_live: bool) -> Look:
     """Members and states; in full, committed offsets and topics too."""
-    described = source.describe(names, offsets=in_full)
+    described = source.describe(chosen, offsets=in_full)
     at_ms = time.time_ns() // 1_000_000
     groups = {group.id: group for group in described.items}
     if not in_full:
         return Look(at_ms=at_ms, groups=groups, problems=described.problems)
-    topics = source.topics(
-        topics_read(described.items), end_offsets=True, start_offsets=True, stable_offsets=True
-    )
+    wanted = frozenset(topics_read(described.items))
+    topics = source.topics(wanted, end_offsets=True, start_offsets=True, stable_offsets=True)
+    unread = frozenset(name for problem in topics.problems for name in problem.topics)
+    names: frozenset[str] | None = None
+    if is_live and any(map(has_regexes, described.items)):
+        names = frozenset(topic.name for topic in source.topics(None, end_offsets=False).items)
     return Look(
         at_ms=at_ms,
         groups=groups,
         problems=(*described.problems, *topics.problems),
         topics={topic.name: topic for topic in topics.items},
-        unread_topics=frozenset(name for problem in topics.problems for name in problem.topics),
+        unread_topics=unread,
+        missing_topics=wanted - {topic.name for topic in topics.items} - unread if is_live else None,
+        topic_names=names,
     )
 
 
@@ -123,12 +140,12 @@ def _more_looks(
             if left_ms <= EVERY_MS:
                 break
             time.sleep(EVERY_MS / 1000)
-            look = _look(source, names, in_full=False)
+            look = _look(source, names, in_full=False, is_live=True)
             unsettled &= {name for name, group in look.groups.items() if is_unsettled(group)}
             progress.at(min(round((time.monotonic() - begun) * 1000), usual_ms))
             yield look
         time.sleep(max(left_ms, 0) / 1000)
-    yield _look(source, names, in_full=True)
+    yield _look(source, names, in_full=True, is_live=True)
 
 
 def _with_leaders(source: Source, look: Look) -> Look:

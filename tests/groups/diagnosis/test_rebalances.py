@@ -12,7 +12,7 @@ from tests.groups.diagnosis.groups import (
     member,
 )
 
-SETTLED = group(member("a", (0, 1)), member("b", (2, 3)))
+SETTLED = group(member("a", (0, 1, 2)), member("b", (3, 4, 5)))
 MOVING = group(
     member("a", (0, 1, 2), target={"orders": (0, 1)}),
     member("b", (), target={"orders": (2,)}),

@@ -1,0 +1,42 @@
+"""Rules about a group's coordinator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from groups.diagnosis.case import Case, Symptom, error, rule
+
+UNAVAILABLE = frozenset({"COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR"})
+LOADING = "COORDINATOR_LOAD_IN_PROGRESS"
+
+
+@rule(
+    "coordinator-unavailable",
+    "a coordinator that does not answer for the group",
+    source="FindCoordinator, DescribeGroups (COORDINATOR_NOT_AVAILABLE, COORDINATOR_LOAD_IN_PROGRESS)",
+    of_unread=True,
+)
+def unavailable(case: Case) -> Iterator[Symptom]:
+    """The newest look was refused, through all attempts that --timeout allows."""
+    last = case.observations[-1]
+    name = None if last.problem is None else last.problem.error
+    if name not in UNAVAILABLE and name != LOADING:
+        return
+    earlier = [each for each in case.observations if each.group is not None]
+    failing = [each for each in case.observations if not earlier or each.at_ms > earlier[-1].at_ms]
+    loads = name == LOADING
+    yield error(
+        message=(
+            f"The group's coordinator {'is still loading its log' if loads else 'is not available'} ({name}): members "
+            "can neither join, nor send heartbeats, nor commit."
+        ),
+        remedy=(
+            "Look at the partitions of __consumer_offsets: one without a leader, or the whole topic missing because "
+            "offsets.topic.replication.factor is higher than the number of brokers (kafka-topics --describe --topic "
+            "__consumer_offsets)."
+            if not loads
+            else "Wait, and look at the broker's log: loading takes long where __consumer_offsets is not compacted."
+        ),
+        since_ms=failing[0].at_ms,
+        evidence={"error": name, "looks": len(case.observations), "looks_failed": len(failing)},
+    )

@@ -1,0 +1,285 @@
+"""Rules about members that come and go: storms, poll intervals, evictions, static members that fence each other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TypedDict
+
+from groups.diagnosis.case import Case, Need, Symptom, error, first_of, note, rule, warning
+from groups.diagnosis.changes import Change, by_host, changes, host_of, rebalances
+from groups.diagnosis.rebalances import awaited, partitions_text
+from groups.findings import Evidence
+from groups.model import Group, GroupType, Member, MemberProtocol
+from groups.waits import AWAY
+
+
+@rule(
+    "rebalance-storm",
+    "rebalances that follow each other, and which host causes them",
+    source="KIP-848, Group Epoch; KIP-345 (storms by restarts)",
+    needs=(Need.TWO_LOOKS,),
+)
+def storm(case: Case) -> Iterator[Symptom]:
+    """Members that only join are a deployment that starts, however many they are."""
+    count, found = rebalances(case), list(changes(case))
+    if count < case.thresholds.storm or (found and all(each.came for each in found)):
+        return
+    hosts = by_host(found)
+    seconds = case.seen_ms / 1000
+    restless = hosts[0] if hosts else None
+    is_one_host = restless is not None and min(restless[1:]) >= case.thresholds.storm - 1
+    yield (error if is_one_host else warning)(
+        message=f"{count} rebalances in {seconds:.0f} s. {_cause(case, found, hosts)}",
+        remedy=_against_storm(case, found, hosts),
+        members=tuple(dict.fromkeys(each.member.id for each in found)),
+        since_ms=case.observations[0].at_ms,
+        evidence={
+            "rebalances": count,
+            "seen_for_s": seconds,
+            "hosts": tuple(f"{host}: {left} left, {joined} joined" for host, left, joined in hosts),
+        },
+    )
+
+
+def _cause(case: Case, found: list[Change], hosts: list[tuple[str, int, int]]) -> str:
+    if not found:
+        return "No member came or went: subscriptions, partitions of topics or the assignor change."
+    again = returned(found)
+    if again:
+        return f"{case.named(again)} left and came back under the same member id: poll interval or session."
+    host, left, joined = hosts[0]
+    if min(left, joined):
+        return f"Members on {host} restart: {left} left, {joined} joined."
+    return f"Most members that came or went are on {host}: {left} left, {joined} joined."
+
+
+def _against_storm(case: Case, found: list[Change], hosts: list[tuple[str, int, int]]) -> str:
+    if not found:
+        return f"Watch what changes: kohort watch {case.group.id}."
+    if returned(found):
+        return _POLL_REMEDY
+    return (
+        f"Look at the processes on {hosts[0][0]}: a crash loop, a liveness probe, or a deployment in progress. "
+        "Give members a group.instance.id, so that a restart does not rebalance the group (KIP-345)."
+    )
+
+
+_POLL_REMEDY = (
+    "Lower max.poll.records, or raise max.poll.interval.ms above the longest time between two polls; where the process "
+    "pauses (garbage collection, no CPU), raise the session timeout."
+)
+
+
+def returned(found: list[Change]) -> list[str]:
+    """Ids of members that went and came back under the same id: a process that restarts has a new one."""
+    gone: set[str] = set()
+    again: dict[str, None] = {}
+    for each in found:
+        if not each.came:
+            gone.add(each.member.id)
+        elif each.member.id in gone:
+            again[each.member.id] = None
+    return list(again)
+
+
+@rule(
+    "poll-interval",
+    "members that leave and come back without a restart",
+    source="KIP-62; KIP-848, Member Id; KafkaConsumer (max.poll.interval.ms)",
+    needs=(Need.TWO_LOOKS,),
+    applies=lambda group: group.type is GroupType.CONSUMER,
+)
+def poll_interval(case: Case) -> Iterator[Symptom]:
+    """A member of the consumer protocol keeps its id until its process ends; a classic one gets a new id."""
+    found = list(changes(case))
+    again = [each for each in returned(found) if _speaks_consumer(case, each)]
+    if not again:
+        return
+    first = next(each for each in found if each.member.id == again[0])
+    yield error(
+        message=(
+            f"{case.named(again)} left the group and joined it again under the same member id: the time between two "
+            "polls is longer than max.poll.interval.ms, or its session expired."
+        ),
+        remedy=_POLL_REMEDY,
+        members=tuple(again),
+        since_ms=first.at_ms,
+        evidence={
+            "hosts": tuple(sorted({host_of(each.member) for each in found if each.member.id in again})),
+            "times_gone": sum(not each.came and each.member.id in again for each in found),
+        },
+    )
+
+
+def _speaks_consumer(case: Case, member_id: str) -> bool:
+    member = case.member(member_id)
+    return member is not None and member.protocol is MemberProtocol.CONSUMER
+
+
+@rule(
+    "member-evicted",
+    "members that are gone and may still be working",
+    source="KIP-62; KIP-848, Rebalance Timeout; librdkafka INTRODUCTION",
+    needs=(Need.TWO_LOOKS,),
+)
+def evicted(case: Case) -> Iterator[Symptom]:
+    """Gone while a rebalance waited for it: removed by its timeout. Otherwise it may have left by itself."""
+    gone = [each for each in changes(case) if not each.came and not _is_back(case, each.member)]
+    late = [each for each in gone if _was_awaited(case, each)]
+    left = [each for each in gone if each not in late]
+    if late:
+        yield warning(
+            message=f"{_gone_text(case, late)} removed while a rebalance waited for {_it(late)}, and not back.",
+            remedy=(
+                f"What still runs may still process records that others now read: stop {_it(late)}, or find out why "
+                f"{_it(late)} did not poll."
+            ),
+            **_gone_facts(late),
+        )
+    if left:
+        yield note(
+            message=f"{_gone_text(case, left)} gone, and not back.",
+            remedy="What was not stopped on purpose may still process records that others now read: look at its log.",
+            **_gone_facts(left),
+        )
+
+
+def _was_awaited(case: Case, gone: Change) -> bool:
+    """Whether it was waited for at two looks or more when it was seen last."""
+    before = tuple(seen for seen in case.observations if seen.at_ms <= gone.since_ms)
+    waiting = awaited(Case(observations=before, thresholds=case.thresholds, labels=case.labels))
+    return any(each.member == gone.member.id and each.since_ms < gone.since_ms for each in waiting)
+
+
+def _it(gone: list[Change]) -> str:
+    return "it" if len(gone) == 1 else "them"
+
+
+def _gone_text(case: Case, gone: list[Change]) -> str:
+    texts = [f"{case.labels[each.member.id]} on {host_of(each.member)}" for each in gone]
+    return f"{first_of(texts)} {'was' if len(gone) == 1 else 'were'}"
+
+
+def _gone_facts(gone: list[Change]) -> _GoneFacts:
+    return {
+        "members": tuple(each.member.id for each in gone),
+        "since_ms": min(each.since_ms for each in gone),
+        "evidence": {
+            "hosts": tuple(dict.fromkeys(host_of(each.member) for each in gone)),
+            "owned": tuple(partitions_text(each.member.owned or {}) for each in gone),
+        },
+    }
+
+
+class _GoneFacts(TypedDict):
+    members: tuple[str, ...]
+    since_ms: int
+    evidence: Evidence
+
+
+def _is_back(case: Case, gone: Member) -> bool:
+    """Whether the same member, instance or client is there again."""
+    return any(
+        member.id == gone.id
+        or (gone.instance is not None and member.instance == gone.instance)
+        or (member.client.id, member.client.host) == (gone.client.id, gone.client.host)
+        for member in case.group.members
+    )
+
+
+@rule(
+    "static-fencing",
+    "static members that fence each other",
+    source="KIP-345 (FENCED_INSTANCE_ID)",
+    needs=(Need.TWO_LOOKS,),
+)
+def static_fencing(case: Case) -> Iterator[Symptom]:
+    """The same instance id under other and other member ids: one change is a restart."""
+    hands: Counter[str] = Counter()
+    ids: dict[str, dict[str, Member]] = {}
+    for _, group in case.seen:
+        for member in group.members:
+            if member.instance is not None:
+                ids.setdefault(member.instance, {})[member.id] = member
+    for (_, before), (_, after) in pairwise(case.seen):
+        was = {member.instance: member.id for member in before.members if member.instance is not None}
+        for member in after.members:
+            if member.instance in was and was[member.instance] != member.id:
+                hands[member.instance] += 1
+    for instance, count in sorted(hands.items()):
+        if count < 2:
+            continue
+        hosts = sorted({host_of(member) for member in ids[instance].values()})
+        yield error(
+            message=(
+                f"The static member {instance} changed hands {count} times in {case.seen_ms / 1000:.0f} s: two "
+                f"processes have the same group.instance.id, or one restarts again and again ({first_of(hosts)})."
+            ),
+            remedy="Give each process a group.instance.id of its own; look for FENCED_INSTANCE_ID in their logs.",
+            members=tuple(ids[instance]),
+            since_ms=case.observations[0].at_ms,
+            evidence={"instance": instance, "changes": count, "hosts": tuple(hosts)},
+        )
+
+
+@rule(
+    "static-member-away",
+    "static members that are away, with their partitions",
+    source="KIP-848, Static Membership",
+    applies=lambda group: group.type is GroupType.CONSUMER,
+)
+def static_away(case: Case) -> Iterator[Symptom]:
+    """Their partitions are kept for them until they are back, or their sessions end."""
+    away = [member for member in case.group.members if member.epoch == AWAY]
+    if not away:
+        return
+    first = away[0]
+    since = case.since_ms(lambda group: _is_away(group, first.id))
+    names = [member.instance or member.id for member in away]
+    owned = [text for member in away if (text := partitions_text(member.owned or {}))]
+    yield warning(
+        message=(
+            f"Static, and away: {first_of(names)}. "
+            + (f"No member reads {first_of(owned)}" if owned else "They own nothing")
+            + " until they are back or their sessions end."
+        ),
+        remedy=(
+            f"Start it again with group.instance.id={names[0]}, or remove it: "
+            f"kohort members remove {case.group.id} --instance {names[0]}."
+        ),
+        members=tuple(member.id for member in away),
+        since_ms=since,
+        evidence={
+            "instances": tuple(names),
+            "owned": tuple(owned),
+            "hosts": tuple(dict.fromkeys(map(host_of, away))),
+        },
+    )
+
+
+def _is_away(group: Group, member_id: str) -> bool:
+    return any(member.id == member_id and member.epoch == AWAY for member in group.members)
+
+
+@rule(
+    "mixed-protocols",
+    "members of both protocols in one group",
+    source="KIP-848, Upgrade and Downgrade",
+    applies=lambda group: group.type is GroupType.CONSUMER,
+)
+def mixed_protocols(case: Case) -> Iterator[Symptom]:
+    """A migration that is not complete."""
+    classic = [member.id for member in case.group.members if member.protocol is MemberProtocol.CLASSIC]
+    if not classic:
+        return
+    yield note(
+        message=(
+            f"{len(classic)} of {len(case.group.members)} members speak the classic protocol: a migration has begun "
+            "and is not complete."
+        ),
+        remedy=f"See how far it is: kohort describe {case.group.id} --migration.",
+        members=tuple(classic),
+        evidence={"classic": len(classic), "members": len(case.group.members)},
+    )
