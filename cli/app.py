@@ -26,7 +26,7 @@ Commands = Mapping[str, Any]
 
 COMMANDS = (
     "list", "describe", "diagnose", "validate-regex", "dry-run", "plan", "gate", "rehearse", "bridge", "simulate",
-    "explore", "delete", "snapshot", "serve", "demo", "watch", "completion", "help", "version",
+    "explore", "delete", "snapshot", "exporter", "serve", "demo", "watch", "completion", "help", "version",
 )  # fmt: skip
 """Commands of one word, in the order of the help."""
 
@@ -86,6 +86,10 @@ def _command(name: str) -> Any:
             from cli.verbs.snapshot import snapshot
 
             return snapshot
+        case "exporter":
+            from cli.verbs.exporter.command import exporter
+
+            return exporter
         case "serve":
             from cli.verbs.serve.command import serve
 

@@ -241,14 +241,14 @@ def _embedded(directory: Path) -> Source:
     )
 
 
-def name_filter(pattern: str) -> Callable[[str], bool]:
-    """A test for group ids; UsageError for an invalid pattern."""
+def name_filter(pattern: str, option: str = "--match") -> Callable[[str], bool]:
+    """A test for names of groups, or of what else the option chooses; UsageError for an invalid pattern."""
     from groups.regex.broker import InvalidRegexError, compile_filter
 
     try:
         search = compile_filter(pattern).search
     except InvalidRegexError as error:
-        raise UsageError(f"--match {error}") from None
+        raise UsageError(f"{option} {error}") from None
     return lambda name: search(name) is not None
 
 

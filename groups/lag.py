@@ -142,6 +142,16 @@ def _lag_ms(
     return 0 if written_ms is None else max(0, now_ms - written_ms)
 
 
+def longest_lag_ms(rows: Iterable[PartitionLag]) -> int | None:
+    """The longest lag time that is known; None where that of no partition is, or of none that lags."""
+    times = [(row.lag_ms, bool(row.lag)) for row in rows if row.lag is not None]
+    known = [time_ms for time_ms, _ in times if time_ms is not None]
+    lags = [time_ms for time_ms, is_behind in times if is_behind]
+    if lags and all(time_ms is None for time_ms in lags):
+        return None  # the zeros of the others would look like no lag
+    return max(known, default=None)
+
+
 def topics_with_offsets(groups: Iterable[Group]) -> set[str]:
     """Every topic that a member owns or a group committed to: those whose end offsets are needed."""
     listed = list(groups)

@@ -33,7 +33,7 @@ def test_the_commands_are_there() -> None:
     assert COMMANDS == [
         "bridge", "completion", "config get", "config set", "config unset",
         "context add", "context list", "context remove", "context rename", "context show", "context use",
-        "delete", "demo", "describe", "diagnose", "dry-run", "explore",
+        "delete", "demo", "describe", "diagnose", "dry-run", "explore", "exporter",
         "fault clear", "fault crash", "fault delay", "fault disconnect", "fault drop", "fault error",
         "fault expire", "fault fence", "fault list", "fault move", "fault topic",
         "fleet audit", "fleet follow", "fleet history",

@@ -15,7 +15,8 @@ from tests.cli.fleet import Fleet
 from tests.cli.schemas import OF_FILES, SHARED, faults, load, schema_names, schema_of
 
 WITHOUT_DOCUMENT = {
-    "snapshot", "demo", "serve", "offsets-export", "completion", "context-add", "context-rename", "context-use",
+    "snapshot", "demo", "exporter", "serve", "offsets-export", "completion",
+    "context-add", "context-rename", "context-use",
     *(schema_of(name) for name in command_names() if name.startswith("fault ") and name != "fault list"),
 }  # fmt: skip
 """They write files, or a line on what was done."""

@@ -11,7 +11,7 @@ from cli.counts import counted
 from cli.render.cells import Cell, Duration, partitions_text
 from cli.render.document import Block, Deferred, DeferredRows, Document, Table, columns
 from cli.times import format_moment
-from groups.lag import PartitionLag, partition_lags, total_lag, with_lag_times
+from groups.lag import PartitionLag, longest_lag_ms, partition_lags, total_lag, with_lag_times
 from groups.model import Group, GroupState, GroupType, Member, MemberProtocol, Node, Problem, Topic
 
 if TYPE_CHECKING:
@@ -394,7 +394,7 @@ class Totals:
         lag: the sum of the lags that are known, None where none is. Offsets that are committed beyond the end of the
             log count as none: they must not hide that others lag.
         unknown: how many partitions have a lag that is not known, and is not in the sum.
-        longest_ms: the longest lag time that is known.
+        longest_ms: the longest lag time that is known, None where it is of no partition that lags.
     """
 
     partitions: int
@@ -405,12 +405,11 @@ class Totals:
     @classmethod
     def of(cls, rows: Sequence[PartitionLag]) -> Totals:
         """Of the rows of a table of offsets."""
-        times = [row.lag_ms for row in rows if row.lag_ms is not None]
         return cls(
             partitions=len(rows),
             lag=total_lag(row.lag for row in rows),
             unknown=sum(row.lag is None for row in rows),
-            longest_ms=max(times, default=None),
+            longest_ms=longest_lag_ms(rows),
         )
 
     def as_data(self, *, lag_time: bool) -> dict[str, Any]:

@@ -1,0 +1,217 @@
+"""What `kohort exporter` runs: polls in this thread, scrapes in others."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from threading import Event, Thread
+
+from cli.counts import counted
+from cli.errors import CommandError, ExitStatus, UsageError
+from cli.options import SourceOptions
+from cli.output import notice, write_out
+from cli.selection import LastingSource, name_filter
+from cli.verbs.exporter.cache import FigureCache, now_ms
+from cli.verbs.exporter.families import Level
+from cli.verbs.exporter.guard import Guard, guarded
+from cli.verbs.exporter.options import DEFAULT_LISTEN, ExporterOptions
+from cli.verbs.exporter.page import Limits
+from cli.verbs.exporter.reading import LagTimes, Reading, Scope, read_groups
+from cli.verbs.exporter.web import METRICS, Site, WebServer
+from coordinator.server.listener import CannotListen
+from groups.listing import Problem
+from wire.client.address import Address
+from wire.client.errors import WireError
+
+SHOWN_PROBLEMS = 5
+
+
+def export(options: ExporterOptions, source: SourceOptions) -> ExitStatus:
+    """Poll, and serve or write what was read, until SIGTERM or Ctrl-C; once where that is wanted.
+
+    UNREADABLE where one poll is all, and something could not be read.
+    """
+    guard = _guard(options)
+    textfile = _textfile(options)
+    scope = Scope(
+        groups=None if options.match is None else name_filter(options.match),
+        topics=None if options.match_topic is None else name_filter(options.match_topic, "--match-topic"),
+    )
+    cache = FigureCache(Limits(per=Level(options.per.value), max_series=options.max_series))
+    with ExitStack() as stack:
+        opened = stack.enter_context(LastingSource(source))
+        poller = _Poller(opened, scope, cache)
+        if options.once:
+            poller.poll()
+            if textfile is None:
+                write_out(lambda out: out.write(_text(cache)))
+            else:
+                _write(textfile, cache)
+            return ExitStatus.UNREADABLE if cache.state.problems else ExitStatus.DONE
+        stopped = stack.enter_context(_until_stopped())
+        if guard is not None:
+            stack.enter_context(_serving(guard, cache))
+        with suppress(KeyboardInterrupt):
+            _run(poller, options.interval, stopped, guard, textfile)
+    notice("stopped")
+    return ExitStatus.DONE
+
+
+def _run(
+    poller: _Poller, interval_s: float, stopped: Event, guard: Guard | None, textfile: Path | None
+) -> None:
+    """Poll, every so many seconds from beginning to beginning."""
+    while not stopped.is_set():
+        begun = time.monotonic()
+        poller.poll_or_wait()
+        if textfile is not None:
+            try:
+                _write(textfile, poller.cache)
+            except CommandError as error:
+                notice(str(error))
+        if guard is not None:
+            guard.renew(notice)
+        stopped.wait(max(0.0, begun + interval_s - time.monotonic()))
+
+
+class _Poller:
+    """Reads the groups, and says on standard error what is new about what cannot be read."""
+
+    def __init__(self, opened: LastingSource, scope: Scope, cache: FigureCache) -> None:
+        self.cache = cache
+        self._opened, self._scope = opened, scope
+        self._times = LagTimes()
+        self._before: Reading | None = None
+        self._said: frozenset[str] = frozenset()
+
+    def poll(self) -> None:
+        """:raises WireError: nothing can be read :raises CommandError: the same"""
+        begun = time.monotonic()
+        reading = read_groups(self._opened.get(), self._scope, self._before, self._times, now_ms)
+        self._opened.print_notices()
+        self.cache.put(reading, time.monotonic() - begun)
+        self._before = reading
+        self._say([_line(each) for each in reading.problems])
+
+    def poll_or_wait(self) -> None:
+        """A cluster that does not answer is asked again at the next poll; what cannot pass by itself ends the first.
+
+        :raises WireError: :raises CommandError:
+        """
+        try:
+            self.poll()
+        except (WireError, CommandError) as error:
+            if self._before is None and not self._opened.may_pass(error):
+                raise
+            self._opened.close()
+            self.cache.fail()
+            self._say([f"{str(error).rstrip('.')}; the next poll tries again"])
+
+    def _say(self, lines: Sequence[str]) -> None:
+        """Lines that were not said at the poll before."""
+        new = [line for line in dict.fromkeys(lines) if line not in self._said]
+        for line in new[:SHOWN_PROBLEMS]:
+            notice(line)
+        if len(new) > SHOWN_PROBLEMS:
+            notice(f"and {counted(len(new) - SHOWN_PROBLEMS, 'problem')} more")
+        if self._said and not lines:
+            notice("everything can be read again")
+        self._said = frozenset(lines)
+
+
+def _line(problem: Problem) -> str:
+    return f"{problem.subject}: {problem.message}"
+
+
+def _guard(options: ExporterOptions) -> Guard | None:
+    """Where to listen, and who is let in; None: nowhere."""
+    wants_page = options.listen is not None or (options.textfile is None and not options.once)
+    if options.once and options.listen is not None:
+        raise UsageError("--once prints or writes the metrics and ends; leave --listen out")
+    guarding = {
+        "--tls-certificate": options.tls_certificate,
+        "--tls-key": options.tls_key,
+        "--tls-client-ca": options.tls_client_ca,
+        "--access": options.access,
+        "--token-file": options.token_file,
+    }
+    if not wants_page:
+        for name, value in guarding.items():
+            if value is not None:
+                raise UsageError(f"{name} is for metrics that are served; give --listen HOST:PORT, too")
+        return None
+    return guarded(options, options.listen or DEFAULT_LISTEN)
+
+
+def _textfile(options: ExporterOptions) -> Path | None:
+    """Checked as far as it can be before the first poll."""
+    file = options.textfile
+    if file is None:
+        return None
+    if file.suffix != ".prom":
+        raise UsageError(f"--textfile {file}: the node exporter reads files that end in .prom only")
+    if not file.parent.is_dir():
+        raise UsageError(f"--textfile {file}: {file.parent} is no directory")
+    return file
+
+
+@contextmanager
+def _until_stopped() -> Iterator[Event]:
+    """An event that SIGTERM sets."""
+    stopped = Event()
+    former = signal.signal(signal.SIGTERM, lambda *_: stopped.set())
+    try:
+        yield stopped
+    finally:
+        signal.signal(signal.SIGTERM, former)
+
+
+@contextmanager
+def _serving(guard: Guard, cache: FigureCache) -> Iterator[None]:
+    """Answer scrapes in threads. :raises CannotListen:"""
+    place = guard.place
+    try:
+        server = WebServer(
+            place.host, place.port, Site(cache=cache, login=guard.login, said=notice), guard.tls
+        )
+    except OSError as error:
+        raise CannotListen(Address(place.host, place.port), error) from None
+    with server:
+        at = Address(place.host, server.server_port)
+        scheme = "http" if guard.tls is None else "https"
+        write_out(lambda out: out.write(f"Serving metrics on {scheme}://{at}{METRICS}\n"))
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def _text(cache: FigureCache, *, process: bool = True) -> str:
+    return b"".join(cache.exposition(process=process).pieces).decode()
+
+
+def _write(file: Path, cache: FigureCache) -> None:
+    """Replace the file as a whole. It has no metrics of this process: the node exporter has some of the same names.
+
+    :raises CommandError: it cannot be written
+    """
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.writelines(cache.exposition(process=False).pieces)
+            Path(name).chmod(0o644)
+            Path(name).replace(file)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None

@@ -1,0 +1,80 @@
+"""The newest figures: a poll puts them here, and every scrape reads them here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from prometheus_client.exposition import choose_encoder
+
+from cli.verbs.exporter.course import Course
+from cli.verbs.exporter.own import OwnMetrics, PollState
+from cli.verbs.exporter.page import Limits, Page, page_of
+from cli.verbs.exporter.reading import Reading
+
+
+def now_ms() -> int:
+    """In ms since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exposition:
+    """An answer to a scrape, in pieces."""
+
+    content_type: str
+    pieces: Sequence[bytes]
+    is_compressed: bool = False
+
+
+class FigureCache:
+    """Thread-safe: what it holds is replaced as a whole."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._course = Course()
+        self._shown: tuple[Page, PollState] = Page(), PollState()
+        own = OwnMetrics(lambda: self.state, now_ms)
+        self._with_process, self._alone = own.registry(process=True), own.registry(process=False)
+
+    @property
+    def state(self) -> PollState:
+        """Of the polls until now."""
+        return self._shown[1]
+
+    def put(self, reading: Reading, duration_s: float) -> None:
+        """The figures of a poll. Only from the thread that polls."""
+        self._course = self._course.after(reading)
+        page, before = page_of(reading, self._course, self._limits), self.state
+        state = PollState(
+            is_up=True,
+            last_ms=reading.at_ms,
+            duration_s=duration_s,
+            polls=before.polls + 1,
+            failures=before.failures,
+            groups=len(reading.groups),
+            unread_groups=sum(each.error is not None for each in reading.groups.values()),
+            problems=len(reading.problems),
+            series=page.series,
+            left_out=tuple(page.left_out.items()),
+            lag_times_left_out=reading.lag_times_left_out,
+        )
+        self._shown = page, state
+
+    def fail(self) -> None:
+        """A poll could read nothing."""
+        self._shown = self._shown[0], self.state.failed()
+
+    def exposition(self, accept: str = "", *, compressed: bool = False, process: bool = True) -> Exposition:
+        """The text for an `Accept`: OpenMetrics, or Prometheus's. `process`: with the metrics of this process."""
+        page = self._shown[0]
+        encode, content_type = choose_encoder(accept)
+        openmetrics = content_type.startswith("application/openmetrics-text")
+        tail = encode(self._with_process if process else self._alone)
+        pieces = (
+            page.compressed(tail, openmetrics=openmetrics)
+            if compressed
+            else [*page.parts(openmetrics=openmetrics), tail]
+        )
+        return Exposition(content_type=content_type, pieces=pieces, is_compressed=compressed)

@@ -1,0 +1,22 @@
+"""`kohort exporter`."""
+
+from __future__ import annotations
+
+import typer
+
+from cli.options import SourceOptions
+from cli.verbs.exporter.options import ExporterOptions
+
+
+def exporter(*, options: ExporterOptions, source: SourceOptions) -> None:
+    """Serve metrics of groups: state, members, epochs, lag.
+
+    OpenMetrics and Prometheus's text at /metrics. One poll serves all scrapes. While the cluster does not answer, the
+    last figures stay, kohort_up is 0, and kohort_last_poll_age_seconds grows.
+    """
+    from cli.errors import ExitStatus
+    from cli.verbs.exporter.action import export
+
+    status = export(options, source)
+    if status is not ExitStatus.DONE:
+        raise typer.Exit(int(status))

@@ -1,0 +1,311 @@
+"""The metrics of groups: their names, what they are, and how each is worked out. docs/exporter.md lists them all.
+
+Names and units follow the rules of Prometheus and OpenMetrics. What is not known has no sample. A metric of one level
+is not among those of another, so that a sum over one never counts twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from cli.verbs.exporter.course import GroupCourse
+from cli.verbs.exporter.reading import GroupReading
+from groups.lag import PartitionLag, longest_lag_ms, total_lag
+from groups.model import Group, GroupType, Topic
+
+Labels: TypeAlias = tuple[str, ...]
+Values: TypeAlias = float | Mapping[Labels, float] | None
+"""One value, or one for each value of the labels; None: not known."""
+
+
+class Level(Enum):
+    """What a metric has a sample for: `--per`."""
+
+    GROUP = "group"
+    TOPIC = "topic"
+    PARTITION = "partition"
+
+
+class Kind(Enum):
+    """The type of a metric."""
+
+    GAUGE = "gauge"
+    COUNTER = "counter"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupFacts:
+    """A group, and all that its figures are worked out from."""
+
+    seen: GroupReading
+    group: Group
+    rows: Sequence[PartitionLag]
+    topics: Mapping[str, Topic]
+    course: GroupCourse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """A metric. `name` is without the suffix that its kind gives its samples (`_total`, `_info`)."""
+
+    name: str
+    help: str
+    level: Level = Level.GROUP
+    kind: Kind = Kind.GAUGE
+    labels: Labels = ()
+    """Beyond those of its level."""
+
+    @property
+    def sample(self) -> str:
+        """The name of its samples."""
+        return self.name + {Kind.GAUGE: "", Kind.COUNTER: "_total", Kind.INFO: "_info"}[self.kind]
+
+    @property
+    def all_labels(self) -> Labels:
+        """In their order."""
+        return _LABELS[self.level] + self.labels
+
+
+_LABELS: Mapping[Level, Labels] = {
+    Level.GROUP: ("group",),
+    Level.TOPIC: ("group", "topic"),
+    Level.PARTITION: ("group", "topic", "partition"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupFamily(Family):
+    """A metric of a group that could be read."""
+
+    values: Callable[[GroupFacts], Values]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowsFamily(Family):
+    """A metric of a topic of a group, by its partitions."""
+
+    level: Level = field(default=Level.TOPIC, init=False)
+    values: Callable[[Sequence[PartitionLag]], float | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFamily(Family):
+    """A metric of a partition of a group."""
+
+    level: Level = field(default=Level.PARTITION, init=False)
+    values: Callable[[PartitionLag], float | None]
+
+
+def _info(facts: GroupFacts) -> Values:
+    group = facts.group
+    return {(group.type.value, group.protocol_type or "", group.protocol or ""): 1}
+
+
+def _members(facts: GroupFacts) -> Values:
+    """A group without members has a 0, of the protocol that is its own."""
+    own = facts.group.type.value
+    found: dict[Labels, float] = {}
+    for member in facts.group.members:
+        protocol = (member.protocol.value if member.protocol else own,)
+        found[protocol] = found.get(protocol, 0) + 1
+    return found or {(own,): 0}
+
+
+def _epochs(group: Group) -> list[int]:
+    return [member.epoch for member in group.members if member.epoch is not None]
+
+
+def _behind(facts: GroupFacts) -> Values:
+    """Members that own something else than their target says, or have not reached its epoch."""
+    group = facts.group
+    if group.assignment_epoch is None:
+        return None
+    return sum(
+        (member.epoch is not None and member.epoch < (group.assignment_epoch or 0))
+        or (member.target is not None and _places(member.owned) != _places(member.target))
+        for member in group.members
+    )
+
+
+def _places(partitions: Mapping[str, Sequence[int]] | None) -> set[tuple[str, int]]:
+    return {(topic, number) for topic, numbers in (partitions or {}).items() for number in numbers}
+
+
+def without_owner(facts: GroupFacts) -> int | None:
+    """Partitions of topics that members subscribe to by name, or own a part of, that no member owns.
+
+    None where it does not show: without members, while a classic group rebalances, and for other protocol types.
+    """
+    group = facts.group
+    if not group.members or any(member.owned is None for member in group.members):
+        return None
+    owned = {place for member in group.members for place in _places(member.owned)}
+    names = {topic for topic, _ in owned} | {
+        topic
+        for member in group.members
+        for topic in (member.subscription.topics if member.subscription else ())
+    }
+    return sum(
+        (name, number) not in owned
+        for name in names & facts.topics.keys()
+        for number in range(facts.topics[name].partitions)
+    )
+
+
+def _owned(facts: GroupFacts) -> Values:
+    return sum(len(numbers) for member in facts.group.members for numbers in (member.owned or {}).values())
+
+
+def _lag(rows: Iterable[PartitionLag]) -> float | None:
+    return total_lag(row.lag for row in rows)
+
+
+def _lag_seconds(rows: Iterable[PartitionLag]) -> float | None:
+    longest_ms = longest_lag_ms(rows)
+    return None if longest_ms is None else longest_ms / 1000
+
+
+def _generation(facts: GroupFacts) -> Values:
+    return facts.group.generation if facts.group.type is GroupType.CLASSIC else None
+
+
+def _progress(facts: GroupFacts) -> Values:
+    at_ms = facts.course.progress_ms
+    return None if at_ms is None else at_ms / 1000
+
+
+READABLE = Family(
+    name="kohort_group_readable",
+    help="Whether the last poll could read the group and its offsets: 1, or 0 with the reason in kohort_group_unread.",
+)
+UNREAD = Family(
+    name="kohort_group_unread",
+    help="Why the group or its offsets could not be read: Kafka's name of the error, or UNREACHABLE; the value is 1.",
+    labels=("error",),
+)
+OF_GROUPS = (
+    GroupFamily(
+        name="kohort_group",
+        kind=Kind.INFO,
+        help="Type of the group (classic, consumer, share, streams), protocol type and assignor.",
+        labels=("type", "protocol_type", "protocol"),
+        values=_info,
+    ),
+    GroupFamily(
+        name="kohort_group_state",
+        help="State of the group, as Kafka names it (Stable, Empty, Assigning, Reconciling, …); the value is 1.",
+        labels=("state",),
+        values=lambda facts: {(facts.group.state.value,): 1},
+    ),
+    GroupFamily(
+        name="kohort_group_members",
+        help="Members by the protocol that they speak; 0 for a group without members.",
+        labels=("protocol",),
+        values=_members,
+    ),
+    GroupFamily(
+        name="kohort_group_generation",
+        help="Generation of a classic group, where the source shows it: brokers do not, a broker's log does.",
+        values=_generation,
+    ),
+    GroupFamily(
+        name="kohort_group_epoch",
+        help="Group epoch of a consumer, share or streams group.",
+        values=lambda facts: facts.group.group_epoch,
+    ),
+    GroupFamily(
+        name="kohort_group_assignment_epoch",
+        help="Epoch of the target assignment; lower than the group epoch until a new target is computed.",
+        values=lambda facts: facts.group.assignment_epoch,
+    ),
+    GroupFamily(
+        name="kohort_group_member_epoch_min",
+        help="Lowest epoch of a member; -2 is a static member that is away.",
+        values=lambda facts: min(_epochs(facts.group), default=None),
+    ),
+    GroupFamily(
+        name="kohort_group_member_epoch_max",
+        help="Highest epoch of a member.",
+        values=lambda facts: max(_epochs(facts.group), default=None),
+    ),
+    GroupFamily(
+        name="kohort_group_members_behind",
+        help="Members that have not reached the target assignment: an older epoch, or other partitions than it names.",
+        values=_behind,
+    ),
+    GroupFamily(
+        name="kohort_group_partitions_owned",
+        help="Partitions that members own; one that several members of a share group read counts for each.",
+        values=_owned,
+    ),
+    GroupFamily(
+        name="kohort_group_partitions_without_owner",
+        help="Partitions of the topics that members subscribe to by name, or own a part of, that no member owns.",
+        values=without_owner,
+    ),
+    GroupFamily(
+        name="kohort_group_rebalances",
+        kind=Kind.COUNTER,
+        help="Rebalances since the exporter started: new group epochs; of a classic group those that polls could see.",
+        values=lambda facts: facts.course.rebalances,
+    ),
+    GroupFamily(
+        name="kohort_group_lag_records",
+        help="Records after the committed offsets, over all partitions of which the lag is known.",
+        values=lambda facts: _lag(facts.rows),
+    ),
+    GroupFamily(
+        name="kohort_group_lag_seconds",
+        help="Age of the oldest record that is not read, over all partitions of which it is known; 0: all are read.",
+        values=lambda facts: _lag_seconds(facts.rows),
+    ),
+    GroupFamily(
+        name="kohort_group_lag_unknown_partitions",
+        help="Owned or committed partitions of which the lag is not known: no committed offset, or no leader answers.",
+        values=lambda facts: sum(row.lag is None for row in facts.rows),
+    ),
+    GroupFamily(
+        name="kohort_group_last_progress_timestamp_seconds",
+        help="The poll that last found an offset committed further than the poll before.",
+        values=_progress,
+    ),
+)
+OF_TOPICS = (
+    RowsFamily(
+        name="kohort_topic_lag_records",
+        help="Records of a topic after the group's committed offsets.",
+        values=_lag,
+    ),
+    RowsFamily(
+        name="kohort_topic_lag_seconds",
+        help="Age of the oldest record of a topic that the group has not read; 0: all are read.",
+        values=_lag_seconds,
+    ),
+)
+OF_PARTITIONS = (
+    RowFamily(
+        name="kohort_partition_lag_records",
+        help="Records of a partition after the committed offset; negative: the offset is after the log's end.",
+        values=lambda row: row.lag,
+    ),
+    RowFamily(
+        name="kohort_partition_lag_seconds",
+        help="Age of the first record of a partition that the group has not read; 0: all are read.",
+        values=lambda row: None if row.lag_ms is None else row.lag_ms / 1000,
+    ),
+    RowFamily(
+        name="kohort_partition_committed_offset",
+        help="Committed offset; of a share group the offset from which it delivers.",
+        values=lambda row: row.committed,
+    ),
+    RowFamily(
+        name="kohort_partition_end_offset",
+        help="End of the log: the offset of the next record.",
+        values=lambda row: row.end,
+    ),
+)
+FAMILIES: tuple[Family, ...] = (READABLE, UNREAD, *OF_GROUPS, *OF_TOPICS, *OF_PARTITIONS)

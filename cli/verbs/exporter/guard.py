@@ -1,0 +1,113 @@
+"""Where metrics are served, and who is let in: beyond this machine nothing is, without TLS and a login."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from cli.errors import UsageError
+from cli.output import notice
+from cli.verbs.exporter.options import ExporterOptions
+from cli.verbs.exporter.web import Login, read_token
+from coordinator.server.security.access_file import read_access_file
+from coordinator.server.security.addresses import ListenAddress, parse_listen
+from coordinator.server.security.tls import ClientAuth, server_context
+from coordinator.server.security.users import Users
+from groups.yaml_files import TreeError
+from wire.client.errors import InvalidAddress, TlsFailed
+from wire.client.security import SecurityProtocol, TlsSettings
+from wire.client.tls import identify
+
+
+@dataclass(slots=True, kw_only=True)
+class Guard:
+    """Where to listen, with which certificate, and who is let in."""
+
+    place: ListenAddress
+    login: Login
+    tls: ssl.SSLContext | None = None
+    _settings: TlsSettings | None = None
+    _loaded: object = None
+
+    def renew(self, said: Callable[[str], object]) -> None:
+        """Take up a certificate and key that have been replaced; connections that are there keep the former ones."""
+        if self.tls is None or self._settings is None or _stamp(self._settings) == self._loaded:
+            return
+        self._loaded = _stamp(self._settings)
+        try:
+            identify(self.tls, self._settings)
+        except TlsFailed as error:
+            said(f"the former certificate stays in use: {error}")
+
+
+def guarded(options: ExporterOptions, listen: str) -> Guard:
+    """:raises UsageError: what is open to other machines has to be guarded, or a file of it cannot be used"""
+    try:
+        place = parse_listen(listen)
+        if place.protocol is not SecurityProtocol.PLAINTEXT or "://" in listen:
+            raise UsageError(f"--listen {listen}: write HOST:PORT; --tls-certificate makes it HTTPS")
+        login = _login(options)
+        settings = _tls(options)
+        tls = None
+        if settings is not None:
+            auth = ClientAuth.NONE if options.tls_client_ca is None else ClientAuth.REQUESTED
+            tls = server_context(settings, auth)
+    except (InvalidAddress, TreeError, TlsFailed) as error:
+        raise UsageError(str(error)) from None
+    if login.is_asked_for and tls is None and not place.is_loopback:
+        raise UsageError(_too_open(place, "passwords and tokens would be sent in clear"))
+    if not place.is_loopback and not (login.is_asked_for and tls is not None):
+        raise UsageError(_too_open(place, "it is open to other machines"))
+    return Guard(place=place, login=login, tls=tls, _settings=settings, _loaded=settings and _stamp(settings))
+
+
+def _too_open(place: ListenAddress, why: str) -> str:
+    return (
+        f"--listen {place.host}:{place.port}: {why}, which takes TLS (--tls-certificate) and a login (--token-file, "
+        f"--access or --tls-client-ca). Without, listen on 127.0.0.1:{place.port}."
+    )
+
+
+def _login(options: ExporterOptions) -> Login:
+    users = Users({})
+    if options.access is not None:
+        file = read_access_file(options.access)
+        for warning in file.warnings:
+            notice(warning)
+        if not file.passwords:
+            raise UsageError(f"{options.access} has no users: nobody could log in")
+        users = Users(file.passwords)
+    if options.token_file is not None:
+        try:
+            read_token(options.token_file)
+        except (OSError, ValueError) as error:
+            raise UsageError(f"--token-file {options.token_file} cannot be used: {error}") from None
+    return Login(users=users, token_file=options.token_file, certificates=options.tls_client_ca is not None)
+
+
+def _tls(options: ExporterOptions) -> TlsSettings | None:
+    certificate, key = options.tls_certificate, options.tls_key
+    if certificate is None:
+        for name, value in (("--tls-key", key), ("--tls-client-ca", options.tls_client_ca)):
+            if value is not None:
+                raise UsageError(f"{name} is for HTTPS; give --tls-certificate FILE, too")
+        return None
+    return TlsSettings(
+        certificate_path=str(certificate),
+        key_path=None if key is None else str(key),
+        ca_path=None if options.tls_client_ca is None else str(options.tls_client_ca),
+    )
+
+
+def _stamp(settings: TlsSettings) -> object:
+    """Changes when the files do."""
+    return [_modified(path) for path in (settings.certificate_path, settings.key_path) if path is not None]
+
+
+def _modified(path: str) -> int:
+    try:
+        return Path(path).stat().st_mtime_ns
+    except OSError:
+        return 0

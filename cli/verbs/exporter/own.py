@@ -1,0 +1,154 @@
+"""What the exporter measures of itself, by prometheus_client: does the cluster answer, and how old are the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+
+from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from cli.verbs.exporter.families import Level
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PollState:
+    """What is known of the polls. Times in ms since 1970; None: there was none yet."""
+
+    is_up: bool = False
+    """Whether the last poll could read the cluster."""
+    last_ms: int | None = None
+    """When the figures were read that are shown."""
+    duration_s: float | None = None
+    polls: int = 0
+    failures: int = 0
+    groups: int = 0
+    unread_groups: int = 0
+    problems: int = 0
+    series: int = 0
+    left_out: tuple[tuple[Level, int], ...] = ()
+    lag_times_left_out: int = 0
+
+    def failed(self) -> PollState:
+        """After a poll that could read nothing: the figures stay, and grow old."""
+        return replace(self, is_up=False, polls=self.polls + 1, failures=self.failures + 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnFamily:
+    """A metric of the exporter. Its value is None where there is none yet."""
+
+    name: str
+    help: str
+    values: Callable[[PollState, int], float | Iterable[tuple[str, float]] | None]
+    """Of the state and the time, in ms; by the value of the label where there is one."""
+    label: str | None = None
+    counts: bool = False
+
+    def metric(self, state: PollState, now_ms: int) -> Metric:
+        """Its samples now."""
+        make = CounterMetricFamily if self.counts else GaugeMetricFamily
+        metric = make(self.name, self.help, labels=self.label and [self.label])
+        values = self.values(state, now_ms)
+        if isinstance(values, Iterable):
+            for label, value in values:
+                metric.add_metric([label], value)
+        elif values is not None:
+            metric.add_metric([], values)
+        return metric
+
+
+OF_POLLS = (
+    OwnFamily(
+        name="kohort_up",
+        help="Whether the last poll could read the cluster: 1, or 0; then the figures are the last that were read.",
+        values=lambda state, _: state.is_up,
+    ),
+    OwnFamily(
+        name="kohort_last_poll_timestamp_seconds",
+        help="When the figures were read.",
+        values=lambda state, _: None if state.last_ms is None else state.last_ms / 1000,
+    ),
+    OwnFamily(
+        name="kohort_last_poll_age_seconds",
+        help="How old the figures are.",
+        values=lambda state, now_ms: None if state.last_ms is None else max(0, now_ms - state.last_ms) / 1000,
+    ),
+    OwnFamily(
+        name="kohort_last_poll_duration_seconds",
+        help="How long the last poll took that could read the cluster.",
+        values=lambda state, _: state.duration_s,
+    ),
+    OwnFamily(
+        name="kohort_polls",
+        help="Polls since the exporter started.",
+        counts=True,
+        values=lambda state, _: state.polls,
+    ),
+    OwnFamily(
+        name="kohort_failed_polls",
+        help="Polls that could read nothing.",
+        counts=True,
+        values=lambda state, _: state.failures,
+    ),
+    OwnFamily(
+        name="kohort_groups",
+        help="Groups that the last poll found, those among them that it could not read.",
+        values=lambda state, _: state.groups,
+    ),
+    OwnFamily(
+        name="kohort_unread_groups",
+        help="Groups that the last poll could not read, or whose offsets it could not.",
+        values=lambda state, _: state.unread_groups,
+    ),
+    OwnFamily(
+        name="kohort_last_poll_problems",
+        help="What the last poll could not read: brokers, groups, topics, partitions; standard error names them.",
+        values=lambda state, _: state.problems,
+    ),
+    OwnFamily(
+        name="kohort_series",
+        help="Samples of groups, topics and partitions that are shown.",
+        values=lambda state, _: state.series,
+    ),
+    OwnFamily(
+        name="kohort_series_left_out",
+        help="Samples that --max-series leaves out, by level (group, topic, partition), at most.",
+        label="level",
+        values=lambda state, _: [(level.value, count) for level, count in state.left_out],
+    ),
+    OwnFamily(
+        name="kohort_lag_seconds_left_out",
+        help="Offsets whose lag in seconds the last poll did not look up, because there were too many for one poll.",
+        values=lambda state, _: state.lag_times_left_out,
+    ),
+)
+BUILD = "kohort_build"
+BUILD_HELP = "Version of the exporter."
+
+
+class OwnMetrics(Collector):
+    """The metrics of the exporter, for a registry of prometheus_client."""
+
+    def __init__(self, state: Callable[[], PollState], now_ms: Callable[[], int]) -> None:
+        self._state, self._now_ms = state, now_ms
+
+    def describe(self) -> Iterable[Metric]:
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        state, now_ms = self._state(), self._now_ms()
+        yield from (family.metric(state, now_ms) for family in OF_POLLS)
+        yield InfoMetricFamily(BUILD, BUILD_HELP, value={"version": version("kohort")})
+
+    def registry(self, *, process: bool) -> CollectorRegistry:
+        """A registry of them, and of the process where that is wanted."""
+        registry = CollectorRegistry()
+        registry.register(self)
+        if process:
+            ProcessCollector(registry=registry)
+            PlatformCollector(registry=registry)
+            GCCollector(registry=registry)
+        return registry

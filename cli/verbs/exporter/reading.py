@@ -1,0 +1,171 @@
+"""One look at all groups: what a poll reads, and the rows of lag that it makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cli.sources.source import Read, Source
+from groups.lag import PartitionLag, partition_lags, topics_with_offsets, with_lag_times
+from groups.listing import Cause, GroupFilter, Problem
+from groups.model import Group, Topic
+
+UNREACHABLE = "UNREACHABLE"
+"""The error of what no broker answered about: there is no name of Kafka's for it."""
+MOST_LAG_TIMES = 20_000
+"""Offsets whose records are looked up in one poll; the others follow in the next ones."""
+Matches = Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Which groups are read, and which of their topics are shown; None: all of them."""
+
+    groups: Matches | None = None
+    topics: Matches | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupReading:
+    """A group of a poll. `group` is None, and `rows` are empty, where it could not be read at all."""
+
+    id: str
+    group: Group | None = None
+    rows: Sequence[PartitionLag] = ()
+    error: str | None = None
+    """Kafka's name of why it, or its offsets, could not be read; None: they were."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a poll has read; `at_ms` is when it had."""
+
+    at_ms: int
+    groups: Mapping[str, GroupReading] = field(default_factory=dict)
+    """By id, in the order of the ids."""
+    topics: Mapping[str, Topic] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    lag_times_left_out: int = 0
+
+
+class LagTimes:
+    """When records were written, as far as it is known: that of an offset does not change, so it is asked for once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, int], dict[int, int | None]] = {}
+        self._begin = 0
+
+    def of(
+        self, source: Source, wanted: Mapping[tuple[str, int], Collection[int]]
+    ) -> tuple[Mapping[tuple[str, int], Mapping[int, int | None]], tuple[Problem, ...], int]:
+        """By partition and offset; what could not be read, and how many offsets have to wait for the next poll."""
+        known = {
+            place: {offset: had[offset] for offset in offsets if offset in had}
+            for place, offsets in wanted.items()
+            if (had := self._known.get(place))
+        }
+        missing = [
+            (place, offset)
+            for place, offsets in wanted.items()
+            for offset in offsets
+            if offset not in known.get(place, ())
+        ]
+        left_out = max(0, len(missing) - MOST_LAG_TIMES)
+        if left_out:  # each has its turn
+            begin = self._begin % len(missing)
+            missing = (missing[begin:] + missing[:begin])[:MOST_LAG_TIMES]
+            self._begin = begin + MOST_LAG_TIMES
+        asked: dict[tuple[str, int], set[int]] = {}
+        for place, offset in missing:
+            asked.setdefault(place, set()).add(offset)
+        read = source.record_times(asked) if asked else None
+        for place, times in (read.times if read else {}).items():
+            # None is that there is no such record yet.
+            known.setdefault(place, {}).update(
+                (offset, time_ms) for offset, time_ms in times.items() if time_ms is not None
+            )
+        self._known = known
+        return known, read.problems if read else (), left_out
+
+
+def read_groups(
+    source: Source, scope: Scope, before: Reading | None, lag_times: LagTimes, now_ms: Callable[[], int]
+) -> Reading:
+    """Everything that the figures need. :raises WireError: nothing can be read :raises CommandError: the same"""
+    listed = source.select_groups(GroupFilter(has_name=scope.groups), described=False)
+    described = source.describe([each.id for each in listed.items], offsets=True)
+    # One that was deleted since it was listed is no problem.
+    problems = [each for each in described.problems if each.cause is not Cause.ABSENT]
+    groups = {group.id: group for group in described.items}
+    topics = _topics(source, groups.values(), scope)
+    rows = {name: _rows(group, _known(topics), scope) for name, group in groups.items()}
+    times, untimed, left_out = lag_times.of(source, _unread(rows.values()))
+    at_ms = now_ms()
+    errors = _errors(problems, groups)
+    if listed.problems and before is not None:
+        # A broker that is silent lists none of its groups, and they are still there.
+        errors |= dict.fromkeys(
+            before.groups.keys() - {each.id for each in listed.items}, _error(listed.problems[0])
+        )
+    return Reading(
+        at_ms=at_ms,
+        groups={
+            name: GroupReading(
+                id=name,
+                group=groups.get(name),
+                rows=with_lag_times(rows.get(name, ()), times, at_ms),
+                error=errors.get(name),
+            )
+            for name in sorted(groups.keys() | errors.keys())
+        },
+        topics=_known(topics),
+        problems=(*listed.problems, *problems, *topics.problems, *untimed),
+        lag_times_left_out=left_out,
+    )
+
+
+def _rows(group: Group, topics: Mapping[str, Topic], scope: Scope) -> list[PartitionLag]:
+    """One for each partition: several members of a share group own the same one."""
+    rows = {(row.topic, row.partition): row for row in partition_lags(group, topics)}
+    return [row for row in rows.values() if scope.topics is None or scope.topics(row.topic)]
+
+
+def _topics(source: Source, groups: Iterable[Group], scope: Scope) -> Read[Topic]:
+    """Those of which something is committed, owned or subscribed to by name."""
+    found = list(groups)
+    names = topics_with_offsets(found) | {
+        topic
+        for group in found
+        for member in group.members
+        for topic in (member.subscription.topics if member.subscription else ())
+    }
+    return source.topics(
+        names if scope.topics is None else set(filter(scope.topics, names)), end_offsets=True
+    )
+
+
+def _known(topics: Read[Topic]) -> dict[str, Topic]:
+    return {topic.name: topic for topic in topics.items}
+
+
+def _unread(groups: Iterable[Sequence[PartitionLag]]) -> dict[tuple[str, int], set[int]]:
+    """The committed offsets after which there are records."""
+    offsets: dict[tuple[str, int], set[int]] = {}
+    for rows in groups:
+        for row in rows:
+            if row.committed is not None and (row.lag or 0) > 0:
+                offsets.setdefault((row.topic, row.partition), set()).add(row.committed)
+    return offsets
+
+
+def _errors(problems: Iterable[Problem], groups: Mapping[str, Group]) -> dict[str, str]:
+    """By group: why it could not be read, or its offsets could not be, all of them."""
+    return {
+        each.group: _error(each)
+        for each in problems
+        if each.group is not None and (each.group not in groups or groups[each.group].offsets is None)
+    }
+
+
+def _error(problem: Problem) -> str:
+    return problem.error or UNREACHABLE

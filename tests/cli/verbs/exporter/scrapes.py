@@ -1,0 +1,125 @@
+"""`kohort exporter` in a process of its own, and what it is scraped for."""
+
+from __future__ import annotations
+
+import gzip
+import signal
+import ssl
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from prometheus_client.parser import text_string_to_metric_families as classic_families
+
+from tests.cli.command import Kohort, Word, words
+
+OPENMETRICS = "application/openmetrics-text; version=1.0.0"
+Labels = frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Samples by name and labels."""
+
+    samples: Mapping[str, Mapping[Labels, float]]
+
+    @classmethod
+    def read(cls, text: str, *, openmetrics: bool = False) -> Figures:
+        """A scrape, by prometheus_client's own parser."""
+        parse = text_string_to_metric_families if openmetrics else classic_families
+        found: dict[str, dict[Labels, float]] = {}
+        for family in parse(text):
+            for sample in family.samples:
+                own = found.setdefault(sample.name, {})
+                labels = frozenset(sample.labels.items())
+                assert labels not in own, f"{sample.name}{dict(labels)} is there twice"
+                own[labels] = sample.value
+        return cls(found)
+
+    def __call__(self, name: str, /, **labels: str) -> float | None:
+        """The value of a sample; None: there is none."""
+        return self.samples.get(name, {}).get(frozenset(labels.items()))
+
+    def by(self, name: str, label: str, /, **others: str) -> dict[str, float]:
+        """The values of the samples with these labels, by another label of theirs."""
+        wanted = frozenset(others.items())
+        return {
+            dict(labels)[label]: value
+            for labels, value in self.samples.get(name, {}).items()
+            if wanted <= labels and label in dict(labels)
+        }
+
+
+@dataclass(frozen=True)
+class Response:
+    """An answer over HTTP."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str]
+
+
+@dataclass
+class Exporter:
+    """One run. `stderr` is a file."""
+
+    process: subprocess.Popen[str]
+    url: str
+    errors: Path
+    tls: ssl.SSLContext | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def stderr(self) -> str:
+        return self.errors.read_text()
+
+    def get(self, path: str, **headers: str) -> Response:
+        """An answer, whatever its status."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        request = urllib.request.Request(self.url + path, headers={**self.headers, **named})
+        try:
+            answer = urllib.request.urlopen(request, timeout=30, context=self.tls)
+        except urllib.error.HTTPError as refusal:
+            answer = refusal
+        with answer:
+            return Response(answer.status, answer.read(), dict(answer.headers))
+
+    def scrape(self, accept: str = OPENMETRICS, *, compressed: bool = True) -> Figures:
+        """The metrics; checks what is said of them."""
+        answer = self.get("/metrics", Accept=accept, Accept_Encoding="gzip" if compressed else "identity")
+        assert answer.status == 200, answer
+        is_openmetrics = answer.headers["Content-Type"].startswith("application/openmetrics-text")
+        assert is_openmetrics is ("openmetrics" in accept)
+        assert (answer.headers.get("Content-Encoding") == "gzip") is compressed
+        body = gzip.decompress(answer.body) if compressed else answer.body
+        return Figures.read(body.decode(), openmetrics=is_openmetrics)
+
+    def stop(self) -> int:
+        """End it by SIGTERM; the exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(30)
+
+
+@contextmanager
+def exporting(kohort: Kohort, directory: Path, *args: Word) -> Iterator[Exporter]:
+    """An exporter on a free port, once it listens."""
+    errors = directory / "exporter.stderr"
+    with errors.open("w") as stream:
+        command = [kohort.executable, "exporter", "--listen", "127.0.0.1:0", *words(*args)]
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=stream, text=True, env=dict(kohort.env)
+        )
+    try:
+        assert process.stdout is not None
+        said = process.stdout.readline()
+        assert said.startswith("Serving metrics on "), (said, errors.read_text())
+        url = said.removeprefix("Serving metrics on ").strip().removesuffix("/metrics")
+        yield Exporter(process, url, errors)
+    finally:
+        process.kill()
+        process.communicate()

@@ -1,0 +1,98 @@
+"""The figures of `kohort exporter` are those of `kohort describe` and `kohort list`, of groups of every type."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.command import Kohort
+from tests.cli.fleet import PARTITIONS, Fleet
+from tests.cli.verbs.exporter.scrapes import Exporter, Figures, exporting
+from tests.kafka.wait import wait_until
+
+TYPES = {"classic", "consumer", "share", "streams"}
+
+
+def ready(exporter: Exporter) -> Figures:
+    wait_until(lambda: exporter.get("/-/ready").status == 200, lambda: f"ready: {exporter.stderr}")
+    return exporter.scrape()
+
+
+@pytest.mark.timeout(180)
+def test_figures_equal_those_of_describe(kohort: Kohort, fleet: Fleet, tmp_path: Path) -> None:
+    source = ("-b", fleet.broker.bootstrap, "--match", f"^{fleet.prefix}-")
+
+    def described(*options: str) -> dict[str, dict[str, Any]]:
+        document = kohort("describe", *options, *source, "--output", "json").document
+        return {group["group"]: group for group in document["groups"]}
+
+    before = described("--lag-time", "--totals")
+    with exporting(kohort, tmp_path, "--per", "partition", *source) as exporter:
+        shown = ready(exporter)
+        assert exporter.scrape(accept="text/plain", compressed=False).samples.keys() == shown.samples.keys()
+        assert exporter.stop() == 0
+    after = described("--lag-time", "--totals")
+    assert {group["type"] for group in before.values()} == TYPES
+    assert shown.by("kohort_group_readable", "group") == dict.fromkeys(before, 1)
+    for name, group in before.items():
+        compare_group(shown, name, group)
+        compare_lag(shown, name, group, after[name])
+    listed = kohort("list", *source, "--output", "json").document["groups"]
+    assert {each["group"]: sum(shown.by("kohort_group_members", "protocol", group=each["group"]).values())
+            for each in listed} == {each["group"]: each["members"] for each in listed}  # fmt: skip
+    assert shown("kohort_group_partitions_without_owner", group=fleet.groups["java-range"]) == 0
+    assert shown("kohort_group_partitions_owned", group=fleet.groups["streams"]) == PARTITIONS
+
+
+def compare_group(shown: Figures, name: str, group: dict[str, Any]) -> None:
+    """State, type, protocol, epochs, members by protocol."""
+    info = {
+        "type": group["type"],
+        "protocol_type": group["protocol_type"],
+        "protocol": group["protocol"] or "",
+    }
+    assert shown("kohort_group_info", group=name, **info) == 1
+    assert shown.by("kohort_group_state", "state", group=name) == {group["state"]: 1}
+    assert shown("kohort_group_epoch", group=name) == group.get("group_epoch")
+    assert shown("kohort_group_assignment_epoch", group=name) == group.get("assignment_epoch")
+    protocols = [member["protocol"] or group["type"] for member in group["members"]]
+    assert shown.by("kohort_group_members", "protocol", group=name) == (
+        {each: protocols.count(each) for each in protocols} or {group["type"]: 0}
+    )
+    epochs = [member["epoch"] for member in group["members"] if member["epoch"] is not None]
+    assert shown("kohort_group_member_epoch_min", group=name) == min(epochs, default=None)
+    assert shown("kohort_group_member_epoch_max", group=name) == max(epochs, default=None)
+    assert shown("kohort_group_members_behind", group=name) == (None if group["type"] == "classic" else 0)
+
+
+def compare_lag(shown: Figures, name: str, before: dict[str, Any], after: dict[str, Any]) -> None:
+    """Lag in records and in seconds, whose age grows from one command to the next, at every level."""
+    assert shown("kohort_group_lag_records", group=name) == before["totals"]["lag"]
+    assert shown("kohort_group_lag_unknown_partitions", group=name) == before["totals"]["lag_unknown"]
+    older = {each["topic"]: each for each in after["totals"]["topics"]}
+    levels: list[tuple[Any, Any, str, dict[str, str]]] = [(before["totals"], after["totals"], "group", {})]
+    levels += [
+        (each, older[each["topic"]], "topic", {"topic": each["topic"]}) for each in before["totals"]["topics"]
+    ]
+    for totals, later, level, labels in levels:
+        assert shown(f"kohort_{level}_lag_records", group=name, **labels) == totals["lag"]
+        seconds = shown(f"kohort_{level}_lag_seconds", group=name, **labels)
+        is_between(seconds, totals["max_lag_ms"], later["max_lag_ms"])
+    rows = {(row["topic"], row["partition"]): row for row in before["offsets"]}
+    for row in after["offsets"]:
+        place = {"group": name, "topic": row["topic"], "partition": str(row["partition"])}
+        earlier = rows[row["topic"], row["partition"]]
+        assert shown("kohort_partition_lag_records", **place) == row["lag"]
+        assert shown("kohort_partition_committed_offset", **place) == row["committed"]
+        assert shown("kohort_partition_end_offset", **place) == row["end"]
+        is_between(shown("kohort_partition_lag_seconds", **place), earlier["lag_ms"], row["lag_ms"])
+
+
+def is_between(seconds: float | None, least_ms: int | None, most_ms: int | None) -> None:
+    if least_ms is None or most_ms is None:
+        assert seconds is None
+    else:
+        assert seconds is not None
+        assert least_ms <= seconds * 1000 <= most_ms

@@ -1,0 +1,164 @@
+"""While a cluster does not answer, the last figures stay with their age; a group that cannot be read is a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tests.cli.command import Kohort
+from tests.cli.served_data import serving
+from tests.cli.verbs.exporter.scrapes import Exporter, Figures, exporting
+from tests.conformance.cluster import Cluster
+from tests.kafka.plugin import StartBroker
+from tests.kafka.ports import free_ports
+from tests.kafka.wait import wait_until
+from tests.support.long import LONG
+
+QUICKLY = ("--interval", "1", "--timeout", "2000", "--per", "partition")
+
+
+async def _commit(cluster: Cluster) -> None:
+    for group in ("payments", "refunds"):
+        offsets = [{"partition_index": 0, "committed_offset": 0, "committed_metadata": ""}]
+        answer = await cluster.ask(
+            "OffsetCommit",
+            9,
+            group_id=group,
+            topics=[{"name": "orders", "partitions": offsets}],
+            generation_id_or_member_epoch=-1,
+            member_id="",
+        )
+        assert {one["error_code"] for topic in answer["topics"] for one in topic["partitions"]} == {0}
+
+
+def wait_scrape(exporter: Exporter, holds: Callable[[Figures], object], what: str) -> Figures:
+    """The first scrape of which something is true."""
+    seen: list[Figures] = []
+
+    def check() -> bool:
+        seen.append(exporter.scrape())
+        return bool(holds(seen[-1]))
+
+    wait_until(check, lambda: f"{what}: {seen[-1:]}\n{exporter.stderr}")
+    return seen[-1]
+
+
+def without_ages(figures: Figures) -> dict[str, object]:
+    """The figures of groups."""
+    return {
+        name: own
+        for name, own in figures.samples.items()
+        if name.startswith(("kohort_group_", "kohort_part"))
+    }
+
+
+def _outlasts_an_outage(
+    kohort: Kohort, directory: Path, bootstrap: str, crash: Callable[[], object], start: Callable[[], object]
+) -> None:
+    with exporting(kohort, directory, *QUICKLY, "-b", bootstrap) as exporter:
+        first = wait_scrape(exporter, lambda seen: seen("kohort_up") == 1, "the cluster is read")
+        assert first("kohort_group_lag_records", group="payments") == 0
+        crash()
+        down = wait_scrape(exporter, lambda seen: seen("kohort_up") == 0, "the cluster is missed")
+        assert without_ages(down) == without_ages(first)
+        later = wait_scrape(
+            exporter,
+            lambda seen: (
+                (seen("kohort_last_poll_age_seconds") or 0) > (down("kohort_last_poll_age_seconds") or 0) + 1
+                and (seen("kohort_failed_polls_total") or 0) > 1
+            ),
+            "the figures grow old",
+        )
+        assert without_ages(later) == without_ages(first)
+        assert later("kohort_last_poll_timestamp_seconds") == down("kohort_last_poll_timestamp_seconds")
+        assert exporter.get("/-/ready").status == exporter.get("/-/healthy").status == 200
+        start()
+        back = wait_scrape(exporter, lambda seen: seen("kohort_up") == 1, "it is back by itself")
+        assert without_ages(back) == without_ages(first)
+        assert (back("kohort_last_poll_timestamp_seconds") or 0) > (
+            down("kohort_last_poll_timestamp_seconds") or 0
+        )
+        assert exporter.stderr.count("the next poll tries again") >= 1
+        assert "Traceback" not in exporter.stderr
+        assert exporter.stop() == 0
+
+
+def test_the_last_figures_outlast_a_server(kohort: Kohort, tmp_path: Path) -> None:
+    (port,) = free_ports(1)
+    with serving(tmp_path / "data", "--topic", "orders", port=port) as served:
+        served.ask(_commit)
+        runs = [served]
+        try:
+            _outlasts_an_outage(
+                kohort,
+                tmp_path,
+                served.bootstrap,
+                served.kill,
+                lambda: runs.append(type(served)(tmp_path / "data", port=port)),
+            )
+        finally:
+            runs[-1].kill()
+
+
+@LONG
+def test_the_last_figures_outlast_a_broker(kohort: Kohort, tmp_path: Path, start_broker: StartBroker) -> None:
+    import asyncio
+
+    from tests.conformance.peer import Peer
+    from tests.kafka.coordinator import wait_for_coordinator
+
+    broker = start_broker({})
+    wait_for_coordinator(broker)
+
+    async def play() -> None:
+        cluster = Cluster(await Peer.connect("127.0.0.1", broker.port))
+        try:
+            await cluster.create({"orders": 1})
+            await cluster.wait_for_coordinator({"orders": 1})
+            await _commit(cluster)
+        finally:
+            await cluster.close()
+
+    asyncio.run(play())
+    _outlasts_an_outage(kohort, tmp_path, broker.bootstrap, broker.crash, broker.start)
+
+
+def test_an_exporter_waits_for_a_cluster_that_is_not_there_yet(kohort: Kohort, tmp_path: Path) -> None:
+    (port,) = free_ports(1)
+    with exporting(kohort, tmp_path, *QUICKLY, "-b", f"127.0.0.1:{port}") as exporter:
+        seen = wait_scrape(exporter, lambda seen: seen("kohort_failed_polls_total"), "it has tried")
+        assert seen("kohort_up") == 0
+        assert seen("kohort_last_poll_age_seconds") is None
+        assert exporter.get("/-/ready").status == 503
+        with serving(tmp_path / "data", "--topic", "orders", port=port) as served:
+            served.ask(_commit)
+            wait_scrape(
+                exporter,
+                lambda seen: seen("kohort_group_members", group="payments", protocol="classic") == 0,
+                "read",
+            )
+            assert exporter.get("/-/ready").status == 200
+
+
+def test_groups_that_cannot_be_read_are_figures(kohort: Kohort, tmp_path: Path) -> None:
+    error = "GROUP_AUTHORIZATION_FAILED"
+    with serving(None, "--topic", "orders") as served:
+        served.ask(_commit)
+        source: Sequence[str] = ("-b", served.bootstrap)
+        for api, state_is_known in (("DescribeGroups", False), ("OffsetFetch", True)):
+            kohort("fault error", error, *source, "--api", api, "--times", "1").succeeded()
+            shown = kohort("exporter --once", *source)
+            assert shown.status == 3
+            figures = Figures.read(shown.stdout)
+            assert figures.by("kohort_group_readable", "group") == {"payments": 0, "refunds": 0}
+            assert figures.by("kohort_group_unread", "group", error=error) == {"payments": 1, "refunds": 1}
+            assert (figures("kohort_up"), figures("kohort_groups"), figures("kohort_unread_groups")) == (
+                1,
+                2,
+                2,
+            )
+            assert (figures("kohort_group_state", group="refunds", state="Empty") == 1) is state_is_known
+            assert figures("kohort_group_lag_records", group="refunds") is None
+        figures = Figures.read(kohort("exporter --once", *source).succeeded().stdout)
+        assert figures.by("kohort_group_readable", "group") == {"payments": 1, "refunds": 1}
+        assert figures.by("kohort_group_lag_records", "group") == {"payments": 0, "refunds": 0}
