@@ -7,7 +7,7 @@ SETUP := $(VENV)/.ready
 # Whole: no test is skipped for its length, and of made-up cases there are very many.
 LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 
-.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation clean
+.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills packages matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation dist man release-notes clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -15,6 +15,10 @@ help: ## Show the targets
 $(SETUP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,spark]'
+	@touch $@
+
+$(VENV)/.ready-%: $(SETUP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[$*]'
 	@touch $@
 
 demo: $(SETUP) ## Run the main job on an embedded sample; needs no broker
@@ -50,7 +54,7 @@ browser: ## Install the browser that pages are tested in, where it is missing (D
 bench: $(SETUP) ## Measure the command line beside Kafka's own tool (ratios are printed)
 	$(BIN)/python -m benchmarks.command_line
 
-test-long: regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills ## Run all that `make test` leaves out: hours
+test-long: regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills packages ## Run all that `make test` leaves out: hours
 
 regexes: $(SETUP) ## Compare 10,000 patterns on 1,000 topics with RE2/J and Java (KOHORT_REGEX_SEED repeats)
 	KOHORT_RANDOM=1 $(LONG) --capture no tests/groups/regex/test_engines.py tests/groups/regex/test_posix.py
@@ -96,6 +100,9 @@ applications: $(SETUP) ## Run applications of twelve clients on a real broker an
 served-kills: $(SETUP) ## Kill kohort serve 100 times under producers and consumers that go on (KOHORT_SERVED_KILLS)
 	$(LONG) --capture no tests/coordinator/applications/test_served_kills.py
 
+packages: $(VENV)/.ready-release ## Build the packages twice, compare them, and run each alone, as `make dist` does
+	$(LONG) tests/shipping
+
 simulations: $(SETUP) ## Play 2,000 seeds of the standard scenario, read odd scenarios, explore the published world
 	$(LONG) --numprocesses 2 --dist load tests/coordinator/simulation
 
@@ -133,5 +140,14 @@ bench-pipeline: $(SETUP) ## Time the history of forty million records beside kaf
 bench-fleet-simulation: $(SETUP) ## Play 100,000 seeds of the standard scenario on Spark, on one core and two (SEEDS=2000: fewer)
 	$(BIN)/python -m benchmarks.fleet_simulation --seeds $(or $(SEEDS),100000)
 
+dist: $(VENV)/.ready-release ## Build sdist and wheel, check both, and run the demo from each in a fresh environment
+	$(BIN)/python -m tests.shipping.dist
+
+man: $(SETUP) ## Write the man pages into man/ (man -l man/kohort.1)
+	$(BIN)/python -m tests.shipping.man man
+
+release-notes: $(SETUP) ## Print a release's section of the changelog (VERSION=0.1.0)
+	@$(BIN)/python -m tests.shipping.release_notes $(or $(VERSION),Unreleased)
+
 clean: ## Remove what the other targets made
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist man site *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
