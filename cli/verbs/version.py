@@ -19,7 +19,7 @@ PURPOSES = {
     "spark": "kohort fleet",
     "testing": "the pytest fixture kohort_broker",
 }
-"""What an extra is for, in the order shown."""
+"""What an extra is for that is not for logging in, in the order shown."""
 FOR_DEVELOPERS = ("dev", "docs", "release")
 """Extras that no command needs."""
 SHELLS = ("bash", "zsh", "fish")
@@ -83,17 +83,19 @@ def libraries() -> list[Library]:
 
 
 def features(known: Sequence[Library]) -> Iterator[Feature]:
-    """What the extras of `known` are for, and what of it is missing here."""
-    extras = dict.fromkeys(library.extra for library in known if library.extra is not None)
-    for extra in sorted(
-        extras, key=lambda name: list(PURPOSES).index(name) if name in PURPOSES else len(PURPOSES)
-    ):
+    """What needs more than the plain installation, and what of it is missing here."""
+    from wire.client.logins import login_methods
+
+    for method in login_methods():
+        if method.extra is not None:
+            yield Feature(name=f"login: {method.name}", extra=method.extra, missing=method.remedy)
+    for extra, purpose in PURPOSES.items():
         absent = [library.name for library in known if library.extra == extra and library.version is None]
         if absent:
             missing: str | None = f"{', '.join(absent)}: pip install 'kohort[{extra}]'"
         else:
             missing = _missing_java() if extra == "spark" else None
-        yield Feature(name=PURPOSES.get(extra, f"the extra {extra}"), extra=extra, missing=missing)
+        yield Feature(name=purpose, extra=extra, missing=missing)
     uvloop = next((library for library in known if library.name == "uvloop"), None)
     if uvloop is not None:
         slower = "uvloop: pip install uvloop; without it a request takes longer"

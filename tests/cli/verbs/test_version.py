@@ -7,7 +7,7 @@ import tomllib
 
 import pytest
 
-from cli.verbs.version import FOR_DEVELOPERS, PURPOSES, parse_requirement
+from cli.verbs.version import FOR_DEVELOPERS, parse_requirement
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults
 from tests.docs.pages import ROOT
@@ -31,12 +31,9 @@ def test_verbose_names_every_library_and_extra(kohort: Kohort) -> None:
     wanted = [parse_requirement(text.replace(" ", ""))[0] for text in PROJECT["dependencies"]]
     assert shown.keys() >= set(wanted)
     assert shown["rich"] == importlib.metadata.version("rich")
-    assert {feature["extra"] for feature in details["features"]} - {None} == set(PURPOSES)
+    extras = set(PROJECT["optional-dependencies"]) - set(FOR_DEVELOPERS)
+    assert {feature["extra"] for feature in details["features"]} - {None} == extras
     assert "kohort_broker" in kohort.quick("version --verbose").succeeded(stderr="").stdout
-
-
-def test_an_extra_is_named_with_what_it_is_for() -> None:
-    assert set(PROJECT["optional-dependencies"]) - set(FOR_DEVELOPERS) == set(PURPOSES)
 
 
 def test_what_is_not_installed_is_missing_with_its_remedy(
