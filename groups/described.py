@@ -7,7 +7,7 @@ of classic members, assignments by topic name, and tasks of streams groups as pa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -28,6 +28,7 @@ from groups.model import (
     Subscription,
     UserData,
 )
+from groups.streams import StreamsMember, Subtopology, Tasks, Topology
 from wire.errors import Failure, refusal
 from wire.messages.embedded_protocol import read_assignment, read_subscription
 from wire.messages.reader import DecodeError
@@ -46,7 +47,9 @@ def as_group(kind: GroupType, group: Any, coordinator: Node | None) -> tuple[Gro
     if kind is GroupType.SHARE:
         return _modern_group(kind, group, map(_share_member, group.members), coordinator), ()
     if kind is GroupType.STREAMS:
-        return _modern_group(kind, group, _streams_members(group), coordinator), ()
+        topology = _topology(group.topology)
+        members = streams_members(topology, map(_streams_member, group.members))
+        return replace(_modern_group(kind, group, members, coordinator), topology=topology), ()
     bare = Group(
         id=group.group_id,
         type=GroupType.CLASSIC,
@@ -113,27 +116,54 @@ def _share_member(member: Any) -> Member:
     )
 
 
-def _streams_members(group: Any) -> Iterator[Member]:
-    subtopologies = (group.topology.subtopologies or ()) if group.topology else ()
-    members = (
-        (
-            Member(
-                id=member.member_id,
-                instance=member.instance_id,
-                client=Client(id=member.client_id, host=member.client_host),
-                rack=member.rack_id,
-                epoch=member.member_epoch,
-            ),
-            _active_tasks(member.assignment),
-            _active_tasks(member.target_assignment),
-        )
-        for member in group.members
+def _streams_member(member: Any) -> Member:
+    """With its tasks, and nothing of what they read. Only in a group that is being migrated is one classic."""
+    endpoint = member.user_endpoint
+    return Member(
+        id=member.member_id,
+        instance=member.instance_id,
+        client=Client(id=member.client_id, host=member.client_host),
+        rack=member.rack_id,
+        protocol=MemberProtocol.CLASSIC if member.is_classic else None,
+        epoch=member.member_epoch,
+        streams=StreamsMember(
+            process=member.process_id,
+            topology_epoch=member.topology_epoch,
+            endpoint=endpoint and f"{endpoint.host}:{endpoint.port}",
+            client_tags={tag.key: tag.value for tag in member.client_tags},
+            tasks=_tasks(member.assignment),
+            target_tasks=_tasks(member.target_assignment),
+        ),
     )
-    return streams_members({each.subtopology_id: each.source_topics for each in subtopologies}, members)
 
 
-def _active_tasks(assignment: Any) -> dict[str, tuple[int, ...]]:
-    return {task.subtopology_id: task.partitions for task in assignment.active_tasks}
+def _tasks(assignment: Any) -> Tasks:
+    def by_subtopology(tasks: Any) -> dict[str, tuple[int, ...]]:
+        return {task.subtopology_id: tuple(sorted(task.partitions)) for task in tasks}
+
+    return Tasks(
+        active=by_subtopology(assignment.active_tasks),
+        standby=by_subtopology(assignment.standby_tasks),
+        warmup=by_subtopology(assignment.warmup_tasks),
+    )
+
+
+def _topology(topology: Any) -> Topology | None:
+    if topology is None:
+        return None
+    return Topology(
+        epoch=topology.epoch,
+        subtopologies=tuple(
+            Subtopology(
+                id=each.subtopology_id,
+                source_topics=tuple(each.source_topics),
+                repartition_sinks=tuple(each.repartition_sink_topics),
+                repartition_sources=tuple(topic.name for topic in each.repartition_source_topics),
+                changelogs=tuple(topic.name for topic in each.state_changelog_topics),
+            )
+            for each in topology.subtopologies or ()
+        ),
+    )
 
 
 def _partitions(assignment: Any) -> Partitions:
@@ -167,13 +197,16 @@ def committed_offsets(group: Any) -> tuple[Offsets, dict[tuple[str, int], Failur
 
 
 def share_offsets(group: Any) -> tuple[Offsets, dict[tuple[str, int], Failure]]:
-    """Where a share group starts to deliver, and the partitions that could not be read; lag is known since 4.2."""
+    """Where a share group starts to deliver, and the partitions that could not be read; lag is known since 4.2.
+
+    The offset is -1 where the group has a partition and has not begun to deliver.
+    """
     offsets: dict[str, dict[int, CommittedOffset]] = {}
     failed: dict[tuple[str, int], Failure] = {}
     for topic, partition in _share_partitions(group):
         if partition.error_code:
             failed[topic, partition.partition_index] = refusal(partition.error_code, partition.error_message)
-        elif partition.start_offset >= 0:
+        else:
             offsets.setdefault(topic, {})[partition.partition_index] = CommittedOffset(
                 offset=partition.start_offset,
                 leader_epoch=None if partition.leader_epoch < 0 else partition.leader_epoch,
@@ -206,22 +239,21 @@ def classic_group(
     return replace(group, members=tuple(found)), tuple(problems)
 
 
-def streams_members(
-    source_topics: Mapping[str, Iterable[str]],
-    members: Iterable[tuple[Member, Mapping[str, Sequence[int]], Mapping[str, Sequence[int]]]],
-) -> Iterator[Member]:
-    """Members of a streams group, each given with its current and its target active tasks by subtopology.
+def streams_members(topology: Topology | None, members: Iterable[Member]) -> Iterator[Member]:
+    """Members of a streams group, each given with its tasks, with what these read.
 
-    Tasks become partitions of the source topics, which all members read; there is no subscription before a topology.
+    Active tasks become partitions of the source and repartition topics. All members read the same topics; there is no
+    subscription before a topology.
     """
-    topics = tuple(sorted({topic for names in source_topics.values() for topic in names}))
+    topics = tuple(sorted(topology.input_topics)) if topology else ()
     subscription = Subscription(topics=topics) if topics else None
-    for member, active, target in members:
+    for member in members:
+        told = member.streams or StreamsMember()
         yield replace(
             member,
             subscription=subscription,
-            owned=_task_partitions(source_topics, active),
-            target=_task_partitions(source_topics, target),
+            owned=_task_partitions(topology, told.tasks),
+            target=_task_partitions(topology, told.target_tasks),
         )
 
 
@@ -274,12 +306,11 @@ def _unnamed(topic_id: UUID | None) -> str:
     return "?" if topic_id is None else format_uuid(topic_id)
 
 
-def _task_partitions(
-    source_topics: Mapping[str, Iterable[str]], tasks: Mapping[str, Sequence[int]]
-) -> Partitions:
-    """Tasks of a streams group's member as partitions of the source topics; both are by subtopology."""
+def _task_partitions(topology: Topology | None, tasks: Tasks | None) -> Partitions:
+    """Active tasks as partitions of the topics that they read."""
+    active = tasks.active if tasks else {}
     partitions: dict[str, set[int]] = {}
-    for subtopology, numbers in tasks.items():
-        for topic in source_topics.get(subtopology, ()):
-            partitions.setdefault(topic, set()).update(numbers)
+    for each in topology.subtopologies if topology else ():
+        for topic in each.topics_read if each.id in active else ():
+            partitions.setdefault(topic, set()).update(active[each.id])
     return {topic: tuple(sorted(partitions[topic])) for topic in sorted(partitions)}

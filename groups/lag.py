@@ -104,7 +104,7 @@ def _of_topic(
             PartitionLag(
                 topic,
                 partition,
-                offset.offset,
+                None if offset.offset == NOTHING_COMMITTED else offset.offset,
                 end,
                 lag_of(offset, end),
                 offset.leader_epoch,

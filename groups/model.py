@@ -17,6 +17,7 @@ from groups.listing import GroupListing as GroupListing
 from groups.listing import GroupState as GroupState
 from groups.listing import GroupType as GroupType
 from groups.listing import Problem as Problem
+from groups.streams import StreamsMember, Topology
 from groups.trees import INT32, INT64, KEY, UNWRITTEN, Between, Partition, PartitionNumbers
 
 Generation: TypeAlias = Annotated[int, Between(-1, INT32)]
@@ -107,6 +108,8 @@ class Member:
     """Of a classic member: whether it came after its group's last finished rebalance; None when not known."""
     user_data: UserData | None = None
     """None when unknown or when the protocol has none."""
+    streams: StreamsMember | None = None
+    """Of a streams group's member: its tasks, and its process."""
     unreadable: str | None = None
     """Why the embedded protocol of a classic member cannot be read; None where it can, or is not known."""
 
@@ -155,6 +158,8 @@ class Group:
     """In the order in which the source gave them: Java's maps make it matter."""
     offsets: Offsets | None = None
     """None when they were not asked for or could not be read."""
+    topology: Topology | None = None
+    """Of a streams group; None before a member has sent it."""
     settings: Mapping[str, str] | None = None
     """What is set for this very group (`consumer.session.timeout.ms`). None when not asked for, or not known."""
 

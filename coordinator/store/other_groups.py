@@ -14,7 +14,7 @@ modern.share.ShareGroup, streams.StreamsGroup, StreamsGroupMember, StreamsTopolo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 from uuid import UUID
@@ -24,6 +24,7 @@ from coordinator.engine.consumer.member import normal_partitions, normal_topics
 from coordinator.engine.describe_groups import Names, by_name
 from groups import described
 from groups.model import Client, Group, GroupState, GroupType, Member, Subscription
+from groups.streams import StreamsMember, Subtopology, Tasks, Topology
 from wire.messages.schemas import share_groups as share
 from wire.messages.schemas import streams_groups as streams
 
@@ -155,6 +156,7 @@ class OtherGroup:
             members=tuple(
                 self._share_members(in_order, names) if is_share else self._streams_members(in_order)
             ),
+            topology=None if is_share else self._topology(),
         )
 
     def _share_members(self, member_ids: Iterable[str], names: Names) -> Iterator[Member]:
@@ -173,21 +175,45 @@ class OtherGroup:
             )
 
     def _streams_members(self, member_ids: Iterable[str]) -> Iterator[Member]:
-        """With active tasks as partitions of their source topics; no epoch before the first assignment."""
-        members = []
-        for member_id in member_ids:
-            metadata, current = self._said(member_id)
-            member = Member(
-                id=member_id,
-                instance=metadata.get("instanceId"),
-                client=_client(metadata),
-                rack=metadata.get("rackId"),
-                epoch=current.get("memberEpoch"),
-            )
-            members.append((member, _active(current), _active(self._targets.get(member_id, {}))))
-        topology = self._values.get(self._types.topics) or {"subtopologies": ()}
-        sources = {each["subtopologyId"]: each["sourceTopics"] for each in topology["subtopologies"]}
-        return described.streams_members(sources, members)
+        """With active tasks as partitions of what they read; no epoch before the first assignment."""
+        return described.streams_members(self._topology(), map(self._streams_member, member_ids))
+
+    def _streams_member(self, member_id: str) -> Member:
+        metadata, current = self._said(member_id)
+        endpoint = metadata.get("userEndpoint")
+        return Member(
+            id=member_id,
+            instance=metadata.get("instanceId"),
+            client=_client(metadata),
+            rack=metadata.get("rackId"),
+            epoch=current.get("memberEpoch"),
+            streams=StreamsMember(
+                process=metadata.get("processId"),
+                topology_epoch=metadata.get("topologyEpoch"),
+                endpoint=endpoint and f"{endpoint['host']}:{endpoint['port']}",
+                client_tags={tag["key"]: tag["value"] for tag in metadata.get("clientTags", ())},
+                tasks=_tasks(current),
+                target_tasks=_tasks(self._targets.get(member_id, {})),
+            ),
+        )
+
+    def _topology(self) -> Topology | None:
+        value = self._values.get(self._types.topics)
+        if value is None:
+            return None
+        return Topology(
+            epoch=value["epoch"],
+            subtopologies=tuple(
+                Subtopology(
+                    id=each["subtopologyId"],
+                    source_topics=tuple(each["sourceTopics"]),
+                    repartition_sinks=tuple(each["repartitionSinkTopics"]),
+                    repartition_sources=tuple(topic["name"] for topic in each["repartitionSourceTopics"]),
+                    changelogs=tuple(topic["name"] for topic in each["stateChangelogTopics"]),
+                )
+                for each in value["subtopologies"]
+            ),
+        )
 
     def _said(self, member_id: str) -> tuple[Fields, Fields]:
         """Metadata and current assignment of a member, each empty where there was no record of it."""
@@ -234,6 +260,12 @@ def _client(metadata: Fields) -> Client:
     return Client(id=metadata.get("clientId", ""), host=metadata.get("clientHost", ""))
 
 
-def _active(value: Fields) -> Mapping[str, Sequence[int]]:
-    """Partitions by subtopology id."""
-    return {each["subtopologyId"]: each["partitions"] for each in value.get("activeTasks", ())}
+def _tasks(value: Fields) -> Tasks:
+    def by_subtopology(name: str) -> dict[str, tuple[int, ...]]:
+        return {each["subtopologyId"]: tuple(sorted(each["partitions"])) for each in value.get(name, ())}
+
+    return Tasks(
+        active=by_subtopology("activeTasks"),
+        standby=by_subtopology("standbyTasks"),
+        warmup=by_subtopology("warmupTasks"),
+    )

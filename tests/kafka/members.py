@@ -182,9 +182,19 @@ class Members:
         return self._start_java(broker, name or fresh_name("share"), asked, config, own_process=False)
 
     def streams(
-        self, broker: Broker, group: str, topics: Sequence[str], name: str = "", **settings: Setting
+        self,
+        broker: Broker,
+        group: str,
+        topics: Sequence[str],
+        name: str = "",
+        *,
+        counts: bool = False,
+        **settings: Setting,
     ) -> Member:
-        """Start a Kafka Streams application without state; `group` is its application id."""
+        """Start a Kafka Streams application; `group` is its application id.
+
+        One that `counts` has two subtopologies, with a repartition topic between them and a changelog topic.
+        """
         name = name or fresh_name("streams")
         config = {
             "application.id": group,
@@ -192,7 +202,7 @@ class Members:
             "state.dir": str(self._scratch / name),
             **dotted(settings),
         }
-        asked = {"kind": "streams", "topics": list(topics)}
+        asked = {"kind": "streams", "topics": list(topics), "counts": counts}
         return self._start_java(broker, name, asked, config, own_process=False)
 
     def end(self) -> None:

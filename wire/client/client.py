@@ -20,6 +20,7 @@ from wire.client.cluster import (
     ListedGroups,
     TopicPartition,
     delete_groups,
+    delete_topics,
     describe,
     explained,
     fetch_metadata,
@@ -141,9 +142,29 @@ class KafkaClient:
 
     def share_group_offsets(self, groups: Iterable[str]) -> Answers[str, Any]:
         """Start offsets and lag of share groups."""
-        from wire.client.offsets import share_group_offsets
+        from wire.client.share_offsets import share_group_offsets
 
         return self.ask_coordinators(groups, share_group_offsets)
+
+    def alter_share_group_offsets(
+        self, offsets: Mapping[str, Mapping[TopicPartition, int]]
+    ) -> Answers[str, Outcomes]:
+        """Set start offsets of share groups; of each partition None or why it was refused, as with members."""
+        from wire.client.share_offsets import alter_share_group_offsets
+
+        return self.ask_coordinators(offsets, partial(alter_share_group_offsets, offsets))
+
+    def delete_share_group_offsets(
+        self, topics: Mapping[str, Sequence[str]]
+    ) -> Answers[str, dict[str, Failure | None]]:
+        """Delete start offsets of share groups by topic; of each topic None or why they are still there."""
+        from wire.client.share_offsets import delete_share_group_offsets
+
+        return self.ask_coordinators(topics, partial(delete_share_group_offsets, topics))
+
+    def delete_topics(self, names: Iterable[str]) -> Answers[str, bool]:
+        """Delete topics; True for each that is gone. Any broker of a KRaft cluster passes it to the controller."""
+        return self.ask_home(names, delete_topics)
 
     def commit_offsets(
         self, offsets: Mapping[str, Mapping[TopicPartition, NewOffset]]

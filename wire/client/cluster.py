@@ -25,6 +25,7 @@ from wire.messages.definition import Api
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 from wire.messages.schemas.cluster import METADATA
 from wire.messages.schemas.groups import DELETE_GROUPS, FIND_COORDINATOR, LIST_GROUPS
+from wire.messages.schemas.topics import DELETE_TOPICS
 
 TopicPartition: TypeAlias = tuple[str, int]
 
@@ -201,6 +202,25 @@ def delete_groups(
     return {
         result.group_id: refusal(result.error_code, result.error_message) if result.error_code else True
         for result in response.results
+    }
+
+
+def delete_topics(
+    connection: Connection, names: Sequence[str], deadline: Deadline
+) -> Steps[dict[str, bool | Failure]]:
+    """Ask a broker to delete topics; True for each that is gone, one that was not there too."""
+    request = {
+        "topics": [{"name": name, "topic_id": UUID(int=0)} for name in names],
+        "topic_names": names,
+        "timeout_ms": int(deadline.remaining_ms()),
+    }
+    (response,) = yield from connection.ask(DELETE_TOPICS, [request], deadline)
+    gone = (ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return {
+        result.name: True
+        if result.error_code in gone
+        else refusal(result.error_code, getattr(result, "error_message", None))
+        for result in response.responses
     }
 
 

@@ -15,9 +15,8 @@ from typing import Any, NamedTuple, TypeAlias
 from wire.client.connection import Connection
 from wire.client.errors import AnswerTooLong, batches
 from wire.client.steps import Deadline, Steps
-from wire.errors import Failure, outcome, refusal
+from wire.errors import Failure, outcome
 from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_DELETE, OFFSET_FETCH
-from wire.messages.schemas.share_groups import DESCRIBE_SHARE_GROUP_OFFSETS
 
 TopicPartition: TypeAlias = tuple[str, int]
 Outcomes: TypeAlias = dict[TopicPartition, Failure | None]
@@ -166,24 +165,6 @@ def _outcomes(response: Any) -> Outcomes:
         (topic.name, partition.partition_index): outcome(partition)
         for topic in response.topics
         for partition in topic.partitions
-    }
-
-
-def share_group_offsets(
-    connection: Connection, groups: Sequence[str], deadline: Deadline
-) -> Steps[dict[str, Any | Failure]]:
-    """Ask one coordinator for every partition of share `groups`; its lag is -1 before Kafka 4.2.
-
-    :raises UnsupportedApi: the broker is older than share groups
-    """
-    requests = [
-        {"groups": [{"group_id": group, "topics": None} for group in batch]} for batch in batches(groups)
-    ]
-    responses = yield from connection.ask(DESCRIBE_SHARE_GROUP_OFFSETS, requests, deadline)
-    return {
-        group.group_id: refusal(group.error_code, group.error_message) if group.error_code else group
-        for response in responses
-        for group in response.groups
     }
 
 

@@ -11,6 +11,7 @@ from cli.counts import counted
 from cli.render.cells import Cell, Duration, partitions_text
 from cli.render.document import Block, Deferred, DeferredRows, Document, Table, columns
 from cli.times import format_moment
+from cli.verbs.describe import streams
 from groups.lag import PartitionLag, longest_lag_ms, partition_lags, total_lag, with_lag_times
 from groups.model import Group, GroupState, GroupType, Member, MemberProtocol, Node, Problem, Topic
 
@@ -75,12 +76,14 @@ def describe_document(
     if mode is DescribeMode.OFFSETS:
         return _offsets_document(groups, topics, view, verbose=verbose, problems=problems)
     if mode is DescribeMode.MEMBERS:
-        table = _members_table(groups, verbose=verbose)
+        blocks: list[Block] = [_members_table(groups, verbose=verbose)]
+        if verbose and any(group.topology for group in groups):
+            blocks.append(streams.topology_table(groups))
     else:
-        table = _state_table(groups, verbose=verbose)
+        blocks = [_state_table(groups, verbose=verbose)]
     data = Deferred(lambda: {"groups": [group_data(group, None) for group in groups]})
     remarks = tuple(filter(None, map(remark_on, groups)))
-    return Document(command="describe", data=data, blocks=[table], errors=problems, remarks=remarks)
+    return Document(command="describe", data=data, blocks=blocks, errors=problems, remarks=remarks)
 
 
 def _offsets_document(
@@ -188,6 +191,7 @@ def group_data(
         if offsets is not None and view.totals
         else {}
     )
+    of_streams = group.type is GroupType.STREAMS
     return {
         "group": group.id,
         "type": group.type.value,
@@ -196,6 +200,7 @@ def group_data(
         "state": group.state.value,
         "coordinator": _node_data(group.coordinator),
         **numbers,
+        **({"topology": streams.topology_data(group.topology)} if of_streams else {}),
         "members": [_member_data(group, member) for member in group.members],
         "offsets": None if offsets is None else [_offset_data(row, view) for row in offsets],
         **told,
@@ -237,6 +242,7 @@ def _member_data(group: Group, member: Member) -> dict[str, Any]:
         "target": _partitions_data(member.target),
         "epoch": member.epoch,
         "target_epoch": group.assignment_epoch,
+        **(streams.member_data(member) if group.type is GroupType.STREAMS else {}),
     }
 
 
@@ -322,6 +328,7 @@ def _members_table(groups: Sequence[Group], *, verbose: bool) -> Table:
     static = any(member.instance for group in groups for member in group.members)
     kinds = {upgraded(group, member) for group in groups for member in group.members}
     migrating = verbose and {True, False} <= kinds
+    of_streams = any(group.members for group in groups if group.type is GroupType.STREAMS)
     names = [
         "GROUP",
         "CONSUMER-ID",
@@ -334,6 +341,7 @@ def _members_table(groups: Sequence[Group], *, verbose: bool) -> Table:
         names += ["#CURRENT-EPOCH", "CURRENT-ASSIGNMENT", "#TARGET-EPOCH", "TARGET-ASSIGNMENT"]
         names += ["UPGRADED"] if migrating else []
         names += ["SUBSCRIPTION"]
+    names += streams.member_headings(verbose=verbose) if of_streams else []
 
     def row(group: Group, member: Member) -> Sequence[Cell]:
         instance = (member.instance,) if static else ()
@@ -351,7 +359,7 @@ def _members_table(groups: Sequence[Group], *, verbose: bool) -> Table:
             cells += (partitions_text(member.target),)
             cells += (upgraded(group, member),) if migrating else ()
             cells += (_subscription_text(member),)
-        return cells
+        return (*cells, *streams.member_cells(member, verbose=verbose)) if of_streams else cells
 
     rows = [row(group, member) for group in groups for member in group.members]
     return Table(columns=columns(*names), rows=rows)

@@ -12,6 +12,7 @@ import pytest
 from assignors.java.hash_map import timeline_order
 from coordinator.store.other_groups import OtherGroups, topic_names_in
 from groups.model import Group, GroupType, Subscription
+from groups.streams import StreamsMember, Subtopology, Tasks, Topology
 
 T1, T2 = UUID(int=1), UUID(int=2)
 NAMES = {T1: "t1", T2: "t2"}
@@ -83,11 +84,21 @@ def streams_current(epoch: int, state: int = 1, **active: list[int]) -> dict[str
 
 
 def topology(epoch: int, **sources: list[str]) -> dict[str, Any]:
+    return {"epoch": epoch, "subtopologies": [subtopology(*item) for item in sources.items()]}
+
+
+def subtopology(name: str, sources: list[str], repartition: str = "", changelog: str = "") -> dict[str, Any]:
+    def internal(topic: str) -> list[dict[str, Any]]:
+        return [{"name": topic, "partitions": 0, "replicationFactor": 0, "topicConfigs": []}] if topic else []
+
     return {
-        "epoch": epoch,
-        "subtopologies": [
-            {"subtopologyId": name, "sourceTopics": topics} for name, topics in sources.items()
-        ],
+        "subtopologyId": name,
+        "sourceTopics": sources,
+        "sourceTopicRegex": [],
+        "stateChangelogTopics": internal(changelog),
+        "repartitionSinkTopics": [],
+        "repartitionSourceTopics": internal(repartition),
+        "copartitionGroups": [],
     }
 
 
@@ -131,6 +142,38 @@ def test_a_streams_group_is_what_its_records_say() -> None:
     assert (one.subscription, one.epoch) == (Subscription(topics=("t0", "t1", "t2")), 3)
     assert one.owned == one.target == {"t0": (0,), "t1": (0, 1), "t2": (0, 1)}
     assert list(one.owned or {}) == ["t0", "t1", "t2"]
+
+
+def test_a_task_reads_repartition_topics_too_and_standby_tasks_read_none() -> None:
+    groups = streams()
+    parts = [subtopology("0", ["in"]), subtopology("1", [], "g-a-repartition", "g-a-changelog")]
+    parts[0]["repartitionSinkTopics"] = ["g-a-repartition"]
+    groups.replay(TOPOLOGY, key(), {"epoch": 4, "subtopologies": parts})
+    member = streams_member() | {
+        "userEndpoint": {"host": "h1", "port": 8080},
+        "clientTags": [{"key": "zone", "value": "z1"}],
+    }
+    groups.replay(S_MEMBER, key("m"), member)
+    standby = [{"subtopologyId": "1", "partitions": [3, 2]}]
+    groups.replay(S_CURRENT, key("m"), streams_current(3, **{"1": [1, 0]}) | {"standbyTasks": standby})
+    group = only(groups)
+    assert group.topology == Topology(
+        epoch=4,
+        subtopologies=(
+            Subtopology(id="0", source_topics=("in",), repartition_sinks=("g-a-repartition",)),
+            Subtopology(id="1", repartition_sources=("g-a-repartition",), changelogs=("g-a-changelog",)),
+        ),
+    )
+    (one,) = group.members
+    assert (one.owned, one.subscription) == ({"g-a-repartition": (0, 1)}, Subscription(topics=("in",)))
+    assert one.streams == StreamsMember(
+        process="p",
+        topology_epoch=2,
+        endpoint="h1:8080",
+        client_tags={"zone": "z1"},
+        tasks=Tasks(active={"1": (0, 1)}, standby={"1": (2, 3)}),
+        target_tasks=Tasks(active={"s0": (0,), "s1": (0, 1)}),
+    )
 
 
 def test_a_new_group_stands_at_epoch_1_with_an_empty_assignment_of_epoch_1() -> None:

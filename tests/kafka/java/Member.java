@@ -39,6 +39,9 @@ import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsBuilder;
+import org.apache.kafka.streams.kstream.KStream;
+import org.apache.kafka.streams.kstream.Materialized;
+import org.apache.kafka.streams.state.Stores;
 
 /**
  * Consumers of Apache Kafka's own client, several in one JVM, each with a thread of its own.
@@ -233,10 +236,15 @@ public class Member {
         }
     }
 
-    /** A topology without state, so that no RocksDB is needed. */
+    /** A topology without state or with it in memory, so that no RocksDB is needed. */
     private void runStreams() throws InterruptedException {
         StreamsBuilder builder = new StreamsBuilder();
-        builder.stream(topics()).foreach((key, value) -> { });
+        KStream<byte[], byte[]> read = builder.stream(topics());
+        if (asked.path("counts").asBoolean()) {
+            read.groupBy((key, value) -> value).count(Materialized.as(Stores.inMemoryKeyValueStore("counts")));
+        } else {
+            read.foreach((key, value) -> { });
+        }
         Properties properties = config();
         properties.put("default.key.serde", Serdes.ByteArraySerde.class);
         properties.put("default.value.serde", Serdes.ByteArraySerde.class);

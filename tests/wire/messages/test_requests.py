@@ -36,7 +36,12 @@ from wire.messages.schemas.security import (
     SASL_AUTHENTICATE,
     SASL_HANDSHAKE,
 )
-from wire.messages.schemas.share_groups import DESCRIBE_SHARE_GROUP_OFFSETS, SHARE_GROUP_DESCRIBE
+from wire.messages.schemas.share_groups import (
+    ALTER_SHARE_GROUP_OFFSETS,
+    DELETE_SHARE_GROUP_OFFSETS,
+    DESCRIBE_SHARE_GROUP_OFFSETS,
+    SHARE_GROUP_DESCRIBE,
+)
 from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 from wire.messages.writer import write_varint
 
@@ -49,6 +54,8 @@ ONLY_SENT = (
     SHARE_GROUP_DESCRIBE,
     STREAMS_GROUP_DESCRIBE,
     DESCRIBE_SHARE_GROUP_OFFSETS,
+    ALTER_SHARE_GROUP_OFFSETS,
+    DELETE_SHARE_GROUP_OFFSETS,
 )
 APIS = (*(served.api for served in SERVED.values()), *ONLY_SENT)
 VERSIONS = [(api, version) for api in APIS for version in versions_of_kio(api.name, *api.versions)]

@@ -128,6 +128,45 @@ DESCRIBE_SHARE_GROUP_OFFSETS = api("""
             errorMessage string null default=null
 """)
 
+ALTER_SHARE_GROUP_OFFSETS = api("""
+    AlterShareGroupOffsets 91 0 flexible=0 since=4.1
+    request
+        groupId string
+        topics {}[]
+            topicName string
+            partitions {}[]
+                partitionIndex int32
+                startOffset int64
+    response
+        throttleTimeMs int32 default=0
+        errorCode int16
+        errorMessage string null default=null
+        responses {}[]
+            topicName string
+            topicId uuid
+            partitions {}[]
+                partitionIndex int32
+                errorCode int16
+                errorMessage string null default=null
+""")
+
+DELETE_SHARE_GROUP_OFFSETS = api("""
+    DeleteShareGroupOffsets 92 0 flexible=0 since=4.1
+    request
+        groupId string
+        topics {}[]
+            topicName string
+    response
+        throttleTimeMs int32 default=0
+        errorCode int16
+        errorMessage string null default=null
+        responses {}[]
+            topicName string
+            topicId uuid
+            errorCode int16
+            errorMessage string null default=null
+""")
+
 SHARE_GROUPS = (
     SHARE_GROUP_MEMBER_METADATA,
     SHARE_GROUP_METADATA,

@@ -1,0 +1,103 @@
+"""What only streams groups have (KIP-1071): a topology, and tasks of its subtopologies.
+
+A task is a subtopology for one partition number of its source topics. Internal topics are those that Kafka Streams
+makes for an application: changelog topics keep the state of its stores, repartition topics carry records from one
+subtopology to another. Source: StreamsGroupDescribe, and org.apache.kafka.tools.streams.StreamsGroupCommand of 4.3.1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, TypeAlias
+
+from groups.trees import INT32, Between, PartitionNumbers
+
+TasksOfKind: TypeAlias = Mapping[str, PartitionNumbers]
+"""Partition numbers, ascending, by subtopology id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tasks:
+    """The tasks of a member."""
+
+    active: TasksOfKind = field(default_factory=dict)
+    standby: TasksOfKind = field(default_factory=dict)
+    warmup: TasksOfKind = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamsMember:
+    """What a member of a streams group has that others have not: it is one thread of a process."""
+
+    process: str | None = None
+    """The id of the process, which its members share."""
+    topology_epoch: Annotated[int, Between(-1, INT32)] | None = None
+    endpoint: str | None = None
+    """`host:port` for interactive queries (`application.server`); None where there is none."""
+    client_tags: Mapping[str, str] = field(default_factory=dict)
+    tasks: Tasks | None = None
+    target_tasks: Tasks | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subtopology:
+    """A part of the topology whose tasks are assigned on their own."""
+
+    id: str
+    source_topics: tuple[str, ...] = ()
+    """Input topics; repartition topics that it reads are not among them."""
+    repartition_sinks: tuple[str, ...] = ()
+    repartition_sources: tuple[str, ...] = ()
+    changelogs: tuple[str, ...] = ()
+
+    @property
+    def topics_read(self) -> tuple[str, ...]:
+        """The topics whose partitions an active task reads."""
+        return (*self.source_topics, *self.repartition_sources)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topology:
+    """The topology of an application, as the group's newest one is."""
+
+    epoch: Annotated[int, Between(-1, INT32)]
+    subtopologies: tuple[Subtopology, ...] = ()
+
+    @property
+    def input_topics(self) -> frozenset[str]:
+        """What the application reads and others write."""
+        return frozenset(topic for each in self.subtopologies for topic in each.source_topics)
+
+    def internal_topics(self, application: str) -> dict[str, str]:
+        """`changelog` or `repartition` by the name of each internal topic of the application.
+
+        Only those that are named after it: a topic of another name is not known to be Streams' own.
+        """
+        kinds = {
+            topic: kind
+            for each in self.subtopologies
+            for kind, topics in (("repartition", each.repartition_sources), ("changelog", each.changelogs))
+            for topic in topics
+        }
+        return {
+            topic: kind
+            for topic, kind in sorted(kinds.items())
+            if topic not in self.input_topics and is_internal(topic, application)
+        }
+
+
+_INTERNAL = re.compile(
+    r"-changelog\Z|-repartition\Z|-subscription-registration-topic\Z|-subscription-response-topic\Z"
+    r"|-KTABLE-FK-JOIN-SUBSCRIPTION-(?:REGISTRATION|RESPONSE)-\d+-topic\Z",
+    re.ASCII,
+)
+
+
+def is_internal(topic: str, application: str) -> bool:
+    """Whether Kafka Streams names internal topics of the application so.
+
+    Source: StreamsGroupCommand.isInferredInternalTopic.
+    """
+    return topic.startswith(f"{application}-") and _INTERNAL.search(topic) is not None
