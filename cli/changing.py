@@ -24,8 +24,10 @@ from groups.offsets.model import Place
 if TYPE_CHECKING:
     from cli.sources.writer import ClusterWriter, Failed
 
-Outcome: TypeAlias = "Mapping[tuple[str, Place | None], Failed | None]"
-"""What became of a change, by group and, where offsets change, partition. None: done."""
+Part: TypeAlias = Place | str | None
+"""Of the change of a group: the offset of a partition, a topic that goes with it, or the group itself (None)."""
+Outcome: TypeAlias = "Mapping[tuple[str, Part], Failed | None]"
+"""What became of a change, by group and part. None: done."""
 PREVIEW = "this is what would be done; nothing was changed. --execute does it"
 NOTHING_DONE = "nothing was changed"
 GROUPS_NAMED = 5
@@ -118,9 +120,10 @@ class ClusterChange(ABC, Generic[P]):
         errors = [*self.problems]
         for plan in self.plans:
             errors += self.objections(plan)
-        for (group, place), failed in (self.outcome or {}).items():
+        for (group, part), failed in (self.outcome or {}).items():
             if failed is not None:
-                subject = group if place is None else f"{group}, {place[0]}-{place[1]}"
+                place = part if isinstance(part, str) or part is None else f"{part[0]}-{part[1]}"
+                subject = group if place is None else f"{group}, {place}"
                 errors.append(Problem(subject=subject, message=failed.message))
         return errors
 
@@ -130,14 +133,18 @@ class ClusterChange(ABC, Generic[P]):
 
     @property
     def done(self) -> str | None:
-        done = Counter(group for (group, _), failed in (self.outcome or {}).items() if failed is None)
-        return summed(self.did, done, self.what)
+        made = [key for key, failed in (self.outcome or {}).items() if failed is None]
+        topics = sum(isinstance(part, str) for _, part in made)
+        done = summed(
+            self.did, Counter(group for group, part in made if not isinstance(part, str)), self.what
+        )
+        return f"{done}; deleted {counted(topics, 'internal topic')}" if topics else done
 
-    def applied(self, group: str, place: Place | None = None) -> bool | None:
+    def applied(self, group: str, part: Part = None) -> bool | None:
         """Whether a part of the change was made; None where it was not sent, or no answer came."""
-        if self.outcome is None or (group, place) not in self.outcome:
+        if self.outcome is None or (group, part) not in self.outcome:
             return None
-        failed = self.outcome[group, place]
+        failed = self.outcome[group, part]
         if failed is None:
             return True
         return False if failed.refused else None

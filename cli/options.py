@@ -226,3 +226,29 @@ class OffsetsSelection(SelectionOptions):
 
     topics: list[str] | None = None
     """No option."""
+
+
+_INTERNAL_TOPICS = "Internal topics of streams groups"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InternalTopicOptions:
+    """Which internal topics of streams groups are deleted with a change."""
+
+    delete_all_internal_topics: Annotated[
+        bool,
+        option(
+            "--delete-all-internal-topics",
+            "Delete the changelog and repartition topics of streams groups too.",
+            rich_help_panel=_INTERNAL_TOPICS,
+        ),
+    ] = False
+    delete_internal_topic: Annotated[
+        list[str] | None,
+        option(
+            "--delete-internal-topic",
+            "Delete this changelog or repartition topic too; repeatable.",
+            "TOPIC",
+            rich_help_panel=_INTERNAL_TOPICS,
+        ),
+    ] = None

@@ -209,7 +209,9 @@ def share_offsets(group: Any) -> tuple[Offsets, dict[tuple[str, int], Failure]]:
         else:
             offsets.setdefault(topic, {})[partition.partition_index] = CommittedOffset(
                 offset=partition.start_offset,
-                leader_epoch=None if partition.leader_epoch < 0 else partition.leader_epoch,
+                leader_epoch=None
+                if min(partition.leader_epoch, partition.start_offset) < 0
+                else partition.leader_epoch,
                 lag=None if partition.lag < 0 else partition.lag,
             )
     return offsets, failed

@@ -14,9 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from groups.model import CommittedOffset, Group, Member, Topic
-
-NOTHING_COMMITTED = -1
+from groups.model import NOTHING_COMMITTED, CommittedOffset, Group, Member, Topic
 
 
 def lag_of(committed: CommittedOffset | None, end: int | None) -> int | None:
@@ -104,7 +102,7 @@ def _of_topic(
             PartitionLag(
                 topic,
                 partition,
-                None if offset.offset == NOTHING_COMMITTED else offset.offset,
+                offset.position,
                 end,
                 lag_of(offset, end),
                 offset.leader_epoch,

@@ -114,9 +114,15 @@ class Member:
     """Why the embedded protocol of a classic member cannot be read; None where it can, or is not known."""
 
 
+NOTHING_COMMITTED = -1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommittedOffset:
-    """A committed offset. `offset` is None when the partition could not be read."""
+    """A committed offset. `offset` is None when the partition could not be read.
+
+    It is -1 where a share group has not begun to deliver a partition, and where brokers before 2.1 have none.
+    """
 
     offset: Annotated[int, Between(-INT64 - 1, INT64)] | None
     leader_epoch: Generation | None = None
@@ -127,6 +133,11 @@ class CommittedOffset:
     """As the broker counts it, where it does (share groups, whose `offset` is the start offset)."""
     topic_id: UUID | None = None
     """Of the topic that was committed to; None when the source does not say (no broker API does)."""
+
+    @property
+    def position(self) -> int | None:
+        """The offset; None where it could not be read, and where nothing is committed (-1)."""
+        return None if self.offset == NOTHING_COMMITTED else self.offset
 
 
 Offsets: TypeAlias = Mapping[str, Mapping[Partition, CommittedOffset]]

@@ -1,4 +1,4 @@
-"""Changing a live cluster: offsets, groups and their settings.
+"""Changing a live cluster: offsets, groups with the internal topics of Kafka Streams, and settings.
 
 Settings are set through the AdminClient. Offsets are committed, and offsets and groups deleted, over the wire client:
 confluent-kafka's AdminClient cannot delete offsets, and commits metadata with a NUL behind them (2.16.1). Where only
@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 
 from cli.errors import UsageError
 from cli.sources.live import LiveSource
-from cli.sources.permissions import COMMITTING, DELETING_GROUPS, DELETING_OFFSETS, Needs, worded
+from cli.sources.permissions import (
+    COMMITTING,
+    DELETING_GROUPS,
+    DELETING_OFFSETS,
+    DELETING_TOPICS,
+    Needs,
+    worded,
+)
 from cli.sources.source import Source
 from groups.offsets.model import OffsetChange, Place
 from wire.client.errors import Answers
@@ -23,6 +30,8 @@ from wire.errors import Failure
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaException
+
+    from wire.client.client import KafkaClient
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +75,22 @@ class ClusterWriter:
             }
             for group, wanted in changes.items()
         }
+        if not offsets:
+            return {}
         answers = (self._source.client or self._source.admin).commit_offsets(offsets)
+        return _told({group: list(places) for group, places in offsets.items()}, answers, COMMITTING)
+
+    def alter_share_offsets(
+        self, changes: Mapping[str, Sequence[OffsetChange]]
+    ) -> dict[str, dict[Place, Failed | None]]:
+        """Set where share groups start to deliver, one request per group, all groups side by side.
+
+        :raises UsageError: the wire client cannot log in to this cluster
+        """
+        if not changes:
+            return {}
+        offsets = {group: {each.place: each.after for each in wanted} for group, wanted in changes.items()}
+        answers = self._client("offsets of share groups cannot be set").alter_share_group_offsets(offsets)
         return _told({group: list(places) for group, places in offsets.items()}, answers, COMMITTING)
 
     def delete_offsets(self, places: Mapping[str, Sequence[Place]]) -> dict[str, dict[Place, Failed | None]]:
@@ -74,19 +98,53 @@ class ClusterWriter:
 
         :raises UsageError: the wire client cannot log in to this cluster
         """
+        if not places:
+            return {}
+        answers = self._client("offsets cannot be deleted").delete_offsets(places)
+        return _told(places, answers, DELETING_OFFSETS)
+
+    def delete_share_offsets(
+        self, places: Mapping[str, Sequence[Place]]
+    ) -> dict[str, dict[Place, Failed | None]]:
+        """Delete start offsets of share groups, one request per group: of all partitions of the topics.
+
+        :raises UsageError: the wire client cannot log in to this cluster
+        """
+        if not places:
+            return {}
+        topics = {group: sorted({topic for topic, _ in wanted}) for group, wanted in places.items()}
+        answers = self._client("offsets of share groups cannot be deleted").delete_share_group_offsets(topics)
+        by_place = {
+            group: {place: found.get(place[0], _LEFT_OUT) for place in places[group]}
+            for group, found in answers.found.items()
+        }
+        return _told(places, Answers(found=by_place, failed=answers.failed), DELETING_OFFSETS)
+
+    def delete_topics(self, topics: Sequence[str]) -> dict[str, Failed | None]:
+        """Delete topics with their records.
+
+        :raises UsageError: the wire client cannot log in to this cluster
+        """
+        failed = self._client("topics cannot be deleted").delete_topics(topics).failed
+        return {topic: _failed(failed.get(topic), DELETING_TOPICS) for topic in topics}
+
+    def _client(self, undone: str) -> KafkaClient:
+        """The wire client, for what the AdminClient cannot do."""
         client = self._source.client
         if client is None:
             raise UsageError(
-                f"offsets cannot be deleted on {self._source.name}: that needs a login that librdkafka alone "
-                f"knows (sasl.mechanism={self._source.settings.sasl_mechanism}); kafka-consumer-groups.sh can"
+                f"{undone} on {self._source.name}: that needs a login that librdkafka alone "
+                f"knows (sasl.mechanism={self._source.settings.sasl_mechanism}); Kafka's own tools can"
             )
-        answers = client.delete_offsets(places)
-        return _told(places, answers, DELETING_OFFSETS)
+        return client
 
     def delete_groups(self, groups: Sequence[str]) -> dict[str, Failed | None]:
         """Delete groups of any type, and what they have committed."""
         failed = (self._source.client or self._source.admin).delete_groups(groups).failed
         return {group: _failed(failed.get(group), DELETING_GROUPS) for group in groups}
+
+
+_LEFT_OUT = Failure(message="the coordinator left it out of its answer")
 
 
 def _told(
@@ -96,11 +154,10 @@ def _told(
 ) -> dict[str, dict[Place, Failed | None]]:
     """What became of every place."""
     told: dict[str, dict[Place, Failed | None]] = {}
-    left_out = Failure(message="the coordinator left it out of its answer")
     for group, wanted in places.items():
         whole = answers.failed.get(group)
         parts = answers.found.get(group, {})
-        told[group] = {place: _failed(whole or parts.get(place, left_out), needs) for place in wanted}
+        told[group] = {place: _failed(whole or parts.get(place, _LEFT_OUT), needs) for place in wanted}
     return told
 
 

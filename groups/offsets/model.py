@@ -42,6 +42,8 @@ class OffsetChange:
     after: int
     earliest: int | None
     end: int | None
+    counted_lag: int | None = None
+    """The lag before, where the coordinator counts it: that of a share group is not end less start offset."""
     leader_epoch: int | None = None
     """Committed beside `after`; None where that is not known to be of any epoch."""
     metadata: str = ""
@@ -55,8 +57,8 @@ class OffsetChange:
 
     @property
     def lag_before(self) -> int | None:
-        """Records behind the committed offset; None unless it and the end are known."""
-        return records_between(self.before, self.end)
+        """Records behind the committed offset, or as they are counted; None unless it and the end are known."""
+        return records_between(self.before, self.end) if self.counted_lag is None else self.counted_lag
 
     @property
     def lag_after(self) -> int | None:
@@ -76,6 +78,8 @@ class PlannedChange:
     """The group as it is."""
     refusals: tuple[Problem, ...] = ()
     problems: tuple[Problem, ...] = ()
+    internal_topics: Mapping[str, str] = field(default_factory=dict)
+    """Topics of a streams group that are deleted with it, and their kinds: changelog or repartition."""
 
     @property
     def group(self) -> str:

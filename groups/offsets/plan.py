@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from groups.model import Group, GroupState, GroupType, Member, Problem
 from groups.offsets.model import (
@@ -18,7 +18,6 @@ from groups.offsets.model import (
 from groups.offsets.scenarios import Scenario, name_of, reset
 
 _MEMBERS_NAMED = 5
-_OTHER_TOOLS = {GroupType.SHARE: "kafka-share-groups.sh", GroupType.STREAMS: "kafka-streams-groups.sh"}
 
 
 def absent(name: str) -> Group:
@@ -29,7 +28,7 @@ def absent(name: str) -> Group:
 def plan_reset(
     group: Group,
     scenario: Scenario,
-    places: Iterable[Place],
+    places: Sequence[Place],
     positions: Positions,
     *,
     exists: bool = True,
@@ -37,7 +36,7 @@ def plan_reset(
 ) -> GroupChange:
     """What a reset would commit for a group; `problems` are those of its scope."""
     changes: list[OffsetChange] = []
-    found = list(problems)
+    found = [*problems, *_not_read(group, places)]
     for topic, partition in places:
         committed = (group.offsets or {}).get(topic, {}).get(partition)
         outcome = reset(scenario, group.id, (topic, partition), committed, positions)
@@ -46,6 +45,20 @@ def plan_reset(
         elif outcome is not None:
             changes.append(outcome)
     return _change(group, changes, found, exists=exists)
+
+
+def _not_read(group: Group, places: Iterable[Place]) -> Iterator[Problem]:
+    """Topics that are no input of a streams group: a commit there would be of no use, and most likely a wrong name.
+
+    kafka-streams-groups wants a committed offset of each partition; here it is enough that the
+    topology reads the topic.
+    """
+    if group.topology is None:
+        return
+    read = {topic for each in group.topology.subtopologies for topic in each.topics_read}
+    for topic in sorted({topic for topic, _ in places} - read - (group.offsets or {}).keys()):
+        message = f"its topology does not read this topic; it reads {', '.join(sorted(read)) or 'none'}"
+        yield Problem(subject=f"{group.id}, {topic}", message=message)
 
 
 def plan_copy(
@@ -73,7 +86,7 @@ def plan_copy(
             OffsetChange(
                 topic=topic,
                 partition=partition,
-                before=None if before is None else before.offset,
+                before=None if before is None else before.position,
                 after=copied.offset,
                 earliest=positions.earliest.get(place),
                 end=positions.end.get(place),
@@ -82,7 +95,14 @@ def plan_copy(
                 remark=_out_of_range(copied.offset, place, positions),
             )
         )
-    return _change(target, changes, found, exists=exists)
+    change = _change(target, changes, found, exists=exists)
+    if target.type is not GroupType.SHARE:
+        return change
+    message = (
+        f"it is a share group, which keeps no leader epochs and metadata; "
+        f"kohort offsets reset {target.id} --to-group {source.id} sets where it starts to deliver"
+    )
+    return replace(change, refusals=(*change.refusals, Problem(subject=target.id, message=message)))
 
 
 def _out_of_range(offset: int, place: Place, positions: Positions) -> str | None:
@@ -108,18 +128,12 @@ def _change(
 
 def refusals(group: Group) -> Iterator[Problem]:
     """Why the coordinator would not take a commit from outside, as the group is now."""
-    if tool := other_tool(group):
-        yield tool
-    elif is_active(group):
-        yield Problem(subject=group.id, message=f"{named_members(group)}; stop them, then try again")
+    if is_active(group):
+        yield _while_active(group)
 
 
-def other_tool(group: Group) -> Problem | None:
-    """The problem of a group whose offsets are not changed as those of consumers are; None for all others."""
-    if group.type not in _OTHER_TOOLS:
-        return None
-    tool = _OTHER_TOOLS[group.type]
-    return Problem(subject=group.id, message=f"it is a {group.type.value} group; {tool} changes its offsets")
+def _while_active(group: Group) -> Problem:
+    return Problem(subject=group.id, message=f"{named_members(group)}; stop them, then try again")
 
 
 def is_active(group: Group) -> bool:
@@ -157,11 +171,16 @@ class OffsetsDeletion(PlannedChange):
     """The committed offsets of one group that would go."""
 
     offsets: tuple[tuple[Place, int | None], ...]
-    """Every partition with its committed offset; None where that could not be read."""
+    """Every partition with its committed offset; None where that could not be read, or a share group has none."""
 
     @property
     def count(self) -> int:
         return len(self.offsets)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The partitions, without their offsets."""
+        return tuple(place for place, _ in self.offsets)
 
 
 def plan_offsets_deletion(
@@ -172,7 +191,7 @@ def plan_offsets_deletion(
     places = committed_in(scopes, committed)
     return OffsetsDeletion(
         described=group,
-        offsets=tuple(((topic, number), committed[topic][number].offset) for topic, number in places),
+        offsets=tuple(((topic, number), committed[topic][number].position) for topic, number in places),
         refusals=tuple(_refusals(group, scopes)),
         problems=(*problems, *(() if problems else _nothing(group, scopes))),
     )
@@ -188,11 +207,19 @@ def _nothing(group: Group, scopes: Sequence[TopicScope]) -> Iterator[Problem]:
 
 
 def _refusals(group: Group, scopes: Sequence[TopicScope]) -> Iterator[Problem]:
-    """As `GroupMetadataManager` sees it: offsets of topics that a member subscribes to stay."""
-    if tool := other_tool(group):
-        yield tool
+    """As `GroupMetadataManager` sees it: offsets of topics that a member subscribes to stay.
+
+    Those of share groups go by topic, of a group without members.
+    """
+    if group.type is GroupType.SHARE:
+        for scope in scopes:
+            if scope.partitions is not None:
+                message = "offsets of a share group are deleted of whole topics; leave the partitions out"
+                yield Problem(subject=f"{group.id}, {scope.topic}", message=message)
+        if is_active(group):
+            yield _while_active(group)
     elif is_active(group) and group.type is GroupType.CLASSIC and group.protocol_type not in (EMBEDDED, None):
-        yield Problem(subject=group.id, message=f"{named_members(group)}; stop them, then try again")
+        yield _while_active(group)
     else:
         for topic in dict.fromkeys(scope.topic for scope in scopes):
             readers = [member for member in group.members if _reads(member, topic)]
@@ -209,6 +236,5 @@ def _reads(member: Member, topic: str) -> bool:
 
 def plan_group_deletion(group: Group) -> PlannedChange:
     """What deleting a group would take; a coordinator only deletes groups without members, of any type."""
-    message = f"{named_members(group)}; stop them, then try again"
-    refused = (Problem(subject=group.id, message=message),) if is_active(group) else ()
+    refused = (_while_active(group),) if is_active(group) else ()
     return PlannedChange(described=group, refusals=refused)

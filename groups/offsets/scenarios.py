@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import MAXYEAR, UTC, datetime, timedelta
 from typing import TypeAlias
 
-from groups.model import CommittedOffset, Offsets, Problem
+from groups.model import NOTHING_COMMITTED, CommittedOffset, Offsets, Problem
 from groups.offsets.model import OffsetChange, Place, Positions
 
 _LARGEST_OFFSET = 2**63 - 1
@@ -90,9 +90,9 @@ def reset(
     scenario: Scenario, group: str, place: Place, committed: CommittedOffset | None, positions: Positions
 ) -> OffsetChange | Problem | None:
     """The change of one partition; a Problem where its new offset cannot be told, None where it stays as it is."""
-    if isinstance(scenario, ToGroup) and _of(scenario.offsets, place) is None:
+    if isinstance(scenario, ToGroup) and not _has_offset(scenario.offsets, place):
         return None
-    before = None if committed is None else committed.offset
+    before = None if committed is None else committed.position
     if place in positions.unread:
         return Problem(subject=f"{group}, {name_of(place)}", message=positions.unread[place])
     target = _target(scenario, group, place, before, positions)
@@ -107,6 +107,7 @@ def reset(
         after=target.offset,
         earliest=positions.earliest.get(place),
         end=positions.end.get(place),
+        counted_lag=None if committed is None else committed.lag,
         remark=target.remark,
     )
 
@@ -161,6 +162,12 @@ def _within(offset: int, earliest: int | None, end: int | None) -> _Target:
 
 def _of(offsets: Offsets, place: Place) -> CommittedOffset | None:
     return offsets.get(place[0], {}).get(place[1])
+
+
+def _has_offset(offsets: Offsets, place: Place) -> bool:
+    """Whether something is committed, known or not."""
+    found = _of(offsets, place)
+    return found is not None and found.offset != NOTHING_COMMITTED
 
 
 def name_of(place: Place) -> str:

@@ -6,11 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from cli.changing import GROUPS_NAMED, Outcome, WrittenChange, group_fields
-from cli.output import notice
+from cli.counts import counted
+from cli.options import InternalTopicOptions
 from cli.render.document import Document, Table, columns
-from cli.sources.source import Read
+from cli.sources.source import Read, Source
 from cli.sources.writer import ClusterWriter
-from groups.model import Group, GroupType
+from cli.verbs.internal_topics import (
+    asked_topics,
+    delete_topics_of,
+    topic_tables,
+    topics_data,
+    with_internal_topics,
+)
+from groups.model import Group
 from groups.offsets.model import PlannedChange
 from groups.offsets.plan import plan_group_deletion
 
@@ -25,18 +33,22 @@ class GroupDeletions(WrittenChange[PlannedChange]):
     def question(self) -> str:
         going = self.going
         what = f"the group {going[0].group}" if len(going) == 1 else f"{len(going)} groups"
-        return f"delete {what} with all committed offsets; there is no way back"
+        return f"delete {what} with all committed offsets{asked_topics(going)}; there is no way back"
 
     @property
     def done(self) -> str | None:
-        gone = [group for (group, _), failed in (self.outcome or {}).items() if failed is None]
-        if len(gone) > GROUPS_NAMED:
-            return f"deleted {len(gone)} groups"
-        return f"deleted {', '.join(gone)}" if gone else None
+        made = [key for key, failed in (self.outcome or {}).items() if failed is None]
+        gone, topics = [group for group, part in made if part is None], [part for _, part in made if part]
+        if not gone:
+            return None
+        what = f"{len(gone)} groups" if len(gone) > GROUPS_NAMED else ", ".join(gone)
+        return f"deleted {what}" + (f"; deleted {counted(len(topics), 'internal topic')}" if topics else "")
 
     def send_through(self, writer: ClusterWriter) -> Outcome:
         outcome = writer.delete_groups([plan.group for plan in self.going])
-        return {(group, None): failed for group, failed in outcome.items()}
+        return delete_topics_of(
+            self.going, {(group, None): failed for group, failed in outcome.items()}, writer
+        )
 
     def document(self) -> Document:
         groups = [plan.described for plan in self.plans]
@@ -46,7 +58,8 @@ class GroupDeletions(WrittenChange[PlannedChange]):
         ]
         table = Table(columns=columns("GROUP", "TYPE", "STATE", "##MEMBERS", "##OFFSETS"), rows=rows)
         data = {"executed": self.outcome is not None, "groups": [self._data(plan) for plan in self.plans]}
-        return Document(command="delete", data=data, blocks=[table], errors=tuple(self.errors))
+        blocks = [table, *topic_tables(self.plans)]
+        return Document(command="delete", data=data, blocks=blocks, errors=tuple(self.errors))
 
     def _data(self, plan: PlannedChange) -> dict[str, Any]:
         return {
@@ -54,6 +67,7 @@ class GroupDeletions(WrittenChange[PlannedChange]):
             "offsets": _offsets(plan.described),
             "applicable": plan.applicable,
             "deleted": self.applied(plan.group),
+            **topics_data(self, plan),
         }
 
 
@@ -62,10 +76,9 @@ def _offsets(group: Group) -> int | None:
     return None if group.offsets is None else sum(map(len, group.offsets.values()))
 
 
-def plan_group_deletions(read: Read[Group], *, writer: ClusterWriter | None) -> GroupDeletions:
+def plan_group_deletions(
+    source: Source, read: Read[Group], topics: InternalTopicOptions, *, writer: ClusterWriter | None
+) -> GroupDeletions:
     """What deleting groups would take, described with their offsets."""
-    plans = tuple(map(plan_group_deletion, read.items))
-    for plan in plans:
-        if plan.described.type is GroupType.STREAMS and plan.applicable:
-            notice(f"{plan.group}: its internal topics stay; kafka-streams-groups.sh --delete takes them too")
+    plans = with_internal_topics(source, list(map(plan_group_deletion, read.items)), topics)
     return GroupDeletions(plans=plans, problems=read.problems, writer=writer)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from cli.consent import ConsentOptions
-from cli.options import OutputOptions, SelectionOptions, SourceOptions
+from cli.options import InternalTopicOptions, OutputOptions, SelectionOptions, SourceOptions
 
 
 def delete(
-    *, selection: SelectionOptions, consent: ConsentOptions, source: SourceOptions, output: OutputOptions
+    *,
+    selection: SelectionOptions,
+    internal_topics: InternalTopicOptions,
+    consent: ConsentOptions,
+    source: SourceOptions,
+    output: OutputOptions,
 ) -> None:
     """Delete groups without members, of any type, with all that they have committed.
 
-    Shows the groups; nothing is deleted without --execute.
+    Shows the groups; nothing is deleted without --execute. Topics stay, unless internal ones are asked for.
     """
     from cli.changing import carry_out
     from cli.selection import describe_chosen, opened_for_change
@@ -19,4 +24,4 @@ def delete(
 
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
         read = describe_chosen(groups, selection, offsets=True)
-        carry_out(plan_group_deletions(read, writer=writer), consent, output)
+        carry_out(plan_group_deletions(groups, read, internal_topics, writer=writer), consent, output)

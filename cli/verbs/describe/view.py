@@ -207,13 +207,19 @@ def group_data(
     }
 
 
+_KINDS = {GroupType.SHARE: "Share", GroupType.STREAMS: "Streams"}
+
+
 def remark_on(group: Group) -> str | None:
-    """What kafka-consumer-groups says beside the table; None when the group is at rest."""
+    """What Kafka's tools say beside the table; None when the group is at rest."""
+    named = f"{_KINDS.get(group.type, 'Consumer')} group '{group.id}'"
     if group.state is GroupState.EMPTY:
-        return f"Consumer group '{group.id}' has no active members."
+        return f"{named} has no active members."
     if group.state in (GroupState.STABLE, GroupState.UNKNOWN, GroupState.DEAD):
         return None
-    return f"Warning: Consumer group '{group.id}' is rebalancing."
+    if group.state is GroupState.NOT_READY:
+        return f"Warning: {named} is not ready: most likely a source topic of its topology is missing."
+    return f"Warning: {named} is rebalancing."
 
 
 def upgraded(group: Group, member: Member) -> bool | None:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from cli.errors import CommandError, UsageError
+from cli.options import InternalTopicOptions
 from cli.output import notice
 from cli.selection import without_vanished
 from cli.sources.permissions import ending
 from cli.sources.positions import positions_of
 from cli.sources.source import Source
 from cli.sources.writer import ClusterWriter
+from cli.verbs.internal_topics import with_internal_topics
 from cli.verbs.offsets.change import OffsetsChange, OffsetsDeletions
 from cli.verbs.offsets.reset_request import ResetRequest
-from groups.model import Cause, Group, GroupType, Problem
+from groups.model import NOTHING_COMMITTED, Cause, Group, GroupType, Problem
 from groups.offsets.model import (
     GroupChange,
     Place,
@@ -30,7 +32,6 @@ from groups.offsets.offsets_csv import OffsetFile
 from groups.offsets.plan import (
     absent,
     is_active,
-    other_tool,
     plan_copy,
     plan_offsets_deletion,
     plan_reset,
@@ -58,21 +59,33 @@ class FoundGroups:
         return {"exists": self.exists(group), "problems": (*self.problems.get(group.id, ()), *missing)}
 
 
-def find_groups(source: Source, names: Sequence[str], *, named: bool) -> FoundGroups:
-    """Describe groups with offsets. Of groups that were only matched, those with other offsets are left out."""
+_ONLY_ASKED_FOR = (GroupType.SHARE, GroupType.STREAMS)
+
+
+def find_groups(
+    source: Source, names: Sequence[str], *, named: bool, types: Container[GroupType] = ()
+) -> FoundGroups:
+    """Describe groups with offsets.
+
+    Of groups that were only matched, share and streams groups are left out unless their `types` were asked for.
+    """
     read = source.describe(names, offsets=True)
     groups = {group.id: group for group in read.items}
     gone = frozenset(problem.subject for problem in read.problems if problem.cause is Cause.ABSENT)
     gone = gone - groups.keys() if named else frozenset()
     kept = [groups.get(name) or absent(name) for name in names if name in groups or name in gone]
     if not named:
-        elsewhere = [group for group in kept if other_tool(group)]
-        for group in elsewhere:
-            notice(f"{group.id} is left out: it is a {group.type.value} group")
-        kept = [group for group in kept if group not in elsewhere]
+        others = {
+            group.id: group.type.value
+            for group in kept
+            if group.type in _ONLY_ASKED_FOR and group.type not in types
+        }
+        for name, kind in others.items():
+            notice(f"{name} is left out: it is a {kind} group; name it, or add --type {kind}")
+        kept = [group for group in kept if group.id not in others]
     problems = without_vanished(read.problems, named=named)
-    own, others = _sorted_out(problems, [group.id for group in kept], gone)
-    return FoundGroups(groups=tuple(kept), absent=gone, problems=own, others=others)
+    own, unowned = _sorted_out(problems, [group.id for group in kept], gone)
+    return FoundGroups(groups=tuple(kept), absent=gone, problems=own, others=unowned)
 
 
 def _sorted_out(
@@ -141,12 +154,14 @@ def plan_resets(
     problems: tuple[Problem, ...] = (),
     command: str = "offsets reset",
     facts: Mapping[str, Any] | None = None,
+    types: Container[GroupType] = (),
+    internal_topics: InternalTopicOptions | None = None,
 ) -> OffsetsChange:
     """What a reset of groups would do; `problems` are those of choosing them, `facts` fields of the document.
 
     :raises CommandError: nothing is known of what it depends on
     """
-    found = find_groups(source, names, named=named)
+    found = find_groups(source, names, named=named, types=types)
     scenario = request.scenario or _resolved(source, request, found)
     topics = PartitionCounts(source)
     scoped = [(group, *_places(request, scenario, group, topics)) for group in found.groups]
@@ -156,7 +171,10 @@ def plan_resets(
         plan_reset(group, scenario, places, positions, **found.facts(group, missing))
         for group, places, missing in scoped
     )
+    if internal_topics is not None:
+        plans = with_internal_topics(source, plans, internal_topics)
     _say_what_is_new(plans)
+    _say_what_is_delivered_again(plans)
     return OffsetsChange(
         command=command,
         plans=plans,
@@ -180,13 +198,25 @@ def _places(
             problems = (Problem(subject=scenario.group, message="has committed nothing in these topics"),)
         return places, problems
     if request.all_topics:
-        places, problems = topics.existing(committed_places(group.offsets or {}))
+        places, problems = topics.existing(_all_places(group))
         if not places and not problems:
             problems = (
                 Problem(subject=group.id, message="shows no committed offsets; name topics (--topic)"),
             )
         return places, problems
     return topics.of(request.scopes)
+
+
+def _all_places(group: Group) -> tuple[Place, ...]:
+    """What `--all-topics` means: everything committed, and of a streams group what it has of its input topics."""
+    places = committed_places(group.offsets or {})
+    if group.topology is None:
+        return places
+    return tuple(place for place in places if place[0] in group.topology.input_topics)
+
+
+def _all_topics(group: Group) -> list[TopicScope]:
+    return [TopicScope(topic) for topic in sorted({topic for topic, _ in _all_places(group)})]
 
 
 def _resolved(source: Source, request: ResetRequest, found: FoundGroups) -> Scenario:
@@ -262,20 +292,39 @@ def _say_what_is_new(plans: Iterable[GroupChange]) -> None:
             notice(f"{plan.group}: no such group; committing offsets makes one")
 
 
+def _say_what_is_delivered_again(plans: Iterable[GroupChange]) -> None:
+    """Notice of what setting a start offset takes from a share group, also where it stays the same."""
+    for plan in plans:
+        if plan.described.type is GroupType.SHARE and plan.applicable:
+            notice(
+                f"{plan.group}: from its new start offsets on every record is delivered, also those that it has "
+                "acknowledged; delivery counts start again"
+            )
+
+
 def plan_deletions(
     source: Source,
     names: Sequence[str],
     scopes: Sequence[TopicScope],
     *,
+    all_topics: bool,
     named: bool,
+    types: Container[GroupType],
     problems: tuple[Problem, ...],
     writer: ClusterWriter | None,
 ) -> OffsetsDeletions:
-    """What deleting offsets of topics would take; a group that has none of them is left out unless named."""
-    found = find_groups(source, names, named=named)
+    """What deleting offsets of topics would take; a group that has none of them is left out unless named.
+
+    :raises UsageError: not one of `scopes` and `all_topics` is given
+    """
+    if all_topics == bool(scopes):
+        raise UsageError("of which topics? give one of --topic TOPIC[:0,1] (repeatable) and --all-topics")
+    found = find_groups(source, names, named=named, types=types)
     missing = [Problem(subject=name, message="no such group") for name in sorted(found.absent)]
     plans = [
-        plan_offsets_deletion(group, scopes, found.problems.get(group.id, ()))
+        plan_offsets_deletion(
+            group, _all_topics(group) if all_topics else scopes, found.problems.get(group.id, ())
+        )
         for group in found.groups
         if found.exists(group)
     ]
@@ -292,6 +341,8 @@ def exported(
     problems: list[Problem] = []
     for group in groups:
         for place, offset in _offsets(group, scopes):
+            if offset == NOTHING_COMMITTED:
+                continue  # a share group has not begun to deliver there
             if offset is None or offset < 0:
                 subject = f"{group.id}, {place[0]}-{place[1]}"
                 problems.append(

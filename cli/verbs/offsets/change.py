@@ -10,7 +10,8 @@ from cli.changing import Outcome, WrittenChange, group_fields
 from cli.counts import counted
 from cli.render.document import Document, Table, columns, fields
 from cli.sources.writer import ClusterWriter, Failed
-from groups.model import Cause, Problem
+from cli.verbs.internal_topics import asked_topics, delete_topics_of, topic_tables, topics_data
+from groups.model import Cause, GroupType, Problem
 from groups.offsets.model import GroupChange, OffsetChange, Place, PlannedChange
 from groups.offsets.plan import OffsetsDeletion
 
@@ -34,9 +35,21 @@ class _OfOffsets(WrittenChange[P]):
 
     @property
     def question(self) -> str:
-        going = self.going
-        of = going[0].group if len(going) == 1 else f"{len(going)} groups"
-        return f"{self.verb} {counted(sum(plan.count for plan in going), self.asked)} of {of}"
+        return _question(self)
+
+
+def _question(change: _OfOffsets[Any]) -> str:
+    going = change.going
+    of = going[0].group if len(going) == 1 else f"{len(going)} groups"
+    return f"{change.verb} {counted(sum(plan.count for plan in going), change.asked)} of {of}"
+
+
+def _by_kind(plans: Iterable[P]) -> tuple[list[P], list[P]]:
+    """Plans of share groups, whose offsets have requests of their own, and of all others."""
+    share, others = list[P](), list[P]()
+    for plan in plans:
+        (share if plan.described.type is GroupType.SHARE else others).append(plan)
+    return share, others
 
 
 def _flat(outcome: Mapping[str, Mapping[Place, Failed | None]]) -> Outcome:
@@ -53,15 +66,24 @@ class OffsetsChange(_OfOffsets[GroupChange]):
     facts: Mapping[str, Any]
     """Fields of the command's own."""
 
+    @property
+    def question(self) -> str:
+        return _question(self) + asked_topics(self.going)
+
     def send_through(self, writer: ClusterWriter) -> Outcome:
-        return _flat(writer.commit({plan.group: plan.changes for plan in self.going}))
+        share, others = _by_kind(self.going)
+        outcome = _flat(
+            writer.commit({plan.group: plan.changes for plan in others})
+            | writer.alter_share_offsets({plan.group: plan.changes for plan in share})
+        )
+        return delete_topics_of(self.going, outcome, writer)
 
     def document(self) -> Document:
         groups = [self._group_data(plan) for plan in self.plans]
         return Document(
             command=self.command,
             data={**self.facts, "executed": self.outcome is not None, "groups": groups},
-            blocks=[self._table()],
+            blocks=[self._table(), *topic_tables(self.plans)],
             errors=merged(self.errors),
         )
 
@@ -70,6 +92,7 @@ class OffsetsChange(_OfOffsets[GroupChange]):
             **group_fields(plan.described, exists=plan.exists),
             "applicable": plan.applicable,
             "offsets": [self._change_data(plan.group, change) for change in plan.changes],
+            **topics_data(self, plan),
         }
 
     def _change_data(self, group: str, change: OffsetChange) -> dict[str, Any]:
@@ -106,8 +129,10 @@ class OffsetsDeletions(_OfOffsets[OffsetsDeletion]):
     verb, did, asked = "delete", "deleted", "committed offset"
 
     def send_through(self, writer: ClusterWriter) -> Outcome:
+        share, others = _by_kind(self.going)
         return _flat(
-            writer.delete_offsets({plan.group: [place for place, _ in plan.offsets] for plan in self.going})
+            writer.delete_offsets({plan.group: plan.places for plan in others})
+            | writer.delete_share_offsets({plan.group: plan.places for plan in share})
         )
 
     def document(self) -> Document:

@@ -10,7 +10,14 @@ from typing import Annotated
 import typer
 
 from cli.consent import ConsentOptions
-from cli.options import OffsetsSelection, OnlyTopics, OutputOptions, SourceOptions, option
+from cli.options import (
+    InternalTopicOptions,
+    OffsetsSelection,
+    OnlyTopics,
+    OutputOptions,
+    SourceOptions,
+    option,
+)
 
 _THESE_TOPICS = option("--topic", "This topic, or these partitions of it; repeatable.", "TOPIC[:0,1]")
 _scenario = partial(option, rich_help_panel="Where to (one of these)")
@@ -51,17 +58,19 @@ def reset(
     topic: Annotated[list[str] | None, _THESE_TOPICS] = None,
     all_topics: Annotated[bool, option("--all-topics", "Everything that the group has committed.")] = False,
     scenario: ScenarioOptions,
+    internal_topics: InternalTopicOptions,
     consent: ConsentOptions,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Set the committed offsets of groups without members.
+    """Set the committed offsets of groups without members, of any type.
 
     Shows every partition before and after; nothing is changed without --execute. A new offset outside the log is
-    brought to its nearer end, and the table says so.
+    brought to its nearer end, and the table says so. Share and streams groups are reset where they are named or
+    --type asks for them.
     """
     from cli.changing import carry_out
-    from cli.selection import choose_groups, opened_for_change
+    from cli.selection import choose_groups, group_filter, opened_for_change
     from cli.verbs.offsets.action import parse_scopes, plan_resets
     from cli.verbs.offsets.reset_request import reset_request
 
@@ -70,7 +79,14 @@ def reset(
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
         chosen, problems = choose_groups(groups, selection)
         change = plan_resets(
-            groups, request, chosen, named=bool(selection.groups), writer=writer, problems=problems
+            groups,
+            request,
+            chosen,
+            named=bool(selection.groups),
+            types=group_filter(selection).types,
+            internal_topics=internal_topics,
+            writer=writer,
+            problems=problems,
         )
         carry_out(change, consent, output)
 
@@ -181,23 +197,32 @@ def clone(
 def delete(
     *,
     selection: OffsetsSelection,
-    topic: Annotated[list[str], _THESE_TOPICS],
+    topic: Annotated[list[str] | None, _THESE_TOPICS] = None,
+    all_topics: Annotated[bool, option("--all-topics", "Everything that the group has committed.")] = False,
     consent: ConsentOptions,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
     """Delete what groups have committed of a topic that none of their members subscribes to.
 
-    Shows what would go; nothing is deleted without --execute.
+    Shows what would go; nothing is deleted without --execute. A share group must have no members. Share and streams
+    groups are meant where they are named or --type asks for them.
     """
     from cli.changing import carry_out
-    from cli.selection import choose_groups, opened_for_change
+    from cli.selection import choose_groups, group_filter, opened_for_change
     from cli.verbs.offsets.action import parse_scopes, plan_deletions
 
     scopes = parse_scopes(topic)
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
         chosen, problems = choose_groups(groups, selection)
         change = plan_deletions(
-            groups, chosen, scopes, named=bool(selection.groups), problems=problems, writer=writer
+            groups,
+            chosen,
+            scopes,
+            all_topics=all_topics,
+            named=bool(selection.groups),
+            types=group_filter(selection).types,
+            problems=problems,
+            writer=writer,
         )
         carry_out(change, consent, output)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cli.verbs.watch.state import LEAST_RATE_MS, Observation
-from groups.lag import NOTHING_COMMITTED, lag_of, total_lag
+from groups.lag import lag_of, total_lag
 from groups.model import Group
 
 
@@ -69,9 +69,7 @@ def lags_of(seen: Observation, group: Group, topic: str) -> dict[int, int | None
 def _committed(group: Group, topic: str) -> dict[int, int]:
     partitions = (group.offsets or {}).get(topic, {})
     return {
-        number: each.offset
-        for number, each in partitions.items()
-        if each.offset is not None and each.offset != NOTHING_COMMITTED
+        number: position for number, each in partitions.items() if (position := each.position) is not None
     }
 
 

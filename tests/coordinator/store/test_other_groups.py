@@ -146,7 +146,7 @@ def test_a_streams_group_is_what_its_records_say() -> None:
 
 def test_a_task_reads_repartition_topics_too_and_standby_tasks_read_none() -> None:
     groups = streams()
-    parts = [subtopology("0", ["in"]), subtopology("1", [], "g-a-repartition", "g-a-changelog")]
+    parts = [subtopology("s0", ["in"]), subtopology("s1", [], "g-a-repartition", "g-a-changelog")]
     parts[0]["repartitionSinkTopics"] = ["g-a-repartition"]
     groups.replay(TOPOLOGY, key(), {"epoch": 4, "subtopologies": parts})
     member = streams_member() | {
@@ -154,14 +154,14 @@ def test_a_task_reads_repartition_topics_too_and_standby_tasks_read_none() -> No
         "clientTags": [{"key": "zone", "value": "z1"}],
     }
     groups.replay(S_MEMBER, key("m"), member)
-    standby = [{"subtopologyId": "1", "partitions": [3, 2]}]
-    groups.replay(S_CURRENT, key("m"), streams_current(3, **{"1": [1, 0]}) | {"standbyTasks": standby})
+    standby = [{"subtopologyId": "s1", "partitions": [3, 2]}]
+    groups.replay(S_CURRENT, key("m"), streams_current(3, s1=[1, 0]) | {"standbyTasks": standby})
     group = only(groups)
     assert group.topology == Topology(
         epoch=4,
         subtopologies=(
-            Subtopology(id="0", source_topics=("in",), repartition_sinks=("g-a-repartition",)),
-            Subtopology(id="1", repartition_sources=("g-a-repartition",), changelogs=("g-a-changelog",)),
+            Subtopology(id="s0", source_topics=("in",), repartition_sinks=("g-a-repartition",)),
+            Subtopology(id="s1", repartition_sources=("g-a-repartition",), changelogs=("g-a-changelog",)),
         ),
     )
     (one,) = group.members
@@ -171,7 +171,7 @@ def test_a_task_reads_repartition_topics_too_and_standby_tasks_read_none() -> No
         topology_epoch=2,
         endpoint="h1:8080",
         client_tags={"zone": "z1"},
-        tasks=Tasks(active={"1": (0, 1)}, standby={"1": (2, 3)}),
+        tasks=Tasks(active={"s1": (0, 1)}, standby={"s1": (2, 3)}),
         target_tasks=Tasks(active={"s0": (0,), "s1": (0, 1)}),
     )
 

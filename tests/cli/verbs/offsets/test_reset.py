@@ -240,21 +240,6 @@ def test_a_large_group_is_set_in_one_request(rig: OffsetRig, monkeypatch: pytest
     assert asked.total() < 15
 
 
-def test_groups_with_other_offsets(rig: OffsetRig, members: Members, topic: str) -> None:
-    """Share and streams groups are refused by name, and left out where they are only matched."""
-    prefix = fresh_name("kinds")
-    share, plain = f"{prefix}-share", rig.group({(topic, 0): 3}, f"{prefix}-plain")
-    member = members.share(rig.broker, share, [topic])
-    words = ["--topic", topic, "--to-latest"]
-    wait_until(lambda: rig.ours("describe", share, "--members").status == 0, "the share group")
-    named = rig.ours("offsets reset", share, *words)
-    named.assert_said(4, f"{share}: it is a share group; kafka-share-groups.sh changes its offsets")
-    matched = rig.ours("offsets reset --match", f"^{prefix}", *words)
-    assert (matched.status, [group["group"] for group in matched.document["groups"]]) == (0, [plain])
-    assert f"{share} is left out: it is a share group" in matched.stderr
-    member.stop()
-
-
 def test_many_groups_at_once(rig: OffsetRig, topic: str) -> None:
     prefix = fresh_name("many")
     groups = [rig.group({(topic, 0): 3, (topic, 1): 6}, f"{prefix}-{number}") for number in range(7)]

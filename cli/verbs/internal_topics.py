@@ -1,0 +1,106 @@
+"""Internal topics of streams groups that are deleted with a change: choosing, showing and deleting them.
+
+None goes without an option that asks for it. Only topics that the group's topology lists and that are named after the
+application are deleted, as by kafka-streams-groups; a name that is given is checked too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from cli.changing import ClusterChange, Outcome
+from cli.counts import counted
+from cli.errors import UsageError
+from cli.options import InternalTopicOptions
+from cli.output import notice
+from cli.render.document import Table, columns
+from cli.sources.source import Source
+from cli.sources.writer import ClusterWriter
+from groups.model import GroupType
+from groups.offsets.model import PlannedChange
+
+P = TypeVar("P", bound=PlannedChange)
+
+
+def with_internal_topics(source: Source, plans: Sequence[P], wanted: InternalTopicOptions) -> tuple[P, ...]:
+    """The plans, each with the internal topics that go with it; says which stay.
+
+    :raises UsageError: a topic is named that is none of theirs
+    """
+    known = {plan.group: _known(plan) for plan in plans}
+    named = set(wanted.delete_internal_topic or ())
+    if named and wanted.delete_all_internal_topics:
+        raise UsageError(
+            "--delete-all-internal-topics and --delete-internal-topic contradict each other; give one"
+        )
+    own = {topic for topics in known.values() for topic in topics}
+    if named - own:
+        listed = ", ".join(sorted(own)) or "none"
+        raise UsageError(
+            f"--delete-internal-topic {min(named - own)}: it is no internal topic of these groups; theirs are {listed}"
+        )
+    existing = {topic.name for topic in source.topics(own, end_offsets=False).items} if own else set()
+    found = []
+    for plan in plans:
+        topics = {name: kind for name, kind in known[plan.group].items() if name in existing}
+        going = {
+            name: kind for name, kind in topics.items() if wanted.delete_all_internal_topics or name in named
+        }
+        found.append(replace(plan, internal_topics=going))
+        if plan.applicable and topics.keys() - going.keys():
+            _say_what_stays(plan.group, sorted(topics.keys() - going.keys()))
+    return tuple(found)
+
+
+def _known(plan: PlannedChange) -> dict[str, str]:
+    """The internal topics of a streams group, with their kinds."""
+    group = plan.described
+    if group.type is not GroupType.STREAMS or group.topology is None:
+        return {}
+    return group.topology.internal_topics(group.id)
+
+
+def _say_what_stays(group: str, topics: Sequence[str]) -> None:
+    notice(
+        f"{group}: its internal topics stay: {', '.join(topics)}. An application that starts again takes up its state "
+        "from them; --delete-all-internal-topics deletes them"
+    )
+
+
+def asked_topics(plans: Iterable[PlannedChange]) -> str:
+    """What the question says of them: ` and 2 internal topics`, or nothing."""
+    count = sum(len(plan.internal_topics) for plan in plans)
+    return f" and delete {counted(count, 'internal topic')}, which cannot be undone" if count else ""
+
+
+def delete_topics_of(plans: Iterable[PlannedChange], outcome: Outcome, writer: ClusterWriter) -> Outcome:
+    """The outcome of a change, and of deleting the internal topics of each group where all of it was done."""
+    undone = {group for (group, _), failed in outcome.items() if failed is not None}
+    places = {
+        topic: plan.group for plan in plans if plan.group not in undone for topic in plan.internal_topics
+    }
+    if not places:
+        return outcome
+    deleted = writer.delete_topics(sorted(places))
+    return {**outcome, **{(places[topic], topic): failed for topic, failed in deleted.items()}}
+
+
+def topic_tables(plans: Sequence[PlannedChange]) -> list[Table]:
+    """A table of the topics that go, where any do."""
+    rows = [
+        (plan.group, topic, kind) for plan in plans for topic, kind in sorted(plan.internal_topics.items())
+    ]
+    return [Table(columns=columns("GROUP", "INTERNAL-TOPIC", "KIND"), rows=rows)] if rows else []
+
+
+def topics_data(change: ClusterChange[Any], plan: PlannedChange) -> dict[str, Any]:
+    """The field of a streams group in a document of a change; none of other groups."""
+    if plan.described.type is not GroupType.STREAMS:
+        return {}
+    topics = [
+        {"topic": topic, "kind": kind, "deleted": change.applied(plan.group, topic)}
+        for topic, kind in sorted(plan.internal_topics.items())
+    ]
+    return {"internal_topics": topics}

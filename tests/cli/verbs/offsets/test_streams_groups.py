@@ -1,0 +1,206 @@
+"""Streams groups on a real broker, beside kafka-streams-groups: two applications alike, one for each tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer
+
+from tests.cli.command import Answer
+from tests.cli.offset_rig import OffsetRig, after
+from tests.kafka.columns import Row, parse
+from tests.kafka.java_host import JavaHost
+from tests.kafka.members import Members, fresh_name
+from tests.kafka.tool_host import STREAMS_GROUPS
+from tests.kafka.wait import wait_until
+
+pytestmark = pytest.mark.kafka
+
+RECORDS = [9, 4]
+"""Of the input topic, by partition; all of one value."""
+VALUES = "abcdef"
+"""Records more in partition 0, so that each partition of the repartition topic gets some."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Applications:
+    """Two that have read everything and were stopped, and what was seen of ours while it ran."""
+
+    rig: OffsetRig
+    topic: str
+    ours: str
+    theirs: str
+    tool_offsets: list[Row]
+    tool_members: list[Row]
+    offsets: Answer
+    members: Answer
+    table: Answer
+    refused: list[Answer]
+
+
+def tool(rig: OffsetRig, *args: str) -> list[Row]:
+    done = rig.tools.ask(rig.broker, STREAMS_GROUPS, *args)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return parse(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def apps(
+    session_rig: OffsetRig, kafka_jars: Path, java_host: JavaHost, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Applications]:
+    rig, members = session_rig, Members(java_host, kafka_jars, tmp_path_factory.mktemp("streams"))
+    topic = rig.topic(RECORDS)
+    producer = Producer({"bootstrap.servers": rig.broker.bootstrap, "log_level": 0})
+    for value in VALUES:
+        producer.produce(topic, value.encode(), partition=0)
+    assert producer.flush(30) == 0
+    names = [fresh_name("app"), fresh_name("app")]
+    started = [
+        members.streams(
+            rig.broker, name, [topic], counts=True, commit_interval_ms=100, application_server="h1:8080"
+        )
+        for name in names
+    ]
+
+    def read_all() -> bool:
+        told = [rig.ours("describe", name) for name in names]
+        if any(answer.status for answer in told):
+            return False
+        rows = [row for answer in told for row in answer.document["groups"][0]["offsets"]]
+        return len(rows) == 8 and {row["lag"] for row in rows} == {0}
+
+    wait_until(read_all, "both applications have read everything")
+    ours, theirs = names
+    running = {
+        "tool_offsets": tool(rig, "--describe", "--verbose", "--group", ours),
+        "tool_members": tool(rig, "--describe", "--members", "--verbose", "--group", ours),
+        "offsets": rig.ours("describe", ours),
+        "members": rig.ours("describe", ours, "--members"),
+        "table": rig.ours("describe", ours, "--members", "--verbose", output="csv"),
+        "refused": [
+            rig.ours(f"offsets reset {ours} --all-topics --to-earliest --execute --yes"),
+            rig.ours(f"offsets delete {ours} --topic {topic} --execute --yes"),
+            rig.ours(f"delete {ours} --delete-all-internal-topics --execute --yes"),
+        ],
+    }
+    for member in started:
+        member.stop()
+
+    def empty() -> bool:
+        told = rig.ours("describe --state", *names).document["groups"]
+        return [group["state"] for group in told] == ["Empty", "Empty"]
+
+    wait_until(empty, "both applications are stopped")
+    yield Applications(rig=rig, topic=topic, ours=ours, theirs=theirs, **running)  # type: ignore[arg-type]
+    members.end()
+
+
+def places(name: str, rows: list[Row]) -> set[tuple[str, ...]]:
+    """Rows of a table of offsets, with internal topics without the name of their application."""
+    names = ("TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "OFFSET-LAG")
+    return {tuple(row[each].removeprefix(name) for each in names) for row in rows}
+
+
+def test_offsets_and_tasks_are_those_of_the_tool(apps: Applications) -> None:
+    (group,) = apps.offsets.document["groups"]
+    figures = ("topic", "partition", "committed", "end", "lag")
+    shown = {tuple(str(row[each]).removeprefix(apps.ours) for each in figures) for row in group["offsets"]}
+    assert shown == places(apps.ours, apps.tool_offsets)
+    (described,) = apps.members.document["groups"]
+    (member,) = described["members"]
+    (row,) = apps.tool_members
+    assert row["ASSIGNMENTS"] == "ACTIVE: 0:[0,1]; 1:[0,1]; TARGET-ACTIVE: 0:[0,1]; 1:[0,1];"
+    assert member["tasks"] == {"active": {"0": [0, 1], "1": [0, 1]}, "standby": {}, "warmup": {}}
+    assert member["target_tasks"] == member["tasks"]
+    assert (member["id"], member["process"]) == (row["MEMBER"], row["PROCESS"])
+    assert str(member["topology_epoch"]) == row["TOPOLOGY-EPOCH"]
+    assert member["endpoint"] == "h1:8080"
+    internal = f"{apps.ours}-counts-repartition", f"{apps.ours}-counts-changelog"
+    assert member["owned"] == {internal[0]: [0, 1], apps.topic: [0, 1]}
+    assert described["topology"]["subtopologies"] == [
+        {
+            "id": "0",
+            "source_topics": [apps.topic],
+            "repartition_sinks": [internal[0]],
+            "repartition_sources": [],
+            "changelogs": [],
+        },
+        {
+            "id": "1",
+            "source_topics": [],
+            "repartition_sinks": [],
+            "repartition_sources": [internal[0]],
+            "changelogs": [internal[1]],
+        },
+    ]
+    assert "ACTIVE: 0:[0,1]; 1:[0,1]" in apps.table.stdout
+
+
+def test_while_it_runs_nothing_is_changed(apps: Applications) -> None:
+    reset, offsets, group = apps.refused
+    member = apps.members.document["groups"][0]["members"][0]["id"]
+    reset.assert_said(4, f"{apps.ours}: 1 active member (Stable): {member} at /127.0.0.1; stop them")
+    offsets.assert_said(4, f"{apps.ours}, {apps.topic}: {member} at /127.0.0.1 subscribes to it")
+    group.assert_said(4, f"{apps.ours}: 1 active member (Stable)")
+    assert [each["deleted"] for each in group.document["groups"][0]["internal_topics"]] == [None, None]
+
+
+def test_from_a_reset_to_the_end_as_by_the_tool(apps: Applications) -> None:
+    rig, topic, ours, theirs = apps.rig, apps.topic, apps.ours, apps.theirs
+    every = {(topic, number) for number in range(len(RECORDS))}
+    # Input topics only, as all of them.
+    for scenario in ("--to-earliest", "--to-latest", "--to-offset 3", "--shift-by -2", "--to-current",
+                     "--to-datetime 2026-01-01T00:02:30.000", "--by-duration P9000D"):  # fmt: skip
+        told = tool(
+            rig, "--reset-offsets", "--dry-run", "--group", theirs, "--all-input-topics", *scenario.split()
+        )
+        shown = rig.ours(f"offsets reset {ours} --all-topics {scenario}").succeeded()
+        assert {key[1:]: offset for key, offset in after(shown).items()} == {
+            (row["TOPIC"], int(row["PARTITION"])): int(row["NEW-OFFSET"]) for row in told
+        }
+        assert {key[1:] for key in after(shown)} == every
+    changelog, repartition = f"{ours}-counts-changelog", f"{ours}-counts-repartition"
+    assert f"{ours}: its internal topics stay: {changelog}, {repartition}." in shown.stderr
+    # Wrong names change nothing.
+    reset = f"offsets reset {ours} --to-earliest --execute --yes"
+    other = rig.topic([1])
+    rig.ours(f"{reset} --topic {other}").assert_said(
+        3, f"{ours}, {other}: its topology does not read this topic"
+    )
+    rig.ours(f"{reset} --all-topics --delete-internal-topic {topic}").assert_said(
+        2, f"{topic}: it is no internal topic of these groups; theirs are {changelog}, {repartition}"
+    )
+    assert rig.committed(ours)[topic, 0] == RECORDS[0] + len(VALUES)
+    # Some offsets are deleted, others set, and one internal topic goes.
+    done = rig.ours(f"offsets delete {ours} --topic {topic}:1 --execute --yes").succeeded()
+    assert done.document["groups"][0]["offsets"][0]["deleted"] is True
+    tool(rig, "--delete-offsets", "--group", theirs, "--input-topic", f"{topic}:1")
+    done = rig.ours(f"{reset} --all-topics --delete-internal-topic {repartition}").succeeded()
+    assert f"set 1 offset of {ours}; deleted 1 internal topic" in done.stderr
+    tool(rig, "--reset-offsets", "--execute", "--group", theirs, "--to-earliest", "--all-input-topics",
+         "--delete-internal-topic", f"{theirs}-counts-repartition")  # fmt: skip
+    (ours_left, theirs_left) = (
+        {(name.removeprefix(app), number): offset for (name, number), offset in rig.committed(app).items()}
+        for app in (ours, theirs)
+    )
+    assert ours_left == theirs_left
+    assert ours_left[topic, 0] == 0
+    assert topics_of(rig, ours) == [changelog]
+    assert topics_of(rig, theirs) == [f"{theirs}-counts-changelog"]
+    # The group goes, and the rest of its topics.
+    done = rig.ours(f"delete {ours} --delete-all-internal-topics --execute --yes").succeeded()
+    (row,) = done.document["groups"]
+    assert (row["deleted"], row["internal_topics"]) == (
+        True,
+        [{"topic": changelog, "kind": "changelog", "deleted": True}],
+    )
+    wait_until(lambda: not topics_of(rig, ours), "the internal topics are gone")
+    rig.ours("describe", ours).assert_said(3, "no such group")
+
+
+def topics_of(rig: OffsetRig, app: str) -> list[str]:
+    """Internal topics that the cluster has."""
+    return sorted(name for name in rig.admin.list_topics(timeout=10).topics if name.startswith(f"{app}-"))
