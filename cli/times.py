@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+from groups.times import EPOCH
+from groups.times import format_moment as format_moment
+
 _MILLISECOND = timedelta(milliseconds=1)
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _AGO = re.compile(r"-([0-9]{1,12})(ms|s|m|h|d|w)", re.ASCII)
@@ -35,7 +37,7 @@ def parse_moment(text: str, now_ms: int) -> int:
         raise ValueError(f"{text!r} is no time: write {FORMS}") from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return (moment - _EPOCH) // _MILLISECOND
+    return (moment - EPOCH) // _MILLISECOND
 
 
 def parse_duration(text: str) -> float:
@@ -44,12 +46,3 @@ def parse_duration(text: str) -> float:
     if found is None:
         raise ValueError(f"{text!r} is not a duration: write 2s, 500ms, 1m or a number of seconds")
     return float(found[1]) * _UNITS_MS[found[2] or "s"] / 1000
-
-
-def format_moment(ms: int) -> str:
-    """ISO 8601 in UTC with milliseconds; the bare number where the calendar does not reach."""
-    try:
-        moment = _EPOCH + timedelta(milliseconds=ms)
-    except OverflowError:
-        return str(ms)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

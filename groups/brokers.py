@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from groups.model import Cluster
 
+OFFSETS_RETENTION = "offsets.retention.minutes"
 _OTHER_GROUPS = ("group.share.", "group.streams.")
 """Settings of groups that are never migrated."""
 
@@ -38,7 +39,7 @@ def with_settings(
 
 def _matters(name: str) -> bool:
     """Whether a setting is the group coordinator's for classic and consumer groups (GroupCoordinatorConfig)."""
-    return name.startswith("group.") and not name.startswith(_OTHER_GROUPS)
+    return name == OFFSETS_RETENTION or (name.startswith("group.") and not name.startswith(_OTHER_GROUPS))
 
 
 _NEWEST_LEVELS = {

@@ -223,7 +223,8 @@ class Cluster:
     consumer_protocol: bool | None = None
     """Whether the brokers offer ConsumerGroupHeartbeat and ConsumerGroupDescribe at all; None when not known."""
     settings: Mapping[str, str] | None = None
-    """The brokers' `group.*` settings on which all of them agree, defaults included; None when not known."""
+    """The brokers' settings of groups (`group.*`, `offsets.retention.minutes`) on which all of them agree, defaults
+    included; None when not known."""
     settings_differ: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Those on which they do not agree, with every value, sorted."""
     settings_problem: str | None = field(default=None, metadata=UNWRITTEN)

@@ -107,9 +107,13 @@ def readings_of(
     at_ms: int,
     group: Group,
     topics: Mapping[str, Topic],
-    waiting_since_ms: Mapping[tuple[str, int], int] | None = None,
+    waiting_since_ms: Mapping[tuple[str, int], int | None] | None = None,
 ) -> dict[tuple[str, int], Reading]:
-    """The partitions that a group owns or has committed to, as they were at a moment."""
+    """The partitions that a group owns or has committed to, as they were at a moment.
+
+    Where records are known to wait since None, there are none: what follows are markers of transactions only, and there
+    is no lag.
+    """
     waiting = waiting_since_ms or {}
     found: dict[tuple[str, int], Reading] = {}
     for row in partition_lags(group, topics):
@@ -121,7 +125,7 @@ def readings_of(
             at_ms,
             committed,
             row.end,
-            row.lag,
+            0 if place in waiting and waiting[place] is None else row.lag,
             starts.get(row.partition),
             row.member is not None,
             waiting.get(place),
@@ -189,8 +193,16 @@ def partition_progress(
         produced_per_s,
         0.0 if lag <= in_interval else _meeting_s(lag, committed_per_s, produced_per_s),
         still_ms,
-        None if last.start is None else _meeting_s(offsets[-1] - last.start, start_per_s, committed_per_s),
+        _overtaken_s(last, offsets[-1], start_per_s, committed_per_s),
     )
+
+
+def _overtaken_s(
+    last: Reading, committed: int, start_per_s: float | None, committed_per_s: float | None
+) -> float | None:
+    if last.start is None or start_per_s is None or committed_per_s is None:
+        return None
+    return _meeting_s(committed - last.start, start_per_s, max(committed_per_s, 0))
 
 
 def _still_ms(known: Sequence[Reading]) -> int:
@@ -200,7 +212,8 @@ def _still_ms(known: Sequence[Reading]) -> int:
     for each in reversed(known):
         if each.committed != last.committed or (each.lag or 0) <= 0:
             break
-        since_ms = each.at_ms if each.waiting_since_ms is None else min(each.at_ms, each.waiting_since_ms)
+        known_ms = each.at_ms if each.waiting_since_ms is None else each.waiting_since_ms
+        since_ms = min(since_ms, each.at_ms, known_ms)
     return last.at_ms - since_ms
 
 

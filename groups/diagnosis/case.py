@@ -8,9 +8,11 @@ from enum import Enum
 from functools import partial
 from typing import TypeAlias
 
+from groups.brokers import OFFSETS_RETENTION
 from groups.diagnosis.observation import Observation, Thresholds
 from groups.findings import Evidence, Finding, Level
-from groups.model import Group, Member, Topic
+from groups.model import Group, Member, Offsets, Topic
+from groups.progress import GroupProgress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +24,8 @@ class Case:
     thresholds: Thresholds
     labels: Mapping[str, str]
     """What to call members, those that left among them, by id."""
+    progress: GroupProgress
+    """How its partitions get on, over the looks that show its offsets."""
 
     @property
     def seen(self) -> Iterator[tuple[Observation, Group]]:
@@ -39,6 +43,17 @@ class Case:
         found = self.last.group
         assert found is not None  # noqa: S101  (mypy)
         return found
+
+    @property
+    def offsets(self) -> Offsets:
+        """Committed, as the newest look that asked for them shows them."""
+        known = (each.offsets for _, each in reversed(list(self.seen)))
+        return next((offsets for offsets in known if offsets is not None), {})
+
+    def brokers_setting(self, name: str) -> str | None:
+        """A setting on which the brokers agree; None when not known."""
+        found = next((each.cluster for each in reversed(self.observations) if each.cluster is not None), None)
+        return None if found is None or found.settings is None else found.settings.get(name)
 
     @property
     def topics(self) -> Mapping[str, Topic]:
@@ -110,6 +125,11 @@ class Need(Enum):
     TOPIC_NAMES = "the source does not know every topic of the cluster"
     OFFSETS = "the committed offsets are not known"
     END_OFFSETS = "the end offsets are not known"
+    START_OFFSETS = "the log start offsets are not known"
+    TWO_OFFSETS = "it takes two looks at the committed offsets"
+    TRANSACTIONS = "open transactions are not known"
+    COMMIT_TIMES = "the source does not show when offsets were committed"
+    RETENTION = "the brokers' offsets.retention.minutes is not known"
 
     def is_met(self, case: Case) -> bool:
         """Whether the looks show it. What does not apply to the group is not missing."""
@@ -125,6 +145,13 @@ _MET: Mapping[Need, Callable[[Case], bool]] = {
     Need.TOPIC_NAMES: lambda case: case.topic_names is not None,
     Need.OFFSETS: lambda case: any(group.offsets is not None for _, group in case.seen),
     Need.END_OFFSETS: lambda case: any(topic.end_offsets is not None for topic in case.topics.values()),
+    Need.START_OFFSETS: lambda case: any(topic.start_offsets is not None for topic in case.topics.values()),
+    Need.TWO_OFFSETS: lambda case: sum(group.offsets is not None for _, group in case.seen) > 1,
+    Need.TRANSACTIONS: lambda case: case.last.transactions is not None,
+    Need.COMMIT_TIMES: lambda case: any(
+        each.timestamp is not None for found in case.offsets.values() for each in found.values()
+    ),
+    Need.RETENTION: lambda case: case.brokers_setting(OFFSETS_RETENTION) is not None,
 }
 
 

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from groups.diagnosis import assignments, coordinators, members, rebalances, subscriptions
+from groups.diagnosis import (
+    assignments,
+    coordinators,
+    lag,
+    members,
+    offsets,
+    rebalances,
+    subscriptions,
+    transactions,
+)
 from groups.diagnosis.case import Rule
 
 RULES: tuple[Rule, ...] = (
@@ -17,8 +26,23 @@ RULES: tuple[Rule, ...] = (
     assignments.target_not_reached,
     subscriptions.topic_missing,
     subscriptions.regex_matches_nothing,
+    transactions.open_transaction,
+    offsets.topic_recreated,
+    offsets.records_lost,
+    offsets.beyond_end,
+    lag.stalled_member,
+    lag.stalled_partition,
+    lag.stopped,
+    lag.overtaken,
+    lag.falling_behind,
+    lag.slow_catch_up,
+    lag.rewound,
+    lag.hot_partition,
+    offsets.never_committed,
+    offsets.expiring,
     assignments.skew,
     rebalances.in_progress,
+    offsets.left_over,
     assignments.idle_members,
     members.mixed_protocols,
 )

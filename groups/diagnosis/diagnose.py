@@ -10,6 +10,7 @@ from groups.diagnosis.case import Case, Rule
 from groups.diagnosis.catalogue import RULES
 from groups.diagnosis.observation import Observation, Thresholds
 from groups.findings import Finding, Level
+from groups.progress import group_progress, readings_of
 from groups.waits import labels_of
 
 
@@ -58,7 +59,15 @@ def diagnose(
     for each in observations:
         if each.group is not None:
             labels |= labels_of(each.group)
-    case = Case(observations=tuple(observations), thresholds=thresholds, labels=labels)
+    progress = group_progress(
+        [
+            readings_of(each.at_ms, each.group, each.topics, each.waiting_since_ms)
+            for each in observations
+            if each.group is not None and each.group.offsets is not None and each.topics is not None
+        ],
+        commit_interval_ms=thresholds.commit_interval_ms,
+    )
+    case = Case(observations=tuple(observations), thresholds=thresholds, labels=labels, progress=progress)
     findings: list[Finding] = []
     missing: dict[str, list[str]] = {}
     for each_rule in rules:

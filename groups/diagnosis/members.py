@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import TypedDict
 
@@ -149,7 +150,7 @@ def evicted(case: Case) -> Iterator[Symptom]:
 def _was_awaited(case: Case, gone: Change) -> bool:
     """Whether it was waited for at two looks or more when it was seen last."""
     before = tuple(seen for seen in case.observations if seen.at_ms <= gone.since_ms)
-    waiting = awaited(Case(observations=before, thresholds=case.thresholds, labels=case.labels))
+    waiting = awaited(replace(case, observations=before))
     return any(each.member == gone.member.id and each.since_ms < gone.since_ms for each in waiting)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from groups.model import Cluster, Group, Problem, Topic
+from groups.model import Cluster, Group, OpenTransaction, Problem, Topic
+from groups.progress import COMMIT_INTERVAL_MS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,13 @@ class Observation:
     """Of every topic of the cluster; None when not known, or not asked for because no member has a regex."""
     cluster: Cluster | None = None
     """None: not asked for."""
+    waiting_since_ms: Mapping[tuple[str, int], int | None] = field(default_factory=dict)
+    """Since when records of a partition wait that are not read, in milliseconds since 1970: the later one of the last
+    commit and of the moment when the first unread record was written. None: there is none, only markers of
+    transactions. Of the partitions of which that was asked for."""
+    transactions: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] | None = None
+    """Those that are open, by partition, the first leading, of partitions whose last stable offset stands before the
+    end; None: not asked for."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """The group's settings, the brokers' defaults included (`consumer.session.timeout.ms`), as far as known."""
 
@@ -42,5 +50,15 @@ class Thresholds:
     every 5 seconds, a classic one with a heartbeat every 3 seconds and its next poll."""
     storm: int = 3
     """So many rebalances, or comings and goings of one host, within the time of the looks are a storm."""
+    commit_interval_ms: int = COMMIT_INTERVAL_MS
+    """How often consumers commit. An offset that stands still for three times as long, with records to read, stalls."""
+    catch_up_ms: int = 3_600_000
+    """A group that takes longer to catch up, at the present rates, is slow."""
+    hot: float = 10.0
+    """A partition with so many times the lag of the topic's other partitions is hot."""
+    transaction_ms: int = 60_000
+    """A transaction that is open for so long blocks consumers (the default of `transaction.timeout.ms`)."""
+    expiry_ms: int = 24 * 3_600_000
+    """Offsets that may expire within so long are about to."""
     skew: float = 2.0
     """A member that owns so many times as many partitions as another one of the same subscription has too many."""

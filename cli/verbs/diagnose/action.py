@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from cli.errors import ExitStatus, UsageError
@@ -18,7 +18,7 @@ from groups.diagnosis.observation import Observation, Thresholds
 from groups.diagnosis.rebalances import is_unsettled
 from groups.diagnosis.subscriptions import has_regexes
 from groups.lag import topics_read
-from groups.model import Group, Problem, Topic
+from groups.model import Cluster, Group, OpenTransaction, Problem, Topic
 
 USUAL_MS = 6_000
 """How long a cluster is observed: consumers commit every 5 seconds unless told otherwise."""
@@ -54,6 +54,8 @@ def diagnose_chosen(
         if live and looks[0].groups:
             looks += _more_looks(source, names, thresholds, for_ms)
         looks[-1] = _with_leaders(source, looks[-1])
+        if live:
+            looks[-1] = _with_evidence(source, looks)
     unread = without_vanished(looks[-1].problems, named=bool(selection.groups))
     found = _judged(names, looks, thresholds)
     explained = {each.group for each in found if not any(each.group in look.groups for look in looks)}
@@ -84,6 +86,10 @@ class Look:
     unread_topics: frozenset[str] = frozenset()
     missing_topics: frozenset[str] | None = None
     topic_names: frozenset[str] | None = None
+    cluster: Cluster | None = None
+    waiting_since_ms: Mapping[str, Mapping[tuple[str, int], int | None]] = field(default_factory=dict)
+    """By group, as observations have it."""
+    transactions: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] | None = None
 
     def at(self, name: str) -> Observation:
         """What it shows of one group."""
@@ -95,6 +101,9 @@ class Look:
             unread_topics=self.unread_topics,
             missing_topics=self.missing_topics,
             topic_names=self.topic_names,
+            cluster=self.cluster,
+            waiting_since_ms=self.waiting_since_ms.get(name, {}),
+            transactions=self.transactions,
         )
 
 
@@ -148,13 +157,27 @@ def _more_looks(
     yield _look(source, names, in_full=True, is_live=True)
 
 
+def _with_evidence(source: Source, looks: Sequence[Look]) -> Look:
+    """The last look, with what is only asked of groups that look wrong by then."""
+    from cli.verbs.diagnose.evidence import open_transactions, with_commits
+
+    first, last = looks[0], looks[-1]
+    seen = {name: [first.at(name), last.at(name)] for name in last.groups}
+    groups, waiting = with_commits(source, seen, last.groups)
+    return replace(
+        last,
+        groups=groups,
+        waiting_since_ms=waiting,
+        transactions=open_transactions(source, first.topics or {}, last.topics or {}, groups),
+        cluster=last.cluster or source.cluster(),
+    )
+
+
 def _with_leaders(source: Source, look: Look) -> Look:
     """With the leaders of classic groups in a rebalance: who came since the last one has joined this one."""
     moving = [group for group in look.groups.values() if is_unsettled(group)]
     if not moving:
         return look
-    from dataclasses import replace
-
     found = {group.id: group for group in source.with_leaders(moving)}
     return replace(look, groups={**look.groups, **found})
 

@@ -33,6 +33,26 @@ def diagnose(
     skew: Annotated[
         float, option("--skew", "A member with so many times another's partitions is uneven.", "TIMES", min=1)
     ] = 2.0,
+    commit_interval: Annotated[
+        str,
+        option(
+            "--commit-interval",
+            "How often consumers commit: offsets stall that stand still three times as long.",
+            "DURATION",
+        ),
+    ] = "5s",
+    catch_up: Annotated[
+        str, option("--catch-up", "Warn of groups that take longer to catch up.", "DURATION")
+    ] = "1h",
+    hot: Annotated[
+        float, option("--hot", "A partition with so many times the others' lag is hot.", "TIMES", min=1)
+    ] = 10.0,
+    transaction: Annotated[
+        str, option("--transaction-time", "A transaction that blocks so long is an error.", "DURATION")
+    ] = "60s",
+    expiry: Annotated[
+        str, option("--expires-within", "Warn of offsets that may expire within so long.", "DURATION")
+    ] = "24h",
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Show notes and evidence of everything.")
     ] = False,
@@ -48,7 +68,16 @@ def diagnose(
     from cli.verbs.diagnose.view import diagnosis_document
     from groups.diagnosis.observation import Thresholds
 
-    thresholds = Thresholds(rebalance_ms=milliseconds(rebalance, "--rebalance-time"), storm=storm, skew=skew)
+    thresholds = Thresholds(
+        rebalance_ms=milliseconds(rebalance, "--rebalance-time"),
+        storm=storm,
+        skew=skew,
+        commit_interval_ms=milliseconds(commit_interval, "--commit-interval"),
+        catch_up_ms=milliseconds(catch_up, "--catch-up"),
+        hot=hot,
+        transaction_ms=milliseconds(transaction, "--transaction-time"),
+        expiry_ms=milliseconds(expiry, "--expires-within"),
+    )
     for_ms = None if look_for is None else milliseconds(look_for, "--for")
     found, problems = (
         diagnose_chosen(source, selection, thresholds, for_ms)

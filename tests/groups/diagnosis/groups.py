@@ -42,6 +42,7 @@ def group(*members: Member, **more: Any) -> Group:
         "protocol": "uniform",
         "group_epoch": 5,
         "assignment_epoch": 5,
+        "offsets": {},
     }
     return Group(id="payments", members=members, **{**facts, **more})
 
@@ -53,13 +54,26 @@ def classic_group(*members: Member, **more: Any) -> Group:
 
 
 def topics(**partitions: int) -> Mapping[str, Topic]:
-    """Topics by name, with so many partitions."""
-    return {name: Topic(name=name, partitions=count) for name, count in partitions.items()}
+    """Topics by name, with so many partitions, which are empty."""
+    return {
+        name: Topic(
+            name=name,
+            partitions=count,
+            start_offsets=dict.fromkeys(range(count), 0),
+            end_offsets=dict.fromkeys(range(count), 0),
+        )
+        for name, count in partitions.items()
+    }
 
 
 def looks(*groups: Group | None, every_ms: int = 5_000, **more: Any) -> list[Observation]:
     """Looks at a group, one after the other."""
-    facts: dict[str, Any] = {"topics": topics(orders=6), "topic_names": frozenset({"orders"}), **more}
+    facts: dict[str, Any] = {
+        "topics": topics(orders=6),
+        "topic_names": frozenset({"orders"}),
+        "transactions": {},
+        **more,
+    }
     return [
         Observation(at_ms=START_MS + position * every_ms, group=each, **facts)
         for position, each in enumerate(groups)

@@ -1,0 +1,74 @@
+"""What is asked of a cluster after all looks, of the few groups and partitions that look wrong by then.
+
+When offsets were committed that stand still, and when the first record after them was written; which transactions are
+open where consumers have come to the last stable offset; when the offsets of groups without members were committed.
+What cannot be read stays unknown: rules that need it say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from cli.sources.source import Source
+from groups.diagnosis.observation import Observation
+from groups.diagnosis.suspects import commits_of, held_partitions, still_partitions, waiting_since
+from groups.model import Group, GroupType, OpenTransaction, Topic
+
+Place: TypeAlias = tuple[str, int]
+Waiting: TypeAlias = Mapping[str, Mapping[Place, int | None]]
+"""By group and partition, as `Observation.waiting_since_ms`."""
+
+
+def with_commits(
+    source: Source, looks: Mapping[str, Sequence[Observation]], groups: Mapping[str, Group]
+) -> tuple[Mapping[str, Group], Waiting]:
+    """The groups of the last look with the times of those commits that matter, and since when records wait."""
+    still = {name: found for name in groups if (found := still_partitions(looks[name])) is not None}
+    alone = [
+        group
+        for group in groups.values()
+        if not group.members and group.offsets and group.type is not GroupType.SHARE
+    ]
+    asked = [*alone, *(group for name, group in still.items() if groups[name].members)]
+    timed = {group.id: _merged(groups[group.id], group) for group in source.with_commit_times(asked).items}
+    places: dict[Place, set[int]] = {}
+    for group in still.values():
+        for place, offset in commits_of(group).items():
+            places.setdefault(place, set()).add(offset)
+    times = source.record_times(places).times if places else {}
+    waiting = {name: waiting_since(timed.get(name, group), times) for name, group in still.items()}
+    return {**groups, **timed}, waiting
+
+
+def _merged(group: Group, timed: Group) -> Group:
+    offsets = dict(group.offsets or {})
+    for topic, found in (timed.offsets or {}).items():
+        offsets[topic] = {**offsets.get(topic, {}), **found}
+    return replace(group, offsets=offsets)
+
+
+def open_transactions(
+    source: Source, first: Mapping[str, Topic], last: Mapping[str, Topic], groups: Mapping[str, Group]
+) -> Mapping[Place, tuple[OpenTransaction, ...]] | None:
+    """Of the partitions in which a group with members has come to the last stable offset; None: not to be had."""
+    wanted = {place for place in held_partitions(first, last) if _is_waited_for(place, last, groups)}
+    if not wanted:
+        return {}
+    found = source.open_transactions(wanted)
+    return found.by_partition if found.by_partition else None
+
+
+def _is_waited_for(place: Place, topics: Mapping[str, Topic], groups: Mapping[str, Group]) -> bool:
+    topic, number = place
+    stable = (topics[topic].stable_offsets or {}).get(number)
+    return any(each == stable for each in _committed(place, groups))
+
+
+def _committed(place: Place, groups: Mapping[str, Group]) -> Iterator[int | None]:
+    topic, number = place
+    for group in groups.values():
+        commit = (group.offsets or {}).get(topic, {}).get(number) if group.members else None
+        if commit is not None:
+            yield commit.offset

@@ -1,0 +1,362 @@
+"""Rules about how a group gets on: consumers that stand still, lag that grows, partitions that are left behind.
+
+They go by `groups.progress`, whose module says when a partition is STALLED, STOPPED, WARN or REWIND.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
+
+from groups.diagnosis.case import Case, Need, Symptom, error, note, rule, warning
+from groups.diagnosis.places import Place, all_names, count, names, records, waits_for_transaction
+from groups.diagnosis.rebalances import is_unsettled
+from groups.findings import Evidence
+from groups.model import Group, GroupType, Member
+from groups.progress import NEVER, Progress, Verdict
+from groups.times import about, format_moment
+
+BURROW = "Burrow, Consumer Lag Evaluation Rules (groups.progress says where it differs)"
+DAY_MS = 24 * 3_600_000
+ABANDONED_MS = 7 * DAY_MS
+"""A group without members that has not committed for so long was given up rather than stopped."""
+
+
+def has_offsets(group: Group) -> bool:
+    """Share groups have no committed offsets; a broker keeps count of what they deliver."""
+    return group.type is not GroupType.SHARE
+
+
+def is_consuming(group: Group) -> bool:
+    """Whether members are at work on committed offsets, as far as the group's state tells."""
+    return has_offsets(group) and bool(group.members) and not is_unsettled(group)
+
+
+def is_alone(group: Group) -> bool:
+    """Whether it has no members."""
+    return has_offsets(group) and not group.members
+
+
+def stalled_by_member(case: Case) -> Iterator[tuple[Member, dict[Place, Progress], bool]]:
+    """Members with stalled partitions, those partitions, and whether the member gets on elsewhere.
+
+    A partition that waits for an open transaction is not meant; nor is one that its member has only just got.
+    """
+    for member in case.group.members:
+        owned = _owned(member)
+        stalled: dict[Place, Progress] = {}
+        moves = False
+        for place in owned:
+            one = case.progress.partitions.get(place)
+            if one is None:
+                continue
+            moves |= bool(one.committed_per_s)
+            if one.verdict is Verdict.STALLED and not waits_for_transaction(case, place):
+                stalled[place] = one
+        if stalled and all(_had(group, member.id, stalled) for _, group in case.seen):
+            yield member, stalled, moves
+
+
+def _owned(member: Member) -> list[Place]:
+    return [(topic, number) for topic, numbers in (member.owned or {}).items() for number in numbers]
+
+
+def _had(group: Group, member_id: str, places: Mapping[Place, Progress]) -> bool:
+    member = next((each for each in group.members if each.id == member_id), None)
+    return member is not None and not is_unsettled(group) and set(places) <= set(_owned(member))
+
+
+def _evidence(case: Case, found: Mapping[Place, Progress]) -> Evidence:
+    produced = [one.produced_per_s for one in found.values() if one.produced_per_s is not None]
+    commits = [
+        each.timestamp
+        for topic, number in found
+        if (each := case.offsets.get(topic, {}).get(number)) is not None and each.timestamp is not None
+    ]
+    return {
+        "partitions": all_names(found),
+        "lag": sum(one.lag or 0 for one in found.values()),
+        "still_for_s": max(one.still_ms for one in found.values()) / 1000,
+        "produced_per_s": round(sum(produced), 2) if produced else None,
+        "last_commit": format_moment(max(commits)) if commits else None,
+    }
+
+
+def _since_ms(case: Case, found: Mapping[Place, Progress]) -> int:
+    return case.last.at_ms - max(one.still_ms for one in found.values())
+
+
+@rule(
+    "stalled-member",
+    "a member that heartbeats, owns partitions and does not consume",
+    source=f"{BURROW}; confluentinc/librdkafka#4723",
+    needs=(Need.MEMBERS, Need.OFFSETS, Need.END_OFFSETS),
+    applies=is_consuming,
+)
+def stalled_member(case: Case) -> Iterator[Symptom]:
+    """None of its partitions gets on, and records wait in some of them."""
+    found = [(member, places) for member, places, moves in stalled_by_member(case) if not moves]
+    if not found:
+        return
+    places = {place: one for _, each in found for place, one in each.items()}
+    members = [member.id for member, _ in found]
+    evidence = _evidence(case, places)
+    one = len(members) == 1
+    host = found[0][0].client.host
+    where = f" ({host.removeprefix('/')})" if host else ""
+    yield error(
+        message=(
+            f"{case.named(members)} {'is' if one else 'are'} in the group and {'has' if one else 'have'} committed "
+            f"nothing for {about(max(each.still_ms for each in places.values()) / 1000)} or longer, while "
+            f"{records(sum(each.lag or 0 for each in places.values()))} wait in {names(places)}."
+        ),
+        remedy=(
+            f"Take a thread dump of {case.named(members[:1])}{where}: it blocks between two polls, has paused its "
+            "partitions, or does not commit. Restart it. If it commits less often than every "
+            f"{about(case.thresholds.commit_interval_ms / 1000)}, name its interval: --commit-interval."
+        ),
+        members=tuple(members),
+        since_ms=_since_ms(case, places),
+        evidence=evidence,
+    )
+
+
+@rule(
+    "stalled-partition",
+    "a partition that stands still while its member gets on with others",
+    source=BURROW,
+    needs=(Need.MEMBERS, Need.TWO_OFFSETS, Need.END_OFFSETS),
+    applies=is_consuming,
+)
+def stalled_partition(case: Case) -> Iterator[Symptom]:
+    """Often a record that its consumer fails on again and again."""
+    found = [(member, places) for member, places, moves in stalled_by_member(case) if moves]
+    places = {place: one for _, each in found for place, one in each.items()}
+    if not places:
+        return
+    topic, number = min(places)
+    at = case.offsets[topic][number].offset
+    yield error(
+        message=(
+            f"{names(places)} {'stands' if len(places) == 1 else 'stand'} still for "
+            f"{about(max(each.still_ms for each in places.values()) / 1000)} or longer, while the same "
+            f"{'member gets' if len(found) == 1 else 'members get'} on with other partitions: "
+            f"{case.named(member.id for member, _ in found)}."
+        ),
+        remedy=(
+            f"Look at the record that {topic}-{number} stands at: kafka-console-consumer.sh --topic {topic} "
+            f"--partition {number} --offset {at} --max-messages 1. If the consumer cannot process it, stop the group "
+            f"and step over it: kohort offsets reset {case.group.id} --topic {topic}:{number} --shift-by 1."
+        ),
+        members=tuple(member.id for member, _ in found),
+        since_ms=_since_ms(case, places),
+        evidence={**_evidence(case, places), "offset": at},
+    )
+
+
+@rule(
+    "stopped",
+    "records that no member reads",
+    source=BURROW,
+    needs=(Need.OFFSETS, Need.END_OFFSETS),
+    applies=is_alone,
+)
+def stopped(case: Case) -> Iterator[Symptom]:
+    """The group has no members, its offsets stand still, and there is something to read."""
+    lagging = {place: one for place, one in case.progress.partitions.items() if (one.lag or 0) > 0}
+    if not lagging or any(one.committed_per_s for one in lagging.values()):
+        return  # consumers may read and commit without being members
+    evidence = _evidence(case, lagging)
+    commits = [
+        each.timestamp
+        for offsets in case.offsets.values()
+        for each in offsets.values()
+        if each.timestamp is not None
+    ]
+    idle_ms = case.last.at_ms - max(commits) if commits else None
+    told = "" if idle_ms is None else f" The last commit was {about(max(idle_ms, 0) / 1000)} ago."
+    has_stopped = any(one.verdict is Verdict.STOPPED for one in lagging.values())
+    abandoned = idle_ms is not None and idle_ms > ABANDONED_MS
+    level = error if has_stopped and not abandoned else warning
+    yield level(
+        message=(
+            f"The group has no members, and {records(sum(one.lag or 0 for one in lagging.values()))} wait in "
+            f"{count(lagging)}: {names(lagging)}.{told}"
+        ),
+        remedy=(
+            f"Start its consumers again. If nobody needs the group any more, delete it: kohort delete {case.group.id}."
+        ),
+        since_ms=_since_ms(case, lagging) if has_stopped else None,
+        evidence=evidence,
+    )
+
+
+@rule(
+    "overtaken",
+    "records that retention deletes before they are read",
+    source="LogManager, deleteOldSegments; KIP-405",
+    needs=(Need.TWO_OFFSETS, Need.START_OFFSETS),
+    applies=has_offsets,
+)
+def overtaken(case: Case) -> Iterator[Symptom]:
+    """The log start comes nearer to the committed offset, and reaches it before the group has caught up."""
+    found = {
+        place: one.overtaken_s
+        for place, one in case.progress.partitions.items()
+        if one.overtaken_s is not None
+        and 0 < one.overtaken_s < min(DAY_MS / 1000, NEVER if one.catch_up_s is None else one.catch_up_s)
+    }
+    if not found:
+        return
+    soonest = min(found.values())
+    yield error(
+        message=(
+            f"Retention deletes records of {names(found)} before the group reads them: at the present rates the "
+            f"first ones are lost in {about(soonest)}."
+        ),
+        remedy=(
+            "Raise retention.ms (or retention.bytes) of the topic until the group has caught up: kafka-configs.sh "
+            "--alter --entity-type topics --entity-name "
+            f"{min(found)[0]} --add-config retention.ms=…. Then add consumers, or make them faster."
+        ),
+        evidence={"partitions": all_names(found), "lost_in_s": round(soonest, 1)},
+    )
+
+
+@rule(
+    "falling-behind",
+    "lag that grows",
+    source=BURROW,
+    needs=(Need.TWO_OFFSETS, Need.END_OFFSETS),
+    applies=lambda group: bool(group.members),
+)
+def falling_behind(case: Case) -> Iterator[Symptom]:
+    """Offsets move, or have stood still for a short time only, and lag grows."""
+    found = {place: one for place, one in case.progress.partitions.items() if one.verdict is Verdict.WARN}
+    if not found:
+        return
+    produced = sum(one.produced_per_s or 0 for one in found.values())
+    read = sum(one.committed_per_s or 0 for one in found.values())
+    grown = sum(one.lag_change or 0 for one in found.values())
+    yield warning(
+        message=(
+            f"Lag grows in {count(found)} of {len(case.progress.partitions):,}: {names(found)}. {produced:,.1f} "
+            f"records per second are produced there and {read:,.1f} consumed: at these rates it never catches up."
+        ),
+        remedy=(
+            "Add members, up to the number of partitions, or make processing faster; watch it: "
+            f"kohort watch {case.group.id}."
+        ),
+        evidence={
+            "partitions": all_names(found),
+            "lag": sum(one.lag or 0 for one in found.values()),
+            "lag_grown_by": grown,
+            "produced_per_s": round(produced, 2),
+            "committed_per_s": round(read, 2),
+            "seen_for_s": case.seen_ms / 1000,
+        },
+    )
+
+
+@rule(
+    "slow-catch-up",
+    "lag that takes long to work off",
+    source="groups.progress",
+    needs=(Need.TWO_OFFSETS, Need.END_OFFSETS),
+    applies=lambda group: bool(group.members),
+)
+def slow_catch_up(case: Case) -> Iterator[Symptom]:
+    """Lag shrinks; how long that takes at the present rates, of the partition that takes longest."""
+    found = {
+        place: one.catch_up_s
+        for place, one in case.progress.partitions.items()
+        if one.catch_up_s is not None and 0 < one.catch_up_s < NEVER and one.verdict is Verdict.OK
+    }
+    if not found:
+        return
+    place = max(found, key=lambda each: found[each])
+    longest = found[place]
+    level = warning if longest * 1000 > case.thresholds.catch_up_ms else note
+    yield level(
+        message=(
+            f"The group catches up: {records(case.progress.lag or 0)} are unread, and at the present rates "
+            f"{names([place])} takes longest, {about(longest)}."
+        ),
+        remedy="Nothing, if that is soon enough; else add members, up to the number of partitions.",
+        evidence={
+            "lag": case.progress.lag,
+            "produced_per_s": _rounded(case.progress.produced_per_s),
+            "committed_per_s": _rounded(case.progress.committed_per_s),
+            "catch_up_s": round(longest, 1),
+        },
+    )
+
+
+@rule(
+    "rewound",
+    "committed offsets that went back",
+    source="linkedin/Burrow#716",
+    needs=(Need.TWO_OFFSETS,),
+    applies=has_offsets,
+)
+def rewound(case: Case) -> Iterator[Symptom]:
+    """A reset, a consumer that seeks back, or one that commits in the wrong order."""
+    found = {place: one for place, one in case.progress.partitions.items() if one.verdict is Verdict.REWIND}
+    if not found:
+        return
+    yield warning(
+        message=f"Committed offsets went back in {count(found)}: {names(found)}; records are read again.",
+        remedy=(
+            "If nobody reset the group, look for two consumers that commit the same partition, one of them evicted "
+            "or assigned by hand."
+        ),
+        evidence={"partitions": all_names(found), "lag": sum(one.lag or 0 for one in found.values())},
+    )
+
+
+@rule(
+    "hot-partition",
+    "a partition that lags far more than the others of its topic",
+    source="linkedin/Burrow#170",
+    needs=(Need.TWO_OFFSETS, Need.END_OFFSETS),
+    applies=is_consuming,
+)
+def hot_partition(case: Case) -> Iterator[Symptom]:
+    """Judged where others of the topic get on: a key that is too frequent, or a slow member."""
+    found = dict(_hottest(case))
+    if not found:
+        return
+    yield warning(
+        message=(
+            f"{names(found)} {'lags' if len(found) == 1 else 'lag'} far more than the other partitions of the topic: "
+            f"{records(sum(one.lag or 0 for one in found.values()))}."
+        ),
+        remedy=(
+            "See whether one key has most of the records there, and give it a key of its own or more partitions; else "
+            "compare the member that owns it with the others."
+        ),
+        evidence={"partitions": all_names(found), "lag": sum(one.lag or 0 for one in found.values())},
+    )
+
+
+def _hottest(case: Case) -> Iterator[tuple[Place, Progress]]:
+    by_topic: dict[str, list[tuple[Place, Progress]]] = {}
+    for place, one in case.progress.partitions.items():
+        if one.lag is not None:
+            by_topic.setdefault(place[0], []).append((place, one))
+    for rows in by_topic.values():
+        if len(rows) < 3:
+            continue
+        usual = median(max(one.lag or 0, 0) for _, one in rows)
+        for place, one in rows:
+            late = one.catch_up_s is not None and one.catch_up_s * 1000 > _HOT_AFTER_MS
+            if late and (one.lag or 0) > case.thresholds.hot * max(usual, 1) and one.verdict in _GETS_ON:
+                yield place, one
+
+
+_HOT_AFTER_MS = 60_000
+_GETS_ON: Sequence[Verdict] = (Verdict.OK, Verdict.WARN)
+
+
+def _rounded(rate: float | None) -> float | None:
+    return None if rate is None else round(rate, 2)

@@ -1,0 +1,271 @@
+"""Rules about where committed offsets are: outside of the log, of another topic, missing, or about to expire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from groups.brokers import OFFSETS_RETENTION
+from groups.diagnosis.case import Case, Need, Symptom, error, first_of, note, rule, warning
+from groups.diagnosis.lag import has_offsets, is_alone, is_consuming
+from groups.diagnosis.places import Place, all_names, committed, count, names, records, unread
+from groups.model import Group
+from groups.times import about, format_moment
+
+
+@rule(
+    "topic-recreated",
+    "offsets that were committed to a topic of the same name that was deleted",
+    source="KAFKA-4095; OffsetCommitValue v4",
+    needs=(Need.OFFSETS, Need.TOPICS),
+    applies=has_offsets,
+)
+def topic_recreated(case: Case) -> Iterator[Symptom]:
+    """Proved by the topic id of the commit, or by that of the topic, which has changed since the first look."""
+    found = [place for place, _, _ in committed(case) if place in _of_another_topic(case)]
+    if not found:
+        return
+    yield error(
+        message=(
+            f"{first_topics(found)} was deleted and created again after the group committed: its offsets in "
+            f"{names(found)} belong to the old topic."
+        ),
+        remedy=(
+            "Stop the group and reset these offsets, or records of the new topic are skipped or the policy of "
+            f"auto.offset.reset decides: kohort offsets reset {case.group.id} --topic {found[0][0]} --to-earliest."
+        ),
+        evidence={"partitions": all_names(found)},
+    )
+
+
+def _of_another_topic(case: Case) -> set[Place]:
+    """Partitions whose commit is known to be for another topic than the one that has the name now."""
+    found: set[Place] = set()
+    first = next((each.topics for each in case.observations if each.topics is not None), {})
+    for place, each, _ in committed(case):
+        topic = case.topics.get(place[0])
+        if topic is None or topic.id is None:
+            continue
+        if each.topic_id is not None and each.topic_id != UUID(int=0):
+            if each.topic_id != topic.id:
+                found.add(place)
+        elif place[0] in first and first[place[0]].id not in (None, topic.id) and _same(case, place):
+            found.add(place)
+    return found
+
+
+def _same(case: Case, place: Place) -> bool:
+    """Whether the committed offset is the same at all looks that show it."""
+    topic, number = place
+    offsets = {
+        each.offset
+        for _, group in case.seen
+        if group.offsets is not None and (each := group.offsets.get(topic, {}).get(number)) is not None
+    }
+    return len(offsets) == 1
+
+
+def first_topics(places: list[Place]) -> str:
+    """The topics of partitions, as the subject of a sentence."""
+    topics = sorted({topic for topic, _ in places})
+    return topics[0] if len(topics) == 1 else f"{topics[0]} and {len(topics) - 1} more"
+
+
+@rule(
+    "records-lost",
+    "records that were deleted before they were read",
+    source="Fetcher, OFFSET_OUT_OF_RANGE; redpanda-data/console#18843",
+    needs=(Need.OFFSETS, Need.START_OFFSETS),
+    applies=has_offsets,
+)
+def records_lost(case: Case) -> Iterator[Symptom]:
+    """The committed offset is below the log start. An offset that has moved is compared with the start before that."""
+    earlier = next((each.topics for each in case.observations if each.topics is not None), {})
+    lost: dict[Place, int] = {}
+    for place, _, offset in committed(case):
+        topic, number = place
+        starts = [
+            start
+            for topics in (earlier, case.topics)
+            if topic in topics and (start := (topics[topic].start_offsets or {}).get(number)) is not None
+        ]
+        if starts and offset < min(starts):
+            lost[place] = min(starts) - offset
+    if not lost:
+        return
+    total = sum(lost.values())
+    level = error if case.group.members else warning
+    yield level(
+        message=(
+            f"The committed offset is below the log start in {count(lost)}: {names(lost)}. {records(total)} were "
+            "deleted before the group read them."
+        ),
+        remedy=(
+            "They are gone. auto.offset.reset decides where consumers go on: earliest reads what is left, latest skips "
+            "that too. Or set the offsets while the group is stopped: kohort offsets reset "
+            f"{case.group.id} --topic {min(lost)[0]} --to-earliest. Raise retention.ms if the group needs longer."
+        ),
+        evidence={"partitions": all_names(lost), "records_lost": total},
+    )
+
+
+@rule(
+    "beyond-end",
+    "committed offsets above the log end",
+    source="strimzi/strimzi-kafka-operator#9269; KAFKA-4095",
+    needs=(Need.OFFSETS, Need.END_OFFSETS),
+    applies=has_offsets,
+)
+def beyond_end(case: Case) -> Iterator[Symptom]:
+    """The topic was deleted and created again, the log was truncated, or the offset was set by hand."""
+    proved = _of_another_topic(case)
+    found: dict[Place, int] = {}
+    for place, _, offset in committed(case):
+        topic = case.topics.get(place[0])
+        end = None if topic is None else (topic.end_offsets or {}).get(place[1])
+        if end is not None and offset > end and place not in proved:
+            found[place] = offset - end
+    if not found:
+        return
+    yield error(
+        message=(
+            f"The committed offset is above the log end in {count(found)}: {names(found)}, by up to "
+            f"{max(found.values()):,}. {first_topics(list(found))} was probably deleted and created again; else the "
+            "log was truncated (unclean leader election), or the offset was set by hand."
+        ),
+        remedy=(
+            "Consumers that start there follow auto.offset.reset: latest skips what the new log holds. Stop the group "
+            f"and reset these offsets: kohort offsets reset {case.group.id} --topic {min(found)[0]} --to-earliest."
+        ),
+        evidence={"partitions": all_names(found), "above_the_end_by": max(found.values())},
+    )
+
+
+@rule(
+    "never-committed",
+    "partitions of a topic that the group reads, without a committed offset",
+    source="KIP-1327; apache/kafka#22784",
+    needs=(Need.MEMBERS, Need.OFFSETS, Need.END_OFFSETS),
+    applies=is_consuming,
+)
+def never_committed(case: Case) -> Iterator[Symptom]:
+    """Owned at every look, with records in them, while other partitions are committed.
+
+    With `auto.offset.reset=latest` records that came before the consumer found the partition are not read: those of
+    partitions that were added to a topic, or of one that no commit was made for until a restart.
+    """
+    if not any(True for _ in committed(case)):
+        return  # it keeps its offsets elsewhere
+    known = {place for place, _, _ in committed(case)}
+    missing: dict[Place, int] = {}
+    for place in _owned_throughout(case) - known:
+        topic = case.topics.get(place[0])
+        if topic is None:
+            continue
+        end = (topic.end_offsets or {}).get(place[1])
+        start = (topic.start_offsets or {}).get(place[1]) or 0
+        read = case.offsets.get(place[0], {}).get(place[1])
+        unreadable = read is not None and read.offset is None
+        if end is not None and end > start and not unreadable:
+            missing[place] = end - start
+    if not missing:
+        return
+    yield warning(
+        message=(
+            f"{count(missing)} with records {'has' if len(missing) == 1 else 'have'} no committed offset: "
+            f"{names(missing)}; {records(sum(missing.values()))}. With auto.offset.reset=latest, those that came "
+            "before the consumers found the partition are skipped, and after a restart the others too."
+        ),
+        remedy=(
+            "Set auto.offset.reset=earliest, at least while partitions are added (KIP-1327). To read them, stop the "
+            f"group and commit their start: kohort offsets reset {case.group.id} "
+            f"--topic {min(missing)[0]}:{min(missing)[1]} --to-earliest."
+        ),
+        evidence={"partitions": all_names(missing), "records": sum(missing.values())},
+    )
+
+
+def _owned_throughout(case: Case) -> set[Place]:
+    owned: set[Place] | None = None
+    for _, group in case.seen:
+        here = {
+            (topic, number)
+            for member in group.members
+            for topic, numbers in (member.owned or {}).items()
+            for number in numbers
+        }
+        owned = here if owned is None else owned & here
+    return owned or set()
+
+
+@rule(
+    "offsets-expiring",
+    "committed offsets that are about to expire",
+    source="KIP-496; offsets.retention.minutes",
+    needs=(Need.OFFSETS, Need.COMMIT_TIMES, Need.RETENTION),
+    applies=is_alone,
+)
+def expiring(case: Case) -> Iterator[Symptom]:
+    """Of a group without members. A classic group keeps them from the moment it became empty, which is later."""
+    retention_ms = int(case.brokers_setting(OFFSETS_RETENTION) or 0) * 60_000
+    now_ms = case.last.at_ms
+    due = {
+        place: each.timestamp + retention_ms
+        for place, each, _ in committed(case)
+        if each.timestamp is not None and each.timestamp + retention_ms - now_ms < case.thresholds.expiry_ms
+    }
+    if not due:
+        return
+    first_ms = min(due.values())
+    in_s = max(first_ms - now_ms, 0) / 1000
+    yield warning(
+        message=(
+            f"The group has no members, and its offsets expire: those of {count(due)} in {about(in_s)} at the "
+            "earliest. After that, auto.offset.reset decides where its consumers begin."
+        ),
+        remedy=(
+            "Start a consumer of it before that, or raise offsets.retention.minutes of the brokers. To be able to set "
+            f"them again, save them: kohort snapshot {case.group.id} -o FILE."
+        ),
+        evidence={
+            "partitions": all_names(due),
+            "expires": format_moment(first_ms),
+            "retention_minutes": retention_ms // 60_000,
+        },
+    )
+
+
+def _wanted(group: Group) -> set[str] | None:
+    """The topics that members subscribe to; None where one of them does not say, or names a regex."""
+    topics: set[str] = set()
+    for member in group.members:
+        if member.subscription is None or member.subscription.regex is not None:
+            return None
+        topics |= {*member.subscription.topics, *(member.owned or {})}
+    return topics
+
+
+@rule(
+    "left-over-offsets",
+    "offsets of topics that no member reads any more",
+    source="KIP-496",
+    needs=(Need.OFFSETS,),
+    applies=is_consuming,
+)
+def left_over(case: Case) -> Iterator[Symptom]:
+    """Their lag grows for ever, and monitoring counts it; brokers delete them when they expire."""
+    wanted = _wanted(case.group)
+    if wanted is None:
+        return
+    left = [place for place, _, _ in committed(case) if place[0] not in wanted]
+    if not left:
+        return
+    topics = sorted({topic for topic, _ in left})
+    yield note(
+        message=(
+            f"The group has offsets of {count(topics, 'topic')} that no member subscribes to: {first_of(topics)}; "
+            f"lag there: {sum(unread(case, place) for place in left):,}."
+        ),
+        remedy=f"If nobody needs them, delete them: kohort offsets delete {case.group.id} --topic {topics[0]}.",
+        evidence={"partitions": all_names(left), "lag": sum(unread(case, place) for place in left)},
+    )

@@ -1,0 +1,60 @@
+"""Partitions in the words of a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import TypeAlias
+
+from groups.diagnosis.case import Case, first_of
+from groups.lag import records_between
+from groups.model import CommittedOffset
+
+Place: TypeAlias = tuple[str, int]
+
+
+def committed(case: Case) -> Iterator[tuple[Place, CommittedOffset, int]]:
+    """What the group has committed, as the newest look that asked for it shows it."""
+    for topic, offsets in case.offsets.items():
+        for partition, each in offsets.items():
+            if each.offset is not None and each.offset >= 0:
+                yield (topic, partition), each, each.offset
+
+
+def names(places: Iterable[Place]) -> str:
+    """The first few partitions, and how many more there are."""
+    return first_of([f"{topic}-{number}" for topic, number in sorted(places)])
+
+
+def all_names(places: Iterable[Place]) -> tuple[str, ...]:
+    """Every partition, for the evidence."""
+    return tuple(f"{topic}-{number}" for topic, number in sorted(places))
+
+
+def count(places: Collection[object], noun: str = "partition") -> str:
+    """`1 partition`, `3 partitions`."""
+    return f"{len(places):,} {noun}{'' if len(places) == 1 else 's'}"
+
+
+def records(number: int) -> str:
+    """`1 record`, `3,000 records`."""
+    return f"{number:,} record{'' if number == 1 else 's'}"
+
+
+def unread(case: Case, place: Place) -> int:
+    """Records between the committed offset and the end; 0 where that is not known."""
+    topic = case.topics.get(place[0])
+    end = None if topic is None else (topic.end_offsets or {}).get(place[1])
+    found = case.offsets.get(place[0], {}).get(place[1])
+    return max(records_between(None if found is None else found.offset, end) or 0, 0)
+
+
+def waits_for_transaction(case: Case, place: Place) -> bool:
+    """Whether the committed offset has reached the last stable offset, and records of open transactions follow."""
+    topic = case.topics.get(place[0])
+    if topic is None:
+        return False
+    stable, end = (topic.stable_offsets or {}).get(place[1]), (topic.end_offsets or {}).get(place[1])
+    found = case.offsets.get(place[0], {}).get(place[1])
+    if stable is None or end is None or found is None or found.offset is None:
+        return False
+    return found.offset == stable < end

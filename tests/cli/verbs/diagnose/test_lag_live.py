@@ -1,0 +1,194 @@
+"""What is wrong with offsets and lag of groups on a real broker, each beside a twin that is healthy, in one look."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from tests.cli.command import Kohort
+from tests.kafka.broker import Broker
+from tests.kafka.members import fresh_name
+from tests.kafka.topics import create_topics, delete_records, delete_topic
+from tests.kafka.wait import wait_until
+
+pytestmark = pytest.mark.kafka
+BESIDE = "healthy"
+
+
+@dataclass
+class Scene:
+    """Groups in trouble, and what they need: consumers that live, a producer that goes on."""
+
+    broker: Broker
+    prefix: str
+    stack: ExitStack
+    producer: Producer = field(init=False)
+    consumers: list[Consumer] = field(default_factory=list)
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        self.producer = Producer({"bootstrap.servers": self.broker.bootstrap})
+
+    def name(self, word: str) -> str:
+        """Of a group or a topic."""
+        return f"{self.prefix}-{word}"
+
+    def topic(self, word: str, partitions: int = 1, records: int = 10) -> str:
+        """A topic with so many records in each partition."""
+        name = self.name(word)
+        create_topics(self.broker, {name: partitions})
+        for _ in range(records):
+            self.produce(name, partitions)
+        assert self.producer.flush(30) == 0
+        return name
+
+    def produce(self, topic: str, partitions: int) -> None:
+        """A record into each partition."""
+        for number in range(partitions):
+            self.producer.produce(topic, b"", partition=number)
+
+    def commit(self, word: str, topic: str, *offsets: int) -> None:
+        """As a group without members."""
+        consumer = Consumer(self._settings(word))
+        places = [TopicPartition(topic, number, offset) for number, offset in enumerate(offsets)]
+        consumer.commit(offsets=places, asynchronous=False)
+        consumer.close()
+
+    def member(self, word: str, topic: str, **settings: Any) -> Consumer:
+        """A consumer that has its partitions and has read nothing."""
+        consumer = Consumer({**self._settings(word), **settings})
+        self.consumers.append(consumer)
+        consumer.subscribe([topic])
+        wait_until(
+            lambda: consumer.poll(0.1) is not None or bool(consumer.assignment()), f"{word} has partitions"
+        )
+        return consumer
+
+    def again_and_again(self, act: Callable[[], object], every_s: float = 0.2) -> None:
+        """In a thread, until the scene ends."""
+
+        def run() -> None:
+            while not self.ended.wait(every_s):
+                act()
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        self.stack.callback(thread.join, 30)
+        self.stack.callback(self.ended.set)
+
+    def _settings(self, word: str) -> dict[str, Any]:
+        return {
+            "bootstrap.servers": self.broker.bootstrap,
+            "group.id": self.name(word),
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            "log_level": 0,
+        }
+
+
+@pytest.fixture
+def scene(broker: Broker) -> Iterator[Scene]:
+    with ExitStack() as stack:
+        made = Scene(broker, fresh_name("lag"), stack)
+        yield made
+        made.ended.set()
+    for consumer in made.consumers:
+        consumer.close()
+
+
+def test_each_finding_and_its_healthy_twin(scene: Scene, kohort: Kohort) -> None:
+    orders = scene.topic("orders", 2)
+    scene.again_and_again(partial(scene.produce, orders, 2))
+
+    # A member that reads and commits all the time, one that has ceased to, one that is slow and commits one partition
+    # only, and one that cannot get past a record.
+    reads, still, half, poisoned = (
+        scene.member(word, orders) for word in (BESIDE, "stalled", "half", "poisoned")
+    )
+
+    def read_on() -> None:
+        reads.consume(1000, 0.1)
+        reads.commit(
+            offsets=[*reads.position([TopicPartition(orders, each) for each in (0, 1)])], asynchronous=False
+        )
+
+    scene.again_and_again(read_on)
+    still.commit(offsets=[TopicPartition(orders, each, 3) for each in (0, 1)], asynchronous=False)
+    half.commit(offsets=[TopicPartition(orders, 0, 3)], asynchronous=False)
+    slow = iter(range(4, 10_000))
+    scene.again_and_again(
+        lambda: half.commit(offsets=[TopicPartition(orders, 0, next(slow))], asynchronous=False), 1.0
+    )
+
+    poisoned.commit(offsets=[TopicPartition(orders, 1, 3)], asynchronous=False)
+    scene.again_and_again(partial(_commit_end, poisoned, TopicPartition(orders, 0)))
+
+    # An open transaction.
+    paid = scene.topic("paid", records=3)
+    till = Producer({"bootstrap.servers": scene.broker.bootstrap, "transactional.id": scene.name("till")})
+    till.init_transactions(30)
+    till.begin_transaction()
+    till.produce(paid, b"")
+    till.flush(30)
+    waits = scene.member("waits", paid, **{"isolation.level": "read_committed"})
+    waits.commit(offsets=[TopicPartition(paid, 0, 3)], asynchronous=False)
+
+    # Groups without members: one that has read everything, and four that have not, each in its own way.
+    done = scene.topic("done")
+    scene.commit("done", done, 10)
+    scene.commit("stopped", done, 4)
+    scene.commit("lost", done, 1)
+    # The broker deletes what was committed to a topic that is deleted; consumers that run on commit it again.
+    gone = scene.topic("gone", records=5)
+    delete_topic(scene.broker, gone)
+    scene.topic("gone", records=2)
+    scene.commit("recreated", gone, 5)
+    delete_records(scene.broker, {(done, 0): 3})
+
+    rewound = iter(range(8, 0, -1))
+    scene.again_and_again(lambda: scene.commit("rewound", done, max(next(rewound, 4), 4)), 1.0)
+
+    told = kohort(
+        "diagnose", "--match", scene.prefix, "--for", "4s", "--commit-interval", "1s", "--transaction-time", "1s",
+        "-b", scene.broker.bootstrap, "--output", "json",
+    )  # fmt: skip
+    assert told.status == 1, told
+    found = {
+        group["group"].removeprefix(f"{scene.prefix}-"): {
+            each["rule"]: each for each in group["findings"] if each["level"] != "note"
+        }
+        for group in told.document["groups"]
+    }
+    assert {group: sorted(rules) for group, rules in found.items()} == {
+        BESIDE: [],
+        "done": [],
+        "half": ["falling-behind", "never-committed"],
+        "lost": ["records-lost", "stopped"],
+        "poisoned": ["stalled-partition"],
+        "recreated": ["beyond-end"],
+        "rewound": ["rewound"],
+        "stalled": ["stalled-member"],
+        "stopped": ["stopped"],
+        "waits": ["open-transaction"],
+    }
+    assert found["stalled"]["stalled-member"]["evidence"]["partitions"] == [f"{orders}-0", f"{orders}-1"]
+    assert found["waits"]["open-transaction"]["evidence"]["transactional_id"] == scene.name("till")
+    assert found["lost"]["records-lost"]["evidence"]["records_lost"] == 2
+    assert found["recreated"]["beyond-end"]["evidence"] == {
+        "partitions": [f"{gone}-0"],
+        "above_the_end_by": 3,
+    }
+    assert found["poisoned"]["stalled-partition"]["evidence"]["offset"] == 3
+    till.abort_transaction(30)
+
+
+def _commit_end(consumer: Consumer, place: TopicPartition) -> None:
+    _, end = consumer.get_watermark_offsets(place, timeout=30)
+    consumer.commit(offsets=[TopicPartition(place.topic, place.partition, end)], asynchronous=False)

@@ -1,0 +1,268 @@
+"""Rules about lag and committed offsets: each finds its case, and is silent where all is well."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+
+from groups.diagnosis.case import Need
+from groups.diagnosis.observation import Observation
+from groups.findings import Finding, Level
+from groups.model import Cluster, CommittedOffset, Group, GroupState, OpenTransaction, Topic
+from groups.progress import NEVER
+from tests.groups.diagnosis.groups import START_MS, findings, group, member
+
+EVERY_MS = 6_000
+NAME = "orders"
+
+
+def look(
+    position: int,
+    committed: Mapping[int, int] | None,
+    ends: Mapping[int, int],
+    *,
+    starts: Mapping[int, int] | None = None,
+    of: Group | None = None,
+    **more: object,
+) -> Observation:
+    """A look at the group, whose two members own partitions 0 and 1, 2 and 3 unless it is another one."""
+    seen = group(member("a", [0, 1]), member("b", [2, 3])) if of is None else of
+    offsets = (
+        None
+        if committed is None
+        else {NAME: {number: CommittedOffset(offset=each) for number, each in committed.items()}}
+    )
+    topic = Topic(
+        name=NAME,
+        partitions=4,
+        start_offsets=dict.fromkeys(range(4), 0) if starts is None else dict(starts),
+        end_offsets=dict(ends),
+        stable_offsets=dict(ends),
+    )
+    return Observation(
+        at_ms=START_MS + position * EVERY_MS,
+        group=replace(seen, offsets=offsets),
+        topics={NAME: topic},
+        topic_names=frozenset({NAME}),
+        **more,  # type: ignore[arg-type]
+    )
+
+
+EMPTY = group(state=GroupState.EMPTY)
+HEALTHY = [look(0, {0: 10, 1: 10, 2: 10, 3: 10}, {0: 12, 1: 10, 2: 12, 3: 10})] + [
+    look(at, {0: 60, 1: 10, 2: 70, 3: 10}, {0: 62, 1: 10, 2: 70, 3: 10}) for at in (1, 5)
+]
+ABOUT_OFFSETS = {
+    "open-transaction",
+    "topic-recreated",
+    "records-lost",
+    "beyond-end",
+    "stalled-member",
+    "stalled-partition",
+    "stopped",
+    "overtaken",
+    "falling-behind",
+    "slow-catch-up",
+    "rewound",
+    "hot-partition",
+    "never-committed",
+    "offsets-expiring",
+    "left-over-offsets",
+}
+
+
+def found(*seen: Observation, **limits: object) -> dict[str, Finding]:
+    return {rule: each for rule, each in findings(seen, **limits).items() if rule in ABOUT_OFFSETS}
+
+
+def test_a_group_that_reads_is_healthy() -> None:
+    assert found(*HEALTHY[:2]) == {}
+    assert found(HEALTHY[0]) == {}
+
+
+def test_a_member_that_owns_and_does_not_consume() -> None:
+    ends = {0: 500, 1: 10, 2: 70, 3: 10}
+    seen = [look(at, {0: 10, 1: 10, 2: 20 + at, 3: 10}, ends) for at in range(4)]
+    told = found(*seen)["stalled-member"]
+    assert (told.level, told.member, told.since_ms) == (Level.ERROR, "a-id", START_MS)
+    assert told.evidence["partitions"] == ("orders-0",)
+    assert (told.evidence["lag"], told.evidence["still_for_s"]) == (490, 18.0)
+    # Two looks 12 s apart are not enough; a member that commits every 10 s would not have to have committed.
+    assert "stalled-member" not in found(*seen[:3])
+    assert "stalled-member" not in found(*seen, commit_interval_ms=10_000)
+    # Nor is a partition that the member has only just got, or a group in a rebalance.
+    before = look(
+        0,
+        {0: 10, 1: 10, 2: 20, 3: 10},
+        ends,
+        of=group(member("a", [1]), member("b", [0, 2, 3])),
+    )
+    assert "stalled-member" not in found(before, *seen[1:])
+    # It is known at once when the record and the last commit are old.
+    since = {(NAME, 0): START_MS - 600_000}
+    assert found(seen[0], replace(seen[1], waiting_since_ms=since))["stalled-member"].since_ms == (
+        START_MS - 600_000
+    )
+    # Only the marker of a transaction is left to read.
+    assert found(seen[0], replace(seen[3], waiting_since_ms={(NAME, 0): None}), hot=NEVER).keys() == {
+        "slow-catch-up"
+    }
+
+
+def test_a_partition_that_its_member_cannot_get_past() -> None:
+    told = found(
+        *[look(at, {0: 10, 1: 10 * at, 2: 5, 3: 5}, {0: 50, 1: 10 * at, 2: 5, 3: 5}) for at in range(4)]
+    )
+    assert set(told) == {"stalled-partition"}
+    one = told["stalled-partition"]
+    assert (one.member, one.evidence["offset"]) == ("a-id", 10)
+    assert "--partition 0 --offset 10" in one.remedy
+
+
+def test_a_group_that_stopped() -> None:
+    seen = [look(at, {0: 10, 1: 10}, {0: 10 + at, 1: 10}, of=EMPTY) for at in range(1, 6)]
+    told = found(*seen)
+    assert {rule: each.level for rule, each in told.items()} == {"stopped": Level.ERROR}
+    # One look cannot tell, and old commits tell that nobody uses the group.
+    assert found(seen[-1])["stopped"].level is Level.WARNING
+    old = replace(
+        seen[-1],
+        group=replace(
+            EMPTY, offsets={NAME: {0: CommittedOffset(offset=10, timestamp=START_MS - 30 * 86_400_000)}}
+        ),
+    )
+    told = found(*seen[:-1], old)
+    assert told["stopped"].level is Level.WARNING
+    assert "30 days ago" in told["stopped"].message
+    # Consumers without a membership commit too; and a group that has read everything has not stopped.
+    assert found(look(0, {0: 1}, {0: 9}, of=EMPTY), look(9, {0: 5}, {0: 9}, of=EMPTY)) == {}
+    assert found(look(0, {0: 9}, {0: 9}, of=EMPTY), look(9, {0: 9}, {0: 9}, of=EMPTY)) == {}
+
+
+def test_lag_that_grows_and_lag_that_shrinks() -> None:
+    rest = {1: 0, 2: 0, 3: 0}
+    told = found(look(0, {0: 0, **rest}, {0: 1000, **rest}), look(5, {0: 300, **rest}, {0: 4000, **rest}))
+    one = told["falling-behind"]
+    assert one.level is Level.WARNING
+    assert (one.evidence["produced_per_s"], one.evidence["committed_per_s"]) == (100, 10)
+    assert one.evidence["lag_grown_by"] == 2700
+    shrinks = [
+        look(0, {0: 0, **rest}, {0: 90_000, **rest}),
+        look(5, {0: 30_000, **rest}, {0: 90_000, **rest}),
+    ]
+    told = found(*shrinks, hot=NEVER)
+    assert {rule: each.level for rule, each in told.items()} == {"slow-catch-up": Level.NOTE}
+    assert told["slow-catch-up"].evidence["catch_up_s"] == 60
+    assert found(*shrinks, hot=NEVER, catch_up_ms=10_000)["slow-catch-up"].level is Level.WARNING
+
+
+def test_a_partition_that_lags_more_than_the_others() -> None:
+    ends = dict.fromkeys(range(4), 100_000)
+    seen = [
+        look(at, {0: 10 * at, **dict.fromkeys(range(1, 4), 99_000 + 10 * at)}, ends) for at in range(1, 3)
+    ]
+    assert found(*seen)["hot-partition"].evidence["partitions"] == ("orders-0",)
+    assert "hot-partition" not in found(*seen, hot=1000)
+
+
+def test_committed_offsets_that_went_back() -> None:
+    told = found(HEALTHY[1], HEALTHY[0])
+    assert told["rewound"].evidence["partitions"] == ("orders-0", "orders-2")
+
+
+def test_records_that_are_deleted_before_they_are_read() -> None:
+    ends = dict.fromkeys(range(4), 1000)
+    committed = {0: 500, 1: 1000, 2: 1000, 3: 1000}
+    lost = found(*[look(at, committed, ends, starts={0: 600}) for at in (0, 1)])["records-lost"]
+    assert (lost.level, lost.evidence["records_lost"]) == (Level.ERROR, 100)
+    # The start has passed the offset since the first look, and the offset may have moved since.
+    moves = look(0, committed, ends, starts={0: 400}), look(1, {**committed, 0: 550}, ends, starts={0: 600})
+    assert set(found(*moves)) <= {"overtaken", "slow-catch-up"}
+    soon = found(*[look(at, committed, ends, starts={0: 60 * at}) for at in (1, 2)])["overtaken"]
+    assert soon.evidence["lost_in_s"] == 38.0
+
+
+def test_offsets_beyond_the_end_and_of_a_topic_that_is_gone() -> None:
+    ends = dict.fromkeys(range(4), 7)
+    committed = {0: 500, 1: 7, 2: 7, 3: 7}
+    (told,) = found(look(0, committed, ends), look(1, committed, ends)).values()
+    assert (told.rule, told.level, told.evidence["above_the_end_by"]) == ("beyond-end", Level.ERROR, 493)
+    now = look(1, committed, ends)
+    topic = replace((now.topics or {})[NAME], id=UUID(int=2))
+    mine = {
+        0: CommittedOffset(offset=500, topic_id=UUID(int=1)),
+        1: CommittedOffset(offset=7, topic_id=UUID(int=2)),
+    }
+    proved = replace(now, topics={NAME: topic}, group=replace(EMPTY, offsets={NAME: mine}))
+    (told,) = found(proved).values()
+    assert (told.rule, told.evidence["partitions"]) == ("topic-recreated", ("orders-0",))
+    # The topic's own id has changed between the looks.
+    before = replace(now, topics={NAME: replace(topic, id=UUID(int=1))})
+    assert found(before, replace(now, topics={NAME: topic}))["topic-recreated"].level is Level.ERROR
+
+
+def test_partitions_that_were_never_committed() -> None:
+    ends = {0: 5, 1: 5, 2: 5, 3: 40}
+    committed = {0: 5, 1: 5, 2: 5}
+    told = found(look(0, committed, ends), look(1, committed, ends))
+    assert {rule: each.level for rule, each in told.items()} == {"never-committed": Level.WARNING}
+    assert told["never-committed"].evidence["records"] == 40
+    assert found(look(0, committed, {**ends, 3: 0}), look(1, committed, {**ends, 3: 0})) == {}
+    # A group that commits nothing keeps its offsets elsewhere.
+    assert found(look(0, {}, ends), look(1, {}, ends)) == {}
+
+
+def test_offsets_that_expire() -> None:
+    cluster = Cluster(settings={"offsets.retention.minutes": str(7 * 24 * 60)})
+
+    def idle(days: float) -> Observation:
+        commit = CommittedOffset(offset=9, timestamp=round(START_MS - days * 86_400_000))
+        return replace(
+            look(0, {}, {0: 9}), group=replace(EMPTY, offsets={NAME: {0: commit}}), cluster=cluster
+        )
+
+    told = found(idle(6.5))["offsets-expiring"]
+    assert "in 12 h" in told.message
+    assert found(idle(5)) == {}
+    assert set(found(idle(5), expiry_ms=3 * 86_400_000)) == {"offsets-expiring"}
+
+
+def test_offsets_of_topics_that_no_member_reads() -> None:
+    seen = look(0, {0: 5, 1: 5, 2: 5, 3: 5}, dict.fromkeys(range(4), 5))
+    assert seen.group is not None
+    old = {**(seen.group.offsets or {}), "refunds": {0: CommittedOffset(offset=3)}}
+    topics = {**(seen.topics or {}), "refunds": Topic(name="refunds", partitions=1, end_offsets={0: 10})}
+    told = found(replace(seen, group=replace(seen.group, offsets=old), topics=topics))
+    assert {rule: each.evidence["lag"] for rule, each in told.items()} == {"left-over-offsets": 7}
+
+
+@pytest.mark.parametrize(("open_s", "level"), [(10, Level.NOTE), (600, Level.ERROR)])
+def test_a_transaction_that_consumers_wait_for(open_s: int, level: Level) -> None:
+    ends = {0: 60, 1: 5, 2: 5, 3: 5}
+    committed = {0: 50, 1: 5, 2: 5, 3: 5}
+    one = OpenTransaction(
+        start_offset=50,
+        producer_id=4,
+        producer_epoch=0,
+        coordinator_epoch=0,
+        last_write_ms=START_MS,
+        transactional_id="till",
+        state="Ongoing",
+        begun_ms=START_MS + 5 * EVERY_MS - open_s * 1000,
+        timeout_ms=900_000,
+    )
+    seen = [look(at, committed, ends, transactions={(NAME, 0): (one,)}) for at in (0, 5)]
+    topics = {NAME: replace((seen[0].topics or {})[NAME], stable_offsets={**ends, 0: 50})}
+    told = found(*[replace(each, topics=topics) for each in seen])
+    # It explains why the offset stands still.
+    assert {rule: each.level for rule, each in told.items()} == {"open-transaction": level}
+    assert "--topic orders --partition 0 --start-offset 50" in told["open-transaction"].remedy
+    # Consumers that do not wait get past it.
+    assert "open-transaction" not in found(*seen)
+
+
+def test_needs_are_said_for_people() -> None:
+    assert len({need.value for need in Need}) == len(Need)
