@@ -25,6 +25,8 @@ from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
+from wire.errors import WireError
+
 PACKAGES = ("assignors", "wire", "groups", "coordinator", "migration", "cli")
 FILES = ("request", "stdin", "stdout", "stderr")
 AT_START = frozenset({"LANG", "LC_ALL", "LC_CTYPE"})
@@ -151,7 +153,7 @@ def _import_all() -> None:
         path = importlib.import_module(package).__path__
         for module in pkgutil.walk_packages(path, f"{package}."):
             # What cannot be imported here is for the command that needs it.
-            with suppress(ImportError):
+            with suppress(ImportError, WireError):
                 importlib.import_module(module.name)
     gc.collect()
     gc.freeze()
