@@ -127,7 +127,7 @@ def _speaks_consumer(case: Case, member_id: str) -> bool:
 )
 def evicted(case: Case) -> Iterator[Symptom]:
     """Gone while a rebalance waited for it: removed by its timeout. Otherwise it may have left by itself."""
-    gone = [each for each in changes(case) if not each.came and not _is_back(case, each.member)]
+    gone = [each for each in changes(case) if not each.came and not _is_back(case, each)]
     late = [each for each in gone if _was_awaited(case, each)]
     left = [each for each in gone if each not in late]
     if late:
@@ -180,12 +180,14 @@ class _GoneFacts(TypedDict):
     evidence: Evidence
 
 
-def _is_back(case: Case, gone: Member) -> bool:
-    """Whether the same member, instance or client is there again."""
+def _is_back(case: Case, gone: Change) -> bool:
+    """Whether the same member or instance is there again, or the same client, as a member that was not there before."""
+    before = {member.id for at, group in case.seen if at.at_ms == gone.since_ms for member in group.members}
+    client = gone.member.client.id, gone.member.client.host
     return any(
-        member.id == gone.id
-        or (gone.instance is not None and member.instance == gone.instance)
-        or (member.client.id, member.client.host) == (gone.client.id, gone.client.host)
+        member.id == gone.member.id
+        or (gone.member.instance is not None and member.instance == gone.member.instance)
+        or (member.id not in before and (member.client.id, member.client.host) == client)
         for member in case.group.members
     )
 
