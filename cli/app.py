@@ -148,6 +148,12 @@ def _offsets() -> Commands:
     return {"reset": reset, "export": export, "import": load, "clone": clone, "delete": delete}
 
 
+def _members() -> Commands:
+    from cli.verbs.members.command import remove
+
+    return {"remove": remove}
+
+
 def _config() -> Commands:
     from cli.verbs.config.command import get, set_, unset
 
@@ -211,6 +217,7 @@ FAMILIES: Mapping[str, tuple[str, Callable[[], Commands]]] = {
     ),
     "log": ("Look into a broker's own log of groups and offsets.", _log),
     "offsets": ("Look after committed offsets: reset, export, import, clone, delete.", _offsets),
+    "members": ("Manage the members of groups: remove.", _members),
     "config": ("Look after the settings of groups: get, set, unset.", _config),
     "fault": (
         "Have a running kohort serve fail on purpose: requests, members, coordinators, topics.",

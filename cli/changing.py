@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cli.sources.writer import ClusterWriter, Failed
 
 Part: TypeAlias = Place | str | None
-"""Of the change of a group: the offset of a partition, a topic that goes with it, or the group itself (None)."""
+"""Of the change of a group: the offset of a partition, a topic that goes with it, a member, or all of it (None)."""
 Outcome: TypeAlias = "Mapping[tuple[str, Part], Failed | None]"
 """What became of a change, by group and part. None: done."""
 PREVIEW = "this is what would be done; nothing was changed. --execute does it"

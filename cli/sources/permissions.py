@@ -25,6 +25,7 @@ COMMITTING = Needs(group="READ", topic="READ")
 DELETING_OFFSETS = Needs(group="DELETE", topic="READ")
 DELETING_TOPICS = Needs(topic="DELETE")
 DELETING_GROUPS = Needs(group="DELETE")
+REMOVING_MEMBERS = Needs(group="READ")
 READING_CONFIGS = Needs(group="DESCRIBE_CONFIGS", cluster="DESCRIBE_CONFIGS")
 CHANGING_CONFIGS = Needs(group="ALTER_CONFIGS", cluster="ALTER_CONFIGS")
 

@@ -19,10 +19,12 @@ from cli.sources.permissions import (
     DELETING_GROUPS,
     DELETING_OFFSETS,
     DELETING_TOPICS,
+    REMOVING_MEMBERS,
     Needs,
     worded,
 )
 from cli.sources.source import Source
+from groups.model import Group, GroupType, Member
 from groups.offsets.model import OffsetChange, Place
 from wire.client.errors import Answers
 from wire.client.offsets import NewOffset
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from confluent_kafka import KafkaException
 
     from wire.client.client import KafkaClient
+    from wire.messages.definition import Api
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +146,33 @@ class ClusterWriter:
         failed = (self._source.client or self._source.admin).delete_groups(groups).failed
         return {group: _failed(failed.get(group), DELETING_GROUPS) for group in groups}
 
+    def remove_members(
+        self, group: Group, members: Sequence[Member], reason: str
+    ) -> dict[str, Failed | None]:
+        """Remove members of a described group, by member id.
+
+        A static member is removed as long as its instance id is still its own.
+        :raises UsageError: the wire client cannot log in to this cluster
+        """
+        from wire.client.members import LeavingMember
+
+        client = self._client("members cannot be removed")
+        leaving = [LeavingMember(member_id=each.id, instance_id=each.instance) for each in members]
+        answers = client.remove_members({group.id: leaving}, reason, by=_leave_api(group.type))
+        whole, parts = answers.failed.get(group.id), answers.found.get(group.id, {})
+        return {
+            each.id: _failed(whole or parts.get(each.id, _LEFT_OUT), REMOVING_MEMBERS, _OF_MEMBERS)
+            for each in members
+        }
+
+
+def _leave_api(kind: GroupType) -> Api | None:
+    """The heartbeat by which members of a type leave; None where LeaveGroup removes them."""
+    from wire.messages.schemas.share_groups import SHARE_GROUP_HEARTBEAT
+    from wire.messages.schemas.streams_groups import STREAMS_GROUP_HEARTBEAT
+
+    return {GroupType.SHARE: SHARE_GROUP_HEARTBEAT, GroupType.STREAMS: STREAMS_GROUP_HEARTBEAT}.get(kind)
+
 
 _LEFT_OUT = Failure(message="the coordinator left it out of its answer")
 
@@ -169,15 +199,15 @@ def failed_of(error: KafkaException, needs: Needs) -> Failed:
     return failed or Failed(message=str(error), refused=False)
 
 
-def _failed(failure: Failure | None, needs: Needs) -> Failed | None:
-    """What became of one partition or group; a code is a broker's answer."""
+def _failed(failure: Failure | None, needs: Needs, hints: Mapping[str, str] | None = None) -> Failed | None:
+    """What became of one partition, group or member; a code is a broker's answer. `hints` go by its name."""
     if failure is None:
         return None
     if failure.code is None:
         # The wire client says what happened; of librdkafka only the name of its error is known.
         why = f"no answer in time ({failure.name})." if failure.name else failure.message
         return Failed(message=f"{why} {_UNKNOWN}", refused=False)
-    hint = _HINTS.get(failure.name or "", "")
+    hint = (_HINTS if hints is None else hints).get(failure.name or "", "")
     message = worded(failure.name, failure.message, needs)
     return Failed(message=f"{message}{hint}", refused=not failure.retriable)
 
@@ -190,4 +220,9 @@ _HINTS = {
     "ILLEGAL_GENERATION": _JOINED,
     "NON_EMPTY_GROUP": _JOINED,
     "GROUP_SUBSCRIBED_TO_TOPIC": ": a member subscribes to the topic; stop it, then try again",
+}
+_OF_MEMBERS = {
+    "UNKNOWN_MEMBER_ID": ": it has left since it was shown",
+    "FENCED_INSTANCE_ID": ": it has restarted since it was shown; look again",
+    "GROUP_ID_NOT_FOUND": ": the group has changed its type, or is gone, since it was shown; look again",
 }

@@ -38,7 +38,7 @@ def test_the_commands_are_there() -> None:
         "fault expire", "fault fence", "fault list", "fault move", "fault topic",
         "fleet audit", "fleet follow", "fleet history",
         "fleet rehearse", "fleet simulate", "gate", "help",
-        "list", "log dump", "log verify",
+        "list", "log dump", "log verify", "members remove",
         "offsets clone", "offsets delete", "offsets export", "offsets import", "offsets reset",
         "plan", "rehearse", "serve", "simulate", "snapshot", "validate-regex", "version", "watch",
     ]  # fmt: skip

@@ -49,6 +49,7 @@ from wire.errors import ErrorCode, Failure
 if TYPE_CHECKING:
     from wire import acls
     from wire.client.first_records import FirstRecords
+    from wire.client.members import Departures, LeavingMember
     from wire.client.offsets import NewOffset, OffsetSpec, Outcomes
     from wire.client.settings import ResourceType
     from wire.messages.definition import Api
@@ -233,6 +234,17 @@ class KafkaClient:
         from wire.client.settings import describe_acls
 
         return self.ask_any(partial(describe_acls, kind))
+
+    def remove_members(
+        self, members: Mapping[str, Sequence[LeavingMember]], reason: str, *, by: Api | None = None
+    ) -> Answers[str, Departures]:
+        """Have members leave their groups, by LeaveGroup, or `by` the heartbeat of share or streams groups."""
+        from wire.client.members import leave_by_heartbeat, leave_group
+
+        ask = (
+            partial(leave_group, members, reason) if by is None else partial(leave_by_heartbeat, by, members)
+        )
+        return self.ask_coordinators(members, ask)
 
     def close(self) -> None:
         """Close every connection."""

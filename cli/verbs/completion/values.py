@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from cli.options import SourceOptions
     from cli.sources.source import Source
+    from groups.model import Member
 
 LIMIT_VARIABLE = "KOHORT_COMPLETION_MS"
 TIME_LIMIT_MS = 500
@@ -49,7 +50,16 @@ class Values:
     @property
     def of_source(self) -> bool:
         """Whether a source knows the names."""
-        return self.names in (_groups, _topics, _members, _settings)
+        return self.names in (
+            _groups,
+            _topics,
+            _members,
+            _settings,
+            _member_ids,
+            _instance_ids,
+            _client_ids,
+            _hosts,
+        )
 
 
 ANY = Values()
@@ -154,6 +164,33 @@ def _members(context: Context) -> Described:
             for group in source.describe(_named_groups(context), offsets=False).items
             for member in group.members
         ]
+
+
+def _of_members(context: Context, value: Callable[[Member], str | None]) -> Described:
+    """What members of the groups that are named have, each once."""
+    with _source(context) as source:
+        members = [
+            member
+            for group in source.describe(_named_groups(context), offsets=False).items
+            for member in group.members
+        ]
+    return {name: member.client.host or "" for member in members if (name := value(member))}.items()
+
+
+def _member_ids(context: Context) -> Described:
+    return _of_members(context, lambda member: member.id)
+
+
+def _instance_ids(context: Context) -> Described:
+    return _of_members(context, lambda member: member.instance)
+
+
+def _client_ids(context: Context) -> Described:
+    return _of_members(context, lambda member: member.client.id)
+
+
+def _hosts(context: Context) -> Described:
+    return _of_members(context, lambda member: (member.client.host or "").removeprefix("/"))
 
 
 def _settings(context: Context) -> Described:
@@ -317,6 +354,10 @@ BY_COMMAND: Mapping[str, Values] = {
     "kohort fault error ERROR": Values(names=_errors),
     "kohort fault expire MEMBER": Values(names=_members),
     "kohort fault fence MEMBER": Values(names=_members),
+    "kohort members remove --member": Values(names=_member_ids),
+    "kohort members remove --instance": Values(names=_instance_ids),
+    "kohort members remove --client-id": Values(names=_client_ids),
+    "kohort members remove --host": Values(names=_hosts),
     "kohort help TOPIC": Values(names=_pages),
     "kohort serve --topic": ANY,
     "kohort serve --scenario": SCENARIOS,

@@ -41,8 +41,9 @@ from wire.messages.schemas.share_groups import (
     DELETE_SHARE_GROUP_OFFSETS,
     DESCRIBE_SHARE_GROUP_OFFSETS,
     SHARE_GROUP_DESCRIBE,
+    SHARE_GROUP_HEARTBEAT,
 )
-from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
+from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE, STREAMS_GROUP_HEARTBEAT
 from wire.messages.writer import write_varint
 
 ONLY_SENT = (
@@ -52,7 +53,9 @@ ONLY_SENT = (
     SASL_HANDSHAKE,
     SASL_AUTHENTICATE,
     SHARE_GROUP_DESCRIBE,
+    SHARE_GROUP_HEARTBEAT,
     STREAMS_GROUP_DESCRIBE,
+    STREAMS_GROUP_HEARTBEAT,
     DESCRIBE_SHARE_GROUP_OFFSETS,
     ALTER_SHARE_GROUP_OFFSETS,
     DELETE_SHARE_GROUP_OFFSETS,

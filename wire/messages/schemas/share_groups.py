@@ -102,6 +102,27 @@ SHARE_GROUP_DESCRIBE = api("""
             authorizedOperations int32 default=-2147483648
 """)
 
+SHARE_GROUP_HEARTBEAT = api("""
+    ShareGroupHeartbeat 76 1 flexible=1 since=4.1
+    request
+        groupId string
+        memberId string
+        memberEpoch int32
+        rackId string null default=null
+        subscribedTopicNames string[] null default=null
+    response
+        throttleTimeMs int32 default=0
+        errorCode int16
+        errorMessage string null default=null
+        memberId string null default=null
+        memberEpoch int32
+        heartbeatIntervalMs int32
+        assignment {} null default=null
+            topicPartitions {}[]
+                topicId uuid
+                partitions int32[]
+""")
+
 DESCRIBE_SHARE_GROUP_OFFSETS = api("""
     DescribeShareGroupOffsets 90 0-1 since=4.1
     request

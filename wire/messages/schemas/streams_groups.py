@@ -184,6 +184,81 @@ STREAMS_GROUP_DESCRIBE = api("""
             assignorName string 1+ null default=null
 """)
 
+STREAMS_GROUP_HEARTBEAT = api("""
+    StreamsGroupHeartbeat 88 0 since=4.1
+    request
+        groupId string
+        memberId string
+        memberEpoch int32
+        endpointInformationEpoch int32
+        instanceId string null default=null
+        rackId string null default=null
+        rebalanceTimeoutMs int32 default=-1
+        topology {} null default=null
+            epoch int32
+            subtopologies {}[]
+                subtopologyId string
+                sourceTopics string[]
+                sourceTopicRegex string[]
+                stateChangelogTopics {}[]
+                    name string
+                    partitions int32
+                    replicationFactor int16
+                    topicConfigs {}[]
+                        key string
+                        value string
+                repartitionSinkTopics string[]
+                repartitionSourceTopics stateChangelogTopics[]
+                copartitionGroups {}[]
+                    sourceTopics int16[]
+                    sourceTopicRegex int16[]
+                    repartitionSourceTopics int16[]
+        activeTasks {}[] null default=null
+            subtopologyId string
+            partitions int32[]
+        standbyTasks activeTasks[] null default=null
+        warmupTasks activeTasks[] null default=null
+        processId string null default=null
+        userEndpoint {} null default=null
+            host string
+            port uint16
+        clientTags {}[] null default=null
+            key string
+            value string
+        taskOffsets {}[] null default=null
+            subtopologyId string
+            partition int32
+            offset int64
+        taskEndOffsets taskOffsets[] null default=null
+        shutdownApplication bool default=false
+    response
+        throttleTimeMs int32 default=0
+        errorCode int16
+        errorMessage string null default=null
+        memberId string
+        memberEpoch int32
+        heartbeatIntervalMs int32
+        acceptableRecoveryLag int32
+        taskOffsetIntervalMs int32
+        status {}[] null default=null
+            statusCode int8
+            statusDetail string
+        activeTasks {}[] null default=null
+            subtopologyId string
+            partitions int32[]
+        standbyTasks activeTasks[] null default=null
+        warmupTasks activeTasks[] null default=null
+        endpointInformationEpoch int32
+        partitionsByUserEndpoint {}[] null default=null
+            userEndpoint {}
+                host string
+                port uint16
+            activePartitions {}[]
+                topic string
+                partitions int32[]
+            standbyPartitions activePartitions[]
+""")
+
 STREAMS_GROUPS = (
     STREAMS_GROUP_METADATA,
     STREAMS_GROUP_MEMBER_METADATA,

@@ -23,12 +23,14 @@ from tests.cli.shells.terminal import SCRIPTS
 SHELLS = [shell.value for shell in Shell]
 FREE_TEXT = {
     "--add", "--advertise", "--as-of", "--bootstrap-server", "--bounce-seconds", "--brokers", "--by-duration",
-    "--chance", "--client", "--cluster-id", "--columns", "--concurrency", "--conf", "--config", "--every",
-    "--fail-rack", "--for", "--from", "--group", "--instance", "--jobs", "--key-type", "--limit", "--listen",
-    "--loading", "--master", "--match", "--metrics", "--property", "--regex", "--round", "--secret", "--secret-env",
-    "--secret-file", "--seed", "--seeds", "--shift-by", "--since", "--sort", "--speed", "--step", "--stop-at",
-    "--timeout", "--times", "--to", "--to-datetime", "--to-offset", "--topic", "--until", "--validate-regex",
-    "--wait", "--watch",
+    "--catch-up", "--chance", "--client", "--cluster-id", "--columns", "--commit-interval", "--concurrency",
+    "--conf", "--config", "--every", "--expires-within", "--fail-rack", "--for", "--from", "--group", "--hot",
+    "--instance", "--interval", "--jobs", "--key-type", "--limit", "--listen", "--loading", "--master", "--match",
+    "--match-topic", "--max-series", "--metrics", "--property", "--reason", "--rebalance-time", "--regex",
+    "--round", "--secret", "--secret-env", "--secret-file", "--seed", "--seeds", "--shift-by", "--since",
+    "--skew", "--sort", "--speed", "--step", "--stop-at", "--storm", "--timeout", "--times", "--to",
+    "--to-datetime", "--to-offset", "--topic", "--transaction-time", "--until", "--validate-regex", "--wait",
+    "--watch",
 }  # fmt: skip
 """Options whose values nobody can guess. Any other must say in cli/verbs/completion/values.py what it takes."""
 

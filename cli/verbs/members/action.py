@@ -1,0 +1,135 @@
+"""Removing members: what would be done, how the cluster does it, and what the group is like afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cli.changing import Outcome, WrittenChange, group_fields
+from cli.counts import counted
+from cli.output import notice
+from cli.render.cells import Cell, partitions_text
+from cli.render.document import Document, Table, columns
+from cli.sources.permissions import ending
+from cli.sources.source import Source
+from cli.sources.writer import ClusterWriter
+from groups.model import Group, GroupType, Member, Problem
+from groups.removal import MemberChoice, MembersRemoval, consequences, joined_again, plan_removal
+from wire.errors import WireError
+
+REASON = "removed by an administrator"
+
+
+@dataclass(slots=True, kw_only=True)
+class MembersChange(WrittenChange[MembersRemoval]):
+    """Members of one group that are to be removed."""
+
+    did, what = "removed", "member"
+
+    plan: MembersRemoval
+    reason: str | None
+    source: Source
+    after: Group | None = None
+    """The group as it is after the change; None where it was not made, or cannot be read."""
+
+    @property
+    def question(self) -> str:
+        return f"remove {counted(self.plan.count, 'member')} of {self.plan.group}; one that still runs joins again"
+
+    def objections(self, plan: MembersRemoval) -> Sequence[Problem]:
+        return (*plan.refusals, *plan.problems)
+
+    def send_through(self, writer: ClusterWriter) -> Outcome:
+        told = writer.remove_members(self.plan.described, self.plan.members, self.reason or REASON)
+        try:
+            self.after = next(iter(self.source.describe([self.plan.group], offsets=False).items), None)
+        except WireError as error:
+            notice(f"{self.plan.group}: how it is after the change is not known: {error}")
+        return {(self.plan.group, member): failed for member, failed in told.items()}
+
+    @property
+    def done(self) -> str | None:
+        removed = sum(failed is None for failed in (self.outcome or {}).values())
+        if not removed:
+            return None
+        did = f"removed {counted(removed, 'member')} of {self.plan.group}"
+        if self.after is None:
+            return did
+        back = [f"{old} (now {new.id})" if new.id != old else old for old, new in self._again.items()]
+        again = f"; joined again already: {', '.join(back)}" if back else ""
+        return f"{did}, which is {self.after.state.value} with {counted(len(self.after.members), 'member')}{again}"
+
+    @property
+    def _again(self) -> dict[str, Member]:
+        """Of the members that were removed those that are members again."""
+        removed = [each for each in self.plan.members if self.applied(self.plan.group, each.id)]
+        return {} if self.after is None else joined_again(removed, self.after)
+
+    def document(self) -> Document:
+        plan = self.plan
+        static = any(member.instance for member in plan.members)
+        instance = ["GROUP-INSTANCE-ID"] if static else []
+        names = ["GROUP", "CONSUMER-ID", *instance, "HOST", "CLIENT-ID", "##PARTITIONS", "ASSIGNMENT"]
+        follows = tuple(consequences(plan)) if plan.applicable else ()
+        return Document(
+            command="members remove",
+            data={
+                "executed": self.outcome is not None,
+                "reason": self.reason,
+                "groups": [self._data(follows)],
+            },
+            blocks=[Table(columns=columns(*names), rows=[self._row(each, static) for each in plan.members])],
+            errors=tuple(self.errors),
+            remarks=() if self.outcome is not None else follows,
+        )
+
+    def _row(self, member: Member, static: bool) -> tuple[Cell, ...]:
+        return (
+            self.plan.group,
+            member.id,
+            *((member.instance,) if static else ()),
+            member.client.host,
+            member.client.id,
+            None if member.owned is None else sum(map(len, member.owned.values())),
+            partitions_text(member.owned),
+        )
+
+    def _data(self, follows: Sequence[str]) -> dict[str, Any]:
+        plan = self.plan
+        return {
+            **group_fields(plan.described),
+            "applicable": plan.applicable,
+            "follows": list(follows),
+            "removals": [self._member_data(member) for member in plan.members],
+        }
+
+    def _member_data(self, member: Member) -> dict[str, Any]:
+        applied, again = self.applied(self.plan.group, member.id), self._again.get(member.id)
+        owned = member.owned
+        return {
+            "member": member.id,
+            "instance": member.instance,
+            "client_id": member.client.id,
+            "host": member.client.host,
+            "protocol": member.protocol and member.protocol.value,
+            "epoch": member.epoch,
+            "owned": None if owned is None else {topic: list(owned[topic]) for topic in sorted(owned)},
+            "removed": applied,
+            "joined_again_as": again and again.id,
+        }
+
+
+def plan_members_removal(
+    source: Source, group: str, choice: MemberChoice, *, reason: str | None, writer: ClusterWriter | None
+) -> MembersChange:
+    """What removing members of a group would do. CommandError where nothing is known of the group."""
+    read = source.describe([group], offsets=False)
+    if not read.items:
+        raise ending(read.problems[0])
+    plan = plan_removal(read.items[0], choice, read.problems)
+    if reason and plan.described.type in (GroupType.SHARE, GroupType.STREAMS):
+        notice(
+            f"--reason is not sent: members of {plan.described.type.value} groups leave by a heartbeat, without one"
+        )
+    return MembersChange(plans=(plan,), plan=plan, reason=reason, source=source, writer=writer)

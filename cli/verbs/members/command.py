@@ -1,0 +1,72 @@
+"""`kohort members remove`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from cli.consent import ConsentOptions
+from cli.options import OutputOptions, SourceOptions, option
+
+_which = partial(option, rich_help_panel="Which members")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberOptions:
+    """Which members of the group are meant: those that any of the options names."""
+
+    members: Annotated[list[str] | None, _which("--member", "The member with this id; repeatable.", "ID")] = (
+        None
+    )
+    instances: Annotated[
+        list[str] | None, _which("--instance", "The static member with this instance id; repeatable.", "ID")
+    ] = None
+    clients: Annotated[
+        list[str] | None, _which("--client-id", "All members with this client id; repeatable.", "ID")
+    ] = None
+    hosts: Annotated[list[str] | None, _which("--host", "All members on this host; repeatable.", "HOST")] = (
+        None
+    )
+    everyone: Annotated[bool, _which("--all", "All members of the group.")] = False
+
+
+def remove(
+    *,
+    group: Annotated[str, typer.Argument(metavar="GROUP", help="The group that the members leave.")],
+    members: MemberOptions,
+    reason: Annotated[
+        str | None,
+        option("--reason", "Why, for the broker's log; at most 255 characters.", "TEXT"),
+    ] = None,
+    consent: ConsentOptions,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    """Remove dead or stuck members from a group.
+
+    Their partitions move at once; a member that still runs joins again. Shows the members, their partitions and what
+    follows; nothing is changed without --execute.
+    """
+    from cli.changing import carry_out
+    from cli.errors import UsageError
+    from cli.selection import opened_for_change
+    from cli.verbs.members.action import plan_members_removal
+    from groups.removal import MemberChoice
+
+    choice = MemberChoice(
+        ids=tuple(members.members or ()),
+        instances=tuple(members.instances or ()),
+        clients=tuple(members.clients or ()),
+        hosts=tuple(members.hosts or ()),
+        everyone=members.everyone,
+    )
+    if choice.is_empty:
+        raise UsageError("which members? --member ID, --instance ID, --client-id ID, --host HOST, or --all")
+    if choice.everyone and choice.names_any:
+        raise UsageError("--all means every member; leave the other options out")
+    with opened_for_change(source, execute=consent.execute) as (groups, writer):
+        change = plan_members_removal(groups, group, choice, reason=reason, writer=writer)
+        carry_out(change, consent, output)

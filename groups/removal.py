@@ -1,0 +1,156 @@
+"""Removing members from a group: who is meant, and what follows.
+
+Nothing in a group shows whether the process of a member still runs: a member that does joins again as soon as it hears
+that it was removed, and only one that is dead stays away. Static members of a consumer group that announced a restart
+(member epoch -2) are known to be away. What a broker and clients do was tried on Kafka 4.3.1 (docs/members.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from groups.model import Group, GroupType, Member, MemberProtocol, Problem
+from groups.offsets.model import PlannedChange
+
+AWAY = -2
+"""The member epoch of a static member that will be back."""
+COOPERATIVE = "cooperative"
+"""What the names of assignors contain under which members keep what they own while a classic group rebalances."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberChoice:
+    """Which members of a group are meant: those that any of these names."""
+
+    ids: tuple[str, ...] = ()
+    instances: tuple[str, ...] = ()
+    clients: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    everyone: bool = False
+
+    @property
+    def names_any(self) -> bool:
+        """Whether any member is named."""
+        return bool(self.ids or self.instances or self.clients or self.hosts)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no member can be meant."""
+        return not (self.names_any or self.everyone)
+
+    def of(self, group: Group) -> tuple[tuple[Member, ...], tuple[Problem, ...]]:
+        """The members that are meant, in the group's order, and a problem for each name that means none."""
+        kinds: tuple[tuple[str, tuple[str, ...], Callable[[Member], str | None]], ...] = (
+            ("id", self.ids, lambda member: member.id),
+            ("instance id", self.instances, lambda member: member.instance),
+            ("client id", self.clients, lambda member: member.client.id),
+            ("host", self.hosts, lambda member: _host(member.client.host)),
+        )
+        found = list(group.members) if self.everyone else []
+        problems: list[Problem] = []
+        for kind, wanted, value in kinds:
+            for name in dict.fromkeys(wanted):
+                meant = [
+                    each for each in group.members if value(each) == (_host(name) if kind == "host" else name)
+                ]
+                found += meant
+                if not meant:
+                    problems.append(Problem(subject=group.id, message=_nobody(group, f"{kind} {name}")))
+        if self.everyone and not group.members:
+            problems.append(Problem(subject=group.id, message=f"has no members ({group.state.value})"))
+        ids = {member.id for member in found}
+        return tuple(member for member in group.members if member.id in ids), tuple(problems)
+
+
+def _host(text: str | None) -> str | None:
+    """Java prints addresses with a slash before them."""
+    return None if text is None else text.removeprefix("/")
+
+
+def _nobody(group: Group, what: str) -> str:
+    if not group.members:
+        return f"no member with {what}: it has no members ({group.state.value})"
+    return f"no member with {what}; kohort describe {group.id} --members shows them"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MembersRemoval(PlannedChange):
+    """The members of one group that are to be removed."""
+
+    members: tuple[Member, ...]
+
+    @property
+    def count(self) -> int:
+        return len(self.members)
+
+    @property
+    def staying(self) -> tuple[Member, ...]:
+        """The others."""
+        leaving = {member.id for member in self.members}
+        return tuple(member for member in self.described.members if member.id not in leaving)
+
+
+def plan_removal(group: Group, choice: MemberChoice, problems: Iterable[Problem] = ()) -> MembersRemoval:
+    """What removing the members would take; `problems` are those of reading the group."""
+    members, missing = choice.of(group)
+    return MembersRemoval(described=group, members=members, problems=(*problems, *missing))
+
+
+def consequences(plan: MembersRemoval) -> Iterator[str]:
+    """What follows when the members are removed, a sentence each."""
+    group, staying = plan.described, plan.staying
+    if not plan.members:
+        return
+    if not staying:
+        yield f"{group.id} becomes Empty: its partitions are read by no member until one joins"
+    elif group.type is GroupType.CLASSIC:
+        pause = (
+            "only what moves is paused"
+            if COOPERATIVE in (group.protocol or "")
+            else "all members stop until it is finished, unless their assignor is cooperative"
+        )
+        yield f"{group.id} rebalances at once: {pause}"
+    else:
+        yield "the partitions go to members that stay, which pause only what they give up"
+    if _turns_classic(plan):
+        yield (
+            "no member that speaks the consumer protocol stays: the group becomes classic, and a removed member that "
+            "still runs fails for good (GROUP_ID_NOT_FOUND) instead of joining again"
+        )
+    elif group.type is GroupType.STREAMS:
+        yield (
+            "a Kafka Streams client that still runs joins again, or shuts down if a task of it was just starting; "
+            "only one that is dead stays away"
+        )
+    running = [member for member in plan.members if member.epoch != AWAY]
+    if running and not _turns_classic(plan) and group.type is not GroupType.STREAMS:
+        yield (
+            "a member that still runs joins again within a heartbeat, and what it has not committed is read twice; "
+            "only one that is dead stays away: stop it first"
+        )
+    if any(member.epoch == AWAY for member in plan.members):
+        yield "members with epoch -2 have left for a restart: they come back as new members"
+
+
+def _turns_classic(plan: MembersRemoval) -> bool:
+    """Whether a consumer group is left with members of the classic protocol alone, to which a broker converts it."""
+    protocols = {member.protocol for member in plan.staying}
+    leaving = {member.protocol for member in plan.members}
+    return (
+        plan.described.type is GroupType.CONSUMER
+        and protocols == {MemberProtocol.CLASSIC}
+        and MemberProtocol.CONSUMER in leaving
+    )
+
+
+def joined_again(before: Sequence[Member], after: Group) -> dict[str, Member]:
+    """The members of now that are some of those that were removed, by their old ids: by id or instance id.
+
+    A member of the consumer protocol keeps its id; a classic one gets a new one, by which nobody knows it again unless
+    it is static.
+    """
+    by_id = {member.id: member for member in after.members}
+    by_instance = {member.instance: member for member in after.members if member.instance}
+    found = {member.id: by_id.get(member.id) or by_instance.get(member.instance or "") for member in before}
+    return {member: now for member, now in found.items() if now is not None}

@@ -1,0 +1,174 @@
+"""`kohort members remove` on a real broker: what leaves, what follows, and who comes back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import Answer, Kohort
+from tests.cli.offset_rig import OffsetRig
+from tests.cli.schemas import faults
+from tests.kafka.groups import MemberView, describe, wait_group
+from tests.kafka.members import Members, fresh_name
+from tests.kafka.wire import ask
+
+COOPERATIVE = "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"
+HOUR_MS = 3_600_000
+
+
+@pytest.fixture(scope="module")
+def topic(session_rig: OffsetRig) -> str:
+    return session_rig.topic([1, 1])
+
+
+def removed(rig: OffsetRig, group: str, *options: str) -> Answer:
+    answer = rig.ours("members", "remove", group, *options, "--execute", "--yes")
+    assert not faults(answer.document)
+    return answer
+
+
+def member_of(rig: OffsetRig, group: str, client: str) -> MemberView:
+    view = describe(rig.broker, group)
+    assert view is not None
+    (found,) = [each for each in view.members if each.client_id == client]
+    return found
+
+
+def beat(rig: OffsetRig, group: str, member: str, topic: str, epoch: int = 0) -> None:
+    """The one heartbeat of a static member of the consumer protocol that no process stands behind."""
+    joins = epoch == 0
+    answer = ask(
+        rig.broker.port,
+        "ConsumerGroupHeartbeat",
+        1,
+        group_id=group,
+        member_id=member,
+        member_epoch=epoch,
+        instance_id=member,
+        rack_id=None,
+        rebalance_timeout=60_000,
+        subscribed_topic_names=[topic] if joins else None,
+        subscribed_topic_regex=None,
+        server_assignor=None,
+        topic_partitions=[] if joins else None,
+    )
+    assert not answer.error_code, answer.error_message
+
+
+@pytest.mark.kafka
+def test_dead_static_members_stay_away(rig: OffsetRig, members: Members, topic: str) -> None:
+    """Their partitions are free at once, in classic and in consumer groups; unknown names change nothing."""
+    group = fresh_name("classic")
+    member = members.java(
+        rig.broker, group, [topic], group_instance_id="dead", session_timeout_ms=HOUR_MS // 4
+    )
+    wait_group(rig.broker, group, members=1)
+    member.stop()  # static: it leaves nothing behind but its name
+    preview = rig.ours("members", "remove", group, "--instance", "dead")
+    (shown,) = preview.succeeded().document["groups"]
+    assert not faults(preview.document)
+    assert [(each["instance"], each["owned"]) for each in shown["removals"]] == [("dead", {topic: [0, 1]})]
+    assert shown["follows"][0].startswith(f"{group} becomes Empty")
+    removed(rig, group, "--instance", "dead", "--instance", "typo").assert_said(
+        3, f"{group}: no member with instance id typo; kohort describe {group} --members shows them"
+    )
+    assert member_of(rig, group, member.name).instance == "dead"
+    done = removed(rig, group, "--instance", "dead", "--reason", "host is gone").succeeded()
+    assert f"removed 1 member of {group}, which is Empty with 0 members\n" in done.stderr
+    assert [each["removed"] for each in done.document["groups"][0]["removals"]] == [True]
+    again = removed(rig, group, "--all")
+    again.assert_said(3, f"{group}: has no members (Empty)")
+
+    group = fresh_name("consumer")
+    for name in ("one", "two", "three"):
+        beat(rig, group, name, topic)
+    beat(rig, group, "three", topic, epoch=-2)
+    answer = removed(rig, group, "--instance", "one", "--member", "three").succeeded()
+    (told,) = answer.document["groups"]
+    assert {each["member"]: (each["epoch"], each["removed"]) for each in told["removals"]}["three"] == (
+        -2,
+        True,
+    )
+    assert "members with epoch -2 have left for a restart: they come back as new members" in told["follows"]
+    assert [
+        each.member_id for each in wait_group(rig.broker, group, members=1, state="Assigning").members
+    ] == ["two"]
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_a_member_that_runs_joins_again(rig: OffsetRig, members: Members, topic: str, protocol: str) -> None:
+    group = fresh_name(protocol)
+    one = members.java(rig.broker, group, [topic], group_protocol=protocol, group_instance_id="static")
+    members.confluent(rig.broker, group, [topic], group_protocol=protocol)
+    wait_group(rig.broker, group, members=2)
+    old = member_of(rig, group, one.name).member_id
+    done = removed(rig, group, "--client-id", one.name).succeeded()
+    assert f"removed 1 member of {group}, which is " in done.stderr
+    (told,) = done.document["groups"]
+    assert [(each["member"], each["client_id"]) for each in told["removals"]] == [(old, one.name)]
+    wait_group(rig.broker, group, members=2)
+    # A member of the consumer protocol keeps its id.
+    assert (member_of(rig, group, one.name).member_id == old) is (protocol == "consumer")
+    removed(rig, group, "--member", "no-such-id").assert_said(3, "no member with id no-such-id")
+    everyone = removed(rig, group, "--host", "127.0.0.1").succeeded()
+    assert [each["removed"] for each in everyone.document["groups"][0]["removals"]] == [True, True]
+
+
+@pytest.mark.kafka
+def test_the_last_of_the_consumer_protocol_does_not_come_back(
+    rig: OffsetRig, members: Members, topic: str
+) -> None:
+    """A broker converts what stays to a classic group, which a heartbeat of the removed member does not find."""
+    group = fresh_name("mixed")
+    members.java(rig.broker, group, [topic], partition_assignment_strategy=COOPERATIVE)
+    modern = members.java(rig.broker, group, [topic], group_protocol="consumer")
+    wait_group(rig.broker, group, members=2)
+    (told,) = removed(rig, group, "--client-id", modern.name).succeeded().document["groups"]
+    assert any("the group becomes classic" in each for each in told["follows"])
+    assert "GroupIdNotFoundException" in str(modern.wait_event("error").reason)
+    assert wait_group(rig.broker, group, members=1).kind == "classic"
+
+
+@pytest.mark.kafka
+def test_members_of_share_and_streams_groups_leave_by_heartbeat(
+    rig: OffsetRig, members: Members, topic: str
+) -> None:
+    share, streams = fresh_name("share"), fresh_name("streams")
+    members.share(rig.broker, share, [topic])
+    members.streams(rig.broker, streams, [topic])
+    for group in (share, streams):
+        view = wait_group(rig.broker, group, members=1)
+        done = removed(rig, group, "--member", view.members[0].member_id, "--reason", "x").succeeded()
+        assert f"removed 1 member of {group}, which is Empty with 0 members" in done.stderr
+        assert "--reason is not sent" in done.stderr
+    wait_group(rig.broker, share, members=1)
+
+
+@pytest.mark.kafka
+def test_a_member_that_left_meanwhile_is_refused(rig: OffsetRig, members: Members, topic: str) -> None:
+    """And so is everything of a group that is gone; 4, as whatever a cluster refuses."""
+    group = fresh_name("gone")
+    with rig.joined(group, topic) as member:
+        shown = rig.asked(
+            f"members remove {group} --all --execute",
+            meanwhile=lambda: removed(rig, group, "--all").succeeded(),
+        )
+    assert member in shown.stdout
+    assert "about to remove 1 member" in shown.terminal
+    assert shown.status == 4
+    assert f"{group}, {member}: UNKNOWN_MEMBER_ID: it has left since it was shown" in shown.terminal
+
+
+def test_command_lines(kohort: Kohort, tmp_path: Path) -> None:
+    kohort.quick("demo", tmp_path).succeeded()
+    for line, why in {
+        "": "which members?",
+        "--all --member a": "--all means every member",
+        "--all --execute --yes": "is only read, never changed",
+    }.items():
+        kohort.quick("members remove billing", *line.split(), "--embedded", tmp_path).assert_refused(why)
+    kohort.quick("members remove no-such-group --all --embedded", tmp_path).assert_refused(
+        "no such group", status=3
+    )
