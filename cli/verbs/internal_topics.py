@@ -16,9 +16,9 @@ from cli.errors import UsageError
 from cli.options import InternalTopicOptions
 from cli.output import notice
 from cli.render.document import Table, columns
-from cli.sources.source import Source
+from cli.sources.source import Read, Source
 from cli.sources.writer import ClusterWriter
-from groups.model import GroupType
+from groups.model import GroupType, Problem, Topic
 from groups.offsets.model import PlannedChange
 
 P = TypeVar("P", bound=PlannedChange)
@@ -41,16 +41,25 @@ def with_internal_topics(source: Source, plans: Sequence[P], wanted: InternalTop
         raise UsageError(
             f"--delete-internal-topic {min(named - own)}: it is no internal topic of these groups; theirs are {listed}"
         )
-    existing = {topic.name for topic in source.topics(own, end_offsets=False).items} if own else set()
+    read = source.topics(own, end_offsets=False) if own else Read[Topic](())
+    existing = {topic.name for topic in read.items}
     found = []
     for plan in plans:
-        topics = {name: kind for name, kind in known[plan.group].items() if name in existing}
-        going = {
+        topics = known[plan.group]
+        chosen = {
             name: kind for name, kind in topics.items() if wanted.delete_all_internal_topics or name in named
         }
-        found.append(replace(plan, internal_topics=going))
-        if plan.applicable and topics.keys() - going.keys():
-            _say_what_stays(plan.group, sorted(topics.keys() - going.keys()))
+        staying = sorted(topics.keys() & existing - chosen.keys())
+        if plan.applicable and staying:
+            _say_what_stays(plan.group, staying)
+        missing = named & chosen.keys() - existing
+        found.append(
+            replace(
+                plan,
+                internal_topics={name: kind for name, kind in chosen.items() if name in existing},
+                problems=(*plan.problems, *(read.problems if chosen else ()), *_gone(plan.group, missing)),
+            )
+        )
     return tuple(found)
 
 
@@ -60,6 +69,10 @@ def _known(plan: PlannedChange) -> dict[str, str]:
     if group.type is not GroupType.STREAMS or group.topology is None:
         return {}
     return group.topology.internal_topics(group.id)
+
+
+def _gone(group: str, topics: Iterable[str]) -> list[Problem]:
+    return [Problem(subject=f"{group}, {topic}", message="no such topic") for topic in sorted(topics)]
 
 
 def _say_what_stays(group: str, topics: Sequence[str]) -> None:

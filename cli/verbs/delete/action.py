@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from cli.verbs.internal_topics import (
     topics_data,
     with_internal_topics,
 )
-from groups.model import Group
+from groups.model import Group, Problem
 from groups.offsets.model import PlannedChange
 from groups.offsets.plan import plan_group_deletion
 
@@ -43,6 +44,9 @@ class GroupDeletions(WrittenChange[PlannedChange]):
             return None
         what = f"{len(gone)} groups" if len(gone) > GROUPS_NAMED else ", ".join(gone)
         return f"deleted {what}" + (f"; deleted {counted(len(topics), 'internal topic')}" if topics else "")
+
+    def objections(self, plan: PlannedChange) -> Sequence[Problem]:
+        return (*plan.refusals, *plan.problems)
 
     def send_through(self, writer: ClusterWriter) -> Outcome:
         outcome = writer.delete_groups([plan.group for plan in self.going])

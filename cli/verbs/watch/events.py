@@ -305,8 +305,8 @@ def _of_offsets(group: str, before: Offsets, after: Offsets) -> Iterator[WatchEv
 
 def _flat(offsets: Offsets) -> dict[Place, int]:
     return {
-        (topic, partition): committed.offset
+        (topic, partition): position
         for topic, partitions in offsets.items()
         for partition, committed in partitions.items()
-        if committed.offset is not None
+        if (position := committed.position) is not None
     }

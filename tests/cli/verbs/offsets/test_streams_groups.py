@@ -187,6 +187,9 @@ def test_from_a_reset_to_the_end_as_by_the_tool(apps: Applications) -> None:
         assert {place: at for place, at in rig.committed(app).items() if place[0] == topic} == {(topic, 0): 0}
     assert topics_of(rig, ours) == [changelog]
     assert topics_of(rig, theirs) == [f"{theirs}-counts-changelog"]
+    again = rig.ours(f"{reset} --all-topics --delete-internal-topic {repartition}")
+    again.assert_said(3, f"{ours}, {repartition}: no such topic")
+    assert again.document["executed"] is False
     # The group goes, and the rest of its topics.
     done = rig.ours(f"delete {ours} --delete-all-internal-topics --execute --yes").succeeded()
     (row,) = done.document["groups"]
