@@ -28,7 +28,7 @@ from groups.model import (
     Subscription,
     UserData,
 )
-from groups.streams import StreamsMember, Subtopology, Tasks, Topology
+from groups.streams import NodeKind, StreamsMember, Subtopology, Tasks, Topology, TopologyNode
 from wire.errors import Failure, refusal
 from wire.messages.embedded_protocol import read_assignment, read_subscription
 from wire.messages.reader import DecodeError
@@ -36,6 +36,7 @@ from wire.uuids import format_uuid
 
 EMBEDDED = "consumer"
 """The protocol type whose metadata and assignments Kafka's consumers can read."""
+_NODE_KINDS = dict(enumerate(NodeKind, start=1))
 _PROTOCOLS = {0: MemberProtocol.CLASSIC, 1: MemberProtocol.CONSUMER}
 """By `memberType`, which is -1 below Kafka 4.0."""
 
@@ -163,6 +164,27 @@ def _topology(topology: Any) -> Topology | None:
             )
             for each in topology.subtopologies or ()
         ),
+    )
+
+
+def with_nodes(topology: Topology, description: Any) -> Topology:
+    """The topology with the nodes of an answer's topology description (KIP-1331)."""
+    nodes = {part.subtopology_id: tuple(map(_node, part.nodes)) for part in description.subtopologies}
+    stores = description.global_stores
+    return replace(
+        topology,
+        subtopologies=tuple(replace(each, nodes=nodes.get(each.id)) for each in topology.subtopologies),
+        global_nodes=tuple(_node(node) for store in stores for node in (store.source, store.processor)),
+    )
+
+
+def _node(node: Any) -> TopologyNode:
+    return TopologyNode(
+        name=node.name,
+        kind=_NODE_KINDS.get(node.node_type),
+        topics=tuple(node.source_topics) if node.sink_topic is None else (node.sink_topic,),
+        stores=tuple(node.stores),
+        successors=tuple(node.successors),
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Annotated, TypeAlias
 
 from groups.trees import INT32, Between, PartitionNumbers
@@ -41,6 +42,26 @@ class StreamsMember:
     target_tasks: Tasks | None = None
 
 
+class NodeKind(Enum):
+    """What a node of a topology does."""
+
+    SOURCE = "source"
+    PROCESSOR = "processor"
+    SINK = "sink"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopologyNode:
+    """A node of the graph of processors (KIP-1331)."""
+
+    name: str
+    kind: NodeKind | None
+    topics: tuple[str, ...] = ()
+    """What a source reads, or where a sink writes; none where that is chosen record by record."""
+    stores: tuple[str, ...] = ()
+    successors: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subtopology:
     """A part of the topology whose tasks are assigned on their own."""
@@ -51,6 +72,8 @@ class Subtopology:
     repartition_sinks: tuple[str, ...] = ()
     repartition_sources: tuple[str, ...] = ()
     changelogs: tuple[str, ...] = ()
+    nodes: tuple[TopologyNode, ...] | None = None
+    """None where they were not asked for, or the brokers do not keep them."""
 
     @property
     def topics_read(self) -> tuple[str, ...]:
@@ -64,6 +87,8 @@ class Topology:
 
     epoch: Annotated[int, Between(-1, INT32)]
     subtopologies: tuple[Subtopology, ...] = ()
+    global_nodes: tuple[TopologyNode, ...] = ()
+    """Source and processor of each global store, where the nodes are known."""
 
     @property
     def input_topics(self) -> frozenset[str]:

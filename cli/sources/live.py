@@ -60,6 +60,9 @@ _DESCRIBED_BY: Mapping[GroupType, Api] = {
 _SHARE_FETCH = 78
 """The key of an API that only its version is looked up of."""
 
+_NODES_FAILED = 2
+"""The status of a topology description that the broker has and could not read (KIP-1331)."""
+
 READING_RECORDS = Needs(topic="READ")
 
 
@@ -245,6 +248,27 @@ class LiveSource:
             return tuple(groups)
         told = read_leaders(librdkafka_config(self.settings), classic, self.timeout_ms / 1000)
         return tuple(with_leader(group, told[group.id]) if group.id in told else group for group in groups)
+
+    def with_topology_nodes(self, groups: Sequence[Group]) -> Read[Group]:
+        topologies = {group.id: group.topology for group in groups if group.topology is not None}
+        if self.client is None or not topologies:
+            return Read(tuple(groups))
+        from groups.described import with_nodes
+
+        answers = self.client.describe(STREAMS_GROUP_DESCRIBE, topologies, nodes=True)
+        problems = [group_problem(name, failure) for name, failure in answers.failed.items()]
+        found = {}
+        for name, answer in answers.found.items():
+            # Brokers before 4.4 answer without the field.
+            if description := getattr(answer, "topology_description", None):
+                found[name] = with_nodes(topologies[name], description)
+            elif getattr(answer, "topology_description_status", 0) == _NODES_FAILED:
+                message = "the nodes of its topology are not known: the broker could not read them, its log says why"
+                problems.append(Problem(subject=name, message=message, group=name))
+        return Read(
+            tuple(replace(group, topology=found.get(group.id, group.topology)) for group in groups),
+            tuple(problems),
+        )
 
     def with_commit_times(self, groups: Sequence[Group]) -> Read[Group]:
         from cli.sources.admin import librdkafka_config

@@ -103,6 +103,10 @@ class Source(Protocol):
         """
         ...
 
+    def with_topology_nodes(self, groups: Sequence[Group]) -> Read[Group]:
+        """Described groups; the topologies of streams groups with their nodes, where brokers keep them."""
+        ...
+
     def with_commit_times(self, groups: Sequence[Group]) -> Read[Group]:
         """Described groups with the times at which their offsets were committed, as far as they can be known.
 
@@ -171,6 +175,10 @@ class FileSource:
     def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
         """As they are: a leader that is known at all has been read."""
         return tuple(groups)
+
+    def with_topology_nodes(self, groups: Sequence[Group]) -> Read[Group]:
+        """As they are: records have no nodes."""
+        return Read(tuple(groups))
 
     def with_commit_times(self, groups: Sequence[Group]) -> Read[Group]:
         """As they are: the times that are known have been read with the commits."""

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from groups.described import as_group
+from groups.described import as_group, with_nodes
 from groups.listing import GroupType
+from groups.streams import NodeKind, Subtopology, Topology, TopologyNode
 from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 
 
@@ -30,3 +31,49 @@ def test_the_assignor_of_a_streams_group_is_known_since_4_4(version: int, shown:
     told = STREAMS_GROUP_DESCRIBE.encode_response(version, 7, {"throttle_time_ms": 0, "groups": [group]})
     (answer,) = STREAMS_GROUP_DESCRIBE.decode_response(version, told[4:]).groups
     assert as_group(GroupType.STREAMS, answer, None)[0].protocol == shown
+
+
+def test_nodes_of_a_topology_are_those_of_its_description() -> None:
+    def node(name: str, kind: int, **more: Any) -> dict[str, Any]:
+        plain = {"source_topics": (), "sink_topic": None, "stores": (), "successors": ()}
+        return {"name": name, "node_type": kind, **plain, **more}
+
+    description = {
+        "subtopologies": [
+            {
+                "subtopology_id": "0",
+                "nodes": [
+                    node("read", 1, source_topics=["in"], successors=["count", "write"]),
+                    node("count", 2, stores=["counts"]),
+                    node("write", 3, sink_topic="out"),
+                    node("route", 3),
+                    node("later", 9),
+                ],
+            }
+        ],
+        "global_stores": [{"source": node("all", 1), "processor": node("keep", 2, stores=["rates"])}],
+    }
+    group: dict[str, Any] = {
+        "error_code": 0,
+        "group_id": "app",
+        "group_state": "Stable",
+        "group_epoch": 3,
+        "assignment_epoch": 3,
+        "members": [],
+        "topology_description": description,
+        "topology_description_status": 3,
+    }
+    told = STREAMS_GROUP_DESCRIBE.encode_response(1, 7, {"groups": [group]})
+    (answer,) = STREAMS_GROUP_DESCRIBE.decode_response(1, told[4:]).groups
+    parts = Subtopology(id="0", source_topics=("in",)), Subtopology(id="1", changelogs=("app-x-changelog",))
+    found = with_nodes(Topology(epoch=2, subtopologies=parts), answer.topology_description)
+    read = TopologyNode(name="read", kind=NodeKind.SOURCE, topics=("in",), successors=("count", "write"))
+    assert found.subtopologies[0].nodes == (
+        read,
+        TopologyNode(name="count", kind=NodeKind.PROCESSOR, stores=("counts",)),
+        TopologyNode(name="write", kind=NodeKind.SINK, topics=("out",)),
+        TopologyNode(name="route", kind=NodeKind.SINK),
+        TopologyNode(name="later", kind=None),
+    )
+    assert (found.subtopologies[1].nodes, found.subtopologies[1].changelogs) == (None, ("app-x-changelog",))
+    assert [node.name for node in found.global_nodes] == ["all", "keep"]

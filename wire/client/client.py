@@ -120,13 +120,16 @@ class KafkaClient:
             failed=silent | offline_coordinators(self.brokers()),
         )
 
-    def describe(self, api: Api, groups: Iterable[str], *, operations: bool = False) -> Answers[str, Any]:
+    def describe(
+        self, api: Api, groups: Iterable[str], *, operations: bool = False, nodes: bool = False
+    ) -> Answers[str, Any]:
         """Groups through the describe request of their type. One of another type or that does not exist: failure 69.
 
         Of a classic group that does not exist, brokers before 4.0 say that it is Dead. With `operations`, the answers
-        have what this user may do, as `wire.client.settings.operations_in` reads it.
+        have what this user may do, as `wire.client.settings.operations_in` reads it; with `nodes`, those of streams
+        groups have the graph of their topology, where brokers keep it (KIP-1331, from Kafka 4.4 on).
         """
-        return self.ask_coordinators(groups, partial(describe, api, operations))
+        return self.ask_coordinators(groups, partial(describe, api, operations, nodes))
 
     def delete_groups(self, groups: Iterable[str]) -> Answers[str, bool]:
         """Delete groups of any type that have no members; True for each that is gone."""

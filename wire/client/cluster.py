@@ -178,14 +178,22 @@ def list_groups(
 
 
 def describe(
-    api: Api, operations: bool, connection: Connection, groups: Sequence[str], deadline: Deadline
+    api: Api,
+    operations: bool,
+    nodes: bool,
+    connection: Connection,
+    groups: Sequence[str],
+    deadline: Deadline,
 ) -> Steps[dict[str, Any | Failure]]:
-    """Ask one coordinator for `groups` through the describe request of their type; for authorized `operations` too.
+    """Ask one coordinator for `groups` through the describe request of their type.
+
+    Authorized `operations` and `nodes` of topologies are asked for too; requests without such a field go without.
 
     :raises UnsupportedApi: the broker does not know the request
     """
     key = "groups" if api is DESCRIBE_GROUPS else "group_ids"
-    requests = [{key: batch, "include_authorized_operations": operations} for batch in batches(groups)]
+    more = {"include_authorized_operations": operations, "include_topology_description": nodes}
+    requests = [{key: batch, **more} for batch in batches(groups)]
     responses = yield from connection.ask(api, requests, deadline)
     return {
         group.group_id: refusal(group.error_code, group.error_message) if group.error_code else group

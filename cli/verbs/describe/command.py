@@ -126,9 +126,13 @@ def describe(
                 verbose=verbose,
                 only_topics=split_list(selection.topics),
             )
-        migrating = mode is DescribeMode.MIGRATION
-        found = groups.with_leaders(described.items) if migrating else described.items
-        return describe_document(found, {}, mode, verbose=verbose, problems=described.problems)
+        found, problems = described.items, described.problems
+        if mode is DescribeMode.MIGRATION:
+            found = groups.with_leaders(found)
+        elif mode is DescribeMode.MEMBERS and verbose:
+            read = groups.with_topology_nodes(found)
+            found, problems = read.items, problems + read.problems
+        return describe_document(found, {}, mode, verbose=verbose, problems=problems)
 
     if repeat.watch is not None:
         from cli.verbs.watch.repeat import repeat_every

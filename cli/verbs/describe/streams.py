@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cli.render.cells import Cell
 from cli.render.document import Table, columns, fields
 from groups.model import Group, Member
-from groups.streams import StreamsMember, Tasks, TasksOfKind, Topology
+from groups.streams import StreamsMember, Tasks, TasksOfKind, Topology, TopologyNode
 
 _KINDS = ("active", "standby", "warmup")
 _NOT_OF_STREAMS = StreamsMember()
@@ -73,29 +73,73 @@ def topology_data(topology: Topology | None) -> dict[str, Any] | None:
             "repartition_sinks": list(each.repartition_sinks),
             "repartition_sources": list(each.repartition_sources),
             "changelogs": list(each.changelogs),
+            "nodes": None if each.nodes is None else list(map(_node_data, each.nodes)),
         }
         for each in topology.subtopologies
     ]
-    return {"epoch": topology.epoch, "subtopologies": subtopologies}
+    return {
+        "epoch": topology.epoch,
+        "subtopologies": subtopologies,
+        "global_nodes": list(map(_node_data, topology.global_nodes)),
+    }
 
 
-def topology_table(groups: Sequence[Group]) -> Table:
-    """A row per subtopology of each streams group."""
+def _node_data(node: TopologyNode) -> dict[str, Any]:
+    topics, stores, successors = map(list, _names(node))
+    return {
+        "name": node.name,
+        "kind": _kind(node),
+        "topics": topics,
+        "stores": stores,
+        "successors": successors,
+    }
+
+
+def topology_tables(groups: Sequence[Group]) -> list[Table]:
+    """A row per subtopology of each streams group; a table more where nodes are known."""
+    nodes = [
+        (group.id, subtopology, node.name, _kind(node), *map(_listed, _names(node)))
+        for group in groups
+        if group.topology is not None
+        for subtopology, found in _nodes_of(group.topology)
+        for node in found
+    ]
+    table = Table(
+        columns=columns("GROUP", "SUBTOPOLOGY", "NODE", "KIND", "TOPICS", "STORES", "SUCCESSORS"), rows=nodes
+    )
+    return [_subtopologies(groups), *([table] if nodes else [])]
+
+
+def _nodes_of(topology: Topology) -> Iterator[tuple[str | None, Sequence[TopologyNode]]]:
+    """Nodes by subtopology; those of global stores belong to none."""
+    for each in topology.subtopologies:
+        yield each.id, each.nodes or ()
+    yield None, topology.global_nodes
+
+
+def _kind(node: TopologyNode) -> str | None:
+    return node.kind and node.kind.value
+
+
+def _names(node: TopologyNode) -> tuple[tuple[str, ...], ...]:
+    return node.topics, node.stores, node.successors
+
+
+def _listed(names: Sequence[str]) -> str | None:
+    return ",".join(names) or None
+
+
+def _subtopologies(groups: Sequence[Group]) -> Table:
     names = ("SOURCE-TOPICS", "REPARTITION-SOURCES", "REPARTITION-SINKS", "CHANGELOGS")
     rows = [
         (
             group.id,
             group.topology.epoch,
             each.id,
-            *(
-                ",".join(topics) or None
-                for topics in (
-                    each.source_topics,
-                    each.repartition_sources,
-                    each.repartition_sinks,
-                    each.changelogs,
-                )
-            ),
+            _listed(each.source_topics),
+            _listed(each.repartition_sources),
+            _listed(each.repartition_sinks),
+            _listed(each.changelogs),
         )
         for group in groups
         if group.topology is not None

@@ -78,7 +78,7 @@ def describe_document(
     if mode is DescribeMode.MEMBERS:
         blocks: list[Block] = [_members_table(groups, verbose=verbose)]
         if verbose and any(group.topology for group in groups):
-            blocks.append(streams.topology_table(groups))
+            blocks += streams.topology_tables(groups)
     else:
         blocks = [_state_table(groups, verbose=verbose)]
     data = Deferred(lambda: {"groups": [group_data(group, None) for group in groups]})

@@ -127,6 +127,7 @@ def test_offsets_and_tasks_are_those_of_the_tool(apps: Applications) -> None:
             "repartition_sinks": [internal[0]],
             "repartition_sources": [],
             "changelogs": [],
+            "nodes": None,
         },
         {
             "id": "1",
@@ -134,6 +135,7 @@ def test_offsets_and_tasks_are_those_of_the_tool(apps: Applications) -> None:
             "repartition_sinks": [],
             "repartition_sources": [internal[0]],
             "changelogs": [internal[1]],
+            "nodes": None,
         },
     ]
     assert "ACTIVE: 0:[0,1]; 1:[0,1]" in apps.table.stdout
