@@ -191,6 +191,10 @@ class LiveSource:
             states=() if GroupState.UNKNOWN in wanted.states else [each.value for each in wanted.states],
             types=() if GroupType.UNKNOWN in wanted.types else [each.value for each in wanted.types],
         )
+        if wanted.types - {GroupType.CLASSIC} and not all(group.group_type for group in listing.groups):
+            self.notices.add(
+                "this cluster lists no types of groups, which Kafka 3.8 and newer do: all count as classic"
+            )
         # Only a describe shows assignors, and the states that brokers before 2.6 do not list.
         is_told = not wanted.states or all(group.group_state for group in listing.groups)
         on_list = replace(wanted, protocols=frozenset(), states=wanted.states if is_told else frozenset())
@@ -198,6 +202,7 @@ class LiveSource:
         if is_told and not described and not wanted.protocols:
             return Read(tuple(map(listed_group, listed)), _problems(listing.failed))
         facts, problems = _facts(self.client, {group.group_id: type_of(group.group_type) for group in listed})
+        self._explain_dead(name for name, (state, *_) in facts.items() if state_of(state) is GroupState.DEAD)
         rows = (listed_group(group, *facts.get(group.group_id, ())) for group in listed)
         return Read(tuple(rows), (*_problems(listing.failed), *problems))
 
@@ -232,7 +237,23 @@ class LiveSource:
                 found[name], oddities = as_group(kind, group, nodes.get(str(places.get(name))))
                 problems += oddities
             problems += [group_problem(name, failure) for name, failure in answers.failed.items()]
+        self._explain_dead(name for name in kinds if name in found and found[name].state is GroupState.DEAD)
         return Read(tuple(found[name] for name in groups if name in found), tuple(problems))
+
+    def _explain_dead(self, listed: Iterable[str]) -> None:
+        """Say what a group may be that the cluster lists and then describes as Dead: the state of one that is gone.
+
+        Where groups of the consumer protocol can be described, none of them is asked for as a classic group.
+        """
+        dead = sorted(listed)
+        if self.client is None or not dead or self.client.home().supports(CONSUMER_GROUP_DESCRIBE):
+            return
+        names = ", ".join(dead[:5]) + (f" and {len(dead) - 5} more" if len(dead) > 5 else "")
+        self.notices.add(
+            f"{names}: listed, but described as Dead. This cluster does not answer {CONSUMER_GROUP_DESCRIBE.name}, so "
+            "members of the consumer protocol are not known; a classic group without members is Dead on some services "
+            "that imitate Kafka"
+        )
 
     def _say_may_be_hidden(self, message: str) -> None:
         """Brokers leave out what a user may not describe, without a word; where nobody logs in that is unlikely."""

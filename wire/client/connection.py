@@ -92,7 +92,8 @@ class Connection:
         agreed = api.agree(*known) if known else None
         if agreed is None:
             raise UnsupportedApi(
-                f"{self.address}: this broker does not answer {api.name}; Kafka {api.since} or newer does",
+                f"{self.address}: this broker does not answer {api.name}; Kafka {api.since} or newer does, unless a "
+                "gateway hides it",
                 address=str(self.address),
             )
         return agreed

@@ -200,7 +200,8 @@ def test_a_broker_without_the_request_says_who_has_it() -> None:
         place = client.home().address
         failure = client.describe(CONSUMER_GROUP_DESCRIBE, ["g"]).failed["g"]
     assert failure.message == (
-        f"{place}: this broker does not answer {CONSUMER_GROUP_DESCRIBE.name}; Kafka 3.7 or newer does"
+        f"{place}: this broker does not answer {CONSUMER_GROUP_DESCRIBE.name}; Kafka 3.7 or newer does, "
+        "unless a gateway hides it"
     )
     assert failure.name == "UNSUPPORTED_VERSION"
 

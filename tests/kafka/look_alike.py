@@ -1,0 +1,152 @@
+"""A port that answers as something that only looks like a Kafka broker: fewer APIs and versions, other answers.
+
+It passes requests on to a broker, and changes what comes back. What a product leaves out is missing from its list of
+versions; a request that the list does not have ends the connection, as with a broker.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import Lock, Thread
+from typing import Any
+
+from tests.kafka.ports import HOST
+from wire.errors import ErrorCode
+from wire.messages.definition import HEAD, Api
+from wire.messages.reader import DICTIONARIES, message_reader
+from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
+from wire.messages.schemas.cluster import API_VERSIONS, DESCRIBE_CONFIGS, METADATA
+from wire.messages.schemas.groups import FIND_COORDINATOR, LIST_GROUPS
+from wire.messages.writer import message_writer
+
+Change = Callable[[dict[str, Any]], None]
+"""Changes an answer in place; its fields have Kafka's own names."""
+
+_APIS: Mapping[int, Api] = {
+    api.key: api
+    for api in (API_VERSIONS, METADATA, FIND_COORDINATOR, LIST_GROUPS, DESCRIBE_GROUPS, DESCRIBE_CONFIGS)
+}
+"""Those whose answers can be changed."""
+_LENGTH_BYTES = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Product:
+    """What differs from the broker.
+
+    Attributes:
+        hidden: API keys that are not there.
+        newest: the newest version of an API, by key, where it is older than the broker's.
+        changes: what is done to the answers of an API, by key.
+    """
+
+    hidden: frozenset[int] = frozenset()
+    newest: Mapping[int, int] = field(default_factory=dict)
+    changes: Mapping[int, Change] = field(default_factory=dict)
+
+
+class LookAlike:
+    """Listens on `port`, and answers as a product with the broker at the port `to` in it. Use it in a `with` block."""
+
+    def __init__(self, to: int, product: Product) -> None:
+        self.asked: set[int] = set()
+        """The keys of all requests."""
+        self._to, self._product = to, product
+        self._lock = Lock()
+        self._listener = socket.create_server((HOST, 0))
+        self._open = [self._listener]
+        self.port = int(self._listener.getsockname()[1])
+        self.bootstrap = f"{HOST}:{self.port}"
+
+    def __enter__(self) -> LookAlike:
+        Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            for each in self._open:
+                with suppress(OSError):  # it has ended already
+                    each.shutdown(socket.SHUT_RDWR)
+                each.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):  # closed
+            while True:
+                client, _ = self._listener.accept()
+                broker = socket.create_connection((HOST, self._to))
+                with self._lock:
+                    self._open += [client, broker]
+                Thread(target=self._converse, args=(client, broker), daemon=True).start()
+
+    def _converse(self, client: socket.socket, broker: socket.socket) -> None:
+        """Requests one at a time, which keeps the answers in order."""
+        with suppress(OSError), client, broker:
+            while (request := _frame(client)) is not None:
+                key, version, correlation = HEAD.unpack_from(request)
+                self.asked.add(key)
+                if not self._is_there(key, version):
+                    if key != API_VERSIONS.key:
+                        return
+                    version, request = 0, HEAD.pack(key, 0, correlation) + b"\xff\xff"
+                    answer = self._answer(broker, request, version, error=ErrorCode.UNSUPPORTED_VERSION)
+                else:
+                    answer = self._answer(broker, request, version)
+                if answer is None:
+                    return
+                client.sendall(len(answer).to_bytes(_LENGTH_BYTES, "big") + answer)
+
+    def _is_there(self, key: int, version: int) -> bool:
+        return key not in self._product.hidden and version <= self._product.newest.get(key, version)
+
+    def _answer(
+        self, broker: socket.socket, request: bytes, version: int, error: int | None = None
+    ) -> bytes | None:
+        broker.sendall(len(request).to_bytes(_LENGTH_BYTES, "big") + request)
+        answer = _frame(broker)
+        api = _APIS.get(int.from_bytes(request[:2], "big"))
+        if answer is None or api is None:
+            return answer
+        start = 5 if api.response.is_flexible(version) and api is not API_VERSIONS else 4
+        fields, _ = message_reader(api.response, version, DICTIONARIES)(answer, start)
+        self._change(api, fields)
+        if error is not None:
+            fields["errorCode"] = error
+        out = bytearray(answer[:start])
+        message_writer(api.response, version, str)(out, fields)
+        return bytes(out)
+
+    def _change(self, api: Api, fields: dict[str, Any]) -> None:
+        if api is API_VERSIONS:
+            newest = self._product.newest
+            fields["apiKeys"] = [
+                {
+                    **each,
+                    "maxVersion": min(each["maxVersion"], newest.get(each["apiKey"], each["maxVersion"])),
+                }
+                for each in fields["apiKeys"]
+                if each["apiKey"] not in self._product.hidden
+            ]
+        for place in (*fields.get("brokers", ()), *fields.get("coordinators", ()), fields):
+            if place.get("port", -1) > 0:  # an address of the broker, which is not to be gone past
+                place["port"] = self.port
+        if api.key in self._product.changes:
+            self._product.changes[api.key](fields)
+
+
+def _frame(source: socket.socket) -> bytes | None:
+    """The next request or answer; None at the end of the stream."""
+    head = _exactly(source, _LENGTH_BYTES)
+    return None if head is None else _exactly(source, int.from_bytes(head, "big"))
+
+
+def _exactly(source: socket.socket, count: int) -> bytes | None:
+    octets = b""
+    while len(octets) < count:
+        more = source.recv(count - len(octets))
+        if not more:
+            return None
+        octets += more
+    return octets
