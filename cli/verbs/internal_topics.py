@@ -41,7 +41,7 @@ def with_internal_topics(source: Source, plans: Sequence[P], wanted: InternalTop
         raise UsageError(
             f"--delete-internal-topic {min(named - own)}: it is no internal topic of these groups; theirs are {listed}"
         )
-    read = source.topics(own, end_offsets=False) if own else Read[Topic](())
+    read: Read[Topic] = source.topics(own, end_offsets=False) if own else Read(())
     existing = {topic.name for topic in read.items}
     found = []
     for plan in plans:
