@@ -14,13 +14,15 @@ _CLEAR = "\r\x1b[K"
 class Progress:
     """A line on stderr that replaces itself; nothing unless stderr is a terminal and stdout is none.
 
+    With `before_data`, where nothing is printed until it is done, stdout may be a terminal too.
+
     with Progress("reading", total=size) as progress: progress.at(position)
     """
 
-    def __init__(self, doing: str, total: int) -> None:
+    def __init__(self, doing: str, total: int, *, before_data: bool = False) -> None:
         self._doing, self._total, self._done = doing, total, 0
         has_terminal = sys.stderr is not None and sys.stderr.isatty()
-        free = sys.stdout is None or not sys.stdout.isatty()
+        free = before_data or sys.stdout is None or not sys.stdout.isatty()
         self._is_shown = has_terminal and free and total > 0
         self._next = time.monotonic() + PERIOD_S
         self._line_stands = False

@@ -23,15 +23,20 @@ from groups.waits import AWAY
     needs=(Need.TWO_LOOKS,),
 )
 def storm(case: Case) -> Iterator[Symptom]:
-    """Members that only join are a deployment that starts, however many they are."""
+    """An error where members come and go again at once; a warning where many leave, as in a deployment.
+
+    Members that only join are a deployment that starts. Where no look shows another member, twice as many rebalances
+    are allowed: a cooperative group takes two for each change.
+    """
     count, found = rebalances(case), list(changes(case))
-    if count < case.thresholds.storm or (found and all(each.came for each in found)):
+    limit = case.thresholds.storm
+    left = sum(not each.came for each in found)
+    again = short_lived(found)
+    if count < limit or (left < limit if found else count < 2 * limit):
         return
     hosts = by_host(found)
     seconds = case.seen_ms / 1000
-    restless = hosts[0] if hosts else None
-    is_one_host = restless is not None and min(restless[1:]) >= case.thresholds.storm - 1
-    yield (error if is_one_host else warning)(
+    yield (error if len(again) >= limit - 1 else warning)(
         message=f"{count} rebalances in {seconds:.0f} s. {_cause(case, found, hosts)}",
         remedy=_against_storm(case, found, hosts),
         members=tuple(dict.fromkeys(each.member.id for each in found)),
@@ -39,9 +44,22 @@ def storm(case: Case) -> Iterator[Symptom]:
         evidence={
             "rebalances": count,
             "seen_for_s": seconds,
+            "came_and_went": len(again),
             "hosts": tuple(f"{host}: {left} left, {joined} joined" for host, left, joined in hosts),
         },
     )
+
+
+def short_lived(found: list[Change]) -> list[Change]:
+    """The departures of members that had come, or come back, since the first look."""
+    came: set[str] = set()
+    gone: list[Change] = []
+    for each in found:
+        if each.came:
+            came.add(each.member.id)
+        elif each.member.id in came:
+            gone.append(each)
+    return gone
 
 
 def _cause(case: Case, found: list[Change], hosts: list[tuple[str, int, int]]) -> str:

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from cli.errors import ExitStatus, UsageError
 from cli.options import SelectionOptions, SourceOptions
-from cli.progress import Progress
 from cli.selection import choose_groups, is_live, opened, without_vanished
 from cli.sources.source import Source
-from cli.times import parse_duration
+from cli.times import parse_duration, parse_moment
+from cli.verbs.diagnose.looks import Look, look_at, looks_at_log, more_looks, with_leaders
 from groups.diagnosis.diagnose import Diagnosis, Verdict, diagnose
-from groups.diagnosis.observation import Observation, Thresholds
-from groups.diagnosis.rebalances import is_unsettled
-from groups.diagnosis.subscriptions import has_regexes
-from groups.lag import topics_read
-from groups.model import Cluster, Group, OpenTransaction, Problem, Topic
-
-USUAL_MS = 6_000
-"""How long a cluster is observed: consumers commit every 5 seconds unless told otherwise."""
-EVERY_MS = 1_000
-"""From one look to the next."""
+from groups.diagnosis.observation import Thresholds
+from groups.model import Problem
 
 
 def milliseconds(text: str, name: str) -> int:
@@ -42,20 +34,24 @@ def status_of(found: Sequence[Diagnosis]) -> ExitStatus:
 def diagnose_chosen(
     options: SourceOptions, selection: SelectionOptions, thresholds: Thresholds, for_ms: int | None
 ) -> tuple[list[Diagnosis], tuple[Problem, ...]]:
-    """Diagnose the groups that are meant, and what could not be read. Only a cluster is looked at more than once."""
+    """Diagnose the groups that are meant, and what could not be read."""
     live = is_live(options)
-    if for_ms is not None and not live:
+    if for_ms is not None and not (live or options.log_dirs):
         raise UsageError(
-            "--for is for a live cluster: a file shows one moment; leave it out, or name --bootstrap-server"
+            "--for is for a live cluster and for a broker's log: a snapshot shows one moment; leave it out, or name "
+            "--bootstrap-server or --log-dir"
         )
     with opened(options) as source:
         names, problems = choose_groups(source, selection)
-        looks = [_look(source, names, in_full=True, is_live=live)]
+        as_of_ms = None if options.as_of is None else parse_moment(options.as_of, time.time_ns() // 1_000_000)
+        looks = [look_at(source, names, in_full=True, is_live=live, at_ms=as_of_ms)]
         if live and looks[0].groups:
-            looks += _more_looks(source, names, thresholds, for_ms)
-        looks[-1] = _with_leaders(source, looks[-1])
+            looks += more_looks(source, names, thresholds, for_ms)
+        looks[-1] = with_leaders(source, looks[-1])
         if live:
             looks[-1] = _with_evidence(source, looks)
+    if options.log_dirs and for_ms is not None:
+        looks = [*looks_at_log(options, names, looks[-1].at_ms, for_ms), *looks]
     unread = without_vanished(looks[-1].problems, named=bool(selection.groups))
     found = _judged(names, looks, thresholds)
     explained = {each.group for each in found if not any(each.group in look.groups for look in looks)}
@@ -75,88 +71,6 @@ def _judged(names: Sequence[str], looks: Sequence[Look], thresholds: Thresholds)
     return [found for found, is_seen in judged if is_seen or found.findings]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """All groups at one moment."""
-
-    at_ms: int
-    groups: Mapping[str, Group]
-    problems: tuple[Problem, ...] = ()
-    topics: Mapping[str, Topic] | None = None
-    unread_topics: frozenset[str] = frozenset()
-    missing_topics: frozenset[str] | None = None
-    topic_names: frozenset[str] | None = None
-    cluster: Cluster | None = None
-    waiting_since_ms: Mapping[str, Mapping[tuple[str, int], int | None]] = field(default_factory=dict)
-    """By group, as observations have it."""
-    transactions: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] | None = None
-
-    def at(self, name: str) -> Observation:
-        """What it shows of one group."""
-        return Observation(
-            at_ms=self.at_ms,
-            group=self.groups.get(name),
-            problem=next((each for each in self.problems if each.group == name), None),
-            topics=self.topics,
-            unread_topics=self.unread_topics,
-            missing_topics=self.missing_topics,
-            topic_names=self.topic_names,
-            cluster=self.cluster,
-            waiting_since_ms=self.waiting_since_ms.get(name, {}),
-            transactions=self.transactions,
-        )
-
-
-def _look(source: Source, chosen: Sequence[str], *, in_full: bool, is_live: bool) -> Look:
-    """Members and states; in full, committed offsets and topics too."""
-    described = source.describe(chosen, offsets=in_full)
-    at_ms = time.time_ns() // 1_000_000
-    groups = {group.id: group for group in described.items}
-    if not in_full:
-        return Look(at_ms=at_ms, groups=groups, problems=described.problems)
-    wanted = frozenset(topics_read(described.items))
-    topics = source.topics(wanted, end_offsets=True, start_offsets=True, stable_offsets=True)
-    unread = frozenset(name for problem in topics.problems for name in problem.topics)
-    names: frozenset[str] | None = None
-    if is_live and any(map(has_regexes, described.items)):
-        names = frozenset(topic.name for topic in source.topics(None, end_offsets=False).items)
-    return Look(
-        at_ms=at_ms,
-        groups=groups,
-        problems=(*described.problems, *topics.problems),
-        topics={topic.name: topic for topic in topics.items},
-        unread_topics=unread,
-        missing_topics=wanted - {topic.name for topic in topics.items} - unread if is_live else None,
-        topic_names=names,
-    )
-
-
-def _more_looks(
-    source: Source, names: Sequence[str], thresholds: Thresholds, for_ms: int | None
-) -> Iterator[Look]:
-    """Looks at members every second, and in the end one in full.
-
-    Where no time is given, a group that was in a rebalance all the time is looked at until it can be judged.
-    """
-    begun = time.monotonic()
-    usual_ms = USUAL_MS if for_ms is None else for_ms
-    longest_ms = max(usual_ms, thresholds.rebalance_ms) if for_ms is None else for_ms
-    unsettled = set(names)
-    with Progress(f"observing for {usual_ms / 1000:g} s", usual_ms) as progress:
-        while True:
-            asked = time.monotonic()
-            left_ms = (usual_ms if not unsettled else longest_ms) - (asked - begun) * 1000
-            if left_ms <= EVERY_MS:
-                break
-            time.sleep(EVERY_MS / 1000)
-            look = _look(source, names, in_full=False, is_live=True)
-            unsettled &= {name for name, group in look.groups.items() if is_unsettled(group)}
-            progress.at(min(round((time.monotonic() - begun) * 1000), usual_ms))
-            yield look
-        time.sleep(max(left_ms, 0) / 1000)
-    yield _look(source, names, in_full=True, is_live=True)
-
-
 def _with_evidence(source: Source, looks: Sequence[Look]) -> Look:
     """The last look, with what is only asked of groups that look wrong by then."""
     from cli.verbs.diagnose.evidence import open_transactions, with_commits
@@ -171,15 +85,6 @@ def _with_evidence(source: Source, looks: Sequence[Look]) -> Look:
         transactions=open_transactions(source, first.topics or {}, last.topics or {}, groups),
         cluster=last.cluster or source.cluster(),
     )
-
-
-def _with_leaders(source: Source, look: Look) -> Look:
-    """With the leaders of classic groups in a rebalance: who came since the last one has joined this one."""
-    moving = [group for group in look.groups.values() if is_unsettled(group)]
-    if not moving:
-        return look
-    found = {group.id: group for group in source.with_leaders(moving)}
-    return replace(look, groups={**look.groups, **found})
 
 
 def diagnose_recording(

@@ -17,7 +17,7 @@ def diagnose(
         str | None,
         option(
             "--for",
-            "Of a live cluster: observe for so long; 6s unless given, and until a rebalance has ended or is judged.",
+            "Observe a cluster for so long; 6s unless given, and until a rebalance ends. Of a log: its last so many.",
             "DURATION",
         ),
     ] = None,

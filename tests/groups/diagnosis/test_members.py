@@ -42,8 +42,14 @@ def test_members_that_only_join_are_no_storm() -> None:
 
 
 def test_epochs_that_move_without_members_are_a_storm() -> None:
-    found = findings(looks(group(A, B, group_epoch=5), group(A, B, group_epoch=9)))["rebalance-storm"]
-    assert (found.level, found.evidence["rebalances"]) == (Level.WARNING, 4)
+    found = findings(looks(group(A, B, group_epoch=5), group(A, B, group_epoch=11)))["rebalance-storm"]
+    assert (found.level, found.evidence["rebalances"]) == (Level.WARNING, 6)
+
+
+def test_rolling_restart_of_two_members_is_no_storm() -> None:
+    c, d = member("c", (0, 1)), member("d", (2, 3))
+    groups = [group(A, B), group(B, group_epoch=6), group(B, c, group_epoch=7), group(c, group_epoch=8)]
+    assert "rebalance-storm" not in findings(looks(*groups, group(c, d, group_epoch=9)))
 
 
 def test_member_that_returns_with_its_id_exceeded_its_poll_interval() -> None:

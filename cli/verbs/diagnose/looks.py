@@ -1,0 +1,144 @@
+"""Looks at groups: at a cluster again and again, at a broker's log as it was at several moments, at a file once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+
+from cli.options import SourceOptions
+from cli.progress import Progress
+from cli.selection import source_of
+from cli.sources.source import Source
+from groups.diagnosis.observation import Observation, Thresholds
+from groups.diagnosis.rebalances import is_unsettled
+from groups.diagnosis.subscriptions import has_regexes
+from groups.lag import topics_read
+from groups.model import Cluster, Group, OpenTransaction, Problem, Topic
+from wire.errors import WireError
+
+USUAL_MS = 6_000
+"""How long a cluster is observed: consumers commit every 5 seconds unless told otherwise."""
+EVERY_MS = 1_000
+"""From one look to the next."""
+LOG_LOOKS = 6
+"""At a broker's log, before its end: each reads it anew."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """All groups at one moment."""
+
+    at_ms: int
+    groups: Mapping[str, Group]
+    problems: tuple[Problem, ...] = ()
+    topics: Mapping[str, Topic] | None = None
+    unread_topics: frozenset[str] = frozenset()
+    missing_topics: frozenset[str] | None = None
+    topic_names: frozenset[str] | None = None
+    cluster: Cluster | None = None
+    waiting_since_ms: Mapping[str, Mapping[tuple[str, int], int | None]] = field(default_factory=dict)
+    """By group, as observations have it."""
+    transactions: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] | None = None
+
+    def at(self, name: str) -> Observation:
+        """What it shows of one group."""
+        return Observation(
+            at_ms=self.at_ms,
+            group=self.groups.get(name),
+            problem=next((each for each in self.problems if each.group == name), None),
+            topics=self.topics,
+            unread_topics=self.unread_topics,
+            missing_topics=self.missing_topics,
+            topic_names=self.topic_names,
+            cluster=self.cluster,
+            waiting_since_ms=self.waiting_since_ms.get(name, {}),
+            transactions=self.transactions,
+        )
+
+
+def look_at(
+    source: Source, chosen: Sequence[str], *, in_full: bool, is_live: bool, at_ms: int | None = None
+) -> Look:
+    """Members and states; in full, committed offsets and topics too. `at_ms`: of which moment, where it is known."""
+    described = source.describe(chosen, offsets=in_full)
+    if at_ms is None:
+        at_ms = (None if is_live else newest_commit_ms(described.items)) or time.time_ns() // 1_000_000
+    groups = {group.id: group for group in described.items}
+    if not in_full:
+        return Look(at_ms=at_ms, groups=groups, problems=described.problems)
+    wanted = frozenset(topics_read(described.items))
+    topics = source.topics(wanted, end_offsets=True, start_offsets=True, stable_offsets=True)
+    unread = frozenset(name for problem in topics.problems for name in problem.topics)
+    names: frozenset[str] | None = None
+    if is_live and any(map(has_regexes, described.items)):
+        names = frozenset(topic.name for topic in source.topics(None, end_offsets=False).items)
+    return Look(
+        at_ms=at_ms,
+        groups=groups,
+        problems=(*described.problems, *topics.problems),
+        topics={topic.name: topic for topic in topics.items},
+        unread_topics=unread,
+        missing_topics=wanted - {topic.name for topic in topics.items} - unread if is_live else None,
+        topic_names=names,
+    )
+
+
+def more_looks(
+    source: Source, names: Sequence[str], thresholds: Thresholds, for_ms: int | None
+) -> Iterator[Look]:
+    """Looks at members every second, and in the end one in full.
+
+    Where no time is given, a group that was in a rebalance all the time is looked at until it can be judged.
+    """
+    begun = time.monotonic()
+    usual_ms = USUAL_MS if for_ms is None else for_ms
+    longest_ms = max(usual_ms, thresholds.rebalance_ms) if for_ms is None else for_ms
+    unsettled = set(names)
+    with Progress(f"observing for {usual_ms / 1000:g} s", usual_ms, before_data=True) as progress:
+        while True:
+            asked = time.monotonic()
+            left_ms = (usual_ms if not unsettled else longest_ms) - (asked - begun) * 1000
+            if left_ms <= EVERY_MS:
+                break
+            time.sleep(EVERY_MS / 1000)
+            try:
+                look = look_at(source, names, in_full=False, is_live=True)
+            except WireError:
+                continue  # the last look tells whether it passed
+            unsettled &= {name for name, group in look.groups.items() if is_unsettled(group)}
+            progress.at(min(round((time.monotonic() - begun) * 1000), usual_ms))
+            yield look
+        time.sleep(max(left_ms, 0) / 1000)
+    yield look_at(source, names, in_full=True, is_live=True)
+
+
+def with_leaders(source: Source, look: Look) -> Look:
+    """With the leaders of classic groups in a rebalance: who came since the last one has joined this one."""
+    moving = [group for group in look.groups.values() if is_unsettled(group)]
+    if not moving:
+        return look
+    found = {group.id: group for group in source.with_leaders(moving)}
+    return replace(look, groups={**look.groups, **found})
+
+
+def newest_commit_ms(groups: Iterable[Group]) -> int | None:
+    """The moment that a file shows, as far as it tells: when the newest of its offsets was committed."""
+    times = (
+        committed.timestamp
+        for group in groups
+        for partitions in (group.offsets or {}).values()
+        for committed in partitions.values()
+    )
+    return max((each for each in times if each is not None and each >= 0), default=None)
+
+
+def looks_at_log(options: SourceOptions, names: Sequence[str], end_ms: int, for_ms: int) -> list[Look]:
+    """Looks at a broker's log as it was before, oldest first, evenly spread over the time before its end."""
+    found: list[Look] = []
+    for position in range(LOG_LOOKS):
+        at_ms = end_ms - for_ms * (LOG_LOOKS - position) // LOG_LOOKS
+        with closing(source_of(replace(options, as_of=str(at_ms)))) as source:
+            found.append(look_at(source, names, in_full=not position, is_live=False, at_ms=at_ms))
+    return found
