@@ -194,6 +194,9 @@ class SelectionOptions:
         ),
     ] = None
 
+    unused_for: str | None = None
+    """No option, but where groups are listed and deleted."""
+
     @property
     def filters(self) -> dict[str, list[str]]:
         """The values of those that are given, by option."""
@@ -202,6 +205,7 @@ class SelectionOptions:
             "--state": self.states,
             "--protocol": self.protocols,
             "--topic": self.topics,
+            "--unused-for": None if self.unused_for is None else [self.unused_for],
         }
         return {name: values for name, values in given.items() if values}
 
@@ -211,9 +215,28 @@ class SelectionOptions:
         return self.all_groups or self.match is not None or bool(self.filters)
 
 
+UnusedFor = Annotated[
+    str | None,
+    option(
+        "--unused-for",
+        "Only groups without members whose last commit and last member were so long ago: 30d, 12h.",
+        "DURATION",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteSelection(SelectionOptions):
+    """Which groups are deleted."""
+
+    unused_for: UnusedFor = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListSelection(SelectionOptions):
     """Which groups are listed: all, of them those that match and pass every filter."""
+
+    unused_for: UnusedFor = None
 
     groups: list[str] | None = None
     """No option, as the next one."""

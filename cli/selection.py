@@ -306,10 +306,16 @@ def _named(
 def describe_chosen(source: Source, selection: SelectionOptions, *, offsets: bool) -> Read[Group]:
     """The groups that are meant, and what of them, or of the list, could not be read."""
     chosen, problems = _chosen_by_list(source, selection)
-    topics = split_list(selection.topics)
-    read = source.describe(chosen, offsets=offsets or bool(topics))
+    topics, unused_for = split_list(selection.topics), selection.unused_for
+    read = source.describe(chosen, offsets=offsets or bool(topics) or unused_for is not None)
     missed = without_vanished(read.problems, named=bool(selection.groups))
     read = replace(read, problems=problems + missed)
+    if unused_for is not None:
+        from cli.unused import unused_groups
+
+        read = unused_groups(source, read, unused_for, named=bool(selection.groups))
+        if not read.items and not read.problems:
+            raise _none_found(source, selection)
     if not topics:
         return read
     from cli.topic_readers import readers_of, tell_missing
@@ -344,9 +350,16 @@ def group_filter(options: SelectionOptions) -> GroupFilter:
     for name, values in options.filters.items():
         if not split_list(values):
             raise UsageError(f"{name}: no value is given; leave the option out to choose every group")
+    states = _parsed(GroupState.parse, options.states)
+    if options.unused_for is not None:
+        from cli.unused import check_unused_for
+        from groups.unused import RESTING
+
+        check_unused_for(options.unused_for)
+        states = states or frozenset(RESTING)
     return GroupFilter(
         types=_parsed(GroupType.parse, options.types),
-        states=_parsed(GroupState.parse, options.states),
+        states=states,
         protocols=frozenset(word.lower() for word in split_list(options.protocols)),
         has_name=None if options.match is None else name_filter(options.match),
     )

@@ -297,6 +297,13 @@ class LiveSource:
 
         return read_commit_times(librdkafka_config(self.settings), groups, self.timeout_ms / 1000)
 
+    def with_last_use(self, groups: Sequence[Group]) -> Read[Group]:
+        from cli.sources.admin import librdkafka_config
+        from cli.sources.offsets_topic import read_commit_times
+
+        settings = librdkafka_config(self.settings)
+        return read_commit_times(settings, groups, self.timeout_ms / 1000, last_members=True)
+
     def record_times(self, offsets: Mapping[tuple[str, int], Collection[int]], /) -> RecordTimes:
         if self.client is None:
             why = f"only the AdminClient can log in with sasl.mechanism={self.settings.sasl_mechanism}"

@@ -12,6 +12,9 @@ Times of commits: key type 1, field `commitTimestamp` (OffsetFetch names no time
 the very offset that the broker reports is taken: a newer one of another offset came meanwhile, or belongs to a
 transaction that is open or was aborted. The offset follows the version in every version of OffsetCommitValue.
 
+When last members left: key types 2, 3, 11 and 17, the records of groups. A classic group's has the time of its state in
+`currentStateTimestamp`; of the others the newest record was written when the epoch was increased for the last time.
+
 Source: GroupCoordinatorService.partitionFor, GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue.
 """
 
@@ -32,7 +35,11 @@ from coordinator.store.partition_files import OFFSETS_TOPIC, partition_for
 from coordinator.store.records import decode_record, encode_record
 from groups.model import Cause, CommittedOffset, Group, GroupState, GroupType, Problem
 from wire.messages.reader import DecodeError
-from wire.messages.record_codec import UnknownKeyType
+from wire.messages.record_codec import UnknownKeyType, encode_key
+from wire.messages.schemas.classic_groups import GROUP_METADATA
+from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_METADATA
+from wire.messages.schemas.share_groups import SHARE_GROUP_METADATA
+from wire.messages.schemas.streams_groups import STREAMS_GROUP_METADATA
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, KafkaError
@@ -65,6 +72,7 @@ class FoundRecord:
     offset: int
     key: bytes
     value: bytes | None
+    timestamp_ms: int
 
 
 Settings: TypeAlias = Mapping[str, str | int | float | bool]
@@ -197,7 +205,7 @@ class _Scan:
                     return found
                 self.read_bytes += len(key) + len(value or b"")
                 if key in keys and accept(key, value):
-                    found[key] = FoundRecord(offset, key, value)
+                    found[key] = FoundRecord(offset, key, value, message.timestamp()[1])
                 if offset == end - 1:
                     return found
             if self.read_bytes > MOST_BYTES:
@@ -275,8 +283,13 @@ OFFSET = slice(2, 10)
 SHOWN = 3
 
 
-def read_commit_times(config: Settings, groups: Sequence[Group], timeout_s: float) -> Read[Group]:
-    """The groups with the times of their commits and the ids of the topics, and why some are not known."""
+def read_commit_times(
+    config: Settings, groups: Sequence[Group], timeout_s: float, *, last_members: bool = False
+) -> Read[Group]:
+    """The groups with the times of their commits and the ids of the topics, and why some are not known.
+
+    With `last_members`, those without members also with the times at which the last ones left.
+    """
     keys: dict[bytes, str] = {}
     offsets: dict[bytes, bytes] = {}
     for group in groups:
@@ -284,17 +297,68 @@ def read_commit_times(config: Settings, groups: Sequence[Group], timeout_s: floa
             key = _key(group.id, topic, partition)
             keys[key] = group.id
             offsets[key] = (committed.offset or 0).to_bytes(8, signed=True)
-    if not keys:
+    emptied = {_group_key(each): each.id for each in groups if _had_members(each)} if last_members else {}
+    if not keys and not emptied:
         return Read(tuple(groups))
-    found = read_newest(
-        config, keys, timeout_s, lambda key, value: value is not None and value[OFFSET] == offsets[key]
-    )
-    told = {key: _commit(each) if isinstance(each, FoundRecord) else each for key, each in found.items()}
-    untold: dict[Unavailable, list[str]] = {}
-    for key, each in told.items():
-        if isinstance(each, Unavailable):
-            untold.setdefault(each, []).append(keys[key])
-    return Read(tuple(_with_times(group, told) for group in groups), tuple(_problems(untold)))
+
+    def is_wanted(key: bytes, value: bytes | None) -> bool:
+        return value is not None and (key not in offsets or value[OFFSET] == offsets[key])
+
+    found = read_newest(config, keys | emptied, timeout_s, is_wanted)
+    told = {
+        key: _commit(each) if isinstance(each, FoundRecord) else each
+        for key, each in found.items()
+        if key in keys
+    }
+    left = {
+        key: _emptied(each) if isinstance(each, FoundRecord) else each
+        for key, each in found.items()
+        if key in emptied
+    }
+    problems = [
+        *_problems(told, keys, "the last commit of", "partition"),
+        *_problems(left, emptied, "when the last member left", "group"),
+    ]
+    since = {emptied[key]: each for key, each in left.items() if isinstance(each, int)}
+    timed = (_with_times(group, told) for group in groups)
+    return Read(tuple(replace(each, emptied_ms=since.get(each.id)) for each in timed), tuple(problems))
+
+
+_GROUP_KEYS: Mapping[GroupType, tuple[int, str]] = {
+    GroupType.CLASSIC: (GROUP_METADATA.id, "group"),
+    GroupType.CONSUMER: (CONSUMER_GROUP_METADATA.id, "groupId"),
+    GroupType.SHARE: (SHARE_GROUP_METADATA.id, "groupId"),
+    GroupType.STREAMS: (STREAMS_GROUP_METADATA.id, "groupId"),
+}
+"""The key types of the records that are written when a group's last member leaves, and the field of the group's id."""
+
+
+def _had_members(group: Group) -> bool:
+    """Whether it has none now and may have had some: a group with an empty protocol type was only committed to."""
+    return not group.members and group.type in _GROUP_KEYS and group.protocol_type != ""
+
+
+def _group_key(group: Group) -> bytes:
+    number, name = _GROUP_KEYS[group.type]
+    return encode_key(number, {name: group.id})
+
+
+def _emptied(found: FoundRecord) -> int | Unavailable:
+    """When the newest record of a group without members was written, which is when the last one left.
+
+    A classic group's record has the time of its state; of the other types the epoch was increased then.
+    """
+    try:
+        record = decode_record(found.key, found.value)
+    except (DecodeError, UnknownKeyType) as error:
+        return Unavailable(f"its record at offset {found.offset} cannot be read: {error}")
+    if (
+        isinstance(record, ClassicGroupRecord)
+        and record.value is not None
+        and record.value.state_since_ms > 0
+    ):
+        return record.value.state_since_ms
+    return found.timestamp_ms
 
 
 def _committed(group: Group) -> Iterable[tuple[str, int, CommittedOffset]]:
@@ -332,8 +396,14 @@ def _with_times(group: Group, told: Mapping[bytes, StoredOffset | Unavailable]) 
     return group if group.offsets is None else replace(group, offsets=offsets)
 
 
-def _problems(untold: Mapping[Unavailable, Sequence[str]]) -> Iterable[Problem]:
-    """A line for each reason."""
+def _problems(
+    told: Mapping[bytes, object], keys: Mapping[bytes, str], what: str, unit: str
+) -> Iterable[Problem]:
+    """A line for each reason why something is not known: `what` of so many `unit`s, by the groups of their keys."""
+    untold: dict[Unavailable, list[str]] = {}
+    for key, each in told.items():
+        if isinstance(each, Unavailable):
+            untold.setdefault(each, []).append(keys[key])
     for reason, groups in sorted(untold.items(), key=lambda item: item[0].why):
         names = sorted(set(groups))
         more = f" and {len(names) - SHOWN} more groups" if len(names) > SHOWN else ""
@@ -341,6 +411,6 @@ def _problems(untold: Mapping[Unavailable, Sequence[str]]) -> Iterable[Problem]:
         hint = "; this needs READ on the topic __consumer_offsets" if is_forbidden else ""
         yield Problem(
             subject=", ".join(names[:SHOWN]) + more,
-            message=f"the last commit of {counted(len(groups), 'partition')} is not known: {reason.why}{hint}",
+            message=f"{what} {counted(len(groups), unit)} is not known: {reason.why}{hint}",
             cause=reason.cause,
         )

@@ -114,6 +114,10 @@ class Source(Protocol):
         """
         ...
 
+    def with_last_use(self, groups: Sequence[Group]) -> Read[Group]:
+        """As `with_commit_times`, and with the times at which the last members left (`Group.emptied_ms`)."""
+        ...
+
     def record_times(self, offsets: Mapping[tuple[str, int], Collection[int]], /) -> RecordTimes:
         """When the first record at or behind each of some offsets of each (topic, partition) was written."""
         ...
@@ -182,6 +186,10 @@ class FileSource:
 
     def with_commit_times(self, groups: Sequence[Group]) -> Read[Group]:
         """As they are: the times that are known have been read with the commits."""
+        return Read(tuple(groups))
+
+    def with_last_use(self, groups: Sequence[Group]) -> Read[Group]:
+        """As they are: when members left is not known."""
         return Read(tuple(groups))
 
     def record_times(self, _offsets: Mapping[tuple[str, int], Collection[int]], /) -> RecordTimes:

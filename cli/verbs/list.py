@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from cli.topic_readers import Uses
     from groups.listing import GroupListing, Problem
     from groups.readers import TopicUse
+    from groups.unused import LastUse
 
 
 def list_groups(
@@ -30,18 +31,29 @@ def list_groups(
     wanted, topics = group_filter(selection), split_list(selection.topics)
 
     def look(groups: Source) -> Document:
-        listed = groups.select_groups(wanted, described=not topics)
-        if not topics:
+        unused_for = selection.unused_for
+        is_whole = not topics and unused_for is None
+        listed = groups.select_groups(wanted, described=is_whole)
+        if is_whole:
             return list_document(listed.items, listed.problems)
-        from cli.topic_readers import readers_of, tell_missing
         from groups.model import listing_of
 
-        read = groups.describe([group.id for group in listed.items], offsets=True)
-        problems = listed.problems + without_vanished(read.problems, named=False)
-        found, uses = readers_of(Read(read.items, problems), topics, named=False)
-        if not found.items and not found.problems:
-            tell_missing(groups, topics)
-        return list_document(tuple(map(listing_of, found.items)), found.problems, uses)
+        described = groups.describe([group.id for group in listed.items], offsets=True)
+        problems = listed.problems + without_vanished(described.problems, named=False)
+        read, uses, last_uses = Read(described.items, problems), None, None
+        if topics:
+            from cli.topic_readers import readers_of, tell_missing
+
+            read, uses = readers_of(read, topics, named=False)
+            if not read.items and not read.problems:
+                tell_missing(groups, topics)
+        if unused_for is not None:
+            from cli.unused import unused_groups
+            from groups.unused import last_use
+
+            read = unused_groups(groups, read, unused_for, named=False)
+            last_uses = {group.id: last_use(group) for group in read.items}
+        return list_document(tuple(map(listing_of, read.items)), read.problems, uses, last_uses)
 
     if repeat.watch is not None:
         from cli.verbs.watch.repeat import repeat_every
@@ -54,15 +66,20 @@ def list_groups(
 
 
 def list_document(
-    groups: Sequence[GroupListing], problems: tuple[Problem, ...], uses: Uses | None = None
+    groups: Sequence[GroupListing],
+    problems: tuple[Problem, ...],
+    uses: Uses | None = None,
+    last_uses: Mapping[str, LastUse] | None = None,
 ) -> Document:
-    """A row per group, by id; with how each reads the topics that were asked for, where any were."""
+    """A row per group, by id; with how each reads the topics, and when each was used, where that was asked for."""
     from cli.render.document import Deferred, Document, Table, columns
 
-    data = Deferred(lambda: {"groups": [_group_data(group, uses) for group in groups]})
-    reads = [] if uses is None else ["READS"]
+    if last_uses is not None:
+        from cli.unused import LAST_USE, last_use_cells
+    data = Deferred(lambda: {"groups": [_group_data(group, uses, last_uses) for group in groups]})
+    more = ([] if uses is None else ["READS"]) + ([] if last_uses is None else [*LAST_USE])
     table = Table(
-        columns=columns("GROUP", "TYPE", "PROTOCOL-TYPE", "PROTOCOL", "STATE", "##MEMBERS", *reads),
+        columns=columns("GROUP", "TYPE", "PROTOCOL-TYPE", "PROTOCOL", "STATE", "##MEMBERS", *more),
         rows=[
             (
                 group.id,
@@ -72,6 +89,7 @@ def list_document(
                 group.state.value,
                 group.members,
                 *(() if uses is None else (_reads_text(uses[group.id]),)),
+                *(() if last_uses is None else last_use_cells(last_uses[group.id])),
             )
             for group in groups
         ],
@@ -79,7 +97,9 @@ def list_document(
     return Document(command="list", data=data, blocks=[table], errors=problems)
 
 
-def _group_data(group: GroupListing, uses: Uses | None) -> dict[str, Any]:
+def _group_data(
+    group: GroupListing, uses: Uses | None, last_uses: Mapping[str, LastUse] | None
+) -> dict[str, Any]:
     data: dict[str, Any] = {
         "group": group.id,
         "type": group.type.value,
@@ -88,11 +108,13 @@ def _group_data(group: GroupListing, uses: Uses | None) -> dict[str, Any]:
         "state": group.state.value,
         "members": group.members,
     }
-    return (
-        data
-        if uses is None
-        else data | {"reads": {topic: use.value for topic, use in uses[group.id].items()}}
-    )
+    if uses is not None:
+        data["reads"] = {topic: use.value for topic, use in uses[group.id].items()}
+    if last_uses is not None:
+        from cli.unused import last_use_data
+
+        data |= last_use_data(last_uses[group.id])
+    return data
 
 
 def _reads_text(reads: Mapping[str, TopicUse]) -> str:

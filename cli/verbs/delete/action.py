@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cli.changing import GROUPS_NAMED, Outcome, WrittenChange, group_fields
 from cli.counts import counted
 from cli.options import InternalTopicOptions
+from cli.output import notice
 from cli.render.document import Document, Table, columns
 from cli.sources.source import Read, Source
 from cli.sources.writer import ClusterWriter
+from cli.unused import LAST_USE, last_use_cells, last_use_data
 from cli.verbs.internal_topics import (
     asked_topics,
     delete_topics_of,
@@ -19,9 +21,11 @@ from cli.verbs.internal_topics import (
     topics_data,
     with_internal_topics,
 )
+from groups.lag import partition_lags, topics_with_offsets, total_lag
 from groups.model import Group, Problem
 from groups.offsets.model import PlannedChange
 from groups.offsets.plan import plan_group_deletion
+from groups.unused import last_use
 
 
 @dataclass(slots=True, kw_only=True)
@@ -29,6 +33,9 @@ class GroupDeletions(WrittenChange[PlannedChange]):
     """Groups that are to be deleted."""
 
     did, what = "deleted", "group"
+
+    lags: Mapping[str, int | None] | None = None
+    """By group, where the last use of groups was asked for: it is shown then, and what they lag."""
 
     @property
     def question(self) -> str:
@@ -56,11 +63,20 @@ class GroupDeletions(WrittenChange[PlannedChange]):
 
     def document(self) -> Document:
         groups = [plan.described for plan in self.plans]
+        lags = self.lags
         rows = [
-            (each.id, each.type.value.capitalize(), each.state.value, len(each.members), _offsets(each))
+            (
+                each.id,
+                each.type.value.capitalize(),
+                each.state.value,
+                len(each.members),
+                _offsets(each),
+                *(() if lags is None else (*last_use_cells(last_use(each)), lags.get(each.id))),
+            )
             for each in groups
         ]
-        table = Table(columns=columns("GROUP", "TYPE", "STATE", "##MEMBERS", "##OFFSETS"), rows=rows)
+        more = [] if lags is None else [*LAST_USE, "#LAG"]
+        table = Table(columns=columns("GROUP", "TYPE", "STATE", "##MEMBERS", "##OFFSETS", *more), rows=rows)
         data = {"executed": self.outcome is not None, "groups": [self._data(plan) for plan in self.plans]}
         blocks = [table, *topic_tables(self.plans)]
         return Document(command="delete", data=data, blocks=blocks, errors=tuple(self.errors))
@@ -71,8 +87,14 @@ class GroupDeletions(WrittenChange[PlannedChange]):
             "offsets": _offsets(plan.described),
             "applicable": plan.applicable,
             "deleted": self.applied(plan.group),
+            **self._last_use(plan.described),
             **topics_data(self, plan),
         }
+
+    def _last_use(self, group: Group) -> dict[str, Any]:
+        if self.lags is None:
+            return {}
+        return {**last_use_data(last_use(group)), "lag": self.lags.get(group.id)}
 
 
 def _offsets(group: Group) -> int | None:
@@ -81,8 +103,20 @@ def _offsets(group: Group) -> int | None:
 
 
 def plan_group_deletions(
-    source: Source, read: Read[Group], topics: InternalTopicOptions, *, writer: ClusterWriter | None
+    source: Source,
+    read: Read[Group],
+    topics: InternalTopicOptions,
+    *,
+    with_last_use: bool = False,
+    writer: ClusterWriter | None,
 ) -> GroupDeletions:
-    """What deleting groups would take, described with their offsets."""
+    """What deleting groups would take, described with their offsets, and their last use where that is shown."""
     plans = with_internal_topics(source, list(map(plan_group_deletion, read.items)), topics)
-    return GroupDeletions(plans=plans, problems=read.problems, writer=writer)
+    lags = None
+    if with_last_use:
+        logs = source.topics(topics_with_offsets(read.items), end_offsets=True)
+        for problem in logs.problems:
+            notice(f"{problem.subject}: lag is not known: {problem.message}")
+        known = {topic.name: topic for topic in logs.items}
+        lags = {group.id: total_lag(row.lag for row in partition_lags(group, known)) for group in read.items}
+    return GroupDeletions(plans=plans, problems=read.problems, lags=lags, writer=writer)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from cli.consent import ConsentOptions
-from cli.options import InternalTopicOptions, OutputOptions, SelectionOptions, SourceOptions
+from cli.options import DeleteSelection, InternalTopicOptions, OutputOptions, SourceOptions
 
 
 def delete(
     *,
-    selection: SelectionOptions,
+    selection: DeleteSelection,
     internal_topics: InternalTopicOptions,
     consent: ConsentOptions,
     source: SourceOptions,
@@ -24,4 +24,7 @@ def delete(
 
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
         read = describe_chosen(groups, selection, offsets=True)
-        carry_out(plan_group_deletions(groups, read, internal_topics, writer=writer), consent, output)
+        change = plan_group_deletions(
+            groups, read, internal_topics, with_last_use=selection.unused_for is not None, writer=writer
+        )
+        carry_out(change, consent, output)

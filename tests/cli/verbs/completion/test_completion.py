@@ -29,8 +29,8 @@ FREE_TEXT = {
     "--match-topic", "--max-series", "--metrics", "--property", "--reason", "--rebalance-time", "--regex",
     "--round", "--secret", "--secret-env", "--secret-file", "--seed", "--seeds", "--shift-by", "--since",
     "--skew", "--sort", "--speed", "--step", "--stop-at", "--storm", "--timeout", "--times", "--to",
-    "--to-datetime", "--to-offset", "--topic", "--transaction-time", "--until", "--validate-regex", "--wait",
-    "--watch",
+    "--to-datetime", "--to-offset", "--topic", "--transaction-time", "--until", "--unused-for",
+    "--validate-regex", "--wait", "--watch",
 }  # fmt: skip
 """Options whose values nobody can guess. Any other must say in cli/verbs/completion/values.py what it takes."""
 

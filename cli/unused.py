@@ -1,0 +1,79 @@
+"""Groups that nobody has used for a time, of groups that were described: `--unused-for`."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from cli.errors import UsageError
+from cli.render.cells import Cell
+from cli.sources.source import Read, Source
+from cli.times import format_moment, parse_duration
+from groups.model import Group, Problem
+from groups.unused import LastUse, last_use
+
+LAST_USE = ("LAST-COMMIT", "LAST-MEMBER")
+"""Headings of `last_use_cells`."""
+SHOWN = 5
+"""So many groups of an unknown last use are named, for each reason."""
+
+
+def unused_groups(source: Source, read: Read[Group], unused_for: str, *, named: bool) -> Read[Group]:
+    """Those of the groups, described with their offsets, that are known not to have been used for so long.
+
+    Groups of which that is not known are a problem, and so is one that was named and was used.
+    """
+    before_ms = time.time_ns() // 1_000_000 - _milliseconds(unused_for)
+    timed = source.with_last_use(read.items)
+    kept: list[Group] = []
+    problems = [*read.problems, *timed.problems]
+    unknown: dict[str, list[str]] = {}
+    for group in timed.items:
+        use = last_use(group)
+        if use.is_before(before_ms):
+            kept.append(group)
+        elif use.unknown is not None and not use.is_since(before_ms):
+            unknown.setdefault(use.unknown, []).append(group.id)
+        elif named:
+            problems.append(
+                Problem(
+                    subject=group.id, message=f"{_used(use)}, not unused for {unused_for}", group=group.id
+                )
+            )
+    for why, groups in sorted(unknown.items()):
+        more = f" and {len(groups) - SHOWN} more groups" if len(groups) > SHOWN else ""
+        message = f"left out, as it is not known whether they are unused for {unused_for}: {why}"
+        if len(groups) == 1:
+            message = message.replace("they are", "it is")
+        problems.append(Problem(subject=", ".join(groups[:SHOWN]) + more, message=message))
+    return Read(tuple(kept), tuple(problems))
+
+
+def check_unused_for(text: str) -> None:
+    """UsageError for what is no duration with a unit."""
+    _milliseconds(text)
+
+
+def _milliseconds(text: str) -> int:
+    text = text.strip()
+    try:
+        if text[-1:].isdigit():
+            raise ValueError(f"{text!r} has no unit: write {text}d for days, or 12h")
+        return int(parse_duration(text) * 1000)
+    except ValueError as error:
+        raise UsageError(f"--unused-for: {error}") from None
+
+
+def _used(use: LastUse) -> str:
+    at_ms = use.latest_ms
+    return "it is in use" if use.in_use or at_ms is None else f"it was used at {format_moment(at_ms)}"
+
+
+def last_use_cells(use: LastUse) -> tuple[Cell, ...]:
+    """The time of the last commit, and when the last member left."""
+    return tuple(None if ms is None else format_moment(ms) for ms in (use.last_commit_ms, use.emptied_ms))
+
+
+def last_use_data(use: LastUse) -> dict[str, Any]:
+    """The same for a document."""
+    return {"last_commit_ms": use.last_commit_ms, "last_member_ms": use.emptied_ms}

@@ -1,0 +1,95 @@
+"""Groups that nobody has used for a time: `list` and `delete --unused-for`."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import Kohort
+from tests.cli.offset_rig import OffsetRig
+from tests.cli.schemas import faults
+from tests.kafka.groups import wait_group
+from tests.kafka.many_groups import make_consumer_groups, make_share_groups
+from tests.kafka.members import Members, fresh_name
+
+OLD_MS = 1_700_000_000_000
+SNAPSHOT = f"""
+kohort: 1
+topics: {{orders: {{partitions: 1, end_offsets: {{0: 9}}}}}}
+groups:
+  admin: {{type: classic, state: Empty, protocol_type: "",
+           offsets: {{orders: {{0: {{offset: 5, timestamp: {OLD_MS}}}}}}}}}
+  bare: {{type: classic, state: Empty, protocol_type: "", offsets: {{}}}}
+  left: {{type: classic, state: Empty, protocol_type: consumer,
+          offsets: {{orders: {{0: {{offset: 5, timestamp: {OLD_MS}}}}}}}}}
+  recent: {{type: consumer, state: Empty, protocol_type: consumer,
+            offsets: {{orders: {{0: {{offset: 5, timestamp: 4102444800000}}}}}}}}
+  running: {{type: classic, state: Stable, protocol_type: consumer, members: [{{id: m}}],
+             offsets: {{orders: {{0: {{offset: 5, timestamp: {OLD_MS}}}}}}}}}
+  untimed: {{type: classic, state: Empty, protocol_type: "", offsets: {{orders: {{0: {{offset: 5}}}}}}}}
+"""
+
+
+def test_what_is_not_known_is_no_reason_to_delete(kohort: Kohort, tmp_path: Path) -> None:
+    file = tmp_path / "groups.yaml"
+    file.write_text(SNAPSHOT)
+    unknown = "left out, as it is not known whether it is unused for 30d: "
+    for command in ("list", "delete"):
+        answer = kohort.quick(f"{command} --unused-for 30d --output json --snapshot", file)
+        assert not faults(answer.document)
+        (group,) = answer.document["groups"]
+        assert (group["group"], group["last_commit_ms"], group["last_member_ms"]) == ("admin", OLD_MS, None)
+        answer.assert_said(
+            3,
+            f"bare: {unknown}it has committed nothing and never had a member",
+            f"left: {unknown}when its last member left is not known",
+            f"untimed: {unknown}when its offsets were committed is not known",
+        )
+    assert answer.document["groups"][0]["lag"] == 4
+    named = kohort.quick("delete running recent --unused-for 30d --snapshot", file)
+    named.assert_said(
+        3,
+        "running: its state is Stable, not Dead or Empty",
+        "recent: it was used at 2100-01-01T00:00:00.000Z, not unused for 30d",
+    )
+    for value, why in {"30": "'30' has no unit: write 30d", "soon": "not a duration", "": "no value"}.items():
+        kohort.quick("delete --snapshot", file, "--unused-for", value).assert_refused(why)
+
+
+@pytest.mark.kafka
+def test_unused_groups_of_a_cluster_go(rig: OffsetRig, members: Members) -> None:
+    """Last uses are read from `__consumer_offsets`: commits, and when the last members of every type left."""
+    topic, prefix = rig.topic([3]), fresh_name("unused")
+    names = {kind: f"{prefix}-{kind}" for kind in ("admin", "active", "classic", "consumer", "share")}
+    rig.group({(topic, 0): 1}, names["admin"])
+    rig.group({(topic, 0): 2}, names["classic"])
+    begun_ms = time.time_ns() // 1_000_000
+    with rig.joined(names["classic"], topic):
+        pass
+    members.confluent(rig.broker, names["active"], [topic])
+    make_consumer_groups(rig.broker, [names["consumer"]], topic)
+    make_share_groups(rig.broker, [names["share"]], topic)
+    wait_group(rig.broker, names["active"], members=1)
+    wait_group(rig.broker, names["classic"], members=0, state="Empty")
+    ended_ms = time.time_ns() // 1_000_000
+
+    words = ["--match", f"^{prefix}", "--unused-for"]
+    assert rig.ours("list", *words, "1h").succeeded().document["groups"] == []
+    listed = rig.ours("list", *words, "1ms").succeeded().document["groups"]
+    told = {each["group"]: (each["last_commit_ms"], each["last_member_ms"]) for each in listed}
+    assert told.keys() == set(names.values()) - {names["active"]}
+    assert told[names["admin"]][0] <= begun_ms
+    assert told[names["admin"]][1] is None
+    assert told[names["classic"]][0] <= begun_ms <= told[names["classic"]][1] <= ended_ms
+    for kind in ("consumer", "share"):
+        assert told[names[kind]][0] is None
+        assert begun_ms <= told[names[kind]][1] <= ended_ms
+    preview = rig.ours("delete", *words, "1ms", output="csv").rows
+    assert {row["GROUP"]: row["LAG"] for row in preview}[names["admin"]] == "2"
+    assert all(row["LAST-COMMIT"] or row["LAST-MEMBER"] for row in preview)
+    done = rig.ours("delete", *words, "1ms", "--execute", "--yes").succeeded()
+    assert [group["deleted"] for group in done.document["groups"]] == [True] * 4
+    left = rig.ours("list", "--match", f"^{prefix}").document["groups"]
+    assert [group["group"] for group in left] == [names["active"]]
