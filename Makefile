@@ -7,7 +7,7 @@ SETUP := $(VENV)/.ready
 # Whole: no test is skipped for its length, and of made-up cases there are very many.
 LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 
-.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills packages matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation dist man release-notes clean
+.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills packages matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation dist man site release-notes clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -100,7 +100,7 @@ applications: $(SETUP) ## Run applications of twelve clients on a real broker an
 served-kills: $(SETUP) ## Kill kohort serve 100 times under producers and consumers that go on (KOHORT_SERVED_KILLS)
 	$(LONG) --capture no tests/coordinator/applications/test_served_kills.py
 
-packages: $(VENV)/.ready-release ## Build the packages twice, compare them, and run each alone, as `make dist` does
+packages: $(VENV)/.ready-release $(VENV)/.ready-docs ## Build the packages twice, compare them, run each alone, as `make dist` does; build the site
 	$(LONG) tests/shipping
 
 simulations: $(SETUP) ## Play 2,000 seeds of the standard scenario, read odd scenarios, explore the published world
@@ -145,6 +145,9 @@ dist: $(VENV)/.ready-release ## Build sdist and wheel, check both, and run the d
 
 man: $(SETUP) ## Write the man pages into man/ (man -l man/kohort.1)
 	$(BIN)/python -m tests.shipping.man man
+
+site: $(VENV)/.ready-docs ## Build the site of the documentation into site/, with every warning an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 release-notes: $(SETUP) ## Print a release's section of the changelog (VERSION=0.1.0)
 	@$(BIN)/python -m tests.shipping.release_notes $(or $(VERSION),Unreleased)
