@@ -6,11 +6,11 @@ application are deleted, as by kafka-streams-groups; a name that is given is che
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from cli.changing import ClusterChange, Outcome
+from cli.changing import GROUPS_NAMED, ClusterChange, Outcome
 from cli.counts import counted
 from cli.errors import UsageError
 from cli.options import InternalTopicOptions
@@ -41,6 +41,12 @@ def with_internal_topics(source: Source, plans: Sequence[P], wanted: InternalTop
         raise UsageError(
             f"--delete-internal-topic {min(named - own)}: it is no internal topic of these groups; theirs are {listed}"
         )
+    others = [plan.group for plan in plans if plan.described.type is not GroupType.STREAMS]
+    if others and (named or wanted.delete_all_internal_topics):
+        more = f" and {len(others) - GROUPS_NAMED} more" if len(others) > GROUPS_NAMED else ""
+        notice(
+            f"{', '.join(others[:GROUPS_NAMED])}{more}: only streams groups list their internal topics; none is deleted"
+        )
     read: Read[Topic] = source.topics(own, end_offsets=False) if own else Read(())
     existing = {topic.name for topic in read.items}
     found = []
@@ -57,7 +63,12 @@ def with_internal_topics(source: Source, plans: Sequence[P], wanted: InternalTop
             replace(
                 plan,
                 internal_topics={name: kind for name, kind in chosen.items() if name in existing},
-                problems=(*plan.problems, *(read.problems if chosen else ()), *_gone(plan.group, missing)),
+                problems=(
+                    *plan.problems,
+                    *(read.problems if chosen else ()),
+                    *_gone(plan.group, missing),
+                    *(_unknown(plan) if wanted.delete_all_internal_topics else ()),
+                ),
             )
         )
     return tuple(found)
@@ -69,6 +80,12 @@ def _known(plan: PlannedChange) -> dict[str, str]:
     if group.type is not GroupType.STREAMS or group.topology is None:
         return {}
     return group.topology.internal_topics(group.id)
+
+
+def _unknown(plan: PlannedChange) -> Iterator[Problem]:
+    if plan.described.type is GroupType.STREAMS and plan.described.topology is None:
+        message = "its topology is not known, so its internal topics are not either; leave the option out"
+        yield Problem(subject=plan.group, message=message)
 
 
 def _gone(group: str, topics: Iterable[str]) -> list[Problem]:
