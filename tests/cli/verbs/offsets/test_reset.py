@@ -280,7 +280,7 @@ def test_where_only_the_admin_client_can_log_in(rig: OffsetRig, topic: str) -> N
     with admin_only(rig.broker) as source:
         writer = writer_of(source)
         told = writer.commit({group: changes})[group]
-        with pytest.raises(UsageError, match=r"kafka-consumer-groups.sh can"):
+        with pytest.raises(UsageError, match=r"Kafka's own tools can"):
             writer.delete_offsets({group: [(topic, 0)]})
     assert (told[topic, 0], told[topic, 1]) == (None, None)
     unknown = told["no-such-topic", 0]
