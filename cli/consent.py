@@ -33,11 +33,27 @@ class ConsentOptions:
     ] = None
     place: SourceOrigin | None = None
     """No option: what is changed, where the command line itself does not spell it out."""
+    wait_empty: str | None = None
+    """No option, but of changes that only groups without members take."""
 
     @property
     def is_given(self) -> bool:
         """Whether the command line has answered the question already."""
         return self.yes or self.confirm is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmptyGroupConsent(ConsentOptions):
+    """Consent to a change of groups without members."""
+
+    wait_empty: Annotated[
+        str | None,
+        _consent(
+            "--wait-empty",
+            "With --execute: wait so long until the groups have no members: 60s, 5m.",
+            "DURATION",
+        ),
+    ] = None
 
 
 def check_consent(consent: ConsentOptions) -> None:
@@ -46,6 +62,8 @@ def check_consent(consent: ConsentOptions) -> None:
     The rule of protected contexts: nothing is changed there before its name was written, in answer to the question
     or as --confirm NAME. --yes is no answer to that.
     """
+    if consent.wait_empty is not None:
+        _check_wait(consent.wait_empty, execute=consent.execute)
     given = "--confirm" if consent.confirm is not None else "--yes" if consent.yes else None
     if given and not consent.execute:
         raise UsageError(f"{given} answers the question of --execute; without --execute nothing is changed")
@@ -69,6 +87,17 @@ def check_consent(consent: ConsentOptions) -> None:
             )
     elif not consent.yes and not can_ask():
         raise UsageError("--execute asks before it changes anything, and here is no terminal; add --yes")
+
+
+def _check_wait(duration: str, *, execute: bool) -> None:
+    if not execute:
+        raise UsageError("--wait-empty waits before a change is made; without --execute none is")
+    from cli.times import parse_duration
+
+    try:
+        parse_duration(duration)
+    except ValueError as error:
+        raise UsageError(f"--wait-empty: {error}") from None
 
 
 def can_ask() -> bool:

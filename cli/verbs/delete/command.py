@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from cli.consent import ConsentOptions
+from dataclasses import replace
+
+from cli.consent import EmptyGroupConsent
 from cli.options import DeleteSelection, InternalTopicOptions, OutputOptions, SourceOptions
 
 
@@ -10,7 +12,7 @@ def delete(
     *,
     selection: DeleteSelection,
     internal_topics: InternalTopicOptions,
-    consent: ConsentOptions,
+    consent: EmptyGroupConsent,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
@@ -21,9 +23,14 @@ def delete(
     from cli.changing import carry_out
     from cli.selection import describe_chosen, opened_for_change
     from cli.verbs.delete.action import plan_group_deletions
+    from cli.waiting import wait_until_empty
 
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
         read = describe_chosen(groups, selection, offsets=True)
+        chosen = [group.id for group in read.items]
+        if wait_until_empty(groups, chosen, consent):
+            again = groups.describe(chosen, offsets=True)
+            read = replace(again, problems=(*read.problems, *again.problems))
         change = plan_group_deletions(
             groups, read, internal_topics, with_last_use=selection.unused_for is not None, writer=writer
         )

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cli.consent import ConsentOptions
+from cli.consent import ConsentOptions, EmptyGroupConsent
 from cli.options import (
     InternalTopicOptions,
     OffsetsSelection,
@@ -59,7 +59,7 @@ def reset(
     all_topics: Annotated[bool, option("--all-topics", "Everything that the group has committed.")] = False,
     scenario: ScenarioOptions,
     internal_topics: InternalTopicOptions,
-    consent: ConsentOptions,
+    consent: EmptyGroupConsent,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
@@ -73,11 +73,13 @@ def reset(
     from cli.selection import choose_groups, group_filter, opened_for_change
     from cli.verbs.offsets.action import parse_scopes, plan_resets
     from cli.verbs.offsets.reset_request import reset_request
+    from cli.waiting import wait_until_empty
 
     named = {name.replace("_", "-"): value for name, value in asdict(scenario).items()}
     request = reset_request(named, parse_scopes(topic), all_topics=all_topics)
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
         chosen, problems = choose_groups(groups, selection)
+        wait_until_empty(groups, chosen, consent)
         change = plan_resets(
             groups,
             request,
@@ -104,7 +106,7 @@ def load(
             show_default=False,
         ),
     ] = None,
-    consent: ConsentOptions,
+    consent: EmptyGroupConsent,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
@@ -117,9 +119,11 @@ def load(
     from cli.selection import opened_for_change
     from cli.verbs.offsets.action import plan_resets
     from cli.verbs.offsets.reset_request import import_request
+    from cli.waiting import wait_until_empty
 
     request, names = import_request(file, groups or ())
     with opened_for_change(source, execute=consent.execute) as (cluster, writer):
+        wait_until_empty(cluster, names, consent)
         change = plan_resets(
             cluster,
             request,
@@ -199,7 +203,7 @@ def delete(
     selection: OffsetsSelection,
     topic: Annotated[list[str] | None, _THESE_TOPICS] = None,
     all_topics: Annotated[bool, option("--all-topics", "Everything that the group has committed.")] = False,
-    consent: ConsentOptions,
+    consent: EmptyGroupConsent,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
@@ -211,10 +215,12 @@ def delete(
     from cli.changing import carry_out
     from cli.selection import choose_groups, group_filter, opened_for_change
     from cli.verbs.offsets.action import parse_scopes, plan_deletions
+    from cli.waiting import wait_until_empty
 
     scopes = parse_scopes(topic)
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
         chosen, problems = choose_groups(groups, selection)
+        wait_until_empty(groups, chosen, consent)
         change = plan_deletions(
             groups,
             chosen,

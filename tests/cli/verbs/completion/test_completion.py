@@ -30,7 +30,7 @@ FREE_TEXT = {
     "--round", "--secret", "--secret-env", "--secret-file", "--seed", "--seeds", "--shift-by", "--since",
     "--skew", "--sort", "--speed", "--step", "--stop-at", "--storm", "--timeout", "--times", "--to",
     "--to-datetime", "--to-offset", "--topic", "--transaction-time", "--until", "--unused-for",
-    "--validate-regex", "--wait", "--watch",
+    "--validate-regex", "--wait", "--wait-empty", "--watch",
 }  # fmt: skip
 """Options whose values nobody can guess. Any other must say in cli/verbs/completion/values.py what it takes."""
 

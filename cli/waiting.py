@@ -1,0 +1,57 @@
+"""Waiting until groups have no members, before a change that only such groups take: `--wait-empty`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from cli.consent import ConsentOptions
+from cli.counts import counted
+from cli.output import notice
+from cli.sources.source import Source
+from cli.times import parse_duration
+from groups.listing import Cause
+from groups.offsets.plan import is_active, named
+
+POLL_S = 0.5
+"""How often the groups are described."""
+LONGEST_POLL_S = 5.0
+"""Of many groups a description takes a while: at least as long is paused, and no longer than this."""
+
+
+def wait_until_empty(source: Source, groups: Sequence[str], consent: ConsentOptions) -> bool:
+    """Wait as long as the options say until no group has members; each change of that is a notice.
+
+    Whether there was anything to wait for: then the groups are no longer as they were.
+
+    Dead is taken for Empty: some brokers report no other state of a group without members. What still has members
+    then is for the change to refuse, which names them.
+    """
+    if consent.wait_empty is None or not groups:
+        return False
+    wait_s = parse_duration(consent.wait_empty)
+    begun = time.monotonic()
+    pending, told = list(groups), ""
+    while True:
+        asked = time.monotonic()
+        read = source.describe(pending, offsets=False)
+        active = [group for group in read.items if is_active(group)]
+        unread = {
+            each.group for each in read.problems if each.group in pending and each.cause is Cause.UNREAD
+        }
+        pending = [name for name in pending if name in unread or any(group.id == name for group in active)]
+        members = [member for group in active for member in group.members]
+        what = f"{counted(len(pending), 'group')}" if len(pending) > 1 else "".join(pending)
+        line = f"{counted(len(members), 'member')} of {what}: {named(members)}" if members else what
+        left_s = begun + wait_s - time.monotonic()
+        if not pending:
+            if told:
+                notice(f"no members are left after {time.monotonic() - begun:.0f} s")
+            return bool(told)
+        if left_s <= 0:
+            notice(f"waited {wait_s:g} s in vain for {line}")
+            return True
+        if line != told:
+            notice(f"waiting for {line}")
+            told = line
+        time.sleep(min(left_s, LONGEST_POLL_S, max(POLL_S, time.monotonic() - asked)))
