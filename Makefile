@@ -66,8 +66,9 @@ oracle: $(SETUP) ## Compare 10,000 groups per assignor, and 5,000 lists of ACLs,
 walks: $(SETUP) ## Walk groups at random on Kafka and Kohort side by side, and play the table on three brokers (KOHORT_WALK_SEED repeats, KOHORT_WALK_STEPS)
 	KOHORT_WALK_SEED=$${KOHORT_WALK_SEED:-$$(date +%s)} $(LONG) --capture no tests/conformance/walks tests/conformance/test_several_brokers.py
 
-migrations: $(SETUP) ## Follow printed plans on a real broker while a producer writes, and have 270 leaders succeeded
-	$(LONG) --durations 30 tests/migration/end_to_end tests/groups/test_succession_broker.py
+migrations: $(SETUP) ## Follow printed plans on a real broker while a producer writes, have 270 leaders succeeded, and prove offsets in copies of logs
+	$(LONG) --durations 30 tests/migration/end_to_end tests/groups/test_succession_broker.py \
+		tests/groups/offsets/test_proof.py tests/cli/verbs/offsets/test_cluster_copies.py
 
 dry-runs: $(SETUP) ## Dry-run live groups of every shape, in two racks too, and then make the change
 	$(LONG) tests/cli/verbs/dry_run/test_live.py

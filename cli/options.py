@@ -101,6 +101,31 @@ class SourceOptions(NamedSource):
     """No option: whether somebody chose the timeout, on the command line, in the environment or in a context."""
 
 
+_target = partial(option, rich_help_panel="Another cluster")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetClusterOptions:
+    """The cluster that is changed, where it is not the one that groups come from."""
+
+    to_context: Annotated[
+        str | None, _target("--to-context", "The cluster that a context names.", "NAME")
+    ] = None
+    to_bootstrap_server: Annotated[
+        str | None, _target("--to-bootstrap-server", "The cluster at these brokers.", "HOST:PORT,…")
+    ] = None
+    to_command_config: Annotated[
+        Path | None, _target("--to-command-config", "Client properties for that cluster.", "FILE")
+    ] = None
+    source: SourceOptions | None = None
+    """No option: the same as a source, None where no other cluster is named."""
+
+    @property
+    def is_given(self) -> bool:
+        """Whether another cluster is named."""
+        return any((self.to_context, self.to_bootstrap_server, self.to_command_config))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions:
     """How the answer is shown."""

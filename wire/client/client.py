@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     from wire import acls
     from wire.client.first_records import FirstRecords
     from wire.client.members import Departures, LeavingMember
-    from wire.client.offsets import NewOffset, OffsetSpec, Outcomes
+    from wire.client.offsets import NewOffset, OffsetsAtTimes, OffsetSpec, Outcomes
+    from wire.client.record_windows import RecordWindow, WindowRequest
     from wire.client.settings import ResourceType
     from wire.messages.definition import Api
 
@@ -187,7 +188,7 @@ class KafkaClient:
     def offsets_at(
         self,
         partitions: Iterable[TopicPartition],
-        specs: Sequence[OffsetSpec],
+        specs: Sequence[OffsetSpec | OffsetsAtTimes],
         *,
         leaders: ClusterMetadata | None = None,
     ) -> Answers[TopicPartition, tuple[int, ...]]:
@@ -221,6 +222,14 @@ class KafkaClient:
         from wire.client.first_records import first_records
 
         return self.ask_leaders(wanted, partial(first_records, wanted))
+
+    def record_windows(
+        self, wanted: Mapping[TopicPartition, WindowRequest]
+    ) -> Answers[TopicPartition, RecordWindow]:
+        """The records around an offset of each (topic, partition), as digests."""
+        from wire.client.record_windows import record_windows
+
+        return self.ask_leaders(wanted, partial(record_windows, wanted))
 
     def describe_configs(self, kind: ResourceType, names: Iterable[str]) -> Answers[str, dict[str, Any]]:
         """The settings of groups, topics or brokers (a broker's name is its node id)."""

@@ -37,6 +37,13 @@ class OffsetSpec(NamedTuple):
     isolation_level: int = READ_UNCOMMITTED
 
 
+class OffsetsAtTimes(NamedTuple):
+    """The first offset of each partition at or after a time of its own, in ms since 1970."""
+
+    times: Mapping[TopicPartition, int]
+    isolation_level: int = READ_UNCOMMITTED
+
+
 EARLIEST = OffsetSpec(-2)
 """The offset of the oldest record that is kept (the log start offset)."""
 LATEST = OffsetSpec(-1)
@@ -169,7 +176,7 @@ def _outcomes(response: Any) -> Outcomes:
 
 
 def list_offsets(
-    specs: Sequence[OffsetSpec],
+    specs: Sequence[OffsetSpec | OffsetsAtTimes],
     connection: Connection,
     partitions: Sequence[TopicPartition],
     deadline: Deadline,
@@ -204,5 +211,6 @@ def list_offsets(
     return {**whole, **failed}
 
 
-def _partition_at(spec: OffsetSpec, place: TopicPartition) -> Mapping[str, Any]:
-    return {"partition_index": place[1], "timestamp": spec.timestamp}
+def _partition_at(spec: OffsetSpec | OffsetsAtTimes, place: TopicPartition) -> Mapping[str, Any]:
+    timestamp = spec.timestamp if isinstance(spec, OffsetSpec) else spec.times[place]
+    return {"partition_index": place[1], "timestamp": timestamp}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cli.errors import UsageError
-from cli.options import OutputOptions, SourceOptions
+from cli.options import OutputOptions, SourceOptions, TargetClusterOptions
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
 from cli.sources.contexts.place import SourceOrigin
 
@@ -43,16 +43,37 @@ def settle(arguments: Mapping[str, Any], typed: Typed) -> dict[str, Any]:
     settled = dict(arguments)
     source = next(key for key, value in arguments.items() if isinstance(value, SourceOptions))
     options = settle_source(arguments[source], timeout_is_typed=typed("timeout_ms"))
-    settled[source] = options
+    settled[source] = changed = options
+    for key, value in arguments.items():
+        if isinstance(value, TargetClusterOptions) and value.is_given:
+            changed = _target_cluster(value, options)
+            settled[key] = replace(value, source=changed)
     for key, value in arguments.items():
         if isinstance(value, OutputOptions):
             settled[key] = _output(value, options, typed)
         elif isinstance(value, ConsentOptions):
-            settled[key] = replace(value, place=_spelled_out(options))
+            settled[key] = replace(value, place=_spelled_out(changed))
     for value in settled.values():
         if isinstance(value, ConsentOptions):
             check_consent(value)
     return settled
+
+
+def _target_cluster(target: TargetClusterOptions, source: SourceOptions) -> SourceOptions:
+    """The cluster that is changed: as it is named, with nothing of the environment, and with the source's timeout."""
+    base = SourceOptions(timeout_ms=source.timeout_ms, timeout_is_chosen=source.timeout_is_chosen)
+    if target.to_context is None:
+        return replace(
+            base, bootstrap_server=target.to_bootstrap_server, command_config=target.to_command_config
+        )
+    if target.to_bootstrap_server or target.to_command_config:
+        raise UsageError("--to-context and --to-bootstrap-server name different clusters; give one")
+    found = _named(target.to_context, "--to-context")
+    options = _in_context(base, found, "--to-context", is_typed=True)
+    timeout_ms = found[1].timeout_ms
+    if timeout_ms is None or source.timeout_is_chosen:
+        return options
+    return replace(options, timeout_ms=timeout_ms, timeout_is_chosen=True)
 
 
 def _spelled_out(options: SourceOptions) -> SourceOrigin | None:

@@ -376,7 +376,11 @@ BY_COMMAND: Mapping[str, Values] = {
 }
 """`PATH OPTION` or `PATH METAVAR`."""
 
-BY_OPTION: Mapping[str, Values] = {"--context": CONTEXTS, "--confirm": CONTEXTS}
+BY_OPTION: Mapping[str, Values] = {
+    "--context": CONTEXTS,
+    "--confirm": CONTEXTS,
+    "--to-context": CONTEXTS,
+}
 """Options that mean the same in every command."""
 
 BY_METAVAR: Mapping[str, Values] = {
@@ -390,6 +394,7 @@ BY_METAVAR: Mapping[str, Values] = {
     "STATE,…": STATES,
     "PROTOCOL,…": Values(names=_protocols, several=True),
     "TOPIC=N": Values(names=_topics, kind="more", suffix="="),
+    "SOURCE=TARGET": Values(names=_topics, kind="more", suffix="="),
     "MEMBER": Values(names=_members),
     "MEMBER=TOPIC,…": MEMBER,
     "MEMBER=RACK": MEMBER,

@@ -133,6 +133,10 @@ class PartitionCounts:
         self._ask({topic for topic, _ in wanted})
         return existing([place for place in wanted if place[0] not in self._unread], self._counts)
 
+    def count(self, topic: str) -> int | None:
+        """How many partitions a topic has that was asked for before."""
+        return self._counts.get(topic)
+
     def _ask(self, names: set[str]) -> None:
         new = names - self._asked
         if not new:
@@ -173,7 +177,7 @@ def plan_resets(
     )
     if internal_topics is not None:
         plans = with_internal_topics(source, plans, internal_topics)
-    _say_what_is_new(plans)
+    say_what_is_new(plans)
     _say_what_is_delivered_again(plans)
     return OffsetsChange(
         command=command,
@@ -254,11 +258,7 @@ def plan_clone(
     """What makes the offsets of one group those of another. CommandError where there are none to take."""
     if origin == target:
         raise UsageError(f"{origin} is both the group to copy from and the one to copy to")
-    original = _committed_of(source, origin)
-    if original.type is GroupType.SHARE:
-        raise CommandError(f"{origin}: it is a share group; its offsets mean something else")
-    if is_active(original):
-        notice(f"{origin} has members: they go on, so its offsets are those of this moment")
+    original = committed_original(source, origin)
     found = find_groups(source, [target], named=True)
     topics = PartitionCounts(source)
     wanted = committed_in(scopes, original.offsets or {})
@@ -269,13 +269,8 @@ def plan_clone(
     plans = tuple(
         plan_copy(original, group, places, positions, **found.facts(group, missing)) for group in found.groups
     )
-    _say_what_is_new(plans)
-    for group in found.groups:
-        left = set(committed_places(group.offsets or {})) - set(places)
-        if left:
-            names = ", ".join(f"{topic}-{number}" for topic, number in sorted(left)[:5])
-            more = f" and {len(left) - 5} more" if len(left) > 5 else ""
-            notice(f"{group.id} keeps what it has committed elsewhere: {names}{more}")
+    say_what_is_new(plans)
+    say_what_stays(found.groups, set(places))
     return OffsetsChange(
         command="offsets clone",
         plans=plans,
@@ -285,7 +280,27 @@ def plan_clone(
     )
 
 
-def _say_what_is_new(plans: Iterable[GroupChange]) -> None:
+def committed_original(source: Source, name: str) -> Group:
+    """The group whose offsets are to be copied; CommandError when there are none to copy."""
+    original = _committed_of(source, name)
+    if original.type is GroupType.SHARE:
+        raise CommandError(f"{name}: it is a share group; its offsets mean something else")
+    if is_active(original):
+        notice(f"{name} has members: they go on, so its offsets are those of this moment")
+    return original
+
+
+def say_what_stays(groups: Iterable[Group], set_places: set[Place]) -> None:
+    """Notices of committed offsets that a copy leaves as they are."""
+    for group in groups:
+        left = set(committed_places(group.offsets or {})) - set_places
+        if left:
+            names = ", ".join(f"{topic}-{number}" for topic, number in sorted(left)[:5])
+            more = f" and {len(left) - 5} more" if len(left) > 5 else ""
+            notice(f"{group.id} keeps what it has committed elsewhere: {names}{more}")
+
+
+def say_what_is_new(plans: Iterable[GroupChange]) -> None:
     """Notices of groups that a change would make."""
     for plan in plans:
         if not plan.exists and plan.changes:

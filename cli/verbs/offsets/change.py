@@ -83,7 +83,7 @@ class OffsetsChange(_OfOffsets[GroupChange]):
         return Document(
             command=self.command,
             data={**self.facts, "executed": self.outcome is not None, "groups": groups},
-            blocks=[self._table(), *topic_tables(self.plans)],
+            blocks=[self.table(), *topic_tables(self.plans)],
             errors=merged(self.errors),
         )
 
@@ -91,18 +91,20 @@ class OffsetsChange(_OfOffsets[GroupChange]):
         return {
             **group_fields(plan.described, exists=plan.exists),
             "applicable": plan.applicable,
-            "offsets": [self._change_data(plan.group, change) for change in plan.changes],
+            "offsets": [self.change_data(plan.group, change) for change in plan.changes],
             **topics_data(self, plan),
         }
 
-    def _change_data(self, group: str, change: OffsetChange) -> dict[str, Any]:
+    def change_data(self, group: str, change: OffsetChange) -> dict[str, Any]:
+        """One partition, as data."""
         return {
             **fields(change, "topic", "partition", "before", "after", "earliest", "end"),
             **fields(change, "lag_before", "lag_after", "remark"),
             "applied": self.applied(group, change.place),
         }
 
-    def _table(self) -> Table:
+    def table(self) -> Table:
+        """A row per partition."""
         changes = [(plan.group, change) for plan in self.plans for change in plan.changes]
         names = ["topic", "partition", "before", "after", "end", "lag_before", "lag_after"]
         headings = [

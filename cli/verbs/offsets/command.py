@@ -16,11 +16,13 @@ from cli.options import (
     OnlyTopics,
     OutputOptions,
     SourceOptions,
+    TargetClusterOptions,
     option,
 )
 
 _THESE_TOPICS = option("--topic", "This topic, or these partitions of it; repeatable.", "TOPIC[:0,1]")
 _scenario = partial(option, rich_help_panel="Where to (one of these)")
+_copy = partial(option, rich_help_panel="Another cluster")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +176,32 @@ def export(
         raise typer.Exit(int(status_of(unread, shown=bool(read.items))))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyOptions:
+    """How topics and records of another cluster are found."""
+
+    topic_prefix: Annotated[
+        str | None,
+        _copy("--topic-prefix", "What topics are called there: us-west. before each name.", "PREFIX"),
+    ] = None
+    renamed: Annotated[
+        list[str] | None, _copy("--map", "What one topic is called there; repeatable.", "SOURCE=TARGET")
+    ] = None
+    search: Annotated[
+        int | None,
+        _copy(
+            "--search",
+            "Records of a partition there to look through at most, by default 10000.",
+            "N",
+            min=1,
+            max=10_000_000,
+        ),
+    ] = None
+    unproved: Annotated[
+        bool, _copy("--unproved", "Also set offsets that the records there do not prove.")
+    ] = False
+
+
 def clone(
     *,
     origin: Annotated[str, typer.Argument(metavar="FROM", help="The group whose offsets are copied.")],
@@ -181,21 +209,38 @@ def clone(
         str, typer.Argument(metavar="TO", help="The group that gets them; made where there is none.")
     ],
     topic: OnlyTopics = None,
+    cluster: TargetClusterOptions,
+    copy: CopyOptions,
     consent: ConsentOptions,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Copy a group's committed offsets to another group, with their leader epochs and metadata.
+    """Copy a group's committed offsets to another group, here or on another cluster.
 
-    They are copied as they are, also where the log no longer has them. Nothing is changed without --execute.
+    Within a cluster they are copied as they are, with leader epochs and metadata, also outside the log.
+
+    On another cluster (--to-context, --to-bootstrap-server) the same record has another offset. It is searched by its
+    time, and proved by comparing the records around it: keys, values, headers and times. What is not proved is refused.
+
+    Nothing is changed without --execute.
     """
     from cli.changing import carry_out
-    from cli.selection import opened_for_change
+    from cli.selection import opened, opened_for_change
     from cli.verbs.offsets.action import parse_scopes, plan_clone
+    from cli.verbs.offsets.cluster_copy import check_copying, copy_request, plan_cluster_clone
 
     scopes = parse_scopes(topic)
-    with opened_for_change(source, execute=consent.execute) as (groups, writer):
-        carry_out(plan_clone(groups, origin, target, scopes, writer), consent, output)
+    if cluster.source is None:
+        check_copying(copy)
+        with opened_for_change(source, execute=consent.execute) as (groups, writer):
+            carry_out(plan_clone(groups, origin, target, scopes, writer), consent, output)
+        return
+    request = copy_request(origin, target, scopes, copy)
+    with (
+        opened(source) as groups,
+        opened_for_change(cluster.source, execute=consent.execute) as (there, writer),
+    ):
+        carry_out(plan_cluster_clone(groups, there, request, writer), consent, output)
 
 
 def delete(

@@ -1,0 +1,309 @@
+"""Where in a copy of a partition the first unread record is, proved by the records around it.
+
+Theory of operation. A source window has the last records that a group has read and the first that it has not; a target
+window has the records of the copy around the time of the first unread one. Two records are the same when key, value,
+headers (the copy may have more) and time agree; times that a broker set are not compared. A *cut* in the target is
+right where the record before it is the last one read and the record after it the first one unread. Of several such
+cuts the one counts around which most records agree, and where that is more than one, none is proved.
+
+Compaction, retention and transactions take records from one side only. Then a cut is still proved where the record
+before it has been read, the one after it has not, and a gap in the offsets accounts for what lies between.
+An offset that is not proved never skips a record that is known to be unread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from wire.client.record_windows import RecordDigest, RecordWindow
+
+Matches = Sequence[frozenset[int]]
+"""For each record of the target the places in the source's window of those that are the same."""
+
+
+class Verdict(Enum):
+    """Whether the offset in the target is where the source's is."""
+
+    PROVED = "proved"
+    SEVERAL = "several match"
+    """Records repeat, so that more than one offset may be meant."""
+    BEHIND = "target is behind"
+    """The copy ends before the last record that was read."""
+    MISSING = "records missing"
+    """Unread records are not in the copy."""
+    SAME_TIME = "same time only"
+    DIFFERS = "differs"
+    EMPTY = "target empty"
+    NOTHING = "nothing to compare"
+    """The source keeps no record around the offset."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """An offset of the target, and what is known of it."""
+
+    verdict: Verdict
+    offset: int
+    records: int = 0
+    """How many records agree on both sides of it, without a gap."""
+    twice: int | None = None
+    """Records that would be read a second time; None: not known."""
+    skipped: int | None = None
+    """Unread records that would never be read; None: not known."""
+    remark: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetLog:
+    """What is known of the copy's log: its ends, and the first offset at or after the time (-1: none)."""
+
+    earliest: int
+    end: int
+    at_time: int
+
+
+def key_record(source: RecordWindow) -> RecordDigest | None:
+    """The record whose time leads to the target: the first unread one, else the last one read."""
+    return (*source.after[:1], *source.before[-1:], None)[0]
+
+
+def prove(
+    source: RecordWindow, target: RecordWindow, log: TargetLog, *, offset: int, is_whole: bool = True
+) -> Proof:
+    """Where the source's `offset` is in the target; the target's window lies around the time of `key_record`.
+
+    `is_whole`: whether no record of the source lies between those of its window.
+    """
+    key = key_record(source)
+    records = (*target.before, *target.after)
+    if not records and target.from_start and target.to_end:
+        return _of_empty(key, log, offset)
+    if key is None:
+        remark = "the source keeps no record there; from the earliest record of the target on"
+        return Proof(verdict=Verdict.NOTHING, offset=log.earliest, skipped=0, remark=remark)
+    matches = _matches(source, records)
+    if offset == 0 and target.from_start and 0 in matches[0]:
+        agreeing = sum(index in found for index, found in enumerate(matches[: len(source.after)]))
+        return Proof(verdict=Verdict.PROVED, offset=records[0].offset, records=agreeing, twice=0, skipped=0)
+    return (
+        _by_neighbours(source, target, matches, log)
+        or _by_sides(source, target, matches, log, is_whole=is_whole)
+        or _by_time(key, records, log)
+    )
+
+
+def merged(window: RecordWindow, others: Iterable[RecordWindow], offset: int) -> RecordWindow:
+    """A window around the offset with the records of others, between which records may be left out."""
+    several = (window, *others)
+    records = {record.offset: record for each in several for record in (*each.before, *each.after)}
+    ordered = [records[place] for place in sorted(records)]
+    return RecordWindow(
+        before=tuple(record for record in ordered if record.offset < offset),
+        after=tuple(record for record in ordered if record.offset >= offset),
+        from_start=any(each.from_start for each in several),
+        to_end=any(each.to_end for each in several),
+    )
+
+
+def beside_time(target: RecordWindow, log: TargetLog) -> tuple[RecordDigest | None, RecordDigest | None]:
+    """The records of the copy right before the time and right after it."""
+    records = (*target.before, *target.after)
+    earlier = [record for record in records if log.at_time < 0 or record.offset < log.at_time]
+    return (earlier[-1] if earlier else None), (
+        records[len(earlier)] if len(earlier) < len(records) else None
+    )
+
+
+def _of_empty(key: RecordDigest | None, log: TargetLog, offset: int) -> Proof:
+    if key is not None:
+        return Proof(verdict=Verdict.EMPTY, offset=log.end)
+    if offset == 0:
+        return Proof(verdict=Verdict.PROVED, offset=log.end, twice=0, skipped=0, remark="both logs are empty")
+    return Proof(verdict=Verdict.NOTHING, offset=log.end, remark="neither log keeps a record")
+
+
+def same(original: RecordDigest, copy: RecordDigest) -> bool:
+    """Whether a record may be the copy of another: its headers are all there, in order."""
+    timed = not original.is_append_time and not copy.is_append_time
+    if timed and original.timestamp_ms != copy.timestamp_ms:
+        return False
+    rest = iter(copy.headers)
+    return (original.key, original.value) == (copy.key, copy.value) and all(
+        header in rest for header in original.headers
+    )
+
+
+def _matches(source: RecordWindow, copies: Sequence[RecordDigest]) -> list[frozenset[int]]:
+    originals = (*source.before, *source.after)
+    alike: dict[tuple[object, ...], list[int]] = {}
+    for index, original in enumerate(originals):
+        content = original.key, original.value
+        alike.setdefault(content, []).append(index)
+        time = None if original.is_append_time else original.timestamp_ms
+        alike.setdefault((*content, time), []).append(index)
+
+    def matching(copy: RecordDigest) -> frozenset[int]:
+        content = copy.key, copy.value
+        timed = (*alike.get((*content, copy.timestamp_ms), ()), *alike.get((*content, None), ()))
+        found = alike.get(content, ()) if copy.is_append_time else timed
+        return frozenset(index for index in found if same(originals[index], copy))
+
+    return [matching(copy) for copy in copies]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cut:
+    """A place in the target before the record `index`; records that agree before and after it."""
+
+    index: int
+    back: int
+    forth: int
+
+    @property
+    def records(self) -> int:
+        return self.back + self.forth
+
+
+def _by_neighbours(
+    source: RecordWindow, target: RecordWindow, matches: Matches, log: TargetLog
+) -> Proof | None:
+    """The cut with the last record read right before it and the first unread one right after it."""
+    read, all_read = len(source.before), not source.after and source.to_end
+
+    def good(cut: _Cut) -> bool:
+        before = cut.back or not read or (cut.index == 0 and target.from_start)
+        after = cut.forth or all_read or (cut.index == len(matches) and target.to_end)
+        return bool(before and after)
+
+    cuts = [cut for cut in _cuts(read, matches) if good(cut)]
+    if not cuts:
+        return None
+    most = max(cut.records for cut in cuts)
+    best = [cut for cut in cuts if cut.records == most]
+    cut = best[0]
+    if not (
+        len(best) == 1
+        and _is_distinct(cut, (*source.before, *source.after), read)
+        and _is_consistent(cut, matches, read)
+    ):
+        unread = (index for index, found in enumerate(matches) if found and min(found) >= read)
+        index = min(cut.index, next(unread, cut.index))
+        return Proof(verdict=Verdict.SEVERAL, offset=_offset_at(index, target, log), records=cut.records)
+    is_last = cut.index == len(matches)
+    return Proof(
+        verdict=Verdict.PROVED,
+        offset=_offset_at(cut.index, target, log),
+        records=cut.records,
+        twice=0,
+        skipped=0,
+        remark="the first unread record is not in the target yet" if is_last and source.after else None,
+    )
+
+
+def _cuts(read: int, matches: Matches) -> Iterator[_Cut]:
+    """The cuts that at least one of the two records next to it speaks for."""
+    for index in range(len(matches) + 1):
+        back = forth = 0
+        while back < min(index, read) and read - 1 - back in matches[index - 1 - back]:
+            back += 1
+        while index + forth < len(matches) and read + forth in matches[index + forth]:
+            forth += 1
+        if back or forth:
+            yield _Cut(index=index, back=back, forth=forth)
+
+
+def _is_distinct(cut: _Cut, originals: Sequence[RecordDigest], read: int) -> bool:
+    """Whether the records that agree are not the same, at least by half, as those a few places on or back."""
+    run = range(read - cut.back, read + cut.forth)
+    for shift in range(1 - len(originals), len(originals)):
+        shifted = range(max(run.start, -shift), min(run.stop, len(originals) - shift))
+        is_long = shift != 0 and 2 * len(shifted) >= len(run)
+        if is_long and all(same(originals[index], originals[index + shift]) for index in shifted):
+            return False
+    return True
+
+
+def _is_consistent(cut: _Cut, matches: Matches, read: int) -> bool:
+    """Whether no unread record is before the cut alone, and no record that was read after it alone."""
+    before: set[int] = set().union(*matches[: cut.index])
+    after: set[int] = set().union(*matches[cut.index :])
+    return all(index < read for index in before - after) and all(index >= read for index in after - before)
+
+
+def _offset_at(index: int, target: RecordWindow, log: TargetLog) -> int:
+    """The offset of a record of the window, or the log's end after the last one."""
+    records = (*target.before, *target.after)
+    if index < len(records):
+        return records[index].offset
+    return log.end if target.to_end or not records else records[-1].offset + 1
+
+
+def _by_sides(
+    source: RecordWindow, target: RecordWindow, matches: Matches, log: TargetLog, *, is_whole: bool
+) -> Proof | None:
+    """The cut between the last record that was read and the first that was not, whatever else is on one side only."""
+    read = len(source.before)
+    last = max((index for index, found in enumerate(matches) if found and max(found) < read), default=None)
+    first = min((index for index, found in enumerate(matches) if found and min(found) >= read), default=None)
+    if last is not None and first is not None:
+        between = matches[last + 1 : first]
+        if last > first or any(between):
+            return None
+        proof = _between(source, target, matches, last, first)
+        return proof if is_whole else replace(proof, skipped=0 if proof.skipped == 0 else None)
+    if last is not None and target.to_end:
+        lacking = read - 1 - max(matches[last])
+        ended = last == len(matches) - 1
+        return Proof(
+            verdict=Verdict.BEHIND if ended else Verdict.DIFFERS,
+            offset=log.end if ended else _offset_at(last + 1, target, log),
+            twice=lacking if ended and is_whole else None,
+            skipped=0,
+        )
+    if first == 0 and target.from_start:
+        return Proof(
+            verdict=Verdict.MISSING,
+            offset=_offset_at(0, target, log),
+            twice=0,
+            skipped=min(matches[0]) - read if is_whole else None,
+            remark="the target begins after the first unread record",
+        )
+    return None
+
+
+def _between(source: RecordWindow, target: RecordWindow, matches: Matches, last: int, first: int) -> Proof:
+    """Records of one side only lie at the cut; a gap in the other side's offsets accounts for them."""
+    originals, copies = (*source.before, *source.after), (*target.before, *target.after)
+    before, after = max(matches[last]), min(matches[first])
+    extra, missing = first - last - 1, after - len(source.before)
+    gap_in_source = originals[after].offset - originals[before].offset > after - before
+    gap_in_target = copies[first].offset - copies[last].offset > first - last
+    remarks = []
+    if extra:
+        remarks.append(
+            f"the target has {extra} records there that the source does not have; they will be read"
+        )
+    if missing:
+        remarks.append("unread records of the source are not in the target")
+    if not extra and not missing:
+        remarks.append("records before it are in one of the two logs only")
+    explained = (not extra or gap_in_source) and (not missing or gap_in_target)
+    return Proof(
+        verdict=Verdict.PROVED if explained else Verdict.MISSING if missing else Verdict.DIFFERS,
+        offset=copies[last].offset + 1 if extra else copies[first].offset,
+        records=2,
+        twice=0,
+        skipped=missing,
+        remark="; ".join(remarks),
+    )
+
+
+def _by_time(key: RecordDigest, copies: Sequence[RecordDigest], log: TargetLog) -> Proof:
+    if log.at_time < 0:
+        remark = "the target has no record so late; its end"
+        return Proof(verdict=Verdict.BEHIND, offset=log.end, skipped=0, remark=remark)
+    there = next((copy for copy in copies if copy.offset >= log.at_time), None)
+    alike = there is not None and there.timestamp_ms == key.timestamp_ms
+    return Proof(verdict=Verdict.SAME_TIME if alike else Verdict.DIFFERS, offset=log.at_time)

@@ -1,0 +1,202 @@
+"""Proofs of offsets against copies whose history is known: shifted, behind, begun anew, compacted, cut at the start."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groups.offsets.proof import Proof, TargetLog, Verdict, beside_time, key_record, merged, prove, same
+from tests.support.long import cases
+from wire.client.record_windows import RecordDigest, RecordWindow
+
+AROUND = 4
+
+
+def record(offset: int, content: int = 0, *, time_ms: int = 0, key: bytes | None = None) -> RecordDigest:
+    return RecordDigest(
+        offset=offset,
+        timestamp_ms=time_ms,
+        is_append_time=False,
+        key=key,
+        value=b"%d" % content,
+        headers=(),
+    )
+
+
+def window(log: Sequence[RecordDigest], offset: int, before: int, after: int) -> RecordWindow:
+    """What a reader would see of a log."""
+    low = [each for each in log if each.offset < offset]
+    high = [each for each in log if each.offset >= offset]
+    return RecordWindow(
+        before=tuple(low[len(low) - min(before, len(low)) :]),
+        after=tuple(high[:after]),
+        from_start=before >= len(low),
+        to_end=after > len(high),
+    )
+
+
+def proved(
+    source: Sequence[RecordDigest],
+    target: Sequence[RecordDigest],
+    offset: int,
+    *,
+    search: int = 100,
+    end: int | None = None,
+) -> Proof:
+    """The proof for an offset of the source."""
+    around = window(source, offset, AROUND, AROUND)
+    key = key_record(around)
+    log_end = (target[-1].offset + 1 if target else 0) if end is None else end
+    later = [each.offset for each in target if key is not None and each.timestamp_ms >= key.timestamp_ms]
+    log = TargetLog(
+        earliest=target[0].offset if target else log_end, end=log_end, at_time=later[0] if later else -1
+    )
+    start = log_end if log.at_time < 0 else log.at_time
+    return prove(around, window(target, start, AROUND, search), log, offset=offset)
+
+
+def copied(log: Sequence[RecordDigest], shift: int) -> list[RecordDigest]:
+    return [dataclasses.replace(each, offset=each.offset + shift) for each in log]
+
+
+LOG = [record(number, number, time_ms=100 + number // 5) for number in range(40)]
+
+
+def test_an_exact_copy_is_proved_everywhere() -> None:
+    for offset in range(41):
+        proof = proved(LOG, copied(LOG, 7), offset)
+        assert (proof.verdict, proof.offset, proof.twice, proof.skipped) == (
+            Verdict.PROVED,
+            offset + 7,
+            0,
+            0,
+        )
+
+
+def test_same_times_with_other_values_prove_nothing() -> None:
+    other = [dataclasses.replace(each, value=b"other") for each in copied(LOG, 3)]
+    proof = proved(LOG, other, 12)
+    assert (proof.verdict, proof.offset) == (Verdict.SAME_TIME, 13)  # the first record of its time
+
+
+def test_a_copy_that_is_behind() -> None:
+    # The group has read up to 20; the copy ends before 18: two records come again.
+    proof = proved(LOG, copied(LOG, 7)[:18], 20)
+    assert (proof.verdict, proof.offset, proof.twice, proof.skipped) == (Verdict.BEHIND, 25, 2, 0)
+    # It ends right where the group stands: its end is the place.
+    at_end = proved(LOG, copied(LOG, 7)[:20], 20)
+    assert (at_end.verdict, at_end.offset) == (Verdict.PROVED, 27)
+
+
+def test_a_copy_that_begins_later_lacks_unread_records() -> None:
+    proof = proved(LOG, copied(LOG, 0)[22:], 20)
+    assert (proof.verdict, proof.offset, proof.skipped) == (Verdict.MISSING, 22, 2)
+    # What the group has read may be gone.
+    assert proved(LOG, copied(LOG, 0)[20:], 20).verdict is Verdict.PROVED
+
+
+def test_compaction_on_either_side() -> None:
+    for source, target in (
+        (LOG[:18] + LOG[20:], copied(LOG, 7)),
+        (LOG, copied(LOG[:18] + LOG[22:], 7)),
+        (LOG[:20] + LOG[23:], copied(LOG, 7)),
+    ):
+        proof = proved(source, target, 20)
+        assert proof.verdict is Verdict.PROVED, proof
+        assert 25 <= proof.offset <= 29
+
+
+def test_records_that_repeat_are_told_apart_by_their_neighbours_or_not_at_all() -> None:
+    alike = [record(number, 0, time_ms=1) for number in range(6)]
+    marked = [
+        record(0, 1, time_ms=1),
+        *(record(1 + number, 0, time_ms=1) for number in range(3)),
+        record(4, 2),
+    ]
+    assert proved(alike, copied(alike, 3), 0).verdict is Verdict.PROVED  # the start is a neighbour too
+    assert proved(marked, copied(marked, 3), 2).offset == 5
+    many = [record(number, 0, time_ms=1) for number in range(60)]
+    assert proved(many, copied(many, 3), 30).verdict is Verdict.SEVERAL
+
+
+def test_empty_logs() -> None:
+    assert proved([], [], 0).verdict is Verdict.PROVED
+    assert proved([], [], 9).verdict is Verdict.NOTHING
+    assert (proved(LOG, [], 3, end=5).verdict, proved(LOG, [], 3, end=5).offset) == (Verdict.EMPTY, 5)
+    assert (proved([], LOG[4:], 9).verdict, proved([], LOG[4:], 9).offset) == (Verdict.NOTHING, 4)
+
+
+def test_headers_may_be_added_but_not_changed() -> None:
+    plain = dataclasses.replace(record(0), headers=(("a", b"1"), ("b", None)))
+    more = dataclasses.replace(plain, headers=(("x", b""), ("a", b"1"), ("y", None), ("b", None)))
+    assert same(plain, more)
+    assert not same(more, plain)
+    assert not same(plain, dataclasses.replace(plain, headers=(("b", None), ("a", b"1"))))
+    assert not same(plain, dataclasses.replace(plain, timestamp_ms=1))
+    assert same(plain, dataclasses.replace(plain, timestamp_ms=1, is_append_time=True))
+    assert not same(plain, dataclasses.replace(plain, key=b""))
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> tuple[list[RecordDigest], list[tuple[RecordDigest, int]], int]:
+    """A source's log, a copy of it with the source's offset of each record, and a committed offset."""
+    time_ms, log = 0, []
+    varied = draw(st.booleans())
+    for number in range(draw(st.integers(0, 40))):
+        time_ms += draw(st.sampled_from([0, 0, 0, 1, 5]))
+        content = number if varied else draw(st.integers(0, 2))
+        log.append(record(number, content, time_ms=time_ms))
+    copy: list[tuple[RecordDigest, int]] = []
+    shift = draw(st.integers(0, 9))
+    restart = draw(st.integers(0, 40)) if draw(st.booleans()) else None
+    order = list(range(len(log)))
+    if restart is not None and restart < len(log):
+        back = draw(st.integers(0, restart))
+        order = [*range(restart), *range(back, len(log))]
+    for place, number in enumerate(order):
+        copy.append((dataclasses.replace(log[number], offset=shift + place), number))
+    copy = copy[: draw(st.integers(len(copy) // 2, len(copy)))] if draw(st.booleans()) else copy
+    copy = copy[draw(st.integers(0, len(copy) // 2)) :] if draw(st.booleans()) else copy
+    # Of records that are all alike, or copied twice, nobody can say which is gone.
+    some = st.sets(st.integers(0, 50), max_size=8 if varied and restart is None else 0)
+    gone, lost = draw(some), draw(some)
+    copy = [each for place, each in enumerate(copy) if place not in gone]
+    return [each for each in log if each.offset not in lost], copy, draw(st.integers(0, len(log)))
+
+
+def test_a_compacted_copy_is_proved_by_records_far_from_the_offset() -> None:
+    kept = copied([LOG[3], LOG[5], LOG[30], LOG[34]], 7)
+    proof = proved(LOG, kept, 20)
+    assert proof.verdict is not Verdict.PROVED
+    source = window(LOG, 20, AROUND, AROUND)
+    log = TargetLog(earliest=10, end=42, at_time=37)
+    target = window(kept, 37, AROUND, 100)
+    before, after = beside_time(target, log)
+    assert (before, after) == (kept[1], kept[2])
+    wider = merged(source, [window(LOG, 5, 2, 2), window(LOG, 30, 2, 2)], 20)
+    proof = prove(wider, target, log, offset=20, is_whole=False)
+    assert (proof.verdict, proof.offset, proof.skipped) == (Verdict.PROVED, 37, None)
+
+
+@settings(max_examples=cases("KOHORT_PROOFS", 250, many=50_000), deadline=None)
+@given(histories(), st.sampled_from([1, 5, 20, 100, 100]))
+def test_what_is_proved_skips_nothing_and_reads_nothing_anew(
+    history: tuple[list[RecordDigest], list[tuple[RecordDigest, int]], int], search: int
+) -> None:
+    source, copy, offset = history
+    proof = proved(source, [each for each, _ in copy], offset, search=search)
+    assert proof.offset <= (copy[-1][0].offset + 1 if copy else 0)
+    if proof.verdict is not Verdict.PROVED:
+        return
+    # What the source has lost can be compared with nothing.
+    known = {each.offset for each in source}
+    there = {number for _, number in copy} & known
+    after = {number for each, number in copy if each.offset >= proof.offset}
+    before = {number for each, number in copy if each.offset < proof.offset}
+    assert {number for number in there if number >= offset} <= after, (proof, "skipped")
+    values = [each.value for each in source]
+    if search > len(copy) and len(set(values)) == len(values):
+        assert {number for number in there if number < offset} <= before, (proof, "twice")

@@ -1,0 +1,228 @@
+"""Going through the records of partitions upwards, many partitions of a leader side by side.
+
+Theory of operation. Records are fetched and decoded, as few as will do. All partitions of a leader are asked for a
+little at first, very many in a request; those whose first batch is longer come back empty and are asked for more, and
+at last alone, which gives the whole batch.
+
+Compaction leaves gaps, and the broker's marks at the ends of transactions are no records: a search continues after
+them, up to the high watermark. Where the log begins later than the position (records are deleted by age, size or hand),
+it continues at the log's start. Records of transactions count whether those were committed, aborted or are open.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping, Sized
+from typing import TYPE_CHECKING, Any
+
+from wire.client.connection import Connection
+from wire.client.errors import RequestTimedOut, WireError, failure_of, refused
+from wire.client.offsets import EARLIEST, READ_UNCOMMITTED, TopicPartition, by_topic, list_offsets
+from wire.client.steps import Deadline, Steps
+from wire.errors import ErrorCode, Failure, outcome
+from wire.messages.schemas.log_records import FETCH
+
+if TYPE_CHECKING:
+    from wire.log.batch_header import Batch
+    from wire.log.log_records import LogRecord
+
+SMALL, LARGE = 4 * 1024, 64 * 1024
+"""Bytes of a partition in a request for many: a few records; four batches of a Java producer's default size."""
+WHOLE_BATCH = 1
+"""Of a partition that is asked for alone: any limit below a batch's length gives exactly one batch."""
+_LARGER = {SMALL: LARGE, LARGE: WHOLE_BATCH}
+
+MOST_BYTES = 4 * 1024 * 1024
+"""Of one answer, but for a first batch that is longer."""
+
+
+class LogSearch(ABC):
+    """Goes through one partition, upwards."""
+
+    found: Sized
+    """What it has learnt."""
+
+    def __init__(self, place: TopicPartition, position: int) -> None:
+        self.place = place
+        self.position = position
+        """Everything from here to the next wanted offset is yet to be looked at."""
+        self.limit = SMALL
+
+    @property
+    @abstractmethod
+    def is_done(self) -> bool:
+        """Whether nothing more is to be read."""
+
+    @property
+    @abstractmethod
+    def next_wanted(self) -> int:
+        """Records before this offset do not matter."""
+
+    @abstractmethod
+    def meet(self, record: LogRecord, batch: Batch, /) -> None:
+        """Take a record, at or after the position, in ascending order."""
+
+    def pass_mark(self, batch: Batch, records: bytes) -> None:  # noqa: B027  (most searches have no use for it)
+        """Pass a batch of the broker's own marks."""
+
+    @abstractmethod
+    def reach_end(self) -> None:
+        """There are no more records."""
+
+    @abstractmethod
+    def give_up(self, failure: Failure) -> None:
+        """Nothing more can be learnt."""
+
+    def begin_at(self, begin: tuple[int, ...] | Failure) -> None:
+        """The log does not hold the position."""
+        if isinstance(begin, Failure):
+            self.give_up(begin)
+        elif begin[0] <= self.position:
+            self.give_up(Failure(message=f"the log ends before offset {self.position}"))
+        else:
+            self.position = begin[0]
+
+    def take(self, records: bytes, high_watermark: int) -> None:
+        """Look through the batches that came from the position on; no record is at or after the high watermark."""
+        from wire.log.batch_scan import scan
+        from wire.log.errors import DamagedLog
+        from wire.log.log_records import each_record
+
+        before, seen = self.position, scan(records, "{}-{}".format(*self.place))
+        for batch in seen.batches:
+            if batch.is_control:
+                self.pass_mark(batch, records)
+            elif batch.last_offset >= self.next_wanted:
+                try:
+                    for record in each_record(batch, records):
+                        # The first batch may begin earlier, with records that are deleted.
+                        if record.offset >= before:
+                            self.meet(record, batch)
+                        if self.is_done:
+                            return
+                except DamagedLog as error:
+                    self.give_up(Failure(message=f"its records cannot be read: {error}"))
+                    return
+            self.position = max(self.position, batch.next_offset)
+        if self.is_done:
+            return
+        if seen.fault is not None and not seen.fault.unfinished:
+            self.give_up(Failure(message=f"its records cannot be read: {seen.fault.reason}"))
+        elif max(self.position, self.next_wanted) >= high_watermark:
+            self.reach_end()
+        elif self.position > before:
+            # Behind a gap or marks, which are short, or far from the next offset.
+            self.position, self.limit = max(self.position, self.next_wanted), LARGE
+        elif not len(seen.batches) and self.limit != WHOLE_BATCH:
+            self.limit = _LARGER[self.limit]
+        else:
+            self.give_up(Failure(message=f"its leader gives no record at offset {self.position}"))
+
+
+def search_all(searches: Collection[LogSearch], connection: Connection, deadline: Deadline) -> Steps[None]:
+    """Ask one leader until every search has ended; when time or connection runs out, the rest give up.
+
+    :raises WireError: before anything was found
+    """
+    try:
+        queues = _Queues(searches)
+        while chunk := queues.next_chunk():
+            if not deadline.remaining_ms():
+                raise RequestTimedOut(str(connection.address), "reading records")
+            yield from _ask(connection, chunk, deadline)
+            queues.put(chunk)
+    except WireError as error:
+        if not any(search.found for search in searches):
+            raise
+        for search in searches:
+            if not search.is_done:
+                search.give_up(failure_of(error))
+
+
+def fetch(
+    connection: Connection,
+    offsets: Mapping[TopicPartition, int],
+    partition_max_bytes: int,
+    deadline: Deadline,
+) -> Steps[dict[TopicPartition, Any | Failure]]:
+    """Ask one leader for what is at an offset of each partition, outside of any fetch session; it answers at once.
+
+    What is returned of a partition has `records`, batches as they are in the log, and `high_watermark`.
+
+    A broker gives the first partition of a request that has records one whole batch, however long; every other one no
+    more than `partition_max_bytes`, and nothing where that would cut its first batch. The last batch may be cut off
+    (ReplicaManager.readFromLog, KIP-74). Versions up to 12 name topics, later ones their ids. A broker that holds back
+    a client for its quota leaves partitions out: they are to be asked for again.
+    """
+    topics = by_topic(
+        offsets,
+        lambda place: {
+            "partition": place[1],
+            "fetch_offset": offsets[place],
+            "partition_max_bytes": partition_max_bytes,
+        },
+    )
+    request = {
+        "max_wait_ms": 0,
+        "min_bytes": 0,
+        "max_bytes": MOST_BYTES,
+        "isolation_level": READ_UNCOMMITTED,
+        "topics": [{"topic": each["name"], "partitions": each["partitions"]} for each in topics],
+        "forgotten_topics_data": (),
+    }
+    (response,) = yield from connection.ask(FETCH, [request], deadline)
+    if response.error_code:
+        raise refused(connection.address, FETCH.name, response.error_code)
+    answers = {
+        (topic.topic, partition.partition_index): outcome(partition) or partition
+        for topic in response.responses
+        for partition in topic.partitions
+    }
+    if response.throttle_time_ms:
+        return answers
+    left_out = Failure(message=f"{connection.address} left it out of its answer")
+    return {place: answers.get(place, left_out) for place in offsets}
+
+
+class _Queues:
+    """Searches that go on, by their limits."""
+
+    def __init__(self, searches: Iterable[LogSearch]) -> None:
+        self._queues: dict[int, deque[LogSearch]] = {limit: deque() for limit in (SMALL, LARGE, WHOLE_BATCH)}
+        self.put(searches)
+
+    def put(self, searches: Iterable[LogSearch]) -> None:
+        """Those of them that have not ended."""
+        for search in searches:
+            if not search.is_done:
+                self._queues[search.limit].append(search)
+
+    def next_chunk(self) -> list[LogSearch]:
+        """As many searches as one request takes, all of the same limit; none when all have ended."""
+        for limit, queue in self._queues.items():
+            if queue:
+                most = 1 if limit == WHOLE_BATCH else MOST_BYTES // limit
+                return [queue.popleft() for _ in range(min(most, len(queue)))]
+        return []
+
+
+def _ask(connection: Connection, searches: list[LogSearch], deadline: Deadline) -> Steps[None]:
+    offsets = {search.place: search.position for search in searches}
+    answers = yield from fetch(connection, offsets, searches[0].limit, deadline)
+    begun_later: list[LogSearch] = []
+    for search in searches:
+        answer = answers.get(search.place)
+        if not isinstance(answer, Failure):
+            if answer is not None:
+                search.take(answer.records or b"", answer.high_watermark)
+        elif answer.code == ErrorCode.OFFSET_OUT_OF_RANGE:
+            begun_later.append(search)
+        else:
+            search.give_up(answer)
+    if not begun_later:
+        return
+    begins = yield from list_offsets([EARLIEST], connection, [each.place for each in begun_later], deadline)
+    left_out = Failure(message=f"{connection.address} left it out of its answer")
+    for search in begun_later:
+        search.begin_at(begins.get(search.place, left_out))

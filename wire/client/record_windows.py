@@ -1,0 +1,204 @@
+"""The records around an offset, as digests that can be compared with those of another cluster.
+
+A window has some records before an offset and some from it on. No request reads a log backwards: reading begins
+earlier, and earlier again where compaction left too few records there, up to `_FARTHEST` offsets back. Records of
+aborted transactions are left out: no consumer that reads what is committed has seen them, nor has such a copier.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from wire.client.connection import Connection
+from wire.client.log_searches import LogSearch, search_all
+from wire.client.offsets import TopicPartition
+from wire.client.steps import Deadline, Steps
+from wire.errors import Failure
+
+if TYPE_CHECKING:
+    from wire.log.batch_header import Batch
+    from wire.log.log_records import LogRecord
+
+_FARTHEST = 65_536
+_STEP = 16
+_MOST_OPEN = 1_000
+"""Records beyond those that are wanted, read to learn how a transaction ended."""
+_MOST_BYTES = 32 * 1024 * 1024
+"""Of keys and values in one reading; a window that would take more ends there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowRequest:
+    """So many records before an offset, and so many from it on."""
+
+    offset: int
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordDigest:
+    """A record with SHA-256 digests for its bytes; None where it has no key or no value."""
+
+    offset: int
+    timestamp_ms: int
+    """-1 for none."""
+    is_append_time: bool
+    """Whether the broker, not the producer, set the time."""
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordWindow:
+    """Records in ascending order, those before the offset apart from the others."""
+
+    before: tuple[RecordDigest, ...] = ()
+    after: tuple[RecordDigest, ...] = ()
+    from_start: bool
+    """Whether the log has no record before these."""
+    to_end: bool
+    """Whether it has none after these."""
+
+
+def record_windows(
+    wanted: Mapping[TopicPartition, WindowRequest],
+    connection: Connection,
+    places: Iterable[TopicPartition],
+    deadline: Deadline,
+) -> Steps[dict[TopicPartition, RecordWindow | Failure]]:
+    """Ask one leader for the windows that are `wanted` in its `places`; offsets are at most the log's end."""
+    windows = {place: _Window(place, wanted[place]) for place in places}
+    while stretches := [each.next for each in windows.values() if each.next is not None]:
+        yield from search_all(stretches, connection, deadline)
+        for window in windows.values():
+            window.take()
+    return {place: window.outcome for place, window in windows.items()}
+
+
+class _Window:
+    """One window, and the stretch of the log that is to be read next for it."""
+
+    def __init__(self, place: TopicPartition, request: WindowRequest) -> None:
+        self._place, self._request = place, request
+        self._reach = request.before
+        self._start = max(request.offset - self._reach, 0)
+        self._records: dict[int, RecordDigest] = {}
+        self._from_start = self._to_end = False
+        self._failure: Failure | None = None
+        until = None if request.after else request.offset
+        self.next: _Stretch | None = _Stretch(place, self._start, request, until=until)
+
+    def take(self) -> None:
+        """Keep what the stretch found, and choose the next one."""
+        stretch, self.next = self.next, None
+        if stretch is None:
+            return
+        if stretch.failure is not None:
+            self._failure = stretch.failure
+            return
+        self._records = stretch.found | self._records
+        if stretch.until is None:
+            self._to_end = stretch.reached_end
+        self._from_start = stretch.started_later or self._start == 0
+        count = sum(offset < self._request.offset for offset in self._records)
+        if count < self._request.before and not self._from_start and self._reach < _FARTHEST:
+            until, self._reach = self._start, max(self._reach, 1) * _STEP
+            self._start = max(self._request.offset - self._reach, 0)
+            self.next = _Stretch(self._place, self._start, self._request, until=until)
+
+    @property
+    def outcome(self) -> RecordWindow | Failure:
+        if self._failure is not None:
+            return self._failure
+        request = self._request
+        records = [self._records[offset] for offset in sorted(self._records)]
+        before = [record for record in records if record.offset < request.offset]
+        kept = before[len(before) - min(request.before, len(before)) :]
+        return RecordWindow(
+            before=tuple(kept),
+            after=tuple(record for record in records if record.offset >= request.offset)[: request.after],
+            from_start=self._from_start and len(kept) == len(before),
+            to_end=self._to_end,
+        )
+
+
+class _Stretch(LogSearch):
+    """Reads from `start` until there are enough records from the offset on, or up to the offset `until`."""
+
+    def __init__(
+        self, place: TopicPartition, start: int, request: WindowRequest, *, until: int | None = None
+    ) -> None:
+        super().__init__(place, start)
+        self.until = until
+        self.found: dict[int, RecordDigest] = {}
+        """By offset."""
+        self.reached_end = self.started_later = False
+        self.failure: Failure | None = None
+        self._request = request
+        self._left, self._bytes, self._ended = request.after, 0, False
+        self._open: dict[int, list[int]] = {}
+        """Offsets of records in transactions whose end was not met yet, by producer id."""
+
+    @property
+    def is_done(self) -> bool:
+        if self.until is not None:
+            return self._ended or self.position >= self.until
+        return self._ended or self._left <= (-_MOST_OPEN if self._open else 0)
+
+    @property
+    def next_wanted(self) -> int:
+        return self.position
+
+    def begin_at(self, begin: tuple[int, ...] | Failure) -> None:
+        self.started_later = True
+        super().begin_at(begin)
+
+    def meet(self, record: LogRecord, batch: Batch, /) -> None:
+        if self.until is not None and record.offset >= self.until:
+            self._ended = True
+            return
+        self.found[record.offset] = digest(record, is_append_time=batch.log_append_time)
+        if batch.is_transactional:
+            self._open.setdefault(batch.producer_id, []).append(record.offset)
+        self._left -= record.offset >= self._request.offset
+        self._bytes += len(record.key or b"") + len(record.value or b"")
+        self._ended = self._ended or self._bytes > _MOST_BYTES
+
+    def pass_mark(self, batch: Batch, records: bytes) -> None:
+        from wire.log.control_records import ControlType, MalformedControlRecord, ending
+        from wire.log.errors import DamagedLog
+
+        offsets = self._open.pop(batch.producer_id, ())
+        with suppress(DamagedLog, MalformedControlRecord):  # then how it ended is not known
+            if offsets and ending(batch, records) is ControlType.ABORT:
+                for offset in offsets:
+                    del self.found[offset]
+                    self._left += offset >= self._request.offset
+
+    def reach_end(self) -> None:
+        self._ended = self.reached_end = True
+
+    def give_up(self, failure: Failure) -> None:
+        self._ended, self.failure = True, failure
+
+
+def digest(record: LogRecord, *, is_append_time: bool) -> RecordDigest:
+    """A record without its bytes."""
+    return RecordDigest(
+        offset=record.offset,
+        timestamp_ms=record.timestamp,
+        is_append_time=is_append_time,
+        key=_sha256(record.key),
+        value=_sha256(record.value),
+        headers=tuple((name, _sha256(value)) for name, value in record.headers),
+    )
+
+
+def _sha256(data: bytes | None) -> bytes | None:
+    return None if data is None else hashlib.sha256(data).digest()
