@@ -106,7 +106,7 @@ _target = partial(option, rich_help_panel="Another cluster")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetClusterOptions:
-    """The cluster that is changed, where it is not the one that groups come from."""
+    """The cluster that is changed, where it is not the one that groups come from, and how records are found there."""
 
     to_context: Annotated[
         str | None, _target("--to-context", "The cluster that a context names.", "NAME")
@@ -117,6 +117,26 @@ class TargetClusterOptions:
     to_command_config: Annotated[
         Path | None, _target("--to-command-config", "Client properties for that cluster.", "FILE")
     ] = None
+    topic_prefix: Annotated[
+        str | None,
+        _target("--topic-prefix", "What topics are called there: us-west. before each name.", "PREFIX"),
+    ] = None
+    renamed: Annotated[
+        list[str] | None, _target("--map", "What one topic is called there; repeatable.", "SOURCE=TARGET")
+    ] = None
+    search: Annotated[
+        int | None,
+        _target(
+            "--search",
+            "Records of a partition there to look through at most, by default 10000.",
+            "N",
+            min=1,
+            max=10_000_000,
+        ),
+    ] = None
+    unproved: Annotated[
+        bool, _target("--unproved", "Also set offsets that the records there do not prove.")
+    ] = False
     source: SourceOptions | None = None
     """No option: the same as a source, None where no other cluster is named."""
 

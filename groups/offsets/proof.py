@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from wire.client.record_windows import RecordDigest, RecordWindow
+from wire.log.record_digests import RecordDigest, RecordWindow
 
 Matches = Sequence[frozenset[int]]
 """For each record of the target the places in the source's window of those that are the same."""

@@ -51,8 +51,9 @@ if TYPE_CHECKING:
     from wire.client.first_records import FirstRecords
     from wire.client.members import Departures, LeavingMember
     from wire.client.offsets import NewOffset, OffsetsAtTimes, OffsetSpec, Outcomes
-    from wire.client.record_windows import RecordWindow, WindowRequest
+    from wire.client.record_windows import WindowRequest
     from wire.client.settings import ResourceType
+    from wire.log.record_digests import RecordWindow
     from wire.messages.definition import Api
 
 

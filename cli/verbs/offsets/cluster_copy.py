@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from cli.errors import CommandError, UsageError
+from cli.options import TargetClusterOptions
 from cli.render.document import Table, columns, fields
 from cli.sources.live import READING_RECORDS, LiveSource
 from cli.sources.permissions import worded
@@ -30,10 +31,8 @@ from groups.offsets.scenarios import name_of
 from wire.client.client import KafkaClient
 from wire.client.errors import Answers
 from wire.client.offsets import OffsetsAtTimes
-from wire.client.record_windows import RecordWindow, WindowRequest
-
-if TYPE_CHECKING:
-    from cli.verbs.offsets.command import CopyOptions
+from wire.client.record_windows import WindowRequest
+from wire.log.record_digests import RecordWindow
 
 T = TypeVar("T")
 _AROUND = 16
@@ -59,7 +58,7 @@ class CopyRequest:
     """Whether offsets that are not proved are set too."""
 
 
-def check_copying(copy: CopyOptions) -> None:
+def check_alone(copy: TargetClusterOptions) -> None:
     """UsageError for options of another cluster where none is named."""
     given = {
         "--topic-prefix": copy.topic_prefix,
@@ -74,7 +73,9 @@ def check_copying(copy: CopyOptions) -> None:
             )
 
 
-def copy_request(origin: str, target: str, scopes: tuple[TopicScope, ...], copy: CopyOptions) -> CopyRequest:
+def copy_request(
+    origin: str, target: str, scopes: tuple[TopicScope, ...], copy: TargetClusterOptions
+) -> CopyRequest:
     """What is asked for; UsageError for a --map that is no pair of topics."""
     renamed: dict[str, str] = {}
     for pair in copy.renamed or ():

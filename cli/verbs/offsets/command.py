@@ -22,7 +22,6 @@ from cli.options import (
 
 _THESE_TOPICS = option("--topic", "This topic, or these partitions of it; repeatable.", "TOPIC[:0,1]")
 _scenario = partial(option, rich_help_panel="Where to (one of these)")
-_copy = partial(option, rich_help_panel="Another cluster")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,32 +175,6 @@ def export(
         raise typer.Exit(int(status_of(unread, shown=bool(read.items))))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CopyOptions:
-    """How topics and records of another cluster are found."""
-
-    topic_prefix: Annotated[
-        str | None,
-        _copy("--topic-prefix", "What topics are called there: us-west. before each name.", "PREFIX"),
-    ] = None
-    renamed: Annotated[
-        list[str] | None, _copy("--map", "What one topic is called there; repeatable.", "SOURCE=TARGET")
-    ] = None
-    search: Annotated[
-        int | None,
-        _copy(
-            "--search",
-            "Records of a partition there to look through at most, by default 10000.",
-            "N",
-            min=1,
-            max=10_000_000,
-        ),
-    ] = None
-    unproved: Annotated[
-        bool, _copy("--unproved", "Also set offsets that the records there do not prove.")
-    ] = False
-
-
 def clone(
     *,
     origin: Annotated[str, typer.Argument(metavar="FROM", help="The group whose offsets are copied.")],
@@ -210,7 +183,6 @@ def clone(
     ],
     topic: OnlyTopics = None,
     cluster: TargetClusterOptions,
-    copy: CopyOptions,
     consent: ConsentOptions,
     source: SourceOptions,
     output: OutputOptions,
@@ -227,15 +199,15 @@ def clone(
     from cli.changing import carry_out
     from cli.selection import opened, opened_for_change
     from cli.verbs.offsets.action import parse_scopes, plan_clone
-    from cli.verbs.offsets.cluster_copy import check_copying, copy_request, plan_cluster_clone
+    from cli.verbs.offsets.cluster_copy import check_alone, copy_request, plan_cluster_clone
 
     scopes = parse_scopes(topic)
     if cluster.source is None:
-        check_copying(copy)
+        check_alone(cluster)
         with opened_for_change(source, execute=consent.execute) as (groups, writer):
             carry_out(plan_clone(groups, origin, target, scopes, writer), consent, output)
         return
-    request = copy_request(origin, target, scopes, copy)
+    request = copy_request(origin, target, scopes, cluster)
     with (
         opened(source) as groups,
         opened_for_change(cluster.source, execute=consent.execute) as (there, writer),

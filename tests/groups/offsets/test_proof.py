@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from groups.offsets.proof import Proof, TargetLog, Verdict, beside_time, key_record, merged, prove, same
 from tests.support.long import cases
-from wire.client.record_windows import RecordDigest, RecordWindow
+from wire.log.record_digests import RecordDigest, RecordWindow
 
 AROUND = 4
 
