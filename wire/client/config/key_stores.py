@@ -1,14 +1,16 @@
-"""Trust and key stores: Java's ssl.truststore.* and ssl.keystore.*, and librdkafka's names for the same."""
+"""Trust and key stores: Java's ssl.truststore.* and ssl.keystore.*, and librdkafka's names for the same.
+
+PEM is handed on by its path, PKCS12 as the PEM that is in it. JKS is read by Java alone.
+"""
 
 from pathlib import Path
+from typing import NoReturn
 
 from wire.client.config.config_file import Properties
-from wire.client.security import TlsSettings
+from wire.client.logins import install_command, is_installed
+from wire.client.security import Secret, TlsSettings
 
-_PEM_HINT = (
-    "Only PEM is read here. If the file is PEM already, set {kind}.type=PEM. Otherwise convert it:\n"
-    "{commands}\nand set {kind}.type=PEM, {kind}.location={target}{password}."
-)
+_TRUST, _KEYS = "ssl.truststore", "ssl.keystore"
 _TO_PKCS12 = "  keytool -importkeystore -srckeystore {source} -destkeystore store.p12 -deststoretype PKCS12"
 _TRUST_FROM_JKS = "  keytool -list -rfc -keystore {source} > {target}"
 _TRUST_FROM_PKCS12 = "  openssl pkcs12 -in {source} -nokeys -out {target}"
@@ -18,59 +20,110 @@ _KEYS_FROM_PKCS12 = "  openssl pkcs12 -in {source} -out {target}"
 def tls_settings(properties: Properties) -> TlsSettings:
     """Everything about certificates and keys.
 
-    :raises ConfigFileError: a store is not PEM; the message has the commands that convert it
+    :raises ConfigFileError: a store cannot be used; the message has the commands that convert one of another type
     """
-    _want_pem(properties, "ssl.truststore")
-    _want_pem(properties, "ssl.keystore")
+    trusts_pkcs12 = _is_pkcs12(properties, _TRUST)
+    trusted = _trusted(properties) if trusts_pkcs12 else None
+    key, chain = _own(properties) if _is_pkcs12(properties, _KEYS) else (None, None)
     if properties.text("ssl.keystore.key") and not properties.text("ssl.keystore.certificate.chain"):
         raise properties.error("ssl.keystore.key", "ssl.keystore.certificate.chain is missing.")
-    java_store = properties.text("ssl.keystore.location")
+    java_store = None if key else properties.text("ssl.keystore.location")
+    java_trust = None if trusts_pkcs12 else properties.text("ssl.truststore.location")
     algorithm = properties.text("ssl.endpoint.identification.algorithm")
     return TlsSettings(
-        ca_path=properties.text("ssl.truststore.location") or properties.text("ssl.ca.location") or None,
-        ca_pem=properties.text("ssl.truststore.certificates") or properties.text("ssl.ca.pem") or None,
+        ca_path=java_trust or properties.text("ssl.ca.location") or None,
+        ca_pem=trusted
+        or properties.text("ssl.truststore.certificates")
+        or properties.text("ssl.ca.pem")
+        or None,
         certificate_path=java_store or properties.text("ssl.certificate.location") or None,
         certificate_pem=(
-            properties.text("ssl.keystore.certificate.chain")
+            chain
+            or properties.text("ssl.keystore.certificate.chain")
             or properties.text("ssl.certificate.pem")
             or None
         ),
         key_path=java_store or properties.text("ssl.key.location") or None,
-        key_pem=properties.secret("ssl.keystore.key") or properties.secret("ssl.key.pem"),
-        key_password=properties.secret("ssl.key.password"),
+        key_pem=key or properties.secret("ssl.keystore.key") or properties.secret("ssl.key.pem"),
+        key_password=None if key else properties.secret("ssl.key.password"),
         verify_certificate=properties.flag("enable.ssl.certificate.verification", True),
         verify_hostname=algorithm is None or algorithm.lower() not in ("", "none"),
     )
 
 
-def _want_pem(properties: Properties, kind: str) -> None:
-    """`kind` is ssl.truststore or ssl.keystore; librdkafka's ssl.keystore.location (PKCS12) ends here too."""
-    inline = f"{kind}.certificates" if kind == "ssl.truststore" else f"{kind}.certificate.chain"
+def _is_pkcs12(properties: Properties, kind: str) -> bool:
+    """Whether a store is to be read as PKCS12, as librdkafka's ssl.keystore.location is too; no: it is PEM, or none.
+
+    :raises ConfigFileError: it is of another type, or cannot be read without packages that are not installed
+    """
+    inline = f"{kind}.certificates" if kind == _TRUST else f"{kind}.certificate.chain"
     location = properties.text(f"{kind}.location")
     if not location and not properties.text(inline):
-        return
+        return False
     named_type = (properties.text(f"{kind}.type") or "JKS").upper()
     if named_type == "PEM":
-        return
-    store_type = named_type if location is None else _found_type(Path(location)) or named_type
+        return False
     if not location:
         raise properties.error(inline, f"certificates in the file itself need {kind}.type=PEM.")
+    try:
+        store_type = _found_type(Path(location)) or named_type
+    except OSError as error:
+        raise properties.error(f"{kind}.location", f"{location}: {error.strerror or error}.") from None
     if store_type == "PEM":
         raise properties.error(f"{kind}.location", f"{location} is PEM: set {kind}.type=PEM.")
-    target = "truststore.pem" if kind == "ssl.truststore" else "keystore.pem"
-    commands = _commands(kind, store_type, location, target)
-    password = ", ssl.key.password=<the PEM pass phrase>" if kind == "ssl.keystore" else ""
-    hint = _PEM_HINT.format(kind=kind, commands=commands, target=target, password=password)
-    raise properties.error(f"{kind}.location", f"{location} is a store of type {store_type}. {hint}")
+    if store_type == "PKCS12" and is_installed("keystores"):
+        return True
+    way_out = (
+        f"Run: {install_command('keystores')}. Or convert it" if store_type == "PKCS12" else "Convert it"
+    )
+    target = "truststore.pem" if kind == _TRUST else "keystore.pem"
+    password = ", ssl.key.password=<the PEM pass phrase>" if kind == _KEYS else ""
+    raise properties.error(
+        f"{kind}.location",
+        f"{location} is a store of type {store_type}, which cannot be read here. {way_out}:\n"
+        f"{_commands(kind, store_type, location, target)}\n"
+        f"and set {kind}.type=PEM, {kind}.location={target}{password}.",
+    )
+
+
+def _trusted(properties: Properties) -> str:
+    from wire.client.config.pkcs12 import UnreadableStore, read_trust_store
+
+    try:
+        return read_trust_store(_location(properties, _TRUST), properties.secret("ssl.truststore.password"))
+    except UnreadableStore as error:
+        _refuse(properties, _TRUST, error)
+
+
+def _own(properties: Properties) -> tuple[Secret, str]:
+    from wire.client.config.pkcs12 import UnreadableStore, read_key_store
+
+    password = properties.secret("ssl.keystore.password") or properties.secret("ssl.key.password")
+    try:
+        store = read_key_store(_location(properties, _KEYS), password)
+    except UnreadableStore as error:
+        _refuse(properties, _KEYS, error)
+    return store.key, store.chain
+
+
+def _location(properties: Properties, kind: str) -> Path:
+    return Path(properties.text(f"{kind}.location") or "")
+
+
+def _refuse(properties: Properties, kind: str, error: Exception) -> NoReturn:
+    place = _location(properties, kind)
+    raise properties.error(
+        f"{kind}.location",
+        f"the PKCS12 store {place} cannot be used: {error}. Check {kind}.password."
+        if "password" in str(error)
+        else f"the PKCS12 store {place} cannot be used: {error}",
+    ) from None
 
 
 def _found_type(path: Path) -> str | None:
     """What a store is by its first bytes: `keytool` writes PKCS12 and Java reads it, whatever type is named."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(16)
-    except OSError:
-        return None
+    with path.open("rb") as file:
+        start = file.read(16)
     if start.startswith(b"\xfe\xed\xfe\xed"):
         return "JKS"
     return (
