@@ -130,11 +130,9 @@ class LiveSource:
 
     def _log_in_without_wire(self, why_not: str) -> None:
         """Whether librdkafka speaks what the wire client does not depends on how it was built."""
-        from confluent_kafka import KafkaException
-
         try:
             _ = self.admin
-        except KafkaException:
+        except CommandError:
             raise CommandError(why_not) from None
         self.notices.add(
             "epochs, subscriptions and share, streams and connect groups are not shown: only the AdminClient "
@@ -143,9 +141,20 @@ class LiveSource:
 
     @cached_property
     def admin(self) -> AdminReader:
+        """:raises CommandError: librdkafka cannot be used with these settings, GSSAPI in its wheels for one"""
+        from confluent_kafka import KafkaException
+
         from cli.sources.admin import AdminReader, librdkafka_config
 
-        return AdminReader(librdkafka_config(self.settings), self.timeout_ms / 1000)
+        try:
+            return AdminReader(librdkafka_config(self.settings), self.timeout_ms / 1000)
+        except KafkaException as error:
+            reason = error.args[0].str().removeprefix("Failed to create admin client: ")
+            mechanism = self.settings.sasl_mechanism
+            login = f" with sasl.mechanism={mechanism}" if mechanism else ""
+            raise CommandError(
+                f"this is done through librdkafka, which cannot log in{login} here: {reason}"
+            ) from None
 
     def cluster(self) -> Cluster:
         if self.client is None:

@@ -46,10 +46,12 @@ class Broker:
         heap_mb: int = 512,
         options: Sequence[str] = (),
         features: Mapping[str, int] | None = None,
+        classes: Path | None = None,
     ) -> None:
         """Prepare a broker; `settings` are server properties that win over the defaults of `settings.py`.
 
-        `options` are those of its JVM; `features` are finalised at other levels than the version's own.
+        `options` are those of its JVM; `classes` is a directory of more of its classes;
+        `features` are finalised at other levels than the version's own.
         """
         self.jars = jars
         self.directory = directory
@@ -59,7 +61,7 @@ class Broker:
         self._properties = directory / "server.properties"
         self._overrides = dict(settings or {})
         self._heap_mb = heap_mb
-        self._options = options
+        self._options, self._classes = options, classes
         self._features = dict(features or {})
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -163,7 +165,12 @@ class Broker:
 
     def _launch(self) -> None:
         command = java(
-            self.jars, "kafka.Kafka", str(self._properties), heap_mb=self._heap_mb, options=self._options
+            self.jars,
+            "kafka.Kafka",
+            str(self._properties),
+            heap_mb=self._heap_mb,
+            options=self._options,
+            classes=self._classes,
         )
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(

@@ -1,6 +1,6 @@
 """A broker whose group coordinator is ready, which it is only once somebody asks for it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -67,13 +67,19 @@ def wait_topics_known(broker: Broker, group: str, topics: Mapping[str, int]) -> 
 
 @contextmanager
 def running_broker(
-    jars: Path, directory: Path, settings: Mapping[str, str] | None = None, *, port: int | None = None
+    jars: Path,
+    directory: Path,
+    settings: Mapping[str, str] | None = None,
+    *,
+    port: int | None = None,
+    options: Sequence[str] = (),
+    classes: Path | None = None,
 ) -> Iterator[Broker]:
     """Run a broker with a coordinator; in the end it is killed, as what it leaves is not read.
 
-    `port` is where the rig connects, for settings with listeners of their own.
+    `port` is where the rig connects, for settings with listeners of their own; `options` and `classes` are `Broker`'s.
     """
-    broker = Broker(jars, directory, settings)
+    broker = Broker(jars, directory, settings, options=options, classes=classes)
     try:
         broker.start()
         broker.port = port or broker.port

@@ -2,18 +2,14 @@
 
 import base64
 import json
-import ssl
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs
 
-from tests.kafka.ports import HOST
+from tests.kafka.http_server import Answer, Asked, http_server
 
 CLIENT, SECRET, SCOPE = "kohort", "kohort-secret", "kafka"
 
@@ -64,37 +60,15 @@ def token_endpoint(certificate: Path | None = None) -> Iterator[TokenEndpoint]:
     """Serve one; with a PEM file of key and chain over https."""
     held: list[TokenEndpoint] = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            text = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            form = {name: values[0] for name, values in parse_qs(text).items()}
-            status, body = held[0].respond(self.headers.get("Authorization", ""), form)
-            data = body if isinstance(body, bytes) else json.dumps(body).encode()
-            self.send_response(status)
-            for name, value in held[0].headers.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+    def answer(asked: Asked) -> Answer:
+        form = {name: values[0] for name, values in parse_qs(asked.body.decode()).items()}
+        status, body = held[0].respond(asked.headers.get("Authorization", ""), form)
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return Answer(status=status, body=data, headers=held[0].headers)
 
-        def log_message(self, *_args: Any) -> None:
-            """Nothing goes to stderr."""
-
-    server = ThreadingHTTPServer((HOST, 0), Handler)
-    if certificate is not None:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate)
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-    scheme = "http" if certificate is None else "https"
-    held.append(TokenEndpoint(url=f"{scheme}://{HOST}:{server.server_address[1]}/token"))
-    serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    serving.start()
-    try:
+    with http_server(answer, certificate) as url:
+        held.append(TokenEndpoint(url=f"{url}/token"))
         yield held[0]
-    finally:
-        server.shutdown()
-        server.server_close()
-        serving.join()
 
 
 def _segment(content: object) -> str:

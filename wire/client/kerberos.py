@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar
@@ -28,8 +29,8 @@ _NEXT_STEPS = (
     ("credential", "Run kinit, or set keyTab and principal in sasl.jaas.config (librdkafka: sasl.kerberos.keytab)."),
     ("keytab", "Check keyTab in sasl.jaas.config (librdkafka: sasl.kerberos.keytab): `klist -k FILE` shows its keys."),
     ("expired", "Run kinit again, or set keyTab and principal in sasl.jaas.config."),
-    ("server not found", "Check sasl.kerberos.service.name, and connect to the broker by its full host name."),
-    ("client not found", "Check the principal."),
+    ("server ", "Check sasl.kerberos.service.name, and connect to the broker by its full host name."),
+    ("client ", "Check the principal."),
     ("clock skew", "Check the clocks of this machine and of the KDC."),
     ("contact any kdc", "Check the network, and the realm in /etc/krb5.conf."),
     ("realm", "Check the realm in /etc/krb5.conf."),
@@ -54,7 +55,7 @@ def gssapi_dialogue(
                 where, "timed out. No KDC answers: check the network and /etc/krb5.conf."
             ) from None
         except gssapi.exceptions.GSSError as error:
-            raise AuthenticationFailed(_explained(error)) from None
+            raise AuthenticationFailed(_explained(settings, error)) from None
 
     name = gssapi.Name(where, gssapi.NameType.hostbased_service)
     credentials = called(lambda: _credentials(settings))
@@ -77,6 +78,10 @@ def _credentials(settings: KerberosSettings) -> Any:
     """Those of the keytab, of a credential cache, or (None) the usual ones."""
     name = settings.principal and gssapi.Name(settings.principal, gssapi.NameType.kerberos_principal)
     if settings.keytab:
+        if not os.access(settings.keytab, os.R_OK):
+            raise AuthenticationFailed(
+                f"Kerberos: the keytab {settings.keytab} cannot be read. Check its path and its permissions."
+            )
         store = {"client_keytab": f"FILE:{settings.keytab}", "ccache": f"MEMORY:{settings.principal}"}
     elif settings.ccache:
         store = {"ccache": settings.ccache}
@@ -85,8 +90,13 @@ def _credentials(settings: KerberosSettings) -> Any:
     return gssapi.Credentials(name=name, usage="initiate", store=store)
 
 
-def _explained(error: Exception) -> str:
+def _explained(settings: KerberosSettings, error: Exception) -> str:
     """The mechanism's own words, which stand behind a general phrase, and the next step."""
     text = re.split(r"Minor \(-?\d+\): ", str(error))[-1].strip().rstrip(".")
+    if settings.keytab and "credentials cache" in text:  # which it would have filled from the keytab
+        return (
+            f"Kerberos: the keytab {settings.keytab} gives no ticket for {settings.principal}. `klist -k` shows whose "
+            f"keys it has, and `kinit -k -t {settings.keytab} {settings.principal}` what the KDC says."
+        )
     step = next((step for word, step in _NEXT_STEPS if word in text.lower()), "Try kinit and kvno by hand.")
     return f"Kerberos: {text}. {step}"

@@ -48,12 +48,19 @@ def _talk(settings: ConnectionSettings, mechanism: Dialogue, message: bytes, ask
     while True:
         answer = yield from ask(SASL_AUTHENTICATE, auth_bytes=message)
         if answer.error_code:
-            reason = answer.error_message or error_name(answer.error_code)
-            raise AuthenticationFailed(f"{reason}. {_next_step(settings)}")
+            raise AuthenticationFailed(f"{_reason(settings, answer)}. {_next_step(settings)}")
         try:
             message = mechanism.send(answer.auth_bytes)
         except StopIteration:
             return int(answer.session_lifetime_ms or 0)
+
+
+def _reason(settings: ConnectionSettings, answer: Any) -> str:
+    """Why the login failed; of a token a broker's message is the answer of RFC 7628."""
+    said = answer.error_message or error_name(answer.error_code)
+    if settings.oauth is not None and said.startswith("{"):
+        return f"the broker refuses the token: {_reason_of(said.encode())}"
+    return str(said)
 
 
 def _next_step(settings: ConnectionSettings) -> str:

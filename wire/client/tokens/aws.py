@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,7 +27,7 @@ def msk_token(servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, 
     :raises AuthenticationFailed: there are no credentials, or no region
     """
     session = boto3.Session(profile_name=options.get("awsProfileName"))
-    region = options.get("region") or _region(servers) or session.region_name
+    region = options.get("region") or _region(servers) or os.environ.get("AWS_REGION") or session.region_name
     if not region:
         raise AuthenticationFailed(
             f"no region is named by {', '.join(servers)}. Set AWS_REGION, or region=NAME in sasl.oauthbearer.config."

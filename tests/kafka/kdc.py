@@ -1,0 +1,86 @@
+"""A Kerberos realm on loopback: MIT's KDC, as Debian's packages krb5-kdc and krb5-admin-server install it."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.kafka.ports import HOST, free_ports
+from tests.kafka.wait import wait_until
+
+REALM = "KOHORT.TEST"
+PROGRAMS = ("krb5kdc", "kdb5_util", "kadmin.local", "kinit")
+_PATH = "/usr/sbin:/sbin:/usr/bin:/bin"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Realm:
+    """A running realm.
+
+    Attributes:
+        directory: where its files are: krb5.conf, and the keytabs that are made.
+        env: the environment in which Kerberos' programs and libraries know it.
+    """
+
+    directory: Path
+    env: Mapping[str, str]
+
+    def keytab(self, principal: str) -> Path:
+        """Create a principal with a random key, and write the key to a file."""
+        file = self.directory / f"{principal.replace('/', '-')}.keytab"
+        self.run("kadmin.local", "-q", f"addprinc -randkey {principal}")
+        self.run("kadmin.local", "-q", f"ktadd -k {file} {principal}")
+        return file
+
+    def run(self, *command: str | Path) -> None:
+        """Run one of Kerberos' programs."""
+        subprocess.run(command, env={**os.environ, **self.env}, check=True, capture_output=True)
+
+
+def missing_programs() -> list[str]:
+    """What has to be installed before a realm can run (`make kerberos`)."""
+    return [each for each in PROGRAMS if shutil.which(each, path=_PATH) is None]
+
+
+@contextmanager
+def kerberos_realm(directory: Path) -> Iterator[Realm]:
+    """Run one; everything it needs is written below `directory`."""
+    directory.mkdir()
+    port = free_ports(1)[0]
+    (directory / "krb5.conf").write_text(
+        f"[libdefaults]\ndefault_realm = {REALM}\ndns_lookup_kdc = false\ndns_lookup_realm = false\n"
+        "dns_canonicalize_hostname = false\nrdns = false\nudp_preference_limit = 1\n"
+        f"[realms]\n{REALM} = {{\nkdc = {HOST}:{port}\n}}\n"
+    )
+    (directory / "kdc.conf").write_text(
+        f"[realms]\n{REALM} = {{\ndatabase_name = {directory}/principal\nkey_stash_file = {directory}/stash\n"
+        f"kdc_listen = {HOST}:{port}\nkdc_tcp_listen = {HOST}:{port}\n}}\n"
+    )
+    env = {
+        "KRB5_CONFIG": str(directory / "krb5.conf"),
+        "KRB5_KDC_PROFILE": str(directory / "kdc.conf"),
+        "PATH": f"{os.environ['PATH']}:{_PATH}",
+    }
+    realm = Realm(directory=directory, env=env)
+    realm.run("kdb5_util", "create", "-s", "-P", "master", "-r", REALM)
+    log = directory / "kdc.log"
+    with log.open("wb") as output:
+        kdc = subprocess.Popen(
+            ["krb5kdc", "-n"], env={**os.environ, **env}, stdout=output, stderr=subprocess.STDOUT
+        )
+    try:
+        probe = realm.keytab("probe")
+
+        def answers() -> bool:
+            command = ["kinit", "-k", "-t", probe, "-c", directory / "probe.cc", "probe"]
+            done = subprocess.run(command, env={**os.environ, **env}, capture_output=True, check=False)
+            return done.returncode == 0
+
+        wait_until(answers, "the KDC answers")
+        yield realm
+    finally:
+        kdc.terminate()
+        kdc.wait()
