@@ -7,7 +7,11 @@ SETUP := $(VENV)/.ready
 # Whole: no test is skipped for its length, and of made-up cases there are very many.
 LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 
+<<<<<<< HEAD
 .PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills packages matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation dist man site release-notes clean
+=======
+.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills kerberos packages matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation dist man release-notes clean
+>>>>>>> 2b4c4afd (docs/security.md: tokens of commands, clouds and packages, Kerberos, stores of Java, and how each was tested)
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -51,10 +55,16 @@ shells: ## Install the shells that completion is tested in, where they are missi
 browser: ## Install the browser that pages are tested in, where it is missing (Debian and its kin)
 	@sh tests/browser/install.sh
 
+kerberos: $(SETUP) ## Install a KDC where it is missing (Debian and its kin), and try logins that need a broker of their own
+	@command -v krb5kdc >/dev/null || test -x /usr/sbin/krb5kdc || \
+		sh tests/support/install.sh Kerberos krb5-kdc krb5-admin-server krb5-user libkrb5-dev gcc
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt 'gssapi'
+	KOHORT_REQUIRE_KERBEROS=1 $(LONG) tests/cli/sources/test_own_listeners.py
+
 bench: $(SETUP) ## Measure the command line beside Kafka's own tool (ratios are printed)
 	$(BIN)/python -m benchmarks.command_line
 
-test-long: regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills packages ## Run all that `make test` leaves out: hours
+test-long: regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills kerberos packages ## Run all that `make test` leaves out: hours
 
 regexes: $(SETUP) ## Compare 10,000 patterns on 1,000 topics with RE2/J and Java (KOHORT_REGEX_SEED repeats)
 	KOHORT_RANDOM=1 $(LONG) --capture no tests/groups/regex/test_engines.py tests/groups/regex/test_posix.py

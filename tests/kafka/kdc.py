@@ -75,7 +75,7 @@ def kerberos_realm(directory: Path) -> Iterator[Realm]:
         probe = realm.keytab("probe")
 
         def answers() -> bool:
-            command = ["kinit", "-k", "-t", probe, "-c", directory / "probe.cc", "probe"]
+            command = ["kinit", "-k", "-t", str(probe), "-c", str(directory / "probe.cc"), "probe"]
             done = subprocess.run(command, env={**os.environ, **env}, capture_output=True, check=False)
             return done.returncode == 0
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,12 +12,17 @@ import pytest
 from tests.cli.command import Kohort
 from tests.cli.sources.secure_rig import SECRET, SecureRig
 from tests.kafka.ports import HOST, free_ports
-from tests.kafka.secure import SCRAM_PASSWORDS, SecureBroker
+from tests.kafka.secure import REAUTHENTICATION_MS, SCRAM_PASSWORDS, SecureBroker
 from tests.kafka.token_endpoint import SCOPE, TokenEndpoint, token_endpoint
 from tests.kafka.wait import wait_until
+from wire.client.address import Address
 from wire.client.client import KafkaClient
+from wire.client.config.config_file import ConfigFileError
 from wire.client.config.properties import load_properties
+from wire.client.connection import Connection
 from wire.client.logins import is_installed
+from wire.client.steps import Deadline, run
+from wire.messages.schemas.groups import LIST_GROUPS
 
 pytestmark = pytest.mark.kafka
 
@@ -44,15 +50,34 @@ def logs_in(rig: SecureRig, at: str, properties: str) -> None:
 
 
 def test_the_page_has_every_mode() -> None:
-    assert len(EXAMPLES) == 9
+    assert len(EXAMPLES) == 10
 
 
 @pytest.mark.parametrize(("listener", "text"), EXAMPLES, ids=range(len(EXAMPLES)))
-def test_an_example_of_the_page(rig: SecureRig, endpoint: TokenEndpoint, listener: str, text: str) -> None:
-    here = text.replace("/etc/kafka/tls", str(rig.secure.files))
+def test_an_example_of_the_page(
+    rig: SecureRig, endpoint: TokenEndpoint, tmp_path: Path, listener: str, text: str
+) -> None:
+    (tmp_path / "token").write_text(endpoint.token(SCOPE))
+    here = text.replace("/etc/kafka/tls", str(rig.secure.files)).replace("/run/kafka", str(tmp_path))
     here = here.replace("https://login.example.com/oauth2/token", endpoint.url)
     logs_in(rig, rig.secure.at(listener), here)
-    assert len(endpoint.asked) == ("OAUTHBEARER" in text), "one token serves both clients"
+    assert len(endpoint.asked) == ("token.endpoint" in text), "one token serves both clients"
+
+
+def test_an_example_of_a_cloud_or_a_realm_can_be_read(tmp_path: Path) -> None:
+    """What they log in to is not to be had here; the files of stores are not there."""
+    texts = re.findall(r"(?<!-->\n)```properties\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    for text in texts:
+        file = tmp_path / "client.properties"
+        file.write_text(text)
+        if "truststore.jks" in text:
+            with pytest.raises(ConfigFileError, match="No such file or directory"):
+                load_properties(file)
+        else:
+            settings = load_properties(file)
+            assert settings.oauth or settings.kerberos
+            assert settings.remarks == ()
+    assert len(texts) == 5
 
 
 def escaped(file: Path) -> str:
@@ -120,6 +145,38 @@ def test_a_token_in_a_file(rig: SecureRig, endpoint: TokenEndpoint, tmp_path: Pa
         answer = rig.run(at, oauth(url), "list")
         assert message in answer.stderr
         assert answer.status in (3, 4)
+
+
+TOKEN_COMMAND = "sasl.mechanism=OAUTHBEARER\nkohort.token.command={}\n"
+
+
+def test_a_token_of_a_command_logs_both_clients_in(
+    rig: SecureRig, endpoint: TokenEndpoint, tmp_path: Path
+) -> None:
+    asked, token = tmp_path / "asked", endpoint.token(SCOPE)
+    script = tmp_path / "print token"
+    script.write_text(f"#!/bin/sh\necho run >> '{asked}'\necho {token}\necho careful, {token} >&2\n")
+    script.chmod(0o700)
+    properties = "security.protocol=SASL_PLAINTEXT\n" + TOKEN_COMMAND.format(f'"{script}"')
+    answer = rig.kohort.quick(
+        "config", "get", "any", *rig.source(rig.secure.at("SASL_PLAINTEXT"), properties)
+    )
+    assert (answer.status, asked.read_text()) == (0, "run\n"), answer.stderr
+    answer = rig.kohort("--debug", "list", *rig.source(rig.secure.at("PLAINTEXT"), properties))
+    assert "this listener takes no SASL login" in answer.stderr
+    assert token not in answer.stdout + answer.stderr
+
+
+def test_a_context_holds_a_token_command(
+    rig: SecureRig, endpoint: TokenEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KOHORT_CONFIG", str(tmp_path / "config.yaml"))
+    (tmp_path / "token").write_text(endpoint.token(SCOPE))
+    lines = ("security.protocol=SASL_PLAINTEXT", *TOKEN_COMMAND.format(f"cat {tmp_path}/token").splitlines())
+    options = [word for line in lines for word in ("--property", line)]
+    rig.kohort.quick("context", "add", "here", "-b", rig.secure.at("SASL_PLAINTEXT"), *options).succeeded()
+    rig.kohort.quick("list", "--context", "here").assert_said(0)
+    assert f"cat {tmp_path}/token" in rig.kohort.quick("context", "show", "here").stdout
 
 
 Kept = Callable[[SecureRig], tuple[str, str]]
@@ -325,6 +382,17 @@ def test_a_client_that_stays_logs_in_again(rig: SecureRig, endpoint: TokenEndpoi
             return len(endpoint.asked) > 1
 
         wait_until(again, "the client has logged in again")
+
+
+def test_a_login_is_renewed_before_it_ends(rig: SecureRig, endpoint: TokenEndpoint) -> None:
+    """A request that must not be sent twice would fail on a login that ended while the client was idle."""
+    settings = load_properties(rig.file(oauth(endpoint.url)))
+    connection = Connection(Address.parse(rig.secure.at("SASL_PLAINTEXT")), settings)
+    for _ in range(2):
+        (listed,) = run(connection.ask_once(LIST_GROUPS, [{}], Deadline(20_000)))
+        assert listed.error_code == 0
+        time.sleep(REAUTHENTICATION_MS / 1000 + 0.1)
+    connection.close()
 
 
 def test_a_proxy_is_heeded(rig: SecureRig, endpoint: TokenEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
