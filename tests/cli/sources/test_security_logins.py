@@ -389,7 +389,9 @@ def test_a_login_is_renewed_before_it_ends(rig: SecureRig, endpoint: TokenEndpoi
     settings = load_properties(rig.file(oauth(endpoint.url)))
     connection = Connection(Address.parse(rig.secure.at("SASL_PLAINTEXT")), settings)
     for _ in range(2):
-        (listed,) = run(connection.ask_once(LIST_GROUPS, [{}], Deadline(20_000)))
+        (listed,) = run(
+            connection.ask_once(LIST_GROUPS, [{"states_filter": [], "types_filter": []}], Deadline(20_000))
+        )
         assert listed.error_code == 0
         time.sleep(REAUTHENTICATION_MS / 1000 + 0.1)
     connection.close()
