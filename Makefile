@@ -7,11 +7,7 @@ SETUP := $(VENV)/.ready
 # Whole: no test is skipped for its length, and of made-up cases there are very many.
 LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 
-<<<<<<< HEAD
-.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills packages matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation dist man site release-notes clean
-=======
-.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills kerberos packages matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation dist man release-notes clean
->>>>>>> 2b4c4afd (docs/security.md: tokens of commands, clouds and packages, Kerberos, stores of Java, and how each was tested)
+.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills kerberos packages matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation dist man site release-notes clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
