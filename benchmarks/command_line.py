@@ -15,7 +15,10 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+
+from confluent_kafka import Producer
 
 from benchmarks.timing import Times, plain_environment, side_by_side
 from cli.output import render
@@ -39,6 +42,7 @@ from tests.kafka.topics import create_topics
 ROWS = 100_000
 TOPIC = "orders"
 GROUPS, TOPIC_PARTITIONS = 1000, 100
+OBSERVED_S = 6
 TOOL = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 
 
@@ -49,6 +53,7 @@ def main() -> None:
         "list": _list,
         "describe": _describe,
         "many": _many,
+        "diagnose": _diagnose,
     }
     chosen = sys.argv[1:] or [*parts, "render"]
     print(f"{platform.machine()}, Python {platform.python_version()}")
@@ -89,6 +94,33 @@ def _describe(bin_directory: Path, scratch: Path) -> None:
         what = f"describe --all-groups, {GROUPS:,} × {TOPIC_PARTITIONS}"
         arguments = ["--describe", "--all-groups"]
         _beside_the_tool(bin_directory, broker, what, arguments, 0.15, peak_mib=200, runs=5)
+
+
+def _diagnose(bin_directory: Path, scratch: Path) -> None:
+    """The same groups, all of which are healthy. What diagnose waits between its looks does not count."""
+    with _broker(scratch / "diagnosed") as broker:
+        create_topics(broker, {TOPIC: TOPIC_PARTITIONS})
+        producer = Producer({"bootstrap.servers": broker.bootstrap})
+        for number in range(TOPIC_PARTITIONS):
+            for _ in range(number):
+                producer.produce(TOPIC, b"", partition=number)
+        producer.flush()
+        make_classic_groups(broker, [f"group-{n:04}" for n in range(GROUPS)], TOPIC, TOPIC_PARTITIONS)
+        commands = [
+            [
+                str(bin_directory / "kohort"),
+                verb,
+                "--all-groups",
+                "--bootstrap-server",
+                broker.bootstrap,
+                *more,
+            ]
+            for verb, more in (("diagnose", ["--for", f"{OBSERVED_S}s"]), ("describe", []))
+        ]
+        diagnosed, described = side_by_side(commands, runs=5)
+        awake = replace(diagnosed, wall_s=tuple(each - OBSERVED_S for each in diagnosed.wall_s))
+        what = f"diagnose --all-groups / describe, {GROUPS:,} × {TOPIC_PARTITIONS}"
+        _row(what, awake, described, 3)
 
 
 def _many(bin_directory: Path, scratch: Path) -> None:

@@ -91,6 +91,10 @@ class Progress(NamedTuple):
     """Until the log start passes the committed offset at these rates, and unread records are lost; `NEVER`."""
 
 
+_IDLE = Progress(Verdict.OK, 0, 0, 0.0, 0.0, 0.0, 0, NEVER)
+"""Nothing is produced, and all has been read."""
+
+
 class GroupProgress(NamedTuple):
     """How a group gets on: sums of what is known of its partitions, the worst verdict and the longest time."""
 
@@ -161,6 +165,8 @@ def partition_progress(
     readings: Sequence[Reading], *, commit_interval_ms: int = COMMIT_INTERVAL_MS
 ) -> Progress:
     """Of one partition, in ascending order of time. Readings without a known committed offset or lag do not count."""
+    if len(readings) == 2 and readings[0][1:4] == readings[1][1:4] and readings[1].lag == 0:
+        return _IDLE  # most partitions of a fleet
     known = [each for each in readings if each.committed is not None and each.lag is not None]
     offsets = [each.committed for each in known if each.committed is not None]
     lags = [each.lag for each in known if each.lag is not None]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from uuid import UUID
 
 from groups.brokers import OFFSETS_RETENTION
 from groups.diagnosis.case import Case, Need, Symptom, error, first_of, note, rule, warning
 from groups.diagnosis.lag import has_offsets, is_alone, is_consuming
 from groups.diagnosis.places import Place, all_names, committed, count, names, records, unread
-from groups.model import Group
+from groups.model import Group, Topic
 from groups.times import about, format_moment
 
 
@@ -22,7 +22,7 @@ from groups.times import about, format_moment
 )
 def topic_recreated(case: Case) -> Iterator[Symptom]:
     """Proved by the topic id of the commit, or by that of the topic, which has changed since the first look."""
-    found = [place for place, _, _ in committed(case) if place in _of_another_topic(case)]
+    found = sorted(_of_another_topic(case))
     if not found:
         return
     yield error(
@@ -42,8 +42,9 @@ def _of_another_topic(case: Case) -> set[Place]:
     """Partitions whose commit is known to be for another topic than the one that has the name now."""
     found: set[Place] = set()
     first = next((each.topics for each in case.observations if each.topics is not None), {})
+    topics = case.topics
     for place, each, _ in committed(case):
-        topic = case.topics.get(place[0])
+        topic = topics.get(place[0])
         if topic is None or topic.id is None:
             continue
         if each.topic_id is not None and each.topic_id != UUID(int=0):
@@ -81,14 +82,10 @@ def first_topics(places: list[Place]) -> str:
 def records_lost(case: Case) -> Iterator[Symptom]:
     """The committed offset is below the log start. An offset that has moved is compared with the start before that."""
     earlier = next((each.topics for each in case.observations if each.topics is not None), {})
+    looks = (earlier,) if earlier is case.topics else (earlier, case.topics)
     lost: dict[Place, int] = {}
     for place, _, offset in committed(case):
-        topic, number = place
-        starts = [
-            start
-            for topics in (earlier, case.topics)
-            if topic in topics and (start := (topics[topic].start_offsets or {}).get(number)) is not None
-        ]
+        starts = [start for topics in looks if (start := _start(topics, place)) is not None]
         if starts and offset < min(starts):
             lost[place] = min(starts) - offset
     if not lost:
@@ -109,6 +106,11 @@ def records_lost(case: Case) -> Iterator[Symptom]:
     )
 
 
+def _start(topics: Mapping[str, Topic], place: Place) -> int | None:
+    topic = topics.get(place[0])
+    return None if topic is None or topic.start_offsets is None else topic.start_offsets.get(place[1])
+
+
 @rule(
     "beyond-end",
     "committed offsets above the log end",
@@ -118,13 +120,16 @@ def records_lost(case: Case) -> Iterator[Symptom]:
 )
 def beyond_end(case: Case) -> Iterator[Symptom]:
     """The topic was deleted and created again, the log was truncated, or the offset was set by hand."""
-    proved = _of_another_topic(case)
+    topics = case.topics
     found: dict[Place, int] = {}
     for place, _, offset in committed(case):
-        topic = case.topics.get(place[0])
+        topic = topics.get(place[0])
         end = None if topic is None else (topic.end_offsets or {}).get(place[1])
-        if end is not None and offset > end and place not in proved:
+        if end is not None and offset > end:
             found[place] = offset - end
+    if found:
+        proved = _of_another_topic(case)
+        found = {place: above for place, above in found.items() if place not in proved}
     if not found:
         return
     yield error(

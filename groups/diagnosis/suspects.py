@@ -6,12 +6,13 @@ member, which speak for the rest: a member that stands still does so in all of t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TypeAlias
 
 from groups.diagnosis.observation import Observation
-from groups.lag import partition_lags
 from groups.model import CommittedOffset, Group, GroupType, Topic
 
 Place: TypeAlias = tuple[str, int]
@@ -24,32 +25,56 @@ def still_partitions(observations: Sequence[Observation]) -> Group | None:
     They have the same committed offset as at the first look, and records after it at both.
     """
     shown = [each for each in observations if each.group is not None and each.group.offsets is not None]
-    if not shown or shown[-1].group is None or shown[0].group is None:
+    if not shown:
         return None
-    group = shown[-1].group
-    if group.type is GroupType.SHARE:
+    first, last = shown[0], shown[-1]
+    group = last.group
+    if group is None or first.group is None or group.type is GroupType.SHARE:
         return None
-    before = {
-        (row.topic, row.partition): (row.committed, row.lag)
-        for row in partition_lags(shown[0].group, shown[0].topics or {})
+    still = {
+        (topic, partition): commit
+        for topic, offsets in (group.offsets or {}).items()
+        for partition, commit in offsets.items()
+        if _waits(first, topic, partition, commit.offset) and _waits(last, topic, partition, commit.offset)
+    }
+    if not still:
+        return None
+    owners = {
+        (topic, number): member.id
+        for member in group.members
+        for topic, numbers in (member.owned or {}).items()
+        for number in numbers
     }
     found: dict[str, dict[int, CommittedOffset]] = {}
-    of_member: dict[str | None, int] = {}
-    for row in partition_lags(group, shown[-1].topics or {}):
-        committed, lag = before.get((row.topic, row.partition), (None, None))
-        member = None if row.member is None else row.member.id
-        if (
-            row.committed is None
-            or committed != row.committed
-            or not (row.lag or 0) > 0
-            or not (lag or 0) > 0
-        ):
-            continue
-        of_member[member] = of_member.get(member, 0) + 1
-        if of_member[member] <= MOST_OF_A_MEMBER:
-            offset = (group.offsets or {})[row.topic][row.partition]
-            found.setdefault(row.topic, {})[row.partition] = offset
-    return replace(group, offsets=found) if found else None
+    of_member: Counter[str | None] = Counter()
+    for place, commit in still.items():
+        owner = owners.get(place)
+        of_member[owner] += 1
+        if of_member[owner] <= MOST_OF_A_MEMBER:
+            found.setdefault(place[0], {})[place[1]] = commit
+    return replace(group, offsets=found)
+
+
+def _waits(look: Observation, topic: str, partition: int, offset: int | None) -> bool:
+    """Whether a look shows this committed offset, and records after it."""
+    offsets = None if look.group is None else look.group.offsets
+    commit = (offsets or {}).get(topic, {}).get(partition)
+    known = (look.topics or {}).get(topic)
+    end = None if known is None or known.end_offsets is None else known.end_offsets.get(partition)
+    if commit is None or offset is None or offset < 0 or end is None:
+        return False
+    return commit.offset == offset < end
+
+
+def some_commits(group: Group) -> Group:
+    """The group with a few of its commits, from every topic: so many as are looked at of a member."""
+    left, found = MOST_OF_A_MEMBER, dict[str, Mapping[int, CommittedOffset]]()
+    topics = group.offsets or {}
+    for position, (topic, offsets) in enumerate(topics.items()):
+        share = max(left // (len(topics) - position), 1)
+        found[topic] = dict(islice(offsets.items(), share))
+        left -= len(found[topic])
+    return replace(group, offsets=found)
 
 
 def waiting_since(

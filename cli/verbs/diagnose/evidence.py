@@ -13,7 +13,13 @@ from typing import TypeAlias
 
 from cli.sources.source import Source
 from groups.diagnosis.observation import Observation
-from groups.diagnosis.suspects import commits_of, held_partitions, still_partitions, waiting_since
+from groups.diagnosis.suspects import (
+    commits_of,
+    held_partitions,
+    some_commits,
+    still_partitions,
+    waiting_since,
+)
 from groups.model import Group, GroupType, OpenTransaction, Topic
 
 Place: TypeAlias = tuple[str, int]
@@ -26,12 +32,14 @@ def with_commits(
 ) -> tuple[Mapping[str, Group], Waiting]:
     """The groups of the last look with the times of those commits that matter, and since when records wait."""
     still = {name: found for name in groups if (found := still_partitions(looks[name])) is not None}
-    alone = [
-        group
-        for group in groups.values()
-        if not group.members and group.offsets and group.type is not GroupType.SHARE
+    asked = [
+        *(
+            _merged(some_commits(group), still[name]) if name in still else some_commits(group)
+            for name, group in groups.items()
+            if _may_expire(group)
+        ),
+        *(group for name, group in still.items() if groups[name].members),
     ]
-    asked = [*alone, *(group for name, group in still.items() if groups[name].members)]
     timed = {group.id: _merged(groups[group.id], group) for group in source.with_commit_times(asked).items}
     places: dict[Place, set[int]] = {}
     for group in still.values():
@@ -40,6 +48,10 @@ def with_commits(
     times = source.record_times(places).times if places else {}
     waiting = {name: waiting_since(timed.get(name, group), times) for name, group in still.items()}
     return {**groups, **timed}, waiting
+
+
+def _may_expire(group: Group) -> bool:
+    return not group.members and bool(group.offsets) and group.type is not GroupType.SHARE
 
 
 def _merged(group: Group, timed: Group) -> Group:

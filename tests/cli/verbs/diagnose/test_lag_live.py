@@ -152,8 +152,10 @@ def test_each_finding_and_its_healthy_twin(scene: Scene, kohort: Kohort) -> None
     scene.commit("recreated", gone, 5)
     delete_records(scene.broker, {(done, 0): 3})
 
-    rewound = iter(range(8, 0, -1))
-    scene.again_and_again(lambda: scene.commit("rewound", done, max(next(rewound, 4), 4)), 1.0)
+    long = scene.topic("long", records=400)
+    rewound = iter(range(400, 0, -1))
+    scene.commit("rewound", long, next(rewound))
+    scene.again_and_again(lambda: scene.commit("rewound", long, next(rewound)), 1.0)
 
     told = kohort(
         "diagnose", "--match", scene.prefix, "--for", "4s", "--commit-interval", "1s", "--transaction-time", "1s",
