@@ -138,7 +138,7 @@ def looks_at_log(options: SourceOptions, names: Sequence[str], end_ms: int, for_
     """Looks at a broker's log as it was before, oldest first, evenly spread over the time before its end."""
     found: list[Look] = []
     for position in range(LOG_LOOKS):
-        at_ms = end_ms - for_ms * (LOG_LOOKS - position) // LOG_LOOKS
+        at_ms = max(end_ms - for_ms * (LOG_LOOKS - position) // LOG_LOOKS, 0)
         with closing(source_of(replace(options, as_of=str(at_ms)))) as source:
             found.append(look_at(source, names, in_full=not position, is_live=False, at_ms=at_ms))
     return found

@@ -10,7 +10,7 @@ from cli.render.document import Block, Document, Heading, Text, fields, table_of
 from cli.render.output_format import OutputFormat
 from cli.times import format_moment
 from groups.diagnosis.diagnose import Diagnosis, Verdict
-from groups.findings import Evidence, Finding, Level
+from groups.findings import Evidence, Figure, Finding, Level
 from groups.model import Problem
 
 IN_FULL = frozenset({OutputFormat.TABLE, OutputFormat.MARKDOWN, OutputFormat.HTML})
@@ -122,11 +122,22 @@ def _finding_blocks(found: Diagnosis, *, verbose: bool) -> Iterator[Block]:
         yield Text(f"{_counted(notes, 'note')}, --verbose shows {'it' if notes == 1 else 'them'}.")
 
 
+_UNITS = {"_ms": " ms", "_s": " s"}
+
+
 def _evidence_text(evidence: Evidence) -> str:
-    return "; ".join(
-        f"{name.replace('_', ' ')} {', '.join(map(str, each)) if isinstance(each, tuple) else each}"
-        for name, each in evidence.items()
-    )
+    """The figures, each with its unit: `state Reconciling; seen for 12.0 s`."""
+    return "; ".join(_figure_text(name, each) for name, each in evidence.items())
+
+
+def _figure_text(name: str, figure: Figure | tuple[Figure, ...]) -> str:
+    unit = next((each for each in _UNITS if name.endswith(each) and not name.endswith(f"_per{each}")), None)
+    text = ", ".join(map(_text, figure if isinstance(figure, tuple) else (figure,))) or "none"
+    return f"{name.removesuffix(unit or '').replace('_', ' ')} {text}{_UNITS[unit] if unit else ''}"
+
+
+def _text(figure: Figure) -> str:
+    return "not known" if figure is None else str(figure)
 
 
 def _count(found: Diagnosis, level: Level) -> int:

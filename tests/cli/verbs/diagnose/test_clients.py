@@ -57,10 +57,11 @@ def _restart(clients: Clients, of: str, settings: dict[str, Any], ended: Event) 
 def test_what_real_clients_do_is_found(broker: Broker, members: Members, kohort: Kohort, kind: str) -> None:
     clients, settings = Clients(broker, members), KINDS[kind]
     clients.pair("healthy", **settings)
-    paused, _ = clients.pair("paused", **settings)
+    paused = clients.pair("paused", **settings)
     slow, _ = clients.pair("slow", **settings, max_poll_interval_ms=6_000)
     clients.pair("storm", **settings)
-    paused.act("pause", ms=60_000)
+    for each in paused:
+        each.act("pause", ms=60_000)
     clients.start("paused", "c", **settings)
     slow.act("pause", ms=9_000)
     ended = Event()
@@ -80,10 +81,11 @@ def test_what_real_clients_do_is_found(broker: Broker, members: Members, kohort:
         for group in answer.document["groups"]
     }
     assert found["healthy"] == {}
-    assert paused.member_id() in _about(found["paused"]["rebalance-stuck"])
+    assert {*_about(found["paused"]["rebalance-stuck"])} & {each.member_id() for each in paused}
     assert "rebalance-storm" in found["storm"]
     assert "127.0.0.1" in found["storm"]["rebalance-storm"]["evidence"]["hosts"][0]
-    assert {"poll-interval", "member-evicted", "rebalance-storm"} & found["slow"].keys()
+    # A classic member comes back under a new id: once, it may as well have been restarted.
+    assert ("poll-interval" in found["slow"]) == (kind == "consumer")
 
 
 def _about(finding: dict[str, Any]) -> list[str]:
@@ -94,6 +96,7 @@ def test_static_members_that_fence_each_other(broker: Broker, members: Members, 
     clients = Clients(broker, members)
     clients.pair("healthy", **CLASSIC)
     settings = {**CLASSIC, "group_instance_id": "one"}
+    clients.start("fenced", "first", **settings).wait_event("assigned")
     ended = Event()
     with ThreadPoolExecutor(1) as pool:
         restarting = pool.submit(_restart, clients, "fenced", settings, ended)

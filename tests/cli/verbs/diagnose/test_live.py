@@ -19,11 +19,13 @@ from tests.kafka.coordinator import wait_topics_known
 from tests.kafka.groups import wait_group
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import fresh_topic
+from tests.kafka.wire import ask
 from tests.migration.raw_group import RawGroup
 
 pytestmark = pytest.mark.kafka
 
 PARTITIONS = 4
+SHARE_A, SHARE_B = "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg"
 Found = dict[str, dict[str, Any]]
 """Findings by rule."""
 
@@ -69,6 +71,23 @@ class Stage:
         joined.join()
         return joined
 
+    def share(self, of: str, *members: str) -> None:
+        """A share group whose members join, one after the other, and send no heartbeat afterwards."""
+        group = self.name(of)
+        set_config(self.broker, ResourceType.GROUP, group, {"share.session.timeout.ms": "60000"})
+        for member in members:
+            answer = ask(
+                self.broker.port,
+                "ShareGroupHeartbeat",
+                1,
+                group_id=group,
+                member_id=member,
+                member_epoch=0,
+                rack_id=None,
+                subscribed_topic_names=[self.topic],
+            )
+            assert answer.error_code == 0, answer
+
 
 def _settle(*members: RawConsumer) -> None:
     """Heartbeats until all have what they are to have."""
@@ -100,6 +119,9 @@ def _owning(stage: Stage) -> None:
     away.leave(AWAY)
     stage.consumer("missing", topics=[stage.topic, stage.name("no-topic")])
     stage.consumer("no-match", regex="nothing-begins-so.*")
+
+    stage.share("share-late", SHARE_A, SHARE_B)
+    stage.share("healthy-share", SHARE_A)
 
 
 def _restless(stage: Stage) -> None:
@@ -167,6 +189,7 @@ def _act(acts: list[Callable[[int], None]], ended: Event) -> None:
 def test_healthy_groups_have_no_finding(diagnosed: Callable[[str], Found]) -> None:
     assert diagnosed("healthy-classic") == {}
     assert diagnosed("healthy-consumer") == {}
+    assert diagnosed("healthy-share") == {}
 
 
 def test_rebalances_that_do_not_end_name_who_is_waited_for(diagnosed: Callable[[str], Found]) -> None:
@@ -188,6 +211,7 @@ def test_what_members_own_and_want_is_judged(diagnosed: Callable[[str], Found]) 
     assert diagnosed("skewed").keys() == {"skew", "idle-members"}
     assert diagnosed("away")["static-member-away"]["evidence"]["instances"] == ["one"]
     assert diagnosed("missing")["topic-missing"]["level"] == "warning"
+    assert diagnosed("share-late")["target-not-reached"]["member"] == SHARE_A
     assert diagnosed("no-match")["regex-matches-nothing"]["evidence"]["matches"] == 0
 
 
