@@ -106,7 +106,7 @@ def _stuck(stage: Stage) -> None:
 
     def learn(turn: int) -> None:
         waiting.heartbeat()
-        if turn == 2:
+        if turn == 4:  # the first looks have been taken by then
             late.listen()
 
     stage.acts.append(learn)
@@ -158,7 +158,8 @@ def diagnosed(session_broker: Broker, kohort: Kohort) -> Callable[[str], Found]:
     stage = Stage(session_broker)
     for prepare in (_healthy, _owning, _restless, _stuck):
         prepare(stage)
-    line = f"diagnose --match ^{stage.prefix} --for 8s --rebalance-time 2s --output json -b"
+    line = f"diagnose --match ^{stage.prefix} --for 11s --rebalance-time 2s --output json -b"
+    kohort("--version")  # what it is forked from takes seconds to start, once
     ended = Event()
     with ThreadPoolExecutor(1) as pool:
         acting = pool.submit(_act, stage.acts, ended)
