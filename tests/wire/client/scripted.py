@@ -12,8 +12,14 @@ from wire.messages.schemas.groups import DELETE_GROUPS, FIND_COORDINATOR, LIST_G
 from wire.messages.schemas.log_records import FETCH
 from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_DELETE, OFFSET_FETCH
 from wire.messages.schemas.security import DESCRIBE_ACLS
-from wire.messages.schemas.share_groups import DESCRIBE_SHARE_GROUP_OFFSETS, SHARE_GROUP_DESCRIBE
+from wire.messages.schemas.share_groups import (
+    ALTER_SHARE_GROUP_OFFSETS,
+    DELETE_SHARE_GROUP_OFFSETS,
+    DESCRIBE_SHARE_GROUP_OFFSETS,
+    SHARE_GROUP_DESCRIBE,
+)
 from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
+from wire.messages.schemas.topics import DELETE_TOPICS
 
 ALL_APIS = (
     FETCH,
@@ -33,6 +39,9 @@ ALL_APIS = (
     SHARE_GROUP_DESCRIBE,
     STREAMS_GROUP_DESCRIBE,
     DESCRIBE_SHARE_GROUP_OFFSETS,
+    ALTER_SHARE_GROUP_OFFSETS,
+    DELETE_SHARE_GROUP_OFFSETS,
+    DELETE_TOPICS,
 )
 Answer = Callable[[int], Any]
 """Version to the fields of the response; those that the version does not have are left out."""
