@@ -31,7 +31,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Final, NamedTuple
 
-from groups.lag import partition_lags
+from groups.lag import PartitionLag, partition_lags
 from groups.model import Group, Topic
 
 COMMIT_INTERVAL_MS = 5_000
@@ -118,9 +118,19 @@ def readings_of(
     Where records are known to wait since None, there are none: what follows are markers of transactions only, and there
     is no lag.
     """
+    return readings_of_rows(at_ms, partition_lags(group, topics), topics, waiting_since_ms)
+
+
+def readings_of_rows(
+    at_ms: int,
+    rows: Iterable[PartitionLag],
+    topics: Mapping[str, Topic],
+    waiting_since_ms: Mapping[tuple[str, int], int | None] | None = None,
+) -> dict[tuple[str, int], Reading]:
+    """The same of partitions of which the lag has been worked out."""
     waiting = waiting_since_ms or {}
     found: dict[tuple[str, int], Reading] = {}
-    for row in partition_lags(group, topics):
+    for row in rows:
         topic = topics.get(row.topic)
         starts = (topic.start_offsets if topic is not None else None) or {}
         place = row.topic, row.partition

@@ -73,7 +73,7 @@ def inspect(group: Group) -> Inspection:
         standing=standing(group),
         members=members,
         succession=order,
-        upgrade_blocked_by=_blockers(group),
+        upgrade_blocked_by=blocking_upgrade(group),
     )
 
 
@@ -208,7 +208,8 @@ def _epoch(group: Group, member: Member) -> int | None:
     return group.generation if member.generation is None else member.generation
 
 
-def _blockers(group: Group) -> tuple[str, ...] | None:
+def blocking_upgrade(group: Group) -> tuple[str, ...] | None:
+    """As `Inspection.upgrade_blocked_by`."""
     if group.type is not GroupType.CLASSIC or group.protocol_type not in (None, "", "consumer"):
         return None
     found = tuple(member.id for member in group.members if member.user_data and member.user_data.assignment)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import partial
+from functools import cached_property, partial
 from typing import TypeAlias
 
 from groups.brokers import OFFSETS_RETENTION
@@ -15,7 +15,7 @@ from groups.model import Group, Member, Offsets, Topic
 from groups.progress import GroupProgress
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Case:
     """The looks at one group; at least one of them shows it, except for rules `of_unread` groups."""
 
@@ -32,19 +32,19 @@ class Case:
         """The looks that show the group, oldest first."""
         return ((each, each.group) for each in self.observations if each.group is not None)
 
-    @property
+    @cached_property
     def last(self) -> Observation:
         """The newest look that shows the group."""
         return next(each for each in reversed(self.observations) if each.group is not None)
 
-    @property
+    @cached_property
     def group(self) -> Group:
         """As the newest look that shows it does."""
         found = self.last.group
         assert found is not None  # noqa: S101  (mypy)
         return found
 
-    @property
+    @cached_property
     def offsets(self) -> Offsets:
         """Committed, as the newest look that asked for them shows them."""
         known = (each.offsets for _, each in reversed(list(self.seen)))
@@ -55,18 +55,18 @@ class Case:
         found = next((each.cluster for each in reversed(self.observations) if each.cluster is not None), None)
         return None if found is None or found.settings is None else found.settings.get(name)
 
-    @property
+    @cached_property
     def topics(self) -> Mapping[str, Topic]:
         """As the newest look that asked for them shows them."""
         return next((each.topics for each in reversed(self.observations) if each.topics is not None), {})
 
-    @property
+    @cached_property
     def topic_names(self) -> frozenset[str] | None:
         """Of every topic of the cluster; None when not known."""
         known = (each.topic_names for each in reversed(self.observations))
         return next((names for names in known if names is not None), None)
 
-    @property
+    @cached_property
     def missing_topics(self) -> frozenset[str] | None:
         """Topics that the group wants and that do not exist; None when not known."""
         known = (each.missing_topics for each in reversed(self.observations))

@@ -10,7 +10,7 @@ from groups.diagnosis.case import Case, Rule
 from groups.diagnosis.catalogue import RULES
 from groups.diagnosis.observation import Observation, Thresholds
 from groups.findings import Finding, Level
-from groups.progress import group_progress, readings_of
+from groups.progress import GroupProgress, group_progress, readings_of
 from groups.waits import labels_of
 
 
@@ -51,15 +51,19 @@ _WEIGHT = {Level.ERROR: 0, Level.WARNING: 1, Level.NOTE: 2}
 
 
 def diagnose(
-    group: str, observations: Sequence[Observation], thresholds: Thresholds, rules: Iterable[Rule] = RULES
+    group: str,
+    observations: Sequence[Observation],
+    thresholds: Thresholds,
+    rules: Iterable[Rule] = RULES,
+    progress: GroupProgress | None = None,
 ) -> Diagnosis:
-    """Judge the looks at one group, oldest first."""
+    """Judge the looks at one group, oldest first; its progress is worked out from them unless it is given."""
     is_seen = any(each.group is not None for each in observations)
     labels: dict[str, str] = {}
     for each in observations:
         if each.group is not None:
             labels |= labels_of(each.group)
-    progress = group_progress(
+    progress = progress or group_progress(
         [
             readings_of(each.at_ms, each.group, each.topics, each.waiting_since_ms)
             for each in observations

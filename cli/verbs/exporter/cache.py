@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 from prometheus_client.exposition import choose_encoder
 
@@ -21,10 +22,12 @@ def now_ms() -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exposition:
-    """An answer to a scrape, in pieces."""
+    """An answer to a scrape, in pieces; `length` is that of all of them."""
 
     content_type: str
-    pieces: Sequence[bytes]
+    length: int
+    pieces: Iterable[bytes]
+    """To be gone through once."""
     is_compressed: bool = False
 
 
@@ -43,14 +46,14 @@ class FigureCache:
         """Of the polls until now."""
         return self._shown[1]
 
-    def put(self, reading: Reading, duration_s: float) -> None:
-        """The figures of a poll. Only from the thread that polls."""
+    def put(self, reading: Reading, begun_s: float) -> None:
+        """The figures of a poll that has begun then, by `time.monotonic`. Only from the thread that polls."""
         self._course = self._course.after(reading)
         page, before = page_of(reading, self._course, self._limits), self.state
         state = PollState(
             is_up=True,
             last_ms=reading.at_ms,
-            duration_s=duration_s,
+            duration_s=time.monotonic() - begun_s,
             polls=before.polls + 1,
             failures=before.failures,
             groups=len(reading.groups),
@@ -72,9 +75,13 @@ class FigureCache:
         encode, content_type = choose_encoder(accept)
         openmetrics = content_type.startswith("application/openmetrics-text")
         tail = encode(self._with_process if process else self._alone)
-        pieces = (
-            page.compressed(tail, openmetrics=openmetrics)
-            if compressed
-            else [*page.parts(openmetrics=openmetrics), tail]
+        if compressed:
+            pieces = page.compressed(tail, openmetrics=openmetrics)
+            return Exposition(
+                content_type=content_type, length=sum(map(len, pieces)), pieces=pieces, is_compressed=True
+            )
+        return Exposition(
+            content_type=content_type,
+            length=page.size(openmetrics=openmetrics) + len(tail),
+            pieces=chain(page.parts(openmetrics=openmetrics), (tail,)),
         )
-        return Exposition(content_type=content_type, pieces=pieces, is_compressed=compressed)

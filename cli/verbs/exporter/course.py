@@ -1,21 +1,30 @@
-"""What shows only from one poll to the next: rebalances, and when a group last committed further.
+"""What shows only from one poll to the next: rebalances, progress, and what is wrong with a group.
 
 Rebalances of consumer, share and streams groups are counted by their group epochs, each of which begins one. Brokers
 do not show the generation of a classic group (a replayed log does): there, one counts when the group is found
 rebalancing after it was not, or its members or what they own have changed in between. Several between two polls count
 as one.
+
+The polls of the last half minute, at least two, are what rates and `diagnose` go by: a fleet has a hundred thousand
+offsets, and more of them would take more memory than all else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cli.verbs.exporter.reading import GroupReading, Reading
-from groups.lag import PartitionLag
+from groups import progress as progresses
+from groups.diagnosis.diagnose import Diagnosis, diagnose
+from groups.diagnosis.observation import Observation, Thresholds
 from groups.model import Group, GroupState, GroupType
+from groups.progress import GroupProgress, group_progress, readings_of_rows
 
+WINDOW_MS = 30_000
 _REBALANCING = frozenset({GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_REBALANCE})
+_THRESHOLDS = Thresholds()
+Readings = Mapping[tuple[str, int], progresses.Reading]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +34,14 @@ class GroupCourse:
     rebalances: int = 0
     progress_ms: int | None = None
     """The first poll that saw the newest forward step of a committed offset; None: there was none yet."""
-    last: GroupReading | None = None
-    """The last time that it could be read."""
+    looks: tuple[Observation, ...] = ()
+    """Of the last polls, oldest first."""
+    readings: tuple[tuple[int, Readings], ...] = ()
+    """Its partitions at the last polls that could read it, with the times."""
+    progress: GroupProgress | None = None
+    """None: it could be read only once, or not now."""
+    diagnosis: Diagnosis | None = None
+    """None: there was only one poll."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +54,7 @@ class Course:
         """The course after another poll. Groups that are gone are forgotten; one that cannot be read is kept."""
         return Course(
             groups={
-                name: _after(self.groups.get(name, _NEW), seen, reading.at_ms)
+                name: _after(self.groups.get(name, _NEW), seen, reading)
                 for name, seen in reading.groups.items()
             }
         )
@@ -48,16 +63,57 @@ class Course:
 _NEW = GroupCourse()
 
 
-def _after(before: GroupCourse, seen: GroupReading, at_ms: int) -> GroupCourse:
+def _after(before: GroupCourse, seen: GroupReading, reading: Reading) -> GroupCourse:
+    at_ms = reading.at_ms
+    looks = (*_recent(before.looks, at_ms), _observation(seen, reading))
     if seen.group is None:
-        return before
-    if before.last is None or before.last.group is None:
-        return GroupCourse(rebalances=before.rebalances, last=seen)
+        # What it was like before says nothing of what it is like now.
+        return replace(before, looks=looks, progress=None, diagnosis=_judged(seen.id, looks, None))
+    known = [each.group for each in before.looks if each.group is not None]
+    recent = tuple(each for each in before.readings if at_ms - each[0] <= WINDOW_MS) or before.readings[-1:]
+    readings = (*recent, (at_ms, readings_of_rows(at_ms, seen.rows, reading.topics, seen.waiting)))
+    progress = group_progress([each for _, each in readings]) if len(readings) > 1 else None
     return GroupCourse(
-        rebalances=before.rebalances + rebalances_between(before.last.group, seen.group),
-        progress_ms=at_ms if _has_moved(before.last.rows, seen.rows) else before.progress_ms,
-        last=seen,
+        rebalances=before.rebalances + (rebalances_between(known[-1], seen.group) if known else 0),
+        progress_ms=at_ms if _has_moved(readings[-2:]) else before.progress_ms,
+        looks=looks,
+        readings=readings,
+        progress=progress and progress._replace(partitions={}),
+        diagnosis=_judged(seen.id, looks, progress),
     )
+
+
+def _judged(group: str, looks: Sequence[Observation], progress: GroupProgress | None) -> Diagnosis | None:
+    return diagnose(group, looks, _THRESHOLDS, progress=progress) if len(looks) > 1 else None
+
+
+def _observation(seen: GroupReading, reading: Reading) -> Observation:
+    return Observation(
+        at_ms=reading.at_ms,
+        group=seen.group,
+        problem=next((each for each in reading.problems if each.group == seen.id), None)
+        if seen.error
+        else None,
+        topics=reading.topics,
+        unread_topics=reading.unread_topics,
+        missing_topics=reading.missing_topics,
+        topic_names=reading.topic_names,
+        waiting_since_ms=seen.waiting,
+    )
+
+
+def _recent(looks: Sequence[Observation], at_ms: int) -> list[Observation]:
+    """Those of the last half minute, without offsets but for the newest; the newest in any case."""
+    if not looks:
+        return []
+    *older, newest = looks
+    return [*(_bare(each) for each in older if at_ms - each.at_ms <= WINDOW_MS), newest]
+
+
+def _bare(look: Observation) -> Observation:
+    if look.group is None or look.group.offsets is None:
+        return look
+    return replace(look, group=replace(look.group, offsets=None), topics=None)
 
 
 def rebalances_between(before: Group, after: Group) -> int:
@@ -79,12 +135,15 @@ def _holdings(group: Group) -> Mapping[str, object]:
     return {member.id: member.owned for member in group.members}
 
 
-def _has_moved(before: Sequence[PartitionLag], after: Sequence[PartitionLag]) -> bool:
+def _has_moved(readings: Sequence[tuple[int, Readings]]) -> bool:
     """Whether some partition was committed further. A reset backwards is no progress, nor is a first commit of one."""
-    offsets = {(row.topic, row.partition): row.committed for row in before}
+    if len(readings) < 2:
+        return False
+    (_, before), (_, after) = readings
     return any(
-        row.committed is not None
-        and (earlier := offsets.get((row.topic, row.partition))) is not None
-        and row.committed > earlier
-        for row in after
+        now.committed is not None
+        and (earlier := before.get(place)) is not None
+        and earlier.committed is not None
+        and now.committed > earlier.committed
+        for place, now in after.items()
     )

@@ -6,6 +6,7 @@ is not among those of another, so that a sum over one never counts twice.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -15,6 +16,8 @@ from cli.verbs.exporter.course import GroupCourse
 from cli.verbs.exporter.reading import GroupReading
 from groups.lag import PartitionLag, longest_lag_ms, total_lag
 from groups.model import Group, GroupType, Topic
+from groups.progress import GroupProgress
+from migration.inspection import blocking_upgrade
 
 Labels: TypeAlias = tuple[str, ...]
 Values: TypeAlias = float | Mapping[Labels, float] | None
@@ -48,7 +51,7 @@ class GroupFacts:
     course: GroupCourse
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Family:
     """A metric. `name` is without the suffix that its kind gives its samples (`_total`, `_info`)."""
 
@@ -58,11 +61,11 @@ class Family:
     kind: Kind = Kind.GAUGE
     labels: Labels = ()
     """Beyond those of its level."""
+    sample: str = field(init=False)
+    """The name of its samples."""
 
-    @property
-    def sample(self) -> str:
-        """The name of its samples."""
-        return self.name + {Kind.GAUGE: "", Kind.COUNTER: "_total", Kind.INFO: "_info"}[self.kind]
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sample", self.name + _SUFFIXES[self.kind])
 
     @property
     def all_labels(self) -> Labels:
@@ -70,6 +73,7 @@ class Family:
         return _LABELS[self.level] + self.labels
 
 
+_SUFFIXES = {Kind.GAUGE: "", Kind.COUNTER: "_total", Kind.INFO: "_info"}
 _LABELS: Mapping[Level, Labels] = {
     Level.GROUP: ("group",),
     Level.TOPIC: ("group", "topic"),
@@ -77,14 +81,14 @@ _LABELS: Mapping[Level, Labels] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GroupFamily(Family):
     """A metric of a group that could be read."""
 
     values: Callable[[GroupFacts], Values]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RowsFamily(Family):
     """A metric of a topic of a group, by its partitions."""
 
@@ -92,12 +96,12 @@ class RowsFamily(Family):
     values: Callable[[Sequence[PartitionLag]], float | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RowFamily(Family):
-    """A metric of a partition of a group."""
+    """A metric of a partition of a group, whose topic may not be known."""
 
     level: Level = field(default=Level.PARTITION, init=False)
-    values: Callable[[PartitionLag], float | None]
+    values: Callable[[PartitionLag, Topic | None], float | None]
 
 
 def _info(facts: GroupFacts) -> Values:
@@ -176,6 +180,35 @@ def _generation(facts: GroupFacts) -> Values:
 def _progress(facts: GroupFacts) -> Values:
     at_ms = facts.course.progress_ms
     return None if at_ms is None else at_ms / 1000
+
+
+def _of_progress(pick: Callable[[GroupProgress], float | None]) -> Callable[[GroupFacts], Values]:
+    return lambda facts: None if facts.course.progress is None else pick(facts.course.progress)
+
+
+def _progress_verdict(facts: GroupFacts) -> Values:
+    found = facts.course.progress
+    return None if found is None or found.verdict is None else {(found.verdict.value,): 1}
+
+
+def _verdict(facts: GroupFacts) -> Values:
+    found = facts.course.diagnosis
+    return None if found is None else {(found.verdict.value,): 1}
+
+
+def _findings(facts: GroupFacts) -> Values:
+    found = facts.course.diagnosis
+    if found is None:
+        return None
+    return {
+        (rule, level.value): count
+        for (rule, level), count in Counter((each.rule, each.level) for each in found.findings).items()
+    }
+
+
+def _blocked(facts: GroupFacts) -> Values:
+    blockers = blocking_upgrade(facts.group)
+    return None if blockers is None else len(blockers)
 
 
 READABLE = Family(
@@ -273,6 +306,44 @@ OF_GROUPS = (
         help="The poll that last found an offset committed further than the poll before.",
         values=_progress,
     ),
+    GroupFamily(
+        name="kohort_group_committed_records_per_second",
+        help="Records that the committed offsets advanced by, from poll to poll; negative after a reset.",
+        values=_of_progress(lambda found: found.committed_per_s),
+    ),
+    GroupFamily(
+        name="kohort_group_produced_records_per_second",
+        help="Records that were produced to the group's partitions, from poll to poll.",
+        values=_of_progress(lambda found: found.produced_per_s),
+    ),
+    GroupFamily(
+        name="kohort_group_catch_up_seconds",
+        help="Until the slowest partition has caught up at these rates; +Inf: it does not get nearer to the end.",
+        values=_of_progress(lambda found: found.catch_up_s),
+    ),
+    GroupFamily(
+        name="kohort_group_progress",
+        help="Burrow's verdict of the worst partition: OK, WARN, REWIND, STALLED, STOPPED; the value is 1.",
+        labels=("verdict",),
+        values=_progress_verdict,
+    ),
+    GroupFamily(
+        name="kohort_group_verdict",
+        help="Verdict of kohort diagnose over the last polls: ok, warning, error; the value is 1.",
+        labels=("verdict",),
+        values=_verdict,
+    ),
+    GroupFamily(
+        name="kohort_group_findings",
+        help="Findings of kohort diagnose by rule and level (error, warning, note).",
+        labels=("rule", "level"),
+        values=_findings,
+    ),
+    GroupFamily(
+        name="kohort_group_upgrade_blockers",
+        help="Members of a classic group whose assignments carry user data, which blocks an online upgrade; 0: none.",
+        values=_blocked,
+    ),
 )
 OF_TOPICS = (
     RowsFamily(
@@ -290,22 +361,27 @@ OF_PARTITIONS = (
     RowFamily(
         name="kohort_partition_lag_records",
         help="Records of a partition after the committed offset; negative: the offset is after the log's end.",
-        values=lambda row: row.lag,
+        values=lambda row, _: row.lag,
     ),
     RowFamily(
         name="kohort_partition_lag_seconds",
         help="Age of the first record of a partition that the group has not read; 0: all are read.",
-        values=lambda row: None if row.lag_ms is None else row.lag_ms / 1000,
+        values=lambda row, _: None if row.lag_ms is None else row.lag_ms / 1000,
     ),
     RowFamily(
         name="kohort_partition_committed_offset",
         help="Committed offset; of a share group the offset from which it delivers.",
-        values=lambda row: row.committed,
+        values=lambda row, _: row.committed,
     ),
     RowFamily(
         name="kohort_partition_end_offset",
         help="End of the log: the offset of the next record.",
-        values=lambda row: row.end,
+        values=lambda row, _: row.end,
+    ),
+    RowFamily(
+        name="kohort_partition_start_offset",
+        help="Start of the log: the offset of the oldest record that is kept.",
+        values=lambda row, topic: None if topic is None else (topic.start_offsets or {}).get(row.partition),
     ),
 )
 FAMILIES: tuple[Family, ...] = (READABLE, UNREAD, *OF_GROUPS, *OF_TOPICS, *OF_PARTITIONS)

@@ -115,7 +115,7 @@ OF_POLLS = (
     ),
     OwnFamily(
         name="kohort_series_left_out",
-        help="Samples that --max-series leaves out, by level (group, topic, partition), at most.",
+        help="Samples that --max-series leaves out, by level (group, topic, partition).",
         label="level",
         values=lambda state, _: [(level.value, count) for level, count in state.left_out],
     ),

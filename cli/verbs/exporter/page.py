@@ -1,20 +1,25 @@
-"""The figures of all groups as text: written once for each poll, kept as bytes, and read by every scrape.
+"""The figures of all groups as text: written once for each poll, and read by every scrape.
 
 prometheus_client makes an object of every sample, of which a fleet has hundreds of thousands; here a sample is a line
 from the beginning. OpenMetrics and Prometheus's text differ only in the lines that begin a metric: its samples are the
-same bytes in both. What changes from scrape to scrape (`exporter.own`) is written by prometheus_client, and comes last:
-it continues the compressed bytes of what comes before, which are made once.
+same bytes in both. They are compressed as they are written, a metric at a time, and kept so: the text of a fleet is ten
+times as long. What changes from scrape to scrape (`exporter.own`) is written by prometheus_client, and comes last.
+
+A gzip stream is one header, raw deflate, the checksum and the length of what it holds. Raw deflate that ends with a
+full flush ends on a byte, and what follows refers to nothing before it: such pieces may be put together.
 """
 
 from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 from threading import Lock
+from typing import TypeAlias
 
 from prometheus_client.utils import floatToGoString
 
@@ -37,10 +42,6 @@ from cli.verbs.exporter.reading import GroupReading, Reading
 _FASTEST = 1
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _LEVELS = tuple(Level)
-_MOST_VALUES = 4
-"""Of a metric of a group: what its protocols, of which members may speak two, are counted as."""
-_PER_GROUP = 2 + _MOST_VALUES + len(OF_GROUPS)
-_SERIES = {Level.GROUP: _PER_GROUP, Level.TOPIC: len(OF_TOPICS), Level.PARTITION: len(OF_PARTITIONS)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,10 +54,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A metric: its head in both formats, and its samples."""
+    """A metric: its head in both formats, and its samples, compressed."""
 
     family: Family
-    samples: bytes
+    packed: bytes
 
     def head(self, *, openmetrics: bool) -> bytes:
         """`# HELP` and `# TYPE`; OpenMetrics has the name without the suffix, and more types."""
@@ -64,6 +65,26 @@ class Segment:
         name = family.name if openmetrics else family.sample
         kind = Kind.GAUGE if family.kind is Kind.INFO and not openmetrics else family.kind
         return f"# HELP {name} {family.help}\n# TYPE {name} {kind.value}\n".encode()
+
+    @property
+    def samples(self) -> bytes:
+        """As text."""
+        return zlib.decompressobj(wbits=-zlib.MAX_WBITS).decompress(self.packed)
+
+
+class _Packer:
+    """Compresses the samples of a metric as they come."""
+
+    def __init__(self) -> None:
+        self._packer = zlib.compressobj(_FASTEST, wbits=-zlib.MAX_WBITS)
+        self._packed = bytearray()
+
+    def add(self, lines: Iterable[str]) -> None:
+        self._packed += self._packer.compress("".join(lines).encode())
+
+    def end(self) -> bytes:
+        """Everything, on whole bytes."""
+        return bytes(self._packed) + self._packer.flush(zlib.Z_FULL_FLUSH)
 
 
 @dataclass(slots=True)
@@ -74,151 +95,145 @@ class Page:
     series: int = 0
     left_out: Mapping[Level, int] = field(default_factory=dict)
     """Samples that were too many, by level."""
-    _compressed: dict[bool, tuple[bytes, int, int]] = field(default_factory=dict)
+    _checked: dict[bool, tuple[int, int]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
-    def parts(self, *, openmetrics: bool) -> list[bytes]:
+    def parts(self, *, openmetrics: bool) -> Iterator[bytes]:
         """Pieces, to be written one after the other."""
-        return [
-            part
-            for segment in self.segments
-            for part in (segment.head(openmetrics=openmetrics), segment.samples)
-        ]
+        for segment in self.segments:
+            yield segment.head(openmetrics=openmetrics)
+            yield segment.samples
+
+    def size(self, *, openmetrics: bool) -> int:
+        """How many bytes they are."""
+        return self._checksum(openmetrics=openmetrics)[1]
 
     def compressed(self, tail: bytes, *, openmetrics: bool) -> list[bytes]:
         """Pieces of one gzip stream, with `tail` after what the page holds."""
-        with self._lock:
-            if openmetrics not in self._compressed:
-                self._compressed[openmetrics] = _deflated(self.parts(openmetrics=openmetrics))
-            body, checksum, size = self._compressed[openmetrics]
-        rest = zlib.compressobj(_FASTEST, wbits=-zlib.MAX_WBITS)
+        checksum, size = self._checksum(openmetrics=openmetrics)
+        pieces = [_GZIP_HEADER]
+        for segment in self.segments:
+            pieces += [_deflated(segment.head(openmetrics=openmetrics), zlib.Z_FULL_FLUSH), segment.packed]
         end = struct.pack("<II", zlib.crc32(tail, checksum), (size + len(tail)) & 0xFFFFFFFF)
-        return [_GZIP_HEADER, body, rest.compress(tail) + rest.flush(), end]
+        return [*pieces, _deflated(tail, zlib.Z_FINISH), end]
+
+    def _checksum(self, *, openmetrics: bool) -> tuple[int, int]:
+        """Of all parts, and their length; worked out for the first scrape that needs it."""
+        with self._lock:
+            if openmetrics not in self._checked:
+                checksum = size = 0
+                for part in self.parts(openmetrics=openmetrics):
+                    checksum, size = zlib.crc32(part, checksum), size + len(part)
+                self._checked[openmetrics] = checksum, size
+            return self._checked[openmetrics]
 
 
-def _deflated(parts: Iterable[bytes]) -> tuple[bytes, int, int]:
-    """Raw deflate that ends on a byte and needs nothing after it, with the checksum and length of what it holds."""
+def _deflated(text: bytes, end: int) -> bytes:
     packer = zlib.compressobj(_FASTEST, wbits=-zlib.MAX_WBITS)
-    packed, checksum, size = bytearray(), 0, 0
-    for part in parts:
-        packed += packer.compress(part)
-        checksum, size = zlib.crc32(part, checksum), size + len(part)
-    packed += packer.flush(zlib.Z_FULL_FLUSH)
-    return bytes(packed), checksum, size
+    return packer.compress(text) + packer.flush(end)
 
 
 def page_of(reading: Reading, course: Course, limits: Limits) -> Page:
-    """The figures of a poll."""
-    admitted, left_out = admit(reading.groups.values(), limits)
-    writer = _Writer()
-    for seen in admitted[Level.GROUP]:
-        writer.group(seen, reading, course)
-    for seen in admitted[Level.TOPIC]:
-        writer.topics(seen)
-    for seen in admitted[Level.PARTITION]:
-        writer.partitions(seen)
-    return Page(segments=writer.segments(), series=writer.series, left_out=left_out)
+    """The figures of a poll, as many as the limits allow.
 
-
-def admit(
-    groups: Iterable[GroupReading], limits: Limits
-) -> tuple[Mapping[Level, Sequence[GroupReading]], Mapping[Level, int]]:
-    """Which groups are shown at each level, and how many samples of the others are left out.
-
-    Figures of groups come before those of topics, and those before partitions. At each level whole groups are left
-    out, the last by name, so that the same ones are shown in every poll.
+    Figures of groups come before those of topics, and those before partitions. At the level that would be too much,
+    the groups that come last by name are left out whole, so that the same ones are shown in every poll; and so is what
+    is finer.
     """
-    every, left = list(groups), limits.max_series
-    shown: dict[Level, Sequence[GroupReading]] = {}
-    left_out: dict[Level, int] = {}
-    for level in _LEVELS:
-        wanted = every if _LEVELS.index(level) <= _LEVELS.index(limits.per) else []
-        chosen: list[GroupReading] = []
-        left_out[level] = 0
-        for seen in wanted:
-            count = _SERIES[level] * _places(seen, level)
-            if left_out[level] or count > left:
+    packers: dict[Family, _Packer] = defaultdict(_Packer)
+    series, is_full = 0, False
+    left_out = dict.fromkeys(Level, 0)
+    for level in _LEVELS[: _LEVELS.index(limits.per) + 1]:
+        for seen in reading.groups.values():
+            samples = _SAMPLES[level](seen, reading, course)
+            count = sum(len(own) for _, own in samples)
+            is_full = is_full or series + count > limits.max_series
+            if is_full:
                 left_out[level] += count
-            else:
-                left -= count
-                chosen.append(seen)
-        shown[level] = chosen
-    return shown, left_out
+                continue
+            series += count
+            for family, own in samples:
+                if own:
+                    packers[family].add(own)
+    segments = [Segment(each, packers[each].end()) for each in FAMILIES if each in packers]
+    return Page(segments=segments, series=series, left_out=left_out)
 
 
-def _places(seen: GroupReading, level: Level) -> int:
-    if level is Level.GROUP:
-        return 1
-    return len(seen.rows) if level is Level.PARTITION else len({row.topic for row in seen.rows})
+Samples: TypeAlias = list[tuple[Family, list[str]]]
+"""The lines of some metrics."""
 
 
-class _Writer:
-    """Collects samples by metric."""
+def _of_group(seen: GroupReading, reading: Reading, course: Course) -> Samples:
+    """The samples of the group itself."""
+    at = f'group="{escaped(seen.id)}"'
+    samples: Samples = [(READABLE, [f"{READABLE.sample}{{{at}}} {int(seen.error is None)}\n"])]
+    if seen.error is not None:
+        samples.append((UNREAD, [f'{UNREAD.sample}{{{at},error="{escaped(seen.error)}"}} 1\n']))
+    if seen.group is None:
+        return samples
+    facts = GroupFacts(
+        seen=seen, group=seen.group, rows=seen.rows, topics=reading.topics, course=course.groups[seen.id]
+    )
+    for family in OF_GROUPS:
+        values = family.values(facts)
+        if isinstance(values, Mapping):
+            named = [(at + _more(family.labels, labels), value) for labels, value in values.items()]
+            samples.append(
+                (family, [f"{family.sample}{{{labels}}} {text(value)}\n" for labels, value in named])
+            )
+        elif values is not None:
+            samples.append((family, [f"{family.sample}{{{at}}} {text(values)}\n"]))
+    return samples
 
-    def __init__(self) -> None:
-        self._lines: dict[Family, bytearray] = {}
-        self.series = 0
 
-    def segments(self) -> list[Segment]:
-        """All metrics that have a sample, in the order of their table."""
-        return [Segment(each, bytes(self._lines[each])) for each in FAMILIES if each in self._lines]
-
-    def _add(self, family: Family, lines: Sequence[str]) -> None:
-        if lines:
-            self._lines.setdefault(family, bytearray()).extend("".join(lines).encode())
-            self.series += len(lines)
-
-    def group(self, seen: GroupReading, reading: Reading, course: Course) -> None:
-        """The samples of the group itself."""
-        at = f'group="{escaped(seen.id)}"'
-        self._add(READABLE, [f"{READABLE.sample}{{{at}}} {int(seen.error is None)}\n"])
-        if seen.error is not None:
-            self._add(UNREAD, [f'{UNREAD.sample}{{{at},error="{escaped(seen.error)}"}} 1\n'])
-        if seen.group is None:
-            return
-        facts = GroupFacts(
-            seen=seen, group=seen.group, rows=seen.rows, topics=reading.topics, course=course.groups[seen.id]
+def _of_topics(seen: GroupReading, _reading: Reading, _course: Course) -> Samples:
+    """The samples of its topics."""
+    ordered = sorted(seen.rows, key=attrgetter("topic"))
+    by_topic = [(topic, list(rows)) for topic, rows in groupby(ordered, key=attrgetter("topic"))]
+    group = escaped(seen.id)
+    return [
+        (
+            family,
+            [
+                f'{family.sample}{{group="{group}",topic="{escaped(topic)}"}} {text(value)}\n'
+                for topic, rows in by_topic
+                if (value := family.values(rows)) is not None
+            ],
         )
-        for family in OF_GROUPS:
-            values = family.values(facts)
-            if isinstance(values, Mapping):
-                named = [(at + _more(family.labels, labels), value) for labels, value in values.items()]
-                self._add(family, [f"{family.sample}{{{labels}}} {text(value)}\n" for labels, value in named])
-            elif values is not None:
-                self._add(family, [f"{family.sample}{{{at}}} {text(values)}\n"])
+        for family in OF_TOPICS
+    ]
 
-    def topics(self, seen: GroupReading) -> None:
-        """The samples of its topics."""
-        ordered = sorted(seen.rows, key=attrgetter("topic"))
-        by_topic = [(topic, list(rows)) for topic, rows in groupby(ordered, key=attrgetter("topic"))]
-        group = escaped(seen.id)
-        for family in OF_TOPICS:
-            self._add(
-                family,
-                [
-                    f'{family.sample}{{group="{group}",topic="{escaped(topic)}"}} {text(value)}\n'
-                    for topic, rows in by_topic
-                    if (value := family.values(rows)) is not None
-                ],
-            )
 
-    def partitions(self, seen: GroupReading) -> None:
-        """The samples of its partitions."""
-        group = escaped(seen.id)
-        topics = {topic: escaped(topic) for topic in {row.topic for row in seen.rows}}
-        places = [
-            (f'group="{group}",topic="{topics[row.topic]}",partition="{row.partition}"', row)
-            for row in seen.rows
-        ]
-        for family in OF_PARTITIONS:
-            self._add(
-                family,
-                [
-                    f"{family.sample}{{{place}}} {text(value)}\n"
-                    for place, row in places
-                    if (value := family.values(row)) is not None
-                ],
-            )
+def _of_partitions(seen: GroupReading, reading: Reading, _course: Course) -> Samples:
+    """The samples of its partitions."""
+    group = escaped(seen.id)
+    topics = {topic: escaped(topic) for topic in {row.topic for row in seen.rows}}
+    places = [
+        (
+            f'group="{group}",topic="{topics[row.topic]}",partition="{row.partition}"',
+            row,
+            reading.topics.get(row.topic),
+        )
+        for row in seen.rows
+    ]
+    return [
+        (
+            family,
+            [
+                f"{family.sample}{{{place}}} {text(value)}\n"
+                for place, row, topic in places
+                if (value := family.values(row, topic)) is not None
+            ],
+        )
+        for family in OF_PARTITIONS
+    ]
+
+
+_SAMPLES: Mapping[Level, Callable[[GroupReading, Reading, Course], Samples]] = {
+    Level.GROUP: _of_group,
+    Level.TOPIC: _of_topics,
+    Level.PARTITION: _of_partitions,
+}
 
 
 def _more(names: Labels, values: Labels) -> str:

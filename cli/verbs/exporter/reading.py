@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cli.sources.source import Read, Source
-from groups.lag import PartitionLag, partition_lags, topics_with_offsets, with_lag_times
+from cli.sources.source import Source
+from groups.diagnosis.subscriptions import has_regexes
+from groups.lag import PartitionLag, partition_lags, topics_read, with_lag_times
 from groups.listing import Cause, GroupFilter, Problem
 from groups.model import Group, Topic
 
@@ -23,6 +24,8 @@ class Scope:
 
     groups: Matches | None = None
     topics: Matches | None = None
+    is_live: bool = False
+    """Whether a cluster is read: a file does not know which topics do not exist."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +35,8 @@ class GroupReading:
     id: str
     group: Group | None = None
     rows: Sequence[PartitionLag] = ()
+    waiting: Mapping[tuple[str, int], None] = field(default_factory=dict)
+    """Partitions in which only markers of transactions follow the committed offset: no record waits."""
     error: str | None = None
     """Kafka's name of why it, or its offsets, could not be read; None: they were."""
 
@@ -44,6 +49,11 @@ class Reading:
     groups: Mapping[str, GroupReading] = field(default_factory=dict)
     """By id, in the order of the ids."""
     topics: Mapping[str, Topic] = field(default_factory=dict)
+    unread_topics: frozenset[str] = frozenset()
+    missing_topics: frozenset[str] | None = None
+    """Those that a group wants and that do not exist; None when not known."""
+    topic_names: frozenset[str] | None = None
+    """Of every topic of the cluster; None when not asked for, because no member has a regex."""
     problems: tuple[Problem, ...] = ()
     lag_times_left_out: int = 0
 
@@ -80,33 +90,41 @@ class LagTimes:
             asked.setdefault(place, set()).add(offset)
         read = source.record_times(asked) if asked else None
         for place, times in (read.times if read else {}).items():
-            # None is that there is no such record yet.
-            known.setdefault(place, {}).update(
-                (offset, time_ms) for offset, time_ms in times.items() if time_ms is not None
-            )
-        self._known = known
+            known.setdefault(place, {}).update(times)
+        # None is that there is no such record: one may come.
+        self._known = {
+            place: {offset: time_ms for offset, time_ms in times.items() if time_ms is not None}
+            for place, times in known.items()
+        }
         return known, read.problems if read else (), left_out
 
 
 def read_groups(
-    source: Source, scope: Scope, before: Reading | None, lag_times: LagTimes, now_ms: Callable[[], int]
+    source: Source, scope: Scope, before: Collection[str], lag_times: LagTimes, now_ms: Callable[[], int]
 ) -> Reading:
-    """Everything that the figures need. :raises WireError: nothing can be read :raises CommandError: the same"""
+    """Everything that the figures need; `before` are the groups of the poll before.
+
+    :raises WireError: nothing can be read :raises CommandError: the same
+    """
     listed = source.select_groups(GroupFilter(has_name=scope.groups), described=False)
     described = source.describe([each.id for each in listed.items], offsets=True)
     # One that was deleted since it was listed is no problem.
     problems = [each for each in described.problems if each.cause is not Cause.ABSENT]
     groups = {group.id: group for group in described.items}
-    topics = _topics(source, groups.values(), scope)
-    rows = {name: _rows(group, _known(topics), scope) for name, group in groups.items()}
+    wanted = set(filter(scope.topics, topics_read(groups.values())))
+    read = source.topics(wanted, end_offsets=True, start_offsets=True, stable_offsets=True)
+    topics = {topic.name: topic for topic in read.items}
+    unread_topics = frozenset(name for problem in read.problems for name in problem.topics)
+    rows = {name: _rows(group, topics, scope) for name, group in groups.items()}
     times, untimed, left_out = lag_times.of(source, _unread(rows.values()))
+    marked = {
+        (*place, offset) for place, own in times.items() for offset, time_ms in own.items() if time_ms is None
+    }
     at_ms = now_ms()
     errors = _errors(problems, groups)
-    if listed.problems and before is not None:
+    if listed.problems:
         # A broker that is silent lists none of its groups, and they are still there.
-        errors |= dict.fromkeys(
-            before.groups.keys() - {each.id for each in listed.items}, _error(listed.problems[0])
-        )
+        errors |= dict.fromkeys(set(before) - {each.id for each in listed.items}, _error(listed.problems[0]))
     return Reading(
         at_ms=at_ms,
         groups={
@@ -114,12 +132,16 @@ def read_groups(
                 id=name,
                 group=groups.get(name),
                 rows=with_lag_times(rows.get(name, ()), times, at_ms),
+                waiting=_markers_only(rows.get(name, ()), marked),
                 error=errors.get(name),
             )
             for name in sorted(groups.keys() | errors.keys())
         },
-        topics=_known(topics),
-        problems=(*listed.problems, *problems, *topics.problems, *untimed),
+        topics=topics,
+        unread_topics=unread_topics,
+        missing_topics=frozenset(wanted - topics.keys() - unread_topics) if scope.is_live else None,
+        topic_names=_topic_names(source, groups.values()) if scope.is_live else None,
+        problems=(*listed.problems, *problems, *read.problems, *untimed),
         lag_times_left_out=left_out,
     )
 
@@ -130,22 +152,23 @@ def _rows(group: Group, topics: Mapping[str, Topic], scope: Scope) -> list[Parti
     return [row for row in rows.values() if scope.topics is None or scope.topics(row.topic)]
 
 
-def _topics(source: Source, groups: Iterable[Group], scope: Scope) -> Read[Topic]:
-    """Those of which something is committed, owned or subscribed to by name."""
-    found = list(groups)
-    names = topics_with_offsets(found) | {
-        topic
-        for group in found
-        for member in group.members
-        for topic in (member.subscription.topics if member.subscription else ())
+def _topic_names(source: Source, groups: Iterable[Group]) -> frozenset[str] | None:
+    """Of every topic, where a member has a regex."""
+    if not any(map(has_regexes, groups)):
+        return None
+    return frozenset(topic.name for topic in source.topics(None, end_offsets=False).items)
+
+
+def _markers_only(
+    rows: Iterable[PartitionLag], marked: Collection[tuple[str, int, int]]
+) -> Mapping[tuple[str, int], None]:
+    if not marked:
+        return {}
+    return {
+        (row.topic, row.partition): None
+        for row in rows
+        if (row.topic, row.partition, row.committed) in marked
     }
-    return source.topics(
-        names if scope.topics is None else set(filter(scope.topics, names)), end_offsets=True
-    )
-
-
-def _known(topics: Read[Topic]) -> dict[str, Topic]:
-    return {topic.name: topic for topic in topics.items}
 
 
 def _unread(groups: Iterable[Sequence[PartitionLag]]) -> dict[tuple[str, int], set[int]]:

@@ -12,7 +12,7 @@ import hmac
 import socket
 import ssl
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -193,15 +193,20 @@ class _Handler(BaseHTTPRequestHandler):
             HTTPStatus.OK,
             shown.pieces,
             {"Content-Type": shown.content_type, "Vary": "Accept, Accept-Encoding", **more},
+            length=shown.length,
         )
 
     def _answer(
-        self, status: HTTPStatus, pieces: list[bytes] | Any, headers: Mapping[str, str] | None = None
+        self,
+        status: HTTPStatus,
+        pieces: Iterable[bytes],
+        headers: Mapping[str, str] | None = None,
+        length: int | None = None,
     ) -> None:
         self.send_response(status)
         for name, value in {"Content-Type": _PLAIN, **(headers or {})}.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(sum(map(len, pieces))))
+        self.send_header("Content-Length", str(sum(map(len, pieces)) if length is None else length))
         self.send_header("X-Content-Type-Options", "nosniff")
         self.end_headers()
         if self.command != "HEAD":

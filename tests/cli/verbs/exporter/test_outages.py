@@ -44,12 +44,9 @@ def wait_scrape(exporter: Exporter, holds: Callable[[Figures], object], what: st
 
 
 def without_ages(figures: Figures) -> dict[str, object]:
-    """The figures of groups."""
-    return {
-        name: own
-        for name, own in figures.samples.items()
-        if name.startswith(("kohort_group_", "kohort_part"))
-    }
+    """The figures of groups that a single poll shows."""
+    names = ("kohort_group_state", "kohort_group_info", "kohort_group_members", "kohort_group_lag_records")
+    return {name: figures.samples[name] for name in (*names, "kohort_partition_committed_offset")}
 
 
 def _outlasts_an_outage(
