@@ -422,6 +422,13 @@ def _sasl(settings: ConnectionSettings) -> dict[str, Any]:
         config["sasl.username"] = settings.sasl_username
     if settings.sasl_password is not None:
         config["sasl.password"] = settings.sasl_password.reveal()
+    if settings.kerberos is not None:
+        kerberos = {
+            "service.name": settings.kerberos.service_name,
+            "principal": settings.kerberos.principal,
+            "keytab": settings.kerberos.keytab,
+        }
+        config |= {f"sasl.kerberos.{name}": text for name, text in kerberos.items() if text is not None}
     if settings.oauth is not None:
         config["oauth_cb"] = _hands_token(settings.oauth, settings.bootstrap_servers, settings.api_timeout_ms)
     return config

@@ -141,11 +141,22 @@ class LiveSource:
 
     @cached_property
     def admin(self) -> AdminReader:
-        """:raises CommandError: librdkafka cannot be used with these settings, GSSAPI in its wheels for one"""
+        """The AdminClient's side.
+
+        :raises CommandError: librdkafka cannot be used with these settings, GSSAPI in its wheels for one
+        :raises WireError: there is no token to log in with
+        """
         from confluent_kafka import KafkaException
 
         from cli.sources.admin import AdminReader, librdkafka_config
 
+        oauth = self.settings.oauth
+        if oauth is not None:
+            from wire.client.steps import Deadline
+            from wire.client.tokens.source import token_source
+
+            # librdkafka would wait ten seconds for a token that is not to be had, and not say why.
+            token_source(oauth, self.settings.bootstrap_servers).token(Deadline(self.timeout_ms))
         try:
             return AdminReader(librdkafka_config(self.settings), self.timeout_ms / 1000)
         except KafkaException as error:

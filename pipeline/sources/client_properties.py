@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from wire.client.config.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS
+from wire.client.config.client_keys import JAVA_KEYS, KOHORT_KEYS, LIBRDKAFKA_KEYS
 from wire.client.config.config_file import Properties
 
 PREFIX = "kafka."
@@ -124,6 +124,12 @@ class _Translation:
             )
         for key, entry in self._entries.items():
             name = entry.key
+            if name in KOHORT_KEYS:
+                raise self._properties.error(
+                    key,
+                    "Spark's Kafka client is Java's, and asks for its tokens itself: set "
+                    "sasl.login.callback.handler.class, or a token endpoint",
+                )
             if name in LIBRDKAFKA_KEYS - JAVA_KEYS - _OF_LIBRDKAFKA and name.startswith(("sasl.", "ssl.")):
                 raise self._properties.error(
                     key,

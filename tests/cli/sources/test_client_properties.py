@@ -418,6 +418,21 @@ def test_what_a_property_says_wins_over_the_login_module(tmp_path: Path) -> None
     assert not any(key.startswith("sasl.oauthbearer.") for key in config)
 
 
+def test_librdkafka_is_handed_a_keytab_of_javas_login_module(tmp_path: Path) -> None:
+    settings = load(
+        tmp_path,
+        "security.protocol=SASL_SSL\nsasl.mechanism=GSSAPI\nsasl.jaas.config=x.Krb5LoginModule required "
+        'useKeyTab=true keyTab="/k" principal="me@REALM" serviceName=brokers;\n',
+    )
+    config = librdkafka_config(settings)
+    kerberos = {key: text for key, text in config.items() if key.startswith("sasl.kerberos.")}
+    assert kerberos == {
+        "sasl.kerberos.service.name": "brokers",
+        "sasl.kerberos.principal": "me@REALM",
+        "sasl.kerberos.keytab": "/k",
+    }
+
+
 def test_a_byte_order_mark_is_dropped(tmp_path: Path) -> None:
     assert load(tmp_path, "\ufeffclient.id=a").client_id == "a"
 

@@ -162,6 +162,10 @@ def test_a_token_of_a_command_logs_both_clients_in(
         "config", "get", "any", *rig.source(rig.secure.at("SASL_PLAINTEXT"), properties)
     )
     assert (answer.status, asked.read_text()) == (0, "run\n"), answer.stderr
+    failing = "security.protocol=SASL_PLAINTEXT\n" + TOKEN_COMMAND.format("false")
+    for command in (["list"], ["config", "get", "any"]):
+        answer = rig.run(rig.secure.at("SASL_PLAINTEXT"), failing, *command)
+        answer.assert_refused("the token command false failed (exit status 1). Run it by hand", status=4)
     answer = rig.kohort("--debug", "list", *rig.source(rig.secure.at("PLAINTEXT"), properties))
     assert "this listener takes no SASL login" in answer.stderr
     assert token not in answer.stdout + answer.stderr

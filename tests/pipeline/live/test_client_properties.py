@@ -166,6 +166,7 @@ def test_keys_of_other_programs_are_left_out(tmp_path: Path) -> None:
         ("\nclient.id=\\u12", 2, "four hexadecimal digits"),
         ("enable.ssl.certificate.verification=false", 1, "always verifies certificates"),
         ("sasl.oauthbearer.method=oidc", 1, "known to librdkafka alone"),
+        ("kohort.token.command=cat hidden", 1, "asks for its tokens itself"),
         ("ssl.ca.location=/not/there.pem", 1, "/not/there.pem cannot be read: No such file"),
         ("sasl.username=me\nsasl.password=hidden", 1, "goes with a sasl.mechanism of PLAIN"),
         ("sasl.mechanism=GSSAPI\nsasl.username=me\nsasl.password=hidden", 2, "not GSSAPI"),
