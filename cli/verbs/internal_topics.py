@@ -100,9 +100,9 @@ def _say_what_stays(group: str, topics: Sequence[str]) -> None:
 
 
 def asked_topics(plans: Iterable[PlannedChange]) -> str:
-    """What the question says of them: ` and 2 internal topics`, or nothing."""
+    """What a question says of them: `2 internal topics`, or nothing."""
     count = sum(len(plan.internal_topics) for plan in plans)
-    return f" and delete {counted(count, 'internal topic')}, which cannot be undone" if count else ""
+    return counted(count, "internal topic") if count else ""
 
 
 def delete_topics_of(plans: Iterable[PlannedChange], outcome: Outcome, writer: ClusterWriter) -> Outcome:

@@ -41,7 +41,9 @@ class GroupDeletions(WrittenChange[PlannedChange]):
     def question(self) -> str:
         going = self.going
         what = f"the group {going[0].group}" if len(going) == 1 else f"{len(going)} groups"
-        return f"delete {what} with all committed offsets{asked_topics(going)}; there is no way back"
+        topics = asked_topics(going)
+        more = f" and {topics}" if topics else ""
+        return f"delete {what} with all committed offsets{more}; there is no way back"
 
     @property
     def done(self) -> str | None:

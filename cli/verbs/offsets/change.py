@@ -68,7 +68,8 @@ class OffsetsChange(_OfOffsets[GroupChange]):
 
     @property
     def question(self) -> str:
-        return _question(self) + asked_topics(self.going)
+        topics = asked_topics(self.going)
+        return _question(self) + (f" and delete {topics}, for which there is no way back" if topics else "")
 
     def send_through(self, writer: ClusterWriter) -> Outcome:
         share, others = _by_kind(self.going)
