@@ -1,0 +1,121 @@
+"""Workflows, pre-commit, the image and its manifest: each file is valid, and they run what the README and make run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from cli.verbs.exporter.web import HEALTHY, READY
+from tests.docs.pages import ROOT, command_lines
+from tests.docs.test_commands import parses
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+MANIFEST = ROOT / "docs" / "exporter" / "kubernetes.yaml"
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+TARGETS = set(re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+BIN = Path(sys.executable).parent
+
+
+def _steps() -> Iterator[tuple[str, dict[str, Any]]]:
+    for file in WORKFLOWS:
+        for job in yaml.safe_load(file.read_text(encoding="utf-8"))["jobs"].values():
+            for step in job["steps"]:
+                yield file.name, step
+
+
+def _made(lines: str) -> set[str]:
+    """The targets of `make` in a shell text."""
+    targets = re.findall(r"^(?:- run: )?make (?:--silent )?([a-z -]+)", lines, re.M)
+    return {word for found in targets for word in found.split()}
+
+
+def test_workflows_have_the_form_of_the_forge() -> None:
+    command = [
+        str(BIN / "check-jsonschema"),
+        "--builtin-schema",
+        "vendor.github-workflows",
+        *map(str, WORKFLOWS),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_pre_commit_takes_its_file() -> None:
+    subprocess.run([BIN / "pre-commit", "validate-config"], cwd=ROOT, check=True)
+
+
+def test_workflows_run_what_make_and_the_readme_have() -> None:
+    made = _made("\n".join(step.get("run", "") for _, step in _steps()))
+    assert made <= TARGETS
+    assert made >= _made((ROOT / ".ci" / "run").read_text(encoding="utf-8"))
+    assert made >= {"check", "test", "matrix", "dist", "site", "release-notes", "demo"}
+    assert {"test", "check"} <= made & set(re.findall(r"`make ([a-z-]+)`", (ROOT / "README.md").read_text()))
+
+
+def test_workflows_may_do_no_more_than_they_must() -> None:
+    for file in WORKFLOWS:
+        workflow = yaml.safe_load(file.read_text(encoding="utf-8"))
+        assert workflow["permissions"] == {"contents": "read"}, file.name
+        for name, job in workflow["jobs"].items():
+            writes = {scope for scope, level in job.get("permissions", {}).items() if level == "write"}
+            assert writes == {"index": {"id-token"}, "image": {"packages"}, "notes": {"contents"}}.get(
+                name, set()
+            )
+            assert job["timeout-minutes"] <= 240
+
+
+def test_actions_are_pinned_and_checkouts_keep_no_credentials() -> None:
+    for file, step in _steps():
+        used = step.get("uses", "")
+        assert not used or re.fullmatch(r"[\w.-]+/[\w.-]+@(v\d+|release/v1)", used), (file, used)
+        if used.startswith("actions/checkout@"):
+            assert step["with"]["persist-credentials"] is False, file
+
+
+def test_the_dockerfile_has_no_findings() -> None:
+    done = subprocess.run(
+        [BIN / "hadolint", ROOT / "Dockerfile"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_image_runs_kohort_as_a_user_without_rights() -> None:
+    last = DOCKERFILE.rpartition("\nFROM ")[2]
+    assert re.search(r"^USER (\d+):\1$", last, re.M)
+    assert 'ENTRYPOINT ["kohort"]' in last
+    assert f"http://127.0.0.1:9408{HEALTHY}" in last
+    parses(["exporter", "-b", "broker-1:9092"])
+
+
+def test_the_image_is_built_from_every_package_and_nothing_secret() -> None:
+    allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    from tests.shipping.dist import PACKAGES
+
+    assert allowed - set(PACKAGES) == {
+        "completions", "CHANGELOG.md", "LICENSE", "MANIFEST.in", "README.md", "constraints.txt", "pyproject.toml",
+    }  # fmt: skip
+    assert set(PACKAGES) <= allowed
+
+
+def test_the_manifest_starts_the_exporter_and_probes_it() -> None:
+    deployment, service = yaml.safe_load_all(MANIFEST.read_text(encoding="utf-8"))
+    pod = deployment["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    (words,) = command_lines("kohort " + shlex.join(container["args"]))
+    parses(words)
+    (port,) = container["ports"]
+    assert f"--listen=0.0.0.0:{port['containerPort']}" in words
+    assert service["spec"]["ports"][0]["targetPort"] == port["name"]
+    assert service["spec"]["selector"] == deployment["spec"]["template"]["metadata"]["labels"]
+    assert container["livenessProbe"]["httpGet"] == {"path": HEALTHY, "port": port["name"], "scheme": "HTTPS"}
+    assert container["readinessProbe"]["httpGet"]["path"] == READY
+    mounted = {mount["name"] for mount in container["volumeMounts"]}
+    assert mounted == {volume["name"] for volume in pod["volumes"]}
+    assert f"USER {pod['securityContext']['runAsUser']}:" in DOCKERFILE
