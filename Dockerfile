@@ -11,6 +11,7 @@ RUN python -m venv /opt/kohort \
 FROM python:${PYTHON}-slim
 COPY --from=build /opt/kohort /opt/kohort
 ENV PATH=/opt/kohort/bin:$PATH \
+    HOME=/tmp \
     PYTHONUNBUFFERED=1
 USER 65532:65532
 WORKDIR /tmp

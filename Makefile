@@ -1,13 +1,14 @@
 # Every target sets up what it needs; `make demo` and `make test` work in a fresh clone.
 PYTHON ?= python3
 JOBS ?= 4
+IMAGE_BUILD ?= docker build
 VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
 # Whole: no test is skipped for its length, and of made-up cases there are very many.
 LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 
-.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills diagnoses kerberos packages matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation dist man site release-notes clean
+.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills diagnoses kerberos packages matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation dist man site release-notes image clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -158,6 +159,9 @@ man: $(SETUP) ## Write the man pages into man/ (man -l man/kohort.1)
 
 site: $(VENV)/.ready-docs ## Build the site of the documentation into site/, with every warning an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+image: ## Build the image kohort:VERSION of the Dockerfile (IMAGE_BUILD='buildah build --format docker')
+	$(IMAGE_BUILD) --tag kohort:$$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml) .
 
 release-notes: $(SETUP) ## Print a release's section of the changelog (VERSION=0.1.0)
 	@$(BIN)/python -m tests.shipping.release_notes $(or $(VERSION),Unreleased)
