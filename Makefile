@@ -88,7 +88,7 @@ fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_F
 		tests/coordinator/store/test_loader_fuzz.py tests/coordinator/store/test_compaction.py \
 		tests/coordinator/store/test_compaction_of_groups.py tests/coordinator/server/test_hostile_clients.py \
 		tests/coordinator/server/security/test_sessions.py \
-		tests/coordinator/store/test_data_directory_files.py tests/groups/test_snapshot.py \
+		tests/coordinator/store/test_data_directory_files.py tests/groups/test_snapshot.py tests/cli/verbs/apply \
 		tests/conformance/test_compacted_logs.py
 
 kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHORT_KILL_ROUNDS)

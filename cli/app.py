@@ -26,7 +26,7 @@ Commands = Mapping[str, Any]
 
 COMMANDS = (
     "list", "describe", "diagnose", "validate-regex", "dry-run", "plan", "gate", "rehearse", "bridge", "simulate",
-    "explore", "delete", "snapshot", "exporter", "serve", "demo", "watch", "completion", "help", "version",
+    "explore", "delete", "apply", "snapshot", "exporter", "serve", "demo", "watch", "completion", "help", "version",
 )  # fmt: skip
 """Commands of one word, in the order of the help."""
 
@@ -82,6 +82,10 @@ def _command(name: str) -> Any:
             from cli.verbs.delete.command import delete
 
             return delete
+        case "apply":
+            from cli.verbs.apply.command import apply
+
+            return apply
         case "snapshot":
             from cli.verbs.snapshot import snapshot
 

@@ -13,7 +13,7 @@ from referencing import Registry, Resource
 
 DIRECTORY = Path(__file__).parents[2] / "docs" / "schemas"
 SHARED = "definitions"
-OF_FILES = ("access", "faults", "scenario")
+OF_FILES = ("access", "faults", "groups-file", "scenario")
 """Schemas of files that commands read."""
 
 

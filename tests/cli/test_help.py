@@ -31,7 +31,7 @@ OF_HEAVY_VERBS = (
 
 def test_the_commands_are_there() -> None:
     assert COMMANDS == [
-        "bridge", "completion", "config get", "config set", "config unset",
+        "apply", "bridge", "completion", "config get", "config set", "config unset",
         "context add", "context list", "context remove", "context rename", "context show", "context use",
         "delete", "demo", "describe", "diagnose", "dry-run", "explore", "exporter",
         "fault clear", "fault crash", "fault delay", "fault disconnect", "fault drop", "fault error",

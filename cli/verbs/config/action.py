@@ -173,18 +173,41 @@ def plan_config_change(
     :raises CommandError: the group's settings cannot be read
     """
     if not isinstance(source, LiveSource):
-        raise UsageError(
-            f"settings of groups can be changed on a live cluster only, not in {source.name}: brokers keep them; "
-            "name a live cluster (--bootstrap-server)"
-        )
+        raise not_live(source)
     settings = settings_of(source)
     configs = settings.read(group)
     check_names(changes, configs)
-    wanted = {name: value for name, value in changes.items() if not _is_noop(configs[name], value)}
-    for name in changes.keys() - wanted.keys():
+    change = change_of_settings(settings, group, changes, configs, command=command)
+    for name in changes.keys() - change.plan.changes.keys():
         notice(
             f"{group}: {name} {'is' if changes[name] is not None else 'has no setting of its own'} already"
         )
+    listed = source.list_groups()
+    found = next((each for each in listed.items if each.id == group), None)
+    if found is not None or not listed.problems:
+        kinds = {configs[name].kind for name in change.plan.changes}
+        note_other_types(group, None if found is None else found.type, kinds)
+    return change
+
+
+def not_live(source: Source) -> UsageError:
+    """What is said of a source that is only read."""
+    return UsageError(
+        f"settings of groups can be changed on a live cluster only, not in {source.name}: brokers keep them; "
+        "name a live cluster (--bootstrap-server)"
+    )
+
+
+def change_of_settings(
+    settings: GroupSettings,
+    group: str,
+    changes: Mapping[str, str | None],
+    configs: Mapping[str, GroupConfig],
+    *,
+    command: str,
+) -> ConfigChange:
+    """What of the changes would change something, judged and tried out; `configs` has every name of them."""
+    wanted = {name: value for name, value in changes.items() if not _is_noop(configs[name], value)}
     refusals = tuple(
         Problem(subject=f"{group}, {name}", message=fault) for name, fault in faults(wanted, configs)
     )
@@ -195,7 +218,6 @@ def plan_config_change(
             refusals = (Problem(subject=group, message=tried.message),)
         elif tried is not None:
             problems = (Problem(subject=group, message=tried.message),)
-    _notice_of_other_types(source, group, {configs[name].kind for name in wanted})
     plan = SettingsPlan(group=group, changes=wanted, refusals=refusals, problems=problems)
     return ConfigChange(command=command, plans=(plan,), plan=plan, configs=configs, settings=settings)
 
@@ -206,14 +228,11 @@ def _is_noop(config: GroupConfig, value: str | None) -> bool:
     return not own if value is None else own and config.value == value.strip()
 
 
-def _notice_of_other_types(source: Source, group: str, kinds: set[str]) -> None:
-    """A notice where no group exists, or one of another type, which ignores the settings."""
-    listed = source.list_groups()
-    found = next((each for each in listed.items if each.id == group), None)
+def note_other_types(group: str, found: GroupType | None, kinds: set[str]) -> None:
+    """A notice where no group exists (None), or one of another type, which ignores settings of these kinds."""
     if found is None:
-        if kinds and not listed.problems:
+        if kinds:
             notice(f"{group}: no such group; the settings wait for one")
-        return
-    if found.type is not GroupType.UNKNOWN:
-        for kind in sorted(kinds - {found.type.value}):
-            notice(f"{group} is a {found.type.value} group: settings of {kind} groups have no effect on it")
+    elif found is not GroupType.UNKNOWN:
+        for kind in sorted(kinds - {found.value}):
+            notice(f"{group} is a {found.value} group: settings of {kind} groups have no effect on it")

@@ -27,9 +27,10 @@ FREE_TEXT = {
     "--conf", "--config", "--every", "--expires-within", "--fail-rack", "--for", "--from", "--group", "--hot",
     "--instance", "--interval", "--jobs", "--key-type", "--limit", "--listen", "--loading", "--master", "--match",
     "--match-topic", "--max-series", "--metrics", "--property", "--reason", "--rebalance-time", "--regex",
-    "--round", "--secret", "--secret-env", "--secret-file", "--seed", "--seeds", "--shift-by", "--since",
+    "--round", "--search", "--secret", "--secret-env", "--secret-file", "--seed", "--seeds", "--shift-by", "--since",
     "--skew", "--sort", "--speed", "--step", "--stop-at", "--storm", "--timeout", "--times", "--to",
-    "--to-datetime", "--to-offset", "--topic", "--transaction-time", "--until", "--unused-for",
+    "--to-bootstrap-server", "--to-datetime", "--to-offset", "--topic", "--topic-prefix",
+    "--transaction-time", "--until", "--unused-for",
     "--validate-regex", "--wait", "--wait-empty", "--watch",
 }  # fmt: skip
 """Options whose values nobody can guess. Any other must say in cli/verbs/completion/values.py what it takes."""

@@ -1,0 +1,182 @@
+"""The file of `kohort apply`: what groups are to be.
+
+    kohort: 1
+    groups:
+      payments:
+        settings: {consumer.session.timeout.ms: 45000, consumer.assignment.interval.ms: null}
+        offsets: {orders: {0: 100, 1: earliest}, refunds: 2026-01-01T00:00:00Z}
+      old-report: {delete: true}
+
+A setting of null is unset. An offset is a number, `earliest`, `latest`, or a time with its date; a topic has one
+for all of its partitions, or one for each that is named. What the file leaves out stays as it is.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from cli.errors import UsageError
+from cli.times import parse_moment
+from groups.offsets.model import TopicScope
+from groups.offsets.scenarios import Scenario, ToEarliest, ToLatest, ToMoment, ToOffset
+from groups.trees import INT32, INT64, Malformed, count_values, shown
+from groups.yaml_files import TreeError, check_format, load_tree, read_text
+
+T = TypeVar("T")
+FORMAT = 1
+_MOST_VALUES = 1_000_000
+_WORDS: Mapping[str, Scenario] = {"earliest": ToEarliest(), "latest": ToLatest()}
+_FORMS = "a number, earliest, latest or a time such as 2026-01-01T00:00:00Z"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesiredGroup:
+    """What one group is to be."""
+
+    group: str
+    delete: bool = False
+    settings: Mapping[str, str | None] = field(default_factory=dict)
+    """By name; None: unset."""
+    offsets: Mapping[TopicScope, Scenario] = field(default_factory=dict)
+    """Whole topics, or one partition each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesiredGroups:
+    """A file that has been read."""
+
+    file: Path
+    text: str
+    groups: tuple[DesiredGroup, ...]
+
+    def error(self, message: str, *path: str | int) -> UsageError:
+        """What is wrong with a value of the file, with its line."""
+        return UsageError(str(TreeError.at(self.file, self.text, Malformed(message, *path))))
+
+
+def read_desired(file: Path) -> DesiredGroups:
+    """Read a file.
+
+    :raises TreeError: it cannot be read :raises UsageError: it is not what it should be; names the line and the field
+    """
+    text = read_text(file)
+    try:
+        return DesiredGroups(file=file, text=text, groups=tuple(_groups(load_tree(file, text))))
+    except Malformed as error:
+        raise UsageError(str(TreeError.at(file, text, error))) from None
+    except TreeError as error:
+        raise UsageError(str(error)) from None
+
+
+def _groups(tree: Any) -> Iterator[DesiredGroup]:
+    check_format(tree, FORMAT, "file of groups to apply")
+    if count_values(tree, _MOST_VALUES) >= _MOST_VALUES:
+        raise Malformed(f"more than {_MOST_VALUES} values")
+    _check_fields(tree, "kohort", "groups")
+    for group, entry in _mapping(tree.get("groups"), "groups").items():
+        if not group:
+            raise Malformed("a group has a name", "groups", group)
+        yield _at(partial(_group, group), entry, "groups", group)
+
+
+def _at(read: Callable[[Any], T], tree: Any, *path: str | int) -> T:
+    """What is read from a tree; errors know that it is at this path."""
+    try:
+        return read(tree)
+    except Malformed as error:
+        for step in reversed(path):
+            error.below(step)
+        raise
+
+
+def _mapping(tree: Any, *path: str) -> dict[str, Any]:
+    if not isinstance(tree, dict):
+        raise Malformed(f"expected a mapping, found {shown(tree)}", *path)
+    return tree
+
+
+def _check_fields(tree: Mapping[str, Any], *known: str) -> None:
+    for name in tree:
+        if name not in known:
+            near = difflib.get_close_matches(name[:100], known, n=1)
+            hint = f"is {near[0]!r} meant?" if near else f"there are {', '.join(known)}"
+            raise Malformed(f"unknown field; {hint}", name)
+
+
+def _group(group: str, tree: Any) -> DesiredGroup:
+    _check_fields(_mapping(tree), "settings", "offsets", "delete")
+    delete = _flag(tree.get("delete", False))
+    if delete:
+        for other in ("settings", "offsets"):
+            if other in tree:
+                raise Malformed(f"a group that is to be deleted has no {other}", other)
+    return DesiredGroup(
+        group=group,
+        delete=delete,
+        settings=_at(_settings, tree["settings"], "settings") if "settings" in tree else {},
+        offsets=_at(_offsets, tree["offsets"], "offsets") if "offsets" in tree else {},
+    )
+
+
+def _flag(value: Any) -> bool:
+    if value in (True, "true", False, "false"):
+        return value in (True, "true")
+    raise Malformed(f"expected true or false, found {shown(value)}", "delete")
+
+
+def _settings(tree: Any) -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    for name, value in _mapping(tree).items():
+        if not name:
+            raise Malformed("a setting has a name", name)
+        if isinstance(value, dict | list):
+            raise Malformed(f"expected a value, found {shown(value)}", name)
+        found[name] = str(value).lower() if isinstance(value, bool) else None if value is None else str(value)
+    return found
+
+
+def _offsets(tree: Any) -> dict[TopicScope, Scenario]:
+    found: dict[TopicScope, Scenario] = {}
+    for topic, wanted in _mapping(tree).items():
+        if not topic:
+            raise Malformed("a topic has a name", topic)
+        if not isinstance(wanted, dict):
+            found[TopicScope(topic)] = _at(_position, wanted, topic)
+            continue
+        for number, value in wanted.items():
+            scope = TopicScope(topic, (_at(_partition, number, topic, number),))
+            if scope in found:
+                raise Malformed(f"partition {int(number)} is listed twice", topic, number)
+            found[scope] = _at(_position, value, topic, number)
+    return found
+
+
+def _partition(text: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) < 11 and int(text) <= INT32:
+        return int(text)
+    raise Malformed(f"{shown(text)} is no partition; expected a number from 0 on")
+
+
+def _position(value: Any) -> Scenario:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise Malformed(f"expected {_FORMS}; found {shown(value)}")
+    text = str(value).strip()
+    if text in _WORDS:
+        return _WORDS[text]
+    if text.isascii() and text.isdigit():
+        if len(text) > 19 or int(text) > INT64:
+            raise Malformed(f"{shown(text)} is larger than any offset")
+        return ToOffset(int(text))
+    near = difflib.get_close_matches(text.lower()[:40], _WORDS, n=1)
+    if not near and text[:1].isdigit():
+        try:
+            return ToMoment(parse_moment(text, 0))
+        except ValueError:
+            pass
+    hint = f"; is {near[0]!r} meant?" if near else ""
+    raise Malformed(f"expected {_FORMS}; found {shown(value)}{hint}")
