@@ -30,14 +30,14 @@ class MemberChoice:
     everyone: bool = False
 
     @property
-    def names_any(self) -> bool:
-        """Whether any member is named."""
-        return bool(self.ids or self.instances or self.clients or self.hosts)
+    def names(self) -> tuple[str, ...]:
+        """All of them, of whatever kind."""
+        return self.ids + self.instances + self.clients + self.hosts
 
     @property
     def is_empty(self) -> bool:
         """Whether no member can be meant."""
-        return not (self.names_any or self.everyone)
+        return not (self.names or self.everyone)
 
     def of(self, group: Group) -> tuple[tuple[Member, ...], tuple[Problem, ...]]:
         """The members that are meant, in the group's order, and a problem for each name that means none."""

@@ -63,9 +63,11 @@ def remove(
         hosts=tuple(members.hosts or ()),
         everyone=members.everyone,
     )
+    if "" in choice.names:
+        raise UsageError("a name of members is empty; leave the option out, or give one")
     if choice.is_empty:
         raise UsageError("which members? --member ID, --instance ID, --client-id ID, --host HOST, or --all")
-    if choice.everyone and choice.names_any:
+    if choice.everyone and choice.names:
         raise UsageError("--all means every member; leave the other options out")
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
         change = plan_members_removal(groups, group, choice, reason=reason, writer=writer)

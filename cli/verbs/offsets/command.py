@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cli.consent import ConsentOptions, EmptyGroupConsent
+from cli.consent import EmptyGroupConsent
 from cli.options import (
     InternalTopicOptions,
     OffsetsSelection,
@@ -183,7 +183,7 @@ def clone(
     ],
     topic: OnlyTopics = None,
     cluster: TargetClusterOptions,
-    consent: ConsentOptions,
+    consent: EmptyGroupConsent,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
@@ -200,11 +200,13 @@ def clone(
     from cli.selection import opened, opened_for_change
     from cli.verbs.offsets.action import parse_scopes, plan_clone
     from cli.verbs.offsets.cluster_copy import check_alone, copy_request, plan_cluster_clone
+    from cli.waiting import wait_until_empty
 
     scopes = parse_scopes(topic)
     if cluster.source is None:
         check_alone(cluster)
         with opened_for_change(source, execute=consent.execute) as (groups, writer):
+            wait_until_empty(groups, [target], consent)
             carry_out(plan_clone(groups, origin, target, scopes, writer), consent, output)
         return
     request = copy_request(origin, target, scopes, cluster)
@@ -212,6 +214,7 @@ def clone(
         opened(source) as groups,
         opened_for_change(cluster.source, execute=consent.execute) as (there, writer),
     ):
+        wait_until_empty(there, [target], consent)
         carry_out(plan_cluster_clone(groups, there, request, writer), consent, output)
 
 

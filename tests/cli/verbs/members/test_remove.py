@@ -166,6 +166,7 @@ def test_command_lines(kohort: Kohort, tmp_path: Path) -> None:
     for line, why in {
         "": "which members?",
         "--all --member a": "--all means every member",
+        "--instance=": "a name of members is empty",
         "--all --execute --yes": "is only read, never changed",
     }.items():
         kohort.quick("members remove billing", *line.split(), "--embedded", tmp_path).assert_refused(why)
