@@ -88,3 +88,14 @@ def test_the_admin_client_is_not_even_made_for_them(broker: Broker, source: Live
 def test_nothing_heavy_is_imported_for_them(broker: Broker, command: list[str]) -> None:
     loaded, answer = imported(HEAVY, running(*command, "-b", broker.bootstrap, "--output", "json"))
     assert (loaded, answer.status) == ([], 0)
+
+
+def test_commits_are_known_with_the_topic_that_they_were_made_to(broker: Broker, source: LiveSource) -> None:
+    name, group = fresh_topic(broker), fresh_name("group")
+    send_commits(broker, [commit_request(group, name, [7])])
+    (topic,) = source.topics([name], end_offsets=False).items
+    (timed,) = source.with_commit_times(source.describe([group], offsets=True).items).items
+    assert timed.offsets is not None
+    committed = timed.offsets[name][0]
+    assert committed.timestamp is not None
+    assert committed.topic_id == topic.id

@@ -17,6 +17,7 @@ from tests.kafka.broker import Broker
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics, delete_records, delete_topic
 from tests.kafka.wait import wait_until
+from tests.support.long import LONG
 
 pytestmark = pytest.mark.kafka
 BESIDE = "healthy"
@@ -189,6 +190,54 @@ def test_each_finding_and_its_healthy_twin(scene: Scene, kohort: Kohort) -> None
     }
     assert found["poisoned"]["stalled-partition"]["evidence"]["offset"] == 3
     till.abort_transaction(30)
+
+
+@LONG
+def test_rates_retention_and_expiry(scene: Scene, kohort: Kohort) -> None:
+    quiet = scene.topic("quiet")
+    idle = scene.member(BESIDE, quiet)
+    idle.commit(offsets=[TopicPartition(quiet, 0, 10)], asynchronous=False)
+    scene.commit("expires", quiet, 10)
+
+    # Lag that shrinks, in one partition only, and records that are deleted faster than they are read.
+    shrinks, hot, kept = (scene.topic(word, 3, records=5000) for word in ("shrinks", "hot", "kept"))
+    for word, topic, step, others in (
+        ("shrinks", shrinks, 20, (0, 0)),
+        ("hot", hot, 1, (5000, 5000)),
+        ("overtaken", kept, 1, (5000, 5000)),
+    ):
+        consumer = scene.member(word, topic)
+        places = [TopicPartition(topic, number, offset) for number, offset in enumerate((1000, *others))]
+        consumer.commit(offsets=places, asynchronous=False)
+        scene.again_and_again(partial(_step, consumer, topic, iter(range(1000, 5000, step))))
+    starts = iter(range(0, 1000, 10))
+    scene.again_and_again(lambda: delete_records(scene.broker, {(kept, 0): next(starts)}), 0.5)
+
+    left = scene.member("left", quiet)
+    left.commit(offsets=[TopicPartition(quiet, 0, 10), TopicPartition(hot, 0, 4990)], asynchronous=False)
+
+    told = kohort(
+        "diagnose", "--match", scene.prefix, "--for", "4s", "--catch-up", "10s", "--expires-within", "8d",
+        "-b", scene.broker.bootstrap, "--output", "json",
+    )  # fmt: skip
+    found = {
+        group["group"].removeprefix(f"{scene.prefix}-"): {
+            each["rule"]: each["level"] for each in group["findings"]
+        }
+        for group in told.document["groups"]
+    }
+    assert found[BESIDE] == {}
+    assert found["expires"] == {"offsets-expiring": "warning"}
+    assert found["left"] == {"left-over-offsets": "note"}
+    assert found["shrinks"]["slow-catch-up"] == "warning"
+    assert "hot-partition" not in found["shrinks"]
+    assert found["hot"] == {"hot-partition": "warning", "slow-catch-up": "warning"}
+    assert found["overtaken"]["overtaken"] == "error"
+    assert told.status == 1
+
+
+def _step(consumer: Consumer, topic: str, offsets: Iterator[int]) -> None:
+    consumer.commit(offsets=[TopicPartition(topic, 0, next(offsets))], asynchronous=False)
 
 
 def _commit_end(consumer: Consumer, place: TopicPartition) -> None:
