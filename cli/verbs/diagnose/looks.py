@@ -96,7 +96,7 @@ def more_looks(
     usual_ms = USUAL_MS if for_ms is None else for_ms
     longest_ms = max(usual_ms, thresholds.rebalance_ms) if for_ms is None else for_ms
     unsettled = set(names)
-    with Progress(f"observing for {usual_ms / 1000:g} s", usual_ms, before_data=True) as progress:
+    with Progress("observing", 100, before_data=True) as progress:
         while True:
             asked = time.monotonic()
             left_ms = (usual_ms if not unsettled else longest_ms) - (asked - begun) * 1000
@@ -108,7 +108,8 @@ def more_looks(
             except WireError:
                 continue  # the last look tells whether it passed
             unsettled &= {name for name, group in look.groups.items() if is_unsettled(group)}
-            progress.at(min(round((time.monotonic() - begun) * 1000), usual_ms))
+            wanted_ms = longest_ms if unsettled else usual_ms
+            progress.at(min(round((time.monotonic() - begun) * 100_000 / wanted_ms), 100))
             yield look
         time.sleep(max(left_ms, 0) / 1000)
     yield look_at(source, names, in_full=True, is_live=True)

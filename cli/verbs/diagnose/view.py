@@ -9,6 +9,7 @@ from typing import Any
 from cli.render.document import Block, Document, Heading, Text, fields, table_of
 from cli.render.output_format import OutputFormat
 from cli.times import format_moment
+from groups.diagnosis.case import first_of
 from groups.diagnosis.diagnose import Diagnosis, Verdict
 from groups.findings import Evidence, Figure, Finding, Level
 from groups.model import Problem
@@ -83,7 +84,7 @@ def _blocks(found: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]:
             ("VERDICT", lambda each: each.verdict.value),
             ("##ERRORS", lambda each: _count(each, Level.ERROR)),
             ("##WARNINGS", lambda each: _count(each, Level.WARNING)),
-            ("FIRST FINDING", lambda each: each.findings[0].message),
+            ("FINDINGS", lambda each: first_of(_rules(each))),
         )
     if len(found) > 1:
         healthy = len(found) - len(shown)
@@ -93,6 +94,11 @@ def _blocks(found: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]:
             if len(found) > 1:
                 yield Heading(_verdict_line(each))
             yield from _finding_blocks(each, verbose=verbose)
+
+
+def _rules(found: Diagnosis) -> list[str]:
+    """The rules of errors and warnings, the worst first."""
+    return list(dict.fromkeys(each.rule for each in found.findings if each.level is not Level.NOTE))
 
 
 def _verdict_line(found: Diagnosis) -> str:
@@ -137,7 +143,9 @@ def _figure_text(name: str, figure: Figure | tuple[Figure, ...]) -> str:
 
 
 def _text(figure: Figure) -> str:
-    return "not known" if figure is None else str(figure)
+    if figure is None:
+        return "not known"
+    return f"{figure:.4g}" if isinstance(figure, float) else str(figure)
 
 
 def _count(found: Diagnosis, level: Level) -> int:

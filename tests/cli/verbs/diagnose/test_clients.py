@@ -11,8 +11,10 @@ import pytest
 
 from tests.cli.command import Kohort
 from tests.kafka.broker import Broker
+from tests.kafka.groups import describe
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.topics import fresh_topic
+from tests.kafka.wait import wait_until
 from tests.support.long import LONG
 
 pytestmark = [pytest.mark.kafka, LONG]
@@ -53,6 +55,13 @@ def _restart(clients: Clients, of: str, settings: dict[str, Any], ended: Event) 
         member.stop()
 
 
+def _poll_late(member: Any, ended: Event) -> None:
+    """A process that is busy for longer than its poll interval, again and again."""
+    while not ended.is_set():
+        member.act("pause", ms=9_000)
+        ended.wait(12)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_real_clients_do_is_found(broker: Broker, members: Members, kohort: Kohort, kind: str) -> None:
     clients, settings = Clients(broker, members), KINDS[kind]
@@ -63,13 +72,15 @@ def test_what_real_clients_do_is_found(broker: Broker, members: Members, kohort:
     for each in paused:
         each.act("pause", ms=60_000)
     clients.start("paused", "c", **settings)
-    slow.act("pause", ms=9_000)
+    wait_until(lambda: _rebalances(broker, f"{clients.prefix}.paused"), "the third member waits")
+    kohort("--version")  # what it is forked from takes seconds to start, once
     ended = Event()
-    with ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(2) as pool:
         restarting = pool.submit(_restart, clients, "storm", settings, ended)
+        pool.submit(_poll_late, slow, ended)
         try:
             answer = kohort(
-                f"diagnose --match ^{clients.prefix} --for 20s --rebalance-time 8s --output json -b",
+                f"diagnose --match ^{clients.prefix} --for 30s --rebalance-time 8s --output json -b",
                 broker.bootstrap,
             )
         finally:
@@ -86,6 +97,11 @@ def test_what_real_clients_do_is_found(broker: Broker, members: Members, kohort:
     assert "127.0.0.1" in found["storm"]["rebalance-storm"]["evidence"]["hosts"][0]
     # A classic member comes back under a new id: once, it may as well have been restarted.
     assert ("poll-interval" in found["slow"]) == (kind == "consumer")
+
+
+def _rebalances(broker: Broker, group: str) -> bool:
+    seen = describe(broker, group)
+    return seen is not None and seen.state != "Stable"
 
 
 def _about(finding: dict[str, Any]) -> list[str]:
