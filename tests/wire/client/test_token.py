@@ -50,6 +50,33 @@ def test_any_answer_is_a_token_or_a_refusal(body: bytes) -> None:
         assert "a-secret" not in made
 
 
+SECRETS = (
+    "a-secret",
+    base64.b64encode(b"kohort:a-secret").decode(),
+    "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.c2ln1",
+)
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "<html><title>Sign in</title>{}",
+        "{}",
+        '{{"token": "{}"}}',
+        '["{}"]',
+        '"{}"',
+        '{{"{}": 1}}',
+        '{{"error": "invalid_client", "error_description": "who is {}?"}}',
+    ],
+)
+def test_nonsense_is_quoted_without_what_could_be_a_secret(answer: str, secret: str) -> None:
+    made = outcome(lambda: _parsed(ENDPOINT, answer.format(secret).encode()))
+    assert isinstance(made, str)
+    assert secret not in made
+    assert "Sign in" in made or "Sign in" not in answer
+
+
 def segment(content: bytes) -> str:
     return base64.urlsafe_b64encode(content).decode().rstrip("=")
 
