@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from wire.client.security import ConnectionSettings
     from wire.java_properties import Property
 
+COMMAND_TIMEOUT_MS = 30_000
+"""How long a command may take that prints a secret; some ask the user on another device."""
+
 _NOT_EVEN_GUESSED = frozenset({"sasl.jaas.config", "sasl.mechanism", "sasl.mechanisms", "security.protocol"})
 _CHOICES = {
     "enable.ssl.certificate.verification": "true",
@@ -63,8 +66,9 @@ class InlineProperties:
         return (*remarks, *own.remarks)
 
     def _fetched_or_not(self, value: PropertyValue) -> str | None:
+        """What a command prints is not asked for only to be checked."""
         try:
-            return self._fetched(value)
+            return _stand_in(value.key) if value.keeper is Keeper.COMMAND else self._fetched(value)
         except ConfigFileError:
             return _stand_in(value.key)
 
@@ -96,6 +100,8 @@ class InlineProperties:
             from cli.sources.contexts.file import read_secret_file
 
             return read_secret_file(Path(value.text))
+        if value.keeper is Keeper.COMMAND:
+            return self._printed(value)
         text = os.environ.get(value.text)
         if not text:
             raise ConfigFileError(
@@ -103,3 +109,18 @@ class InlineProperties:
                 "not set. Set it.", column=value.column
             )  # fmt: skip
         return text
+
+    def _printed(self, value: PropertyValue) -> str:
+        import shlex
+
+        from wire.client.commands import CommandFailed, printed_by
+        from wire.client.steps import Deadline
+
+        arguments = shlex.split(value.text)
+        try:
+            return printed_by(arguments, Deadline(COMMAND_TIMEOUT_MS))
+        except CommandFailed as error:
+            raise ConfigFileError(
+                self.path, value.line, f"{value.key} is printed by the command {arguments[0]}, which {error}",
+                column=value.column,
+            ) from None  # fmt: skip

@@ -63,11 +63,13 @@ class Keeper(Enum):
     """In the configuration file itself."""
     ENVIRONMENT = "environment"
     FILE = "file"
+    COMMAND = "command"
+    """A command prints it, each time that the context is used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PropertyValue:
-    """A client property of a context. `text` is the value, the variable's name or the file's; repr hides it."""
+    """A client property of a context. `text` is the value, a variable's or file's name, or a command; repr hides it."""
 
     key: str
     keeper: Keeper

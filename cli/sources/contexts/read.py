@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -170,16 +171,30 @@ class _Reader:
         return PropertyValue(key=entry.name, keeper=keeper, text=text, line=span.line, column=span.column)
 
     def _kept(self, key: str, where: MappingNode) -> tuple[Keeper, str]:
-        self._check_keys(where.entries.values(), ("env", "file"), f"of {key}")
+        self._check_keys(where.entries.values(), ("env", "file", "command"), f"of {key}")
         if len(where.entries) != 1:
-            raise self._error(where.span, f"{key}: say {{env: NAME}} or {{file: PATH}}, one of them.")
+            raise self._error(
+                where.span, f"{key}: say {{env: NAME}}, {{file: PATH}} or {{command: TEXT}}, one of them."
+            )
         entry = next(iter(where.entries.values()))
         if entry.name == "file":
             return Keeper.FILE, str(self._path(entry))
+        if entry.name == "command":
+            return Keeper.COMMAND, self._command(entry, key)
         name = self._text(entry)
         if "=" in name or "\0" in name:
             raise self._error(entry.value.span, f"{key}: env wants the name of a variable, not a value.")
         return Keeper.ENVIRONMENT, name
+
+    def _command(self, entry: MappingEntry, key: str) -> str:
+        text = self._text(entry)
+        try:
+            words = shlex.split(text)
+        except ValueError:
+            raise self._error(entry.value.span, f"{key}: command has a quote that is not closed.") from None
+        if not words:
+            raise self._error(entry.value.span, f"{key}: command is to name a command.")
+        return text
 
     def _paths(self, entry: MappingEntry) -> tuple[Path, ...]:
         nodes = entry.value.nodes if isinstance(entry.value, Items) else (entry.value,)

@@ -263,7 +263,9 @@ def _lines(fragment: Mapping[str, Fragment], column: int) -> list[str]:
             lines += [f"{' ' * column}{INDENT}- {quoted(str(each))}" for each in value]
         elif not value:
             lines.append(f"{head} {{}}")
-        elif set(value) in ({"env"}, {"file"}) and all(isinstance(each, str) for each in value.values()):
+        elif set(value) in ({"env"}, {"file"}, {"command"}) and all(
+            isinstance(each, str) for each in value.values()
+        ):
             inner = ", ".join(f"{name}: {_in_quotes(each)}" for name, each in value.items())
             lines.append(f"{head} {{{inner}}}")
         else:

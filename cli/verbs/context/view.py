@@ -117,13 +117,13 @@ def _shown(value: PropertyValue) -> str | None:
 def _origin(value: PropertyValue) -> str:
     if value.keeper is Keeper.LITERAL:
         return f"a secret in the configuration file itself, line {value.line}" if value.is_secret else ""
-    kind = "environment variable" if value.keeper is Keeper.ENVIRONMENT else "file"
+    kind = "environment variable" if value.keeper is Keeper.ENVIRONMENT else value.keeper.value
     missing = _missing(value)
     return f"{kind} {value.text}{'' if missing is None else f' ({missing})'}"
 
 
 def _missing(value: PropertyValue) -> str | None:
-    """Why the value cannot be had now; None where it can."""
+    """Why the value cannot be had now; None where it can. A command is not run only to be shown."""
     if value.keeper is Keeper.ENVIRONMENT:
         return None if os.environ.get(value.text) else "not set"
     if value.keeper is Keeper.FILE:

@@ -418,10 +418,10 @@ def test_a_command_prints_a_token(tmp_path: Path, text: str, life_s: float) -> N
 
 FAILING: Mapping[str, tuple[str, type[WireError], str]] = {
     "not there": ("no-such-command --now", AuthenticationFailed, "cannot be run: No such file or directory."),
-    "no shell": ("$HOME/bin/token", AuthenticationFailed, "it is run without a shell, so ~ and $VARIABLES stay"),
+    "no shell": ("$HOME/bin/token", AuthenticationFailed, "It is run without a shell, so ~ and $VARIABLES stay"),
     "a status": ("sh -c 'echo log in first >&2; exit 3'", AuthenticationFailed, "(exit status 3): log in first. Run"),
     "a signal": ("sh -c 'kill -9 $$'", AuthenticationFailed, "failed (signal 9). Run it by hand"),
-    "nothing": ("true", AuthenticationFailed, "the token command true printed nothing. It must print a token."),
+    "nothing": ("true", AuthenticationFailed, "the token command true printed nothing."),
     "words": ("echo log in first", AuthenticationFailed, "that is no token: it is empty, or holds blanks"),
     "other JSON": ("""echo '{"token": "x"}'""", AuthenticationFailed, "printed JSON without an access_token."),
     "half JSON": ("""echo '{"access_token"'""", AuthenticationFailed, "neither a token nor JSON."),

@@ -13,10 +13,11 @@ from collections.abc import Collection, Mapping
 from typing import Any, NoReturn, TypeAlias
 
 from wire.client.errors import AuthenticationFailed, Unreachable, WireError
+from wire.client.excerpts import excerpt, masked
 from wire.client.in_time import in_time
 from wire.client.security import MetadataEndpoint, TokenEndpoint
 from wire.client.steps import Deadline
-from wire.client.tokens.token import Token, excerpt, masked, token_in
+from wire.client.tokens.token import Token, token_in
 
 Endpoint: TypeAlias = TokenEndpoint | MetadataEndpoint
 

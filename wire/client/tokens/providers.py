@@ -14,11 +14,12 @@ from importlib.metadata import entry_points
 from typing import TypeAlias
 
 from wire.client.errors import AuthenticationFailed, Unreachable, UnsupportedMechanism, WireError
+from wire.client.excerpts import clipped, masked
 from wire.client.in_time import in_time
 from wire.client.logins import require
 from wire.client.security import TokenProvider
 from wire.client.steps import Deadline
-from wire.client.tokens.token import Token, clipped, masked, token_of
+from wire.client.tokens.token import Token, token_of
 
 GROUP = "kohort.tokens"
 MSK_IAM, AWS_STS, AZURE, GOOGLE = "aws-msk-iam", "aws-sts", "azure", "gcp"

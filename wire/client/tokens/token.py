@@ -5,9 +5,8 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import re
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +15,6 @@ from wire.client.security import Secret
 
 _LIFE_UNKNOWN_S = 300.0
 """How long a token is used whose end is not known."""
-_LONGEST_EXCERPT = 100
-_LIKE_A_SECRET = re.compile(r"(?=[\w+/=.~-]*[0-9])(?=[\w+/=.~-]*[a-z])(?=[\w+/=.~-]*[A-Z])[\w+/=.~-]{24,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,27 +59,6 @@ def token_in(fields: Mapping[str, Any], where: str, *, client_id: str = "") -> T
     life_s, end_s = _number(fields.get("expires_in")), _number(fields.get("expires_on"))
     expires_s = end_s if life_s is None else time.time() + life_s
     return token_of(text, where, expires_s=expires_s, client_id=client_id)
-
-
-def excerpt(answer: bytes, secrets: Collection[str] = ()) -> str:
-    """The beginning of an answer that is not what was wanted, without anything in it that could be a secret."""
-    if not answer.strip():
-        return "nothing"
-    text = masked(answer[:4096].decode("utf-8", "replace"), secrets)
-    return clipped(text)
-
-
-def masked(text: str, secrets: Collection[str] = ()) -> str:
-    """Text that others wrote, on one line, without known secrets and without what looks like a token."""
-    for secret in filter(None, secrets):
-        text = text.replace(secret, "***")
-    printable = "".join(each if each.isprintable() else " " for each in text)
-    return " ".join(_LIKE_A_SECRET.sub("***", printable).split())
-
-
-def clipped(text: str, length: int = _LONGEST_EXCERPT) -> str:
-    """At most so much of a text."""
-    return text if len(text) <= length else f"{text[:length]}…"
 
 
 def _claims(text: str) -> Mapping[str, Any]:

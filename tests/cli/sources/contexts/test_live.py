@@ -144,7 +144,7 @@ def test_a_secret_comes_from_where_it_is_kept(rig: Rig, secure: SecureBroker, tm
     kept = tmp_path / "password"
     kept.write_text(f"{password}\n")
     kept.chmod(0o600)
-    for where in ("{env: PASSWORD}", f"{{file: {kept}}}", password):
+    for where in ("{env: PASSWORD}", f"{{file: {kept}}}", f"{{command: cat {kept}}}", password):
         rig.write(scram(secure, where))
         answer = rig("list", "--output", "json", PASSWORD=password)
         assert answer.status == 0, answer.stderr
@@ -163,6 +163,19 @@ def test_a_secret_that_cannot_be_had(rig: Rig, secure: SecureBroker, tmp_path: P
     assert f"{place}: sasl.password is kept in the environment variable PASSWORD" in answer.stderr
     answer = rig("list", PASSWORD="wrong")
     assert (answer.status, answer.stdout, "wrong" in answer.stderr) == (4, "", False)
+    for command, reason in (
+        (
+            "sh -c 'echo log in first >&2; exit 3'",
+            "the command sh, which failed (exit status 3): log in first.",
+        ),
+        ("true", "the command true, which printed nothing."),
+        ("no-such-command", "cannot be run: No such file or directory."),
+    ):
+        rig.write(scram(secure, f'{{command: "{command}"}}'))
+        answer = rig("list")
+        assert (answer.status, answer.stdout) == (3, "")
+        assert f"{place}: sasl.password is printed by" in answer.stderr
+        assert reason in answer.stderr
     kept = tmp_path / "password"
     rig.write(scram(secure, f"{{file: {kept}}}"))
     for content, mode, reason in (

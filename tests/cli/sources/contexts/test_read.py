@@ -117,6 +117,7 @@ REFUSED = {
     "property-keeper": (A + "    properties: {a: {evn: B}}", 4, 22, "evn is no key of a. Did you mean env?"),
     "property-keepers": (A + "    properties: {a: {env: B, file: c}}", 4, 21, "one of them"),
     "property-nobody": (A + "    properties: {a: {}}", 4, 21, "one of them"),
+    "property-command": (A + "    properties: {a: {command: \"'b\"}}", 4, 31, "has a quote that is not closed"),
     "property-null": (A + "    properties: {a: {env: }}", 4, 27, "env: one value is wanted here"),
     "timeout": (A + "    timeout_ms: 10s", 4, 17, "'10s' is not a positive number of milliseconds"),
     "timeout-0": (A + "    timeout_ms: 0", 4, 17, "not a positive number"),

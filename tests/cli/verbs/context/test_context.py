@@ -213,12 +213,15 @@ def test_show_tells_where_a_secret_is_and_not_what_it_is(rig: Rig, tmp_path: Pat
         f"contexts:\n  a:\n    bootstrap_server: k:1\n    timeout_ms: 5\n    properties:\n"
         f"      sasl.password: {SECRET}\n      sasl.username: me\n      ssl.key.password: {{file: {kept}}}\n"
         f"      ssl.truststore.password: {{env: STORE}}\n      ssl.keystore.password: {{file: nowhere}}\n"
+        f"      ssl.key.pem: {{command: touch {tmp_path}/run}}\n"
     )
     answer = rig("context show a")
     assert (answer.status, SECRET in answer.stdout + answer.stderr) == (0, False)
     rows = {line.split()[0]: " ".join(line.split()[1:]) for line in answer.stdout.splitlines()}
     assert rows["sasl.password"] == "- a secret in the configuration file itself, line 6"
     assert rows["sasl.username"] == "me"
+    assert rows["ssl.key.pem"] == f"- command touch {tmp_path}/run"
+    assert not (tmp_path / "run").exists()
     assert rows["ssl.key.password"] == f"- file {kept}"
     assert rows["ssl.truststore.password"] == "- environment variable STORE (not set)"
     assert rows["ssl.keystore.password"].startswith(
@@ -234,7 +237,7 @@ def test_show_tells_where_a_secret_is_and_not_what_it_is(rig: Rig, tmp_path: Pat
     assert told == {
         "sasl.password": ("literal", True, True), "sasl.username": ("literal", False, True),
         "ssl.key.password": ("file", True, True), "ssl.truststore.password": ("environment", True, True),
-        "ssl.keystore.password": ("file", True, False),
+        "ssl.keystore.password": ("file", True, False), "ssl.key.pem": ("command", True, True),
     }  # fmt: skip
 
 

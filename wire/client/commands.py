@@ -1,0 +1,99 @@
+"""Commands of the user's that print a secret: run without a shell and without input, and ended when they are late."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+
+from wire.client.excerpts import clipped, masked
+from wire.client.steps import Deadline
+
+_LONGEST_OUTPUT = 1 << 20
+_LONGEST_COMPLAINT = 300
+
+
+class CommandFailed(Exception):
+    """It printed nothing that can be used; the message says why, and holds nothing of what it printed."""
+
+
+class CommandLate(CommandFailed):
+    """It did not end in time, and was killed with the processes that it started."""
+
+
+def printed_by(arguments: Sequence[str], deadline: Deadline) -> str:
+    """What a command prints, without blanks around it.
+
+    Of what it writes to standard error the end is shown when it fails.
+    :raises CommandFailed: it cannot be run, fails, or prints nothing :raises CommandLate: see there
+    """
+    status, output, complaint = _run(arguments, deadline)
+    text = output.decode("utf-8", "replace").strip()
+    said = clipped(masked(complaint, [text] if len(text) > 1 else ()), _LONGEST_COMPLAINT)
+    because = f": {said}" if said else ""
+    if status:
+        how = f"exit status {status}" if status > 0 else f"signal {-status}"
+        raise CommandFailed(f"failed ({how}){because}. Run it by hand to see why.")
+    if not text:
+        raise CommandFailed(f"printed nothing{because}.")
+    return text
+
+
+def _run(arguments: Sequence[str], deadline: Deadline) -> tuple[int, bytes, str]:
+    """Exit status, standard output, and the end of standard error."""
+    with tempfile.TemporaryFile() as complaints:
+        try:
+            # A session of its own: what the command starts can be ended with it.
+            process = subprocess.Popen(  # noqa: S603
+                arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "it is not a command"
+            raise CommandFailed(
+                f"cannot be run: {reason}. It is run without a shell, so ~ and $VARIABLES stay as they are."
+            ) from None
+        is_late = threading.Event()
+
+        def give_up() -> None:
+            is_late.set()
+            _kill(process)
+
+        timer = threading.Timer(deadline.remaining_ms() / 1000, give_up)
+        timer.start()
+        try:
+            output = _read(process)
+            status = process.wait()
+        finally:
+            timer.cancel()
+            if process.poll() is None:
+                _kill(process)
+                process.wait()
+        if is_late.is_set():
+            raise CommandLate("did not end in time.")
+        complaints.seek(max(0, complaints.tell() - 4096))
+        return status, output, complaints.read().decode("utf-8", "replace")
+
+
+def _read(process: subprocess.Popen[bytes]) -> bytes:
+    """What it prints; one that prints too much is ended."""
+    pipe = process.stdout
+    if pipe is None:
+        return b""
+    with pipe:
+        output = pipe.read(_LONGEST_OUTPUT)
+    if len(output) == _LONGEST_OUTPUT:
+        _kill(process)
+    return output
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
