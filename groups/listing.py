@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 
 class GroupType(Enum):
@@ -130,6 +131,7 @@ class Problem:
     """The error's name in Kafka's protocol (`COORDINATOR_NOT_AVAILABLE`), where a broker answered with one."""
 
 
+@lru_cache(maxsize=64)  # a fleet has thousands of groups, and few states
 def state_of(text: str | None) -> GroupState:
     """A state as the broker writes it; one that a later broker adds is unknown."""
     try:
@@ -138,6 +140,7 @@ def state_of(text: str | None) -> GroupState:
         return GroupState.UNKNOWN
 
 
+@lru_cache(maxsize=64)
 def type_of(text: str | None) -> GroupType:
     """A type as ListGroups v5 writes it; older brokers, which write none, have classic groups only."""
     if not text:

@@ -40,6 +40,7 @@ def export(options: ExporterOptions, source: SourceOptions) -> ExitStatus:
     guard = _guard(options)
     textfile = _textfile(options)
     scope = Scope(
+        commit_times=options.commit_times or not is_live(source),
         is_live=is_live(source),
         groups=None if options.match is None else name_filter(options.match),
         topics=None if options.match_topic is None else name_filter(options.match_topic, "--match-topic"),

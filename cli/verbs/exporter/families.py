@@ -173,6 +173,11 @@ def _lag_seconds(rows: Iterable[PartitionLag]) -> float | None:
     return None if longest_ms is None else longest_ms / 1000
 
 
+def _last_commit(facts: GroupFacts) -> Values:
+    known = [row.last_commit_ms for row in facts.rows if row.last_commit_ms is not None]
+    return max(known) / 1000 if known else None
+
+
 def _generation(facts: GroupFacts) -> Values:
     return facts.group.generation if facts.group.type is GroupType.CLASSIC else None
 
@@ -305,6 +310,11 @@ OF_GROUPS = (
         name="kohort_group_last_progress_timestamp_seconds",
         help="The poll that last found an offset committed further than the poll before.",
         values=_progress,
+    ),
+    GroupFamily(
+        name="kohort_group_last_commit_timestamp_seconds",
+        help="The newest commit of an offset; of a live cluster only with --commit-times.",
+        values=_last_commit,
     ),
     GroupFamily(
         name="kohort_group_committed_records_per_second",

@@ -54,6 +54,9 @@ class ExporterOptions:
         str | None, option("--match-topic", "Only topics in whose name this matches (RE2).", "REGEX")
     ] = None
     per: Annotated[Per, option("--per", "How fine the figures of lag are.")] = Per.TOPIC
+    commit_times: Annotated[
+        bool, option("--commit-times", "Add last commits; every poll reads __consumer_offsets for them.")
+    ] = False
     max_series: Annotated[
         int,
         option("--max-series", "Leave out what is more, and say how much: partitions first.", "N", min=1),

@@ -24,6 +24,8 @@ class Scope:
 
     groups: Matches | None = None
     topics: Matches | None = None
+    commit_times: bool = False
+    """Whether a cluster's `__consumer_offsets` is read for when offsets were committed."""
     is_live: bool = False
     """Whether a cluster is read: a file does not know which topics do not exist."""
 
@@ -110,7 +112,8 @@ def read_groups(
     described = source.describe([each.id for each in listed.items], offsets=True)
     # One that was deleted since it was listed is no problem.
     problems = [each for each in described.problems if each.cause is not Cause.ABSENT]
-    groups = {group.id: group for group in described.items}
+    timed = source.with_commit_times(described.items) if scope.commit_times else described
+    groups = {group.id: group for group in timed.items}
     wanted = set(filter(scope.topics, topics_read(groups.values())))
     read = source.topics(wanted, end_offsets=True, start_offsets=True, stable_offsets=True)
     topics = {topic.name: topic for topic in read.items}
@@ -141,7 +144,13 @@ def read_groups(
         unread_topics=unread_topics,
         missing_topics=frozenset(wanted - topics.keys() - unread_topics) if scope.is_live else None,
         topic_names=_topic_names(source, groups.values()) if scope.is_live else None,
-        problems=(*listed.problems, *problems, *read.problems, *untimed),
+        problems=(
+            *listed.problems,
+            *problems,
+            *(timed.problems if scope.commit_times else ()),
+            *read.problems,
+            *untimed,
+        ),
         lag_times_left_out=left_out,
     )
 

@@ -28,17 +28,19 @@ def test_figures_equal_those_of_describe(kohort: Kohort, fleet: Fleet, tmp_path:
         document = kohort("describe", *options, *source, "--output", "json").document
         return {group["group"]: group for group in document["groups"]}
 
-    before = described("--lag-time", "--totals")
-    with exporting(kohort, tmp_path, "--per", "partition", *source) as exporter:
+    before = described("--lag-time", "--totals", "--last-commit")
+    with exporting(kohort, tmp_path, "--per", "partition", "--commit-times", *source) as exporter:
         shown = ready(exporter)
         assert exporter.scrape(accept="text/plain", compressed=False).samples.keys() == shown.samples.keys()
         assert exporter.stop() == 0
-    after = described("--lag-time", "--totals")
+    after = described("--lag-time", "--totals", "--last-commit")
     assert {group["type"] for group in before.values()} == TYPES
     assert shown.by("kohort_group_readable", "group") == dict.fromkeys(before, 1)
     for name, group in before.items():
         compare_group(shown, name, group)
         compare_lag(shown, name, group, after[name])
+        compare_commits(shown, name, group, after[name])
+    assert shown("kohort_group_last_commit_timestamp_seconds", group=fleet.groups["simple"]) is not None
     listed = kohort("list", *source, "--output", "json").document["groups"]
     assert {each["group"]: sum(shown.by("kohort_group_members", "protocol", group=each["group"]).values())
             for each in listed} == {each["group"]: each["members"] for each in listed}  # fmt: skip
@@ -65,6 +67,20 @@ def compare_group(shown: Figures, name: str, group: dict[str, Any]) -> None:
     assert shown("kohort_group_member_epoch_min", group=name) == min(epochs, default=None)
     assert shown("kohort_group_member_epoch_max", group=name) == max(epochs, default=None)
     assert shown("kohort_group_members_behind", group=name) == (None if group["type"] == "classic" else 0)
+
+
+def compare_commits(shown: Figures, name: str, before: dict[str, Any], after: dict[str, Any]) -> None:
+    """When the group last committed; its members may commit while the commands run."""
+    seconds = shown("kohort_group_last_commit_timestamp_seconds", group=name)
+    times = [
+        [row["last_commit_ms"] for row in each["offsets"] if row["last_commit_ms"] is not None]
+        for each in (before, after)
+    ]
+    if not all(times):
+        assert seconds is None
+    else:
+        assert seconds is not None
+        assert max(times[0]) <= round(seconds * 1000) <= max(times[1])
 
 
 def compare_lag(shown: Figures, name: str, before: dict[str, Any], after: dict[str, Any]) -> None:

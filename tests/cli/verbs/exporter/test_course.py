@@ -1,0 +1,126 @@
+"""What polls show one after the other: rebalances, progress, verdicts; and what is kept of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from cli.verbs.exporter.course import Course, rebalances_between
+from cli.verbs.exporter.families import Level
+from cli.verbs.exporter.page import Limits, page_of
+from cli.verbs.exporter.reading import GroupReading, Reading
+from groups.diagnosis.diagnose import Verdict
+from groups.lag import partition_lags, with_lag_times
+from groups.model import CommittedOffset, Group, GroupState, GroupType, Member, Topic
+from groups.progress import Verdict as Progress
+from tests.cli.verbs.exporter.scrapes import Figures
+
+EVERY_MS = 30_000
+MEMBER = Member(id="m", owned={"orders": (0, 1)})
+CLASSIC = Group(
+    id="g", type=GroupType.CLASSIC, state=GroupState.STABLE, protocol_type="consumer", members=(MEMBER,)
+)
+CONSUMER = replace(CLASSIC, type=GroupType.CONSUMER, group_epoch=4, assignment_epoch=4)
+
+
+def reading(at_ms: int, group: Group | None = CLASSIC, committed: int = 5, end: int = 10) -> Reading:
+    topics = {"orders": Topic(name="orders", partitions=2, end_offsets={0: end, 1: end})}
+    if group is None:
+        return Reading(
+            at_ms=at_ms, groups={"g": GroupReading(id="g", error="GROUP_AUTHORIZATION_FAILED")}, topics=topics
+        )
+    group = replace(
+        group, offsets={"orders": {number: CommittedOffset(offset=committed) for number in (0, 1)}}
+    )
+    rows = with_lag_times(partition_lags(group, topics), {}, at_ms)
+    return Reading(at_ms=at_ms, groups={"g": GroupReading(id="g", group=group, rows=rows)}, topics=topics)
+
+
+def after(*polls: Reading) -> Course:
+    course = Course()
+    for each in polls:
+        course = course.after(each)
+    return course
+
+
+@pytest.mark.parametrize(
+    ("before", "later", "count"),
+    [
+        (CONSUMER, CONSUMER, 0),
+        (CONSUMER, replace(CONSUMER, group_epoch=7), 3),
+        (CONSUMER, replace(CONSUMER, group_epoch=1), 0),  # deleted, and made anew
+        (CLASSIC, CONSUMER, 1),
+        (CLASSIC, CLASSIC, 0),
+        (CLASSIC, replace(CLASSIC, state=GroupState.PREPARING_REBALANCE), 1),
+        (
+            replace(CLASSIC, state=GroupState.PREPARING_REBALANCE),
+            replace(CLASSIC, state=GroupState.COMPLETING_REBALANCE),
+            0,
+        ),
+        (replace(CLASSIC, state=GroupState.COMPLETING_REBALANCE), CLASSIC, 0),  # it was counted as it began
+        (CLASSIC, replace(CLASSIC, members=(replace(MEMBER, owned={"orders": (0,)}),)), 1),
+        (CLASSIC, replace(CLASSIC, members=(replace(MEMBER, id="n"),)), 1),
+        (replace(CLASSIC, generation=3), replace(CLASSIC, generation=5), 2),  # as a replayed log shows it
+    ],
+)
+def test_rebalances_are_counted_as_far_as_they_show(before: Group, later: Group, count: int) -> None:
+    assert rebalances_between(before, later) == count
+    course = after(reading(0, before), reading(EVERY_MS, None), reading(2 * EVERY_MS, later))
+    assert course.groups["g"].rebalances == count
+
+
+def test_a_group_that_stands_still_stalls_and_one_that_moves_does_not() -> None:
+    still = after(reading(0), reading(EVERY_MS, end=20)).groups["g"]
+    assert still.progress is not None
+    assert still.progress.verdict is Progress.STALLED
+    assert still.diagnosis is not None
+    assert still.diagnosis.verdict is Verdict.ERROR
+    assert still.progress_ms is None
+    moving = after(reading(0), reading(EVERY_MS, committed=10, end=10)).groups["g"]
+    assert moving.progress is not None
+    assert (moving.progress.verdict, moving.progress.catch_up_s) == (Progress.OK, 0.0)
+    assert moving.progress_ms == EVERY_MS
+    back = after(reading(0), reading(EVERY_MS, committed=7), reading(2 * EVERY_MS, committed=3)).groups["g"]
+    assert back.progress_ms == EVERY_MS
+
+
+def test_what_is_kept_does_not_grow() -> None:
+    course = after(*(reading(number * EVERY_MS, committed=number, end=100) for number in range(10)))
+    assert len(course.groups["g"].looks) == 2
+    assert len(course.groups["g"].readings) == 2
+    often = after(*(reading(number * 1_000, committed=number, end=100) for number in range(100)))
+    assert len(often.groups["g"].readings) == 31
+    assert [look.group.offsets is None for look in often.groups["g"].looks if look.group] == [True] * 29 + [
+        False
+    ] * 2
+
+
+def test_a_group_that_cannot_be_read_keeps_its_counts_and_one_that_is_gone_none() -> None:
+    course = after(
+        reading(0, CONSUMER), reading(EVERY_MS, replace(CONSUMER, group_epoch=9)), reading(2 * EVERY_MS, None)
+    )
+    assert course.groups["g"].rebalances == 5
+    assert course.groups["g"].progress is None
+    text = b"".join(
+        page_of(reading(2 * EVERY_MS, None), course, Limits(max_series=100)).parts(openmetrics=False)
+    )
+    figures = Figures.read(text.decode())
+    assert figures("kohort_group_readable", group="g") == 0
+    assert figures("kohort_group_unread", group="g", error="GROUP_AUTHORIZATION_FAILED") == 1
+    assert "kohort_group_lag_records" not in figures.samples
+    assert course.after(Reading(at_ms=3 * EVERY_MS)).groups == {}
+
+
+def test_names_with_every_character_are_read_back() -> None:
+    odd = 'a"b\\c\nd{}=, é\u2028\x00'
+    seen = reading(0)
+    topics = {odd: replace(seen.topics["orders"], name=odd)}
+    group = replace(CLASSIC, id=odd, members=(), offsets={odd: {0: CommittedOffset(offset=5)}})
+    rows = partition_lags(group, topics)
+    seen = Reading(at_ms=0, groups={odd: GroupReading(id=odd, group=group, rows=rows)}, topics=topics)
+    page = page_of(seen, after(seen), Limits(per=Level.PARTITION, max_series=1000))
+    for openmetrics in (False, True):
+        text = b"".join(page.parts(openmetrics=openmetrics)).decode() + ("# EOF\n" if openmetrics else "")
+        figures = Figures.read(text, openmetrics=openmetrics)
+        assert figures("kohort_partition_lag_records", group=odd, topic=odd, partition="0") == 5
