@@ -85,7 +85,7 @@ class Application:
         return Document(
             command="apply",
             data={"executed": self.executed, "groups": data},
-            blocks=[Table(columns=columns("GROUP", "WHAT", "CURRENT", "NEW"), rows=list(_rows(data)))],
+            blocks=[_table(data)],
             errors=self.errors,
         )
 
@@ -102,15 +102,28 @@ class Application:
         }
 
 
-def _rows(data: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, Cell, Cell]]:
+def _table(data: Sequence[Mapping[str, Any]]) -> Table:
+    rows = list(_rows(data))
+    shown = 5 if any(row[4] for row in rows) else 4
+    headings = columns("GROUP", "WHAT", "CURRENT", "NEW", "REMARK")
+    return Table(columns=headings[:shown], rows=[row[:shown] for row in rows])
+
+
+def _rows(data: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Cell, ...]]:
     for group in data:
         name = group["group"]
         for each in group["settings"]:
-            yield name, each["name"], each["before"], each["after"]
+            yield name, each["name"], each["before"], each["after"], ""
         for each in group["offsets"]:
-            yield name, name_of((each["topic"], each["partition"])), each["before"], each["after"]
+            yield (
+                name,
+                name_of((each["topic"], each["partition"])),
+                each["before"],
+                each["after"],
+                each["remark"] or "",
+            )
         if group["delete"]:
-            yield name, "the group", group["state"], "deleted"
+            yield name, "the group", group["state"], "deleted", ""
 
 
 def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | None) -> Application:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from cli.errors import CommandError, UsageError
 from cli.options import TargetClusterOptions
+from cli.output import notice
 from cli.render.document import Table, columns, fields
 from cli.sources.live import READING_RECORDS, LiveSource
 from cli.sources.permissions import worded
@@ -102,9 +103,13 @@ def plan_cluster_clone(
     :raises UsageError: the records of one of the two cannot be read :raises CommandError: there is nothing to copy
     """
     reader, copies = _records_of(source), _records_of(target)
-    clusters = [client.metadata([]).cluster_id for client in (reader, copies)]
-    is_same = clusters[0] == clusters[1] and clusters[0] is not None
-    if is_same and request.origin == request.target and request.names == TopicNames():
+    clusters = [client.metadata([]) for client in (reader, copies)]
+    ids = [cluster.cluster_id for cluster in clusters]
+    shared = {broker.address for broker in clusters[0].brokers}.intersection(
+        broker.address for broker in clusters[1].brokers
+    )
+    # Clusters that were made from the same disks have the same id.
+    if ids[0] == ids[1] and shared and request.origin == request.target and request.names == TopicNames():
         raise UsageError(f"{source.name} and {target.name} are the same cluster, and it is the same group")
     original = committed_original(source, request.origin)
     found = find_groups(target, [request.target], named=True)
@@ -113,6 +118,8 @@ def plan_cluster_clone(
         raise CommandError(f"{request.origin}: has committed nothing in these topics")
     for first, second, copy in request.names.collisions(topic for topic, _ in wanted):
         raise UsageError(f"{first} and {second} would both be {copy} in {target.name}; name them with --map")
+    for topic in sorted(request.names.renamed.keys() - {topic for topic, _ in wanted}):
+        notice(f"--map {topic}: {request.origin} has committed nothing there")
     pairs = _Pairs(originals=PartitionCounts(source), copies=PartitionCounts(target), names=request.names)
     pairs.find(wanted, request.target)
     copied = _Copying(source, target, reader, copies, request).prove(original, pairs.places)
@@ -135,7 +142,7 @@ def plan_cluster_clone(
         command="offsets clone",
         plans=plans,
         problems=(*found.others, *pairs.problems),
-        facts={"from": request.origin, "source_cluster": clusters[0], "target_cluster": clusters[1]},
+        facts={"from": request.origin, "source_cluster": ids[0], "target_cluster": ids[1]},
         writer=writer,
     )
 

@@ -32,7 +32,9 @@ class Files:
 
     def apply(self, groups: dict[str, Any], *options: Word) -> Answer:
         self.file.write_text(json.dumps({"kohort": 1, "groups": groups}))
-        return self.rig.ours("apply", self.file, *options)
+        return self.rig.kohort.quick(
+            "apply", self.file, "-b", self.rig.broker.bootstrap, "--output", "json", *options
+        )
 
     def executed(self, groups: dict[str, Any]) -> Answer:
         return self.apply(groups, "--execute", "--yes")
@@ -116,6 +118,8 @@ def test_what_cannot_be_is_said_before_anything_is_changed(files: Files) -> None
     assert rig.committed(group) == {(topic, 0): 2}
     bounds = files.apply({group: {"settings": {SESSION: 1}}})
     bounds.assert_said(4, SESSION, "less than the")
+    beyond = files.apply({group: {"offsets": {topic: 77}}}, "--output", "csv").succeeded()
+    assert [(row["NEW"], row["REMARK"]) for row in beyond.rows] == [("5", "77 is beyond the end")]
     missing = files.apply({group: {"offsets": {"no-such-topic": 1, topic: {"7": 1}}}})
     missing.assert_said(3, "no-such-topic: no such topic", f"{topic}-7: no such partition")
     both = files.apply({group: good}, "--check", "--execute", "--yes")
