@@ -234,7 +234,7 @@ class LiveSource:
         found = tuple(replace(group, offsets=committed.get(group.id)) for group in described.items)
         bare = [group.id for group in found if committed.get(group.id) == {} and not group.members]
         if bare and not problems:
-            names = ", ".join(bare[:5]) + (f" and {len(bare) - 5} more" if len(bare) > 5 else "")
+            names = _in_short(bare)
             self._say_may_be_hidden(
                 f"{names}: no committed offset is shown; those of topics that this user may not describe are not"
             )
@@ -257,7 +257,9 @@ class LiveSource:
                 found[name], oddities = as_group(kind, group, nodes.get(str(places.get(name))))
                 problems += oddities
             problems += [group_problem(name, failure) for name, failure in answers.failed.items()]
-        self._explain_dead(name for name in kinds if name in found and found[name].state is GroupState.DEAD)
+        dead = [name for name, group in found.items() if group.state is GroupState.DEAD]
+        self._explain_dead(name for name in dead if name in kinds)
+        self._explain_missing(name for name in dead if name not in kinds)
         return Read(tuple(found[name] for name in groups if name in found), tuple(problems))
 
     def _explain_dead(self, listed: Iterable[str]) -> None:
@@ -265,15 +267,22 @@ class LiveSource:
 
         Where groups of the consumer protocol can be described, none of them is asked for as a classic group.
         """
-        dead = sorted(listed)
-        if self.client is None or not dead or self.client.home().supports(CONSUMER_GROUP_DESCRIBE):
+        names = _in_short(sorted(listed))
+        if self.client is None or not names or self.client.home().supports(CONSUMER_GROUP_DESCRIBE):
             return
-        names = ", ".join(dead[:5]) + (f" and {len(dead) - 5} more" if len(dead) > 5 else "")
         self.notices.add(
             f"{names}: listed, but described as Dead. This cluster does not answer {CONSUMER_GROUP_DESCRIBE.name}, so "
             "members of the consumer protocol are not known; a classic group without members is Dead on some services "
             "that imitate Kafka"
         )
+
+    def _explain_missing(self, unlisted: Iterable[str]) -> None:
+        """Say what Dead means of a group that is not listed: what brokers before 4.0 call one that does not exist."""
+        names = _in_short(sorted(unlisted))
+        if names:
+            self.notices.add(
+                f"{names}: not listed, and described as Dead: no such group, or the cluster lists none without members"
+            )
 
     def _say_may_be_hidden(self, message: str) -> None:
         """Brokers leave out what a user may not describe, without a word; where nobody logs in that is unlikely."""
@@ -494,6 +503,11 @@ def listed_group(
     )
 
 
+def _in_short(names: Sequence[str]) -> str:
+    """The first five of some names, and how many more there are."""
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
 def _in_lines(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     """One line for the same problem of many partitions, or of many topics."""
     places: dict[tuple[str, Cause], list[str]] = {}
@@ -504,7 +518,7 @@ def _in_lines(problems: Sequence[Problem]) -> tuple[Problem, ...]:
         topics[alike] = topics.get(alike, ()) + problem.topics
     return tuple(
         Problem(
-            subject=", ".join(subjects[:5]) + (f" and {len(subjects) - 5} more" if len(subjects) > 5 else ""),
+            subject=_in_short(subjects),
             message=message,
             cause=cause,
             topics=topics[message, cause],

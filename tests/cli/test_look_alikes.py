@@ -163,6 +163,7 @@ def test_dead_is_taken_for_empty_where_there_is_no_empty(scene: Scene) -> None:
         f"offsets reset idle --to-latest --topic {TOPIC}",
     )
     assert state.succeeded().document["groups"][0]["state"] == "Dead"
+    assert "idle: not listed, and described as Dead: no such group, or the cluster lists none" in state.stderr
     assert "nothing was changed. --execute does it" in reset.succeeded().stderr
 
 
