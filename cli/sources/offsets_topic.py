@@ -291,11 +291,12 @@ def read_commit_times(
     With `last_members`, those without members also with the times at which the last ones left.
     """
     keys: dict[bytes, str] = {}
+    places: dict[bytes, tuple[str, int]] = {}
     offsets: dict[bytes, bytes] = {}
     for group in groups:
         for topic, partition, committed in _committed(group):
             key = _key(group.id, topic, partition)
-            keys[key] = group.id
+            keys[key], places[key] = group.id, (topic, partition)
             offsets[key] = (committed.offset or 0).to_bytes(8, signed=True)
     emptied = {_group_key(each): each.id for each in groups if _had_members(each)} if last_members else {}
     if not keys and not emptied:
@@ -320,7 +321,11 @@ def read_commit_times(
         *_problems(left, emptied, "when the last member left", "group"),
     ]
     since = {emptied[key]: each for key, each in left.items() if isinstance(each, int)}
-    timed = (_with_times(group, told) for group in groups)
+    commits: dict[str, dict[tuple[str, int], StoredOffset]] = {}
+    for key, each in told.items():
+        if isinstance(each, StoredOffset):
+            commits.setdefault(keys[key], {})[places[key]] = each
+    timed = (_with_times(group, commits.get(group.id, {})) for group in groups)
     return Read(tuple(replace(each, emptied_ms=since.get(each.id)) for each in timed), tuple(problems))
 
 
@@ -385,15 +390,15 @@ def _commit(found: FoundRecord) -> StoredOffset | Unavailable:
     return record.value
 
 
-def _with_times(group: Group, told: Mapping[bytes, StoredOffset | Unavailable]) -> Group:
+def _with_times(group: Group, commits: Mapping[tuple[str, int], StoredOffset]) -> Group:
+    if not commits:
+        return group
     offsets = {topic: dict(partitions) for topic, partitions in (group.offsets or {}).items()}
-    for topic, partition, committed in _committed(group):
-        commit = told.get(_key(group.id, topic, partition))
-        if isinstance(commit, StoredOffset):
-            offsets[topic][partition] = replace(
-                committed, timestamp=commit.commit_ms, topic_id=commit.topic_id
-            )
-    return group if group.offsets is None else replace(group, offsets=offsets)
+    for (topic, partition), commit in commits.items():
+        offsets[topic][partition] = replace(
+            offsets[topic][partition], timestamp=commit.commit_ms, topic_id=commit.topic_id
+        )
+    return replace(group, offsets=offsets)
 
 
 def _problems(
