@@ -146,7 +146,8 @@ def _speaks_consumer(case: Case, member_id: str) -> bool:
 def evicted(case: Case) -> Iterator[Symptom]:
     """Gone while a rebalance waited for it: removed by its timeout. Otherwise it may have left by itself."""
     gone = [each for each in changes(case) if not each.came and not _is_back(case, each)]
-    late = [each for each in gone if _was_awaited(case, each)]
+    awaited_at = {at_ms: _long_awaited(case, at_ms) for at_ms in {each.since_ms for each in gone}}
+    late = [each for each in gone if each.member.id in awaited_at[each.since_ms]]
     left = [each for each in gone if each not in late]
     if late:
         yield warning(
@@ -165,11 +166,11 @@ def evicted(case: Case) -> Iterator[Symptom]:
         )
 
 
-def _was_awaited(case: Case, gone: Change) -> bool:
-    """Whether it was waited for at two looks or more when it was seen last."""
-    before = tuple(seen for seen in case.observations if seen.at_ms <= gone.since_ms)
+def _long_awaited(case: Case, at_ms: int) -> set[str]:
+    """Ids of the members that were waited for at two looks or more, at this one the last time."""
+    before = tuple(seen for seen in case.observations if seen.at_ms <= at_ms)
     waiting = awaited(replace(case, observations=before))
-    return any(each.member == gone.member.id and each.since_ms < gone.since_ms for each in waiting)
+    return {each.member for each in waiting if each.since_ms < at_ms}
 
 
 def _it(gone: list[Change]) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from groups.diagnosis.case import Case, Need, Symptom, error, first_of, note, rule
 from groups.model import Group, GroupState, GroupType, Partitions
@@ -44,18 +45,23 @@ def awaited(case: Case) -> list[Awaited]:
     Where a classic group prepares a rebalance, the members that may not have joined: brokers do not show who has.
     """
     kinds = (*_OWN_TURN, WaitKind.MAYBE_REJOIN)
+    looks = [(seen.at_ms, waits_of(group)) for seen, group in case.seen]
     found: list[Awaited] = []
-    for member, waits in waits_of(case.group).items():
+    for member, waits in looks[-1][1].items():
         wait = next((each for each in waits or () if each.kind in kinds), None)
         if wait is not None:
-            since = _since(case, member, wait.kind)
-            found.append(Awaited(member=member, wait=wait, since_ms=since))
+            found.append(Awaited(member=member, wait=wait, since_ms=_since(looks, member, wait.kind)))
     return sorted(found, key=lambda each: (kinds.index(each.wait.kind), each.since_ms))
 
 
-def _since(case: Case, member: str, kind: WaitKind) -> int:
-    since = case.since_ms(lambda group: any(wait.kind is kind for wait in waits_of(group).get(member) or ()))
-    return case.last.at_ms if since is None else since
+def _since(
+    looks: Sequence[tuple[int, Mapping[str, tuple[Wait, ...] | None]]], member: str, kind: WaitKind
+) -> int:
+    """The earliest of the newest looks at all of which the member waited for it."""
+    waiting = takewhile(
+        lambda look: any(wait.kind is kind for wait in look[1].get(member) or ()), reversed(looks)
+    )
+    return min(at_ms for at_ms, _ in waiting)
 
 
 @rule(
