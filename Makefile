@@ -8,7 +8,7 @@ SETUP := $(VENV)/.ready
 # Whole: no test is skipped for its length, and of made-up cases there are very many.
 LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 
-.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills diagnoses kerberos packages matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation dist man site release-notes image clean
+.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills diagnoses kerberos packages matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation bench-exporter dist man site release-notes image clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -147,6 +147,9 @@ bench-audit: $(SETUP) ## Time the audit of 20,000 groups on 40 clusters, on two 
 
 bench-pipeline: $(SETUP) ## Time the history of forty million records beside kafka-dump-log, on one core and two
 	$(BIN)/python -m benchmarks.pipeline
+
+bench-exporter: $(SETUP) ## Time polls and scrapes of the exporter over 5,000 groups × 20 partitions (MINUTES=30: watch its memory)
+	$(BIN)/python -m benchmarks.exporter $(MINUTES)
 
 bench-fleet-simulation: $(SETUP) ## Play 100,000 seeds of the standard scenario on Spark, on one core and two (SEEDS=2000: fewer)
 	$(BIN)/python -m benchmarks.fleet_simulation --seeds $(or $(SEEDS),100000)

@@ -86,13 +86,13 @@ def measure(kohort: Path, broker: Broker, per: str, minutes: float) -> None:
     try:
         assert process.stdout is not None
         url = process.stdout.readline().split()[-1]
-        polls = wait_polls(url, 3)
+        polls, processor = wait_polls(url, 3)
         scrapes = [scrape(url) for _ in range(SCRAPES)]
         seconds = [each[0] for each in scrapes]
         plain = [scrape(url, "identity")[0] for _ in range(SCRAPES)]
         body = scrapes[-1][1]
         print(f"--per {per}: {figure(body, 'kohort_series'):,.0f} samples, {len(body) / 2**20:.1f} MiB")
-        show("poll s", polls)
+        show("poll s", polls, f"{processor:.2f} s of a processor each")
         show("scrape s", seconds, "gzip")
         show("scrape s", plain, "identity")
         show("MiB", [memory_mib(process.pid, "VmHWM")], "peak after three polls")
@@ -123,15 +123,17 @@ def watch(pid: int, url: str, broker: Broker, minutes: float) -> None:
     show("MiB", [memory_mib(pid, "VmHWM")], "peak")
 
 
-def wait_polls(url: str, count: int) -> list[float]:
-    """How long the first polls took."""
+def wait_polls(url: str, count: int) -> tuple[list[float], float]:
+    """How long the first polls took, and how much processor time from the first to the last of them."""
     durations: list[float] = []
+    used: list[float] = []
     while len(durations) < count:
-        time.sleep(0.5)
+        time.sleep(1)
         _, body = scrape(url)
         if figure(body, "kohort_polls_total") > len(durations):
             durations.append(figure(body, "kohort_last_poll_duration_seconds"))
-    return durations
+            used.append(figure(body, "process_cpu_seconds_total"))
+    return durations, (used[-1] - used[0]) / (count - 1)
 
 
 def scrape(url: str, encoding: str = "gzip") -> tuple[float, bytes]:

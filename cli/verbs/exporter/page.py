@@ -54,10 +54,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A metric: its head in both formats, and its samples, compressed."""
+    """A metric: its head in both formats, and its samples, compressed; `size` is how long they are as text."""
 
     family: Family
     packed: bytes
+    size: int
 
     def head(self, *, openmetrics: bool) -> bytes:
         """`# HELP` and `# TYPE`; OpenMetrics has the name without the suffix, and more types."""
@@ -77,14 +78,16 @@ class _Packer:
 
     def __init__(self) -> None:
         self._packer = zlib.compressobj(_FASTEST, wbits=-zlib.MAX_WBITS)
-        self._packed = bytearray()
+        self._packed, self._size = bytearray(), 0
 
     def add(self, lines: Iterable[str]) -> None:
-        self._packed += self._packer.compress("".join(lines).encode())
+        text = "".join(lines).encode()
+        self._packed += self._packer.compress(text)
+        self._size += len(text)
 
-    def end(self) -> bytes:
+    def segment(self, family: Family) -> Segment:
         """Everything, on whole bytes."""
-        return bytes(self._packed) + self._packer.flush(zlib.Z_FULL_FLUSH)
+        return Segment(family, bytes(self._packed) + self._packer.flush(zlib.Z_FULL_FLUSH), self._size)
 
 
 @dataclass(slots=True)
@@ -95,7 +98,7 @@ class Page:
     series: int = 0
     left_out: Mapping[Level, int] = field(default_factory=dict)
     """Samples that were too many, by level."""
-    _checked: dict[bool, tuple[int, int]] = field(default_factory=dict)
+    _checksums: dict[bool, int] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
     def parts(self, *, openmetrics: bool) -> Iterator[bytes]:
@@ -106,26 +109,26 @@ class Page:
 
     def size(self, *, openmetrics: bool) -> int:
         """How many bytes they are."""
-        return self._checksum(openmetrics=openmetrics)[1]
+        return sum(len(each.head(openmetrics=openmetrics)) + each.size for each in self.segments)
 
     def compressed(self, tail: bytes, *, openmetrics: bool) -> list[bytes]:
         """Pieces of one gzip stream, with `tail` after what the page holds."""
-        checksum, size = self._checksum(openmetrics=openmetrics)
+        checksum, size = self._checksum(openmetrics=openmetrics), self.size(openmetrics=openmetrics)
         pieces = [_GZIP_HEADER]
         for segment in self.segments:
             pieces += [_deflated(segment.head(openmetrics=openmetrics), zlib.Z_FULL_FLUSH), segment.packed]
         end = struct.pack("<II", zlib.crc32(tail, checksum), (size + len(tail)) & 0xFFFFFFFF)
         return [*pieces, _deflated(tail, zlib.Z_FINISH), end]
 
-    def _checksum(self, *, openmetrics: bool) -> tuple[int, int]:
-        """Of all parts, and their length; worked out for the first scrape that needs it."""
+    def _checksum(self, *, openmetrics: bool) -> int:
+        """Of all parts; worked out for the first scrape that needs it."""
         with self._lock:
-            if openmetrics not in self._checked:
-                checksum = size = 0
+            if openmetrics not in self._checksums:
+                checksum = 0
                 for part in self.parts(openmetrics=openmetrics):
-                    checksum, size = zlib.crc32(part, checksum), size + len(part)
-                self._checked[openmetrics] = checksum, size
-            return self._checked[openmetrics]
+                    checksum = zlib.crc32(part, checksum)
+                self._checksums[openmetrics] = checksum
+            return self._checksums[openmetrics]
 
 
 def _deflated(text: bytes, end: int) -> bytes:
@@ -155,7 +158,7 @@ def page_of(reading: Reading, course: Course, limits: Limits) -> Page:
             for family, own in samples:
                 if own:
                     packers[family].add(own)
-    segments = [Segment(each, packers[each].end()) for each in FAMILIES if each in packers]
+    segments = [packers[each].segment(each) for each in FAMILIES if each in packers]
     return Page(segments=segments, series=series, left_out=left_out)
 
 
