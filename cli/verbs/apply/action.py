@@ -27,7 +27,13 @@ from cli.verbs.config.action import (
     settings_of,
 )
 from cli.verbs.delete.action import GroupDeletions
-from cli.verbs.offsets.action import FoundGroups, PartitionCounts, find_groups, say_what_is_new
+from cli.verbs.offsets.action import (
+    FoundGroups,
+    PartitionCounts,
+    find_groups,
+    say_what_is_delivered_again,
+    say_what_is_new,
+)
 from cli.verbs.offsets.change import OffsetsChange
 from groups.model import Group, Problem
 from groups.offsets.model import GroupChange, Place, Positions
@@ -151,6 +157,7 @@ def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | N
         deletions=GroupDeletions(plans=list(map(plan_group_deletion, deleted)), writer=writer),
     )
     say_what_is_new(offsets)
+    say_what_is_delivered_again(offsets)
     if application.is_empty and not application.errors:
         notice(f"nothing differs: {counted(len(desired.groups), 'group')} as {desired.file} says")
     return application

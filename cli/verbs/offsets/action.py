@@ -178,7 +178,7 @@ def plan_resets(
     if internal_topics is not None:
         plans = with_internal_topics(source, plans, internal_topics)
     say_what_is_new(plans)
-    _say_what_is_delivered_again(plans)
+    say_what_is_delivered_again(plans)
     return OffsetsChange(
         command=command,
         plans=plans,
@@ -307,7 +307,7 @@ def say_what_is_new(plans: Iterable[GroupChange]) -> None:
             notice(f"{plan.group}: no such group; committing offsets makes one")
 
 
-def _say_what_is_delivered_again(plans: Iterable[GroupChange]) -> None:
+def say_what_is_delivered_again(plans: Iterable[GroupChange]) -> None:
     """Notice of what setting a start offset takes from a share group, also where it stays the same."""
     for plan in plans:
         if plan.described.type is GroupType.SHARE and plan.applicable:

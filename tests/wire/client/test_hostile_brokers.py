@@ -16,6 +16,7 @@ from tests.wire.messages.test_requests import plain
 from wire.client.client import KafkaClient
 from wire.client.errors import WireError
 from wire.client.offsets import EARLIEST, LATEST
+from wire.client.record_windows import WindowRequest
 from wire.client.security import ConnectionSettings
 from wire.client.settings import ResourceType
 from wire.messages.definition import Api
@@ -39,6 +40,9 @@ QUESTIONS: dict[str, Callable[[KafkaClient], Any]] = {
     "share offsets deleted": lambda client: client.delete_share_group_offsets({"g": ["a"]}),
     "topics deleted": lambda client: client.delete_topics(["a"]),
     "first records": lambda client: client.first_records({("a", 0): [3, 9]}),
+    "record windows": lambda client: client.record_windows(
+        {("a", number): WindowRequest(offset=9, before=4, after=number) for number in (0, 5)}
+    ),
     "open transactions": lambda client: client.open_transactions([("a", 0), ("", 1)]),
     "known transactions": lambda client: client.known_transactions([5]),
     "ends": lambda client: client.offsets_at([("a", 0), ("", 1)], [EARLIEST, LATEST]),

@@ -18,6 +18,7 @@ from tests.cli.command import Answer, Kohort, Word
 from tests.cli.offset_rig import FIRST_MS, STEP_MS, OffsetRig
 from tests.cli.schemas import load
 from tests.kafka.members import fresh_name
+from tests.kafka.tool_host import SHARE_GROUPS
 from tests.support.long import cases
 
 kafka = pytest.mark.kafka
@@ -105,6 +106,24 @@ def test_members_keep_offsets_and_groups_as_they_are(files: Files) -> None:
         assert rig.committed(active) == {(topic, 0): 2}
         assert rig.committed(free) == {(topic, 0): 4}
         files.executed({active: {"delete": True}}).assert_said(4, "1 active member")
+
+
+@kafka
+def test_a_share_group_starts_where_the_file_says(files: Files) -> None:
+    rig, group = files.rig, fresh_name("shared")
+    topic = rig.topic([10, 6])
+    made = ["--reset-offsets", "--execute", "--group", group, "--topic", topic, "--to-earliest"]
+    assert rig.tools.ask(rig.broker, SHARE_GROUPS, *made).returncode == 0
+    wanted = {
+        group: {"settings": {"share.auto.offset.reset": "earliest"}, "offsets": {topic: {"0": 4, "1": 0}}}
+    }
+    done = files.executed(wanted).succeeded()
+    assert "every record is delivered, also those that it has acknowledged" in done.stderr
+    assert [(each["partition"], each["after"]) for each in done.document["groups"][0]["offsets"]] == [(0, 4)]
+    again = files.apply(wanted, "--check").succeeded()
+    assert "delivered" not in again.stderr
+    files.executed({group: {"delete": True}}).succeeded()
+    assert files.apply({group: {"delete": True}}, "--check").status == 0
 
 
 @kafka
