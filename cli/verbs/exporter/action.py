@@ -10,10 +10,11 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from threading import Event, Thread
+from threading import Thread
+from typing import NoReturn
 
 from cli.counts import counted
-from cli.errors import CommandError, ExitStatus, UsageError
+from cli.errors import CommandError, ExitStatus, UsageError, is_expected
 from cli.options import SourceOptions
 from cli.output import notice, write_out
 from cli.selection import LastingSource, is_live, name_filter
@@ -27,7 +28,6 @@ from cli.verbs.exporter.web import METRICS, Site, WebServer
 from coordinator.server.listener import CannotListen
 from groups.listing import Problem
 from wire.client.address import Address
-from wire.client.errors import WireError
 
 SHOWN_PROBLEMS = 5
 
@@ -56,20 +56,18 @@ def export(options: ExporterOptions, source: SourceOptions) -> ExitStatus:
             else:
                 _write(textfile, cache)
             return ExitStatus.UNREADABLE if cache.state.problems else ExitStatus.DONE
-        stopped = stack.enter_context(_until_stopped())
+        stack.enter_context(_ended_by_sigterm())
         if guard is not None:
             stack.enter_context(_serving(guard, cache))
         with suppress(KeyboardInterrupt):
-            _run(poller, options.interval, stopped, guard, textfile)
+            _run(poller, options.interval, guard, textfile)
     notice("stopped")
     return ExitStatus.DONE
 
 
-def _run(
-    poller: _Poller, interval_s: float, stopped: Event, guard: Guard | None, textfile: Path | None
-) -> None:
+def _run(poller: _Poller, interval_s: float, guard: Guard | None, textfile: Path | None) -> NoReturn:
     """Poll, every so many seconds from beginning to beginning."""
-    while not stopped.is_set():
+    while True:
         begun = time.monotonic()
         poller.poll_or_wait()
         if textfile is not None:
@@ -79,7 +77,7 @@ def _run(
                 notice(str(error))
         if guard is not None:
             guard.renew(notice)
-        stopped.wait(max(0.0, begun + interval_s - time.monotonic()))
+        time.sleep(max(0.0, begun + interval_s - time.monotonic()))
 
 
 class _Poller:
@@ -111,8 +109,8 @@ class _Poller:
         """
         try:
             self.poll()
-        except (WireError, CommandError) as error:
-            if self._groups is None and not self._opened.may_pass(error):
+        except Exception as error:
+            if not is_expected(error) or (self._groups is None and not self._opened.may_pass(error)):
                 raise
             self._opened.close()
             self.cache.fail()
@@ -177,12 +175,11 @@ def _textfile(options: ExporterOptions) -> Path | None:
 
 
 @contextmanager
-def _until_stopped() -> Iterator[Event]:
-    """An event that SIGTERM sets."""
-    stopped = Event()
-    former = signal.signal(signal.SIGTERM, lambda *_: stopped.set())
+def _ended_by_sigterm() -> Iterator[None]:
+    """Like Ctrl-C: a poll may wait for a cluster for half a minute, and whoever ends a process does not."""
+    former = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        yield stopped
+        yield
     finally:
         signal.signal(signal.SIGTERM, former)
 

@@ -21,6 +21,8 @@ from socketserver import TCPServer
 from threading import BoundedSemaphore
 from typing import Any
 
+from prometheus_client.exposition import gzip_accepted
+
 from cli.verbs.exporter.cache import Exposition, FigureCache
 from coordinator.server.security.users import Users
 
@@ -186,7 +188,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _metrics(self) -> None:
         shown: Exposition = self.server.site.cache.exposition(
             self.headers.get("Accept", ""),
-            compressed="gzip" in self.headers.get("Accept-Encoding", "").lower(),
+            compressed=gzip_accepted(self.headers.get("Accept-Encoding", "")),
         )
         more = {"Content-Encoding": "gzip"} if shown.is_compressed else {}
         self._answer(

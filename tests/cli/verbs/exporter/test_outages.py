@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -159,3 +160,28 @@ def test_groups_that_cannot_be_read_are_figures(kohort: Kohort, tmp_path: Path) 
         figures = Figures.read(kohort("exporter --once", *source).succeeded().stdout)
         assert figures.by("kohort_group_readable", "group") == {"payments": 1, "refunds": 1}
         assert figures.by("kohort_group_lag_records", "group") == {"payments": 0, "refunds": 0}
+
+
+def test_a_poll_that_waits_for_a_silent_server_ends_at_once(kohort: Kohort, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        bootstrap = f"127.0.0.1:{silent.getsockname()[1]}"
+        with exporting(kohort, tmp_path, "--timeout", "600000", "-b", bootstrap) as exporter:
+            asked, _ = silent.accept()
+            assert exporter.scrape()("kohort_polls_total") == 0
+            assert exporter.stop() == 0
+            assert exporter.stderr == "kohort: stopped\n"
+            asked.close()
+
+
+def test_a_file_that_breaks_is_read_again(kohort: Kohort, tmp_path: Path) -> None:
+    file = tmp_path / "groups.yaml"
+    file.write_text("kohort: 1\ngroups: {g: {type: classic}}\n")
+    with exporting(kohort, tmp_path, "--interval", "1", "--snapshot", file) as exporter:
+        wait_scrape(exporter, lambda seen: seen("kohort_group_readable", group="g") == 1, "it is read")
+        file.write_text("kohort: 1\ngroups: [\n")
+        down = wait_scrape(exporter, lambda seen: seen("kohort_up") == 0, "it is broken")
+        assert down("kohort_group_readable", group="g") == 1
+        file.write_text("kohort: 1\ngroups: {h: {type: classic}}\n")
+        back = wait_scrape(exporter, lambda seen: seen("kohort_up") == 1, "it is whole again")
+        assert back.by("kohort_group_readable", "group") == {"h": 1}
+    kohort.quick("exporter --snapshot", tmp_path / "nowhere.yaml").assert_said(3, "nowhere.yaml")
