@@ -8,7 +8,7 @@ SETUP := $(VENV)/.ready
 # Whole: no test is skipped for its length, and of made-up cases there are very many.
 LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 
-.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills diagnoses kerberos packages matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation bench-exporter dist man site release-notes image clean
+.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills diagnoses kerberos packages outages matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation bench-exporter dist man site release-notes image clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -61,7 +61,7 @@ kerberos: $(SETUP) ## Install a KDC where it is missing (Debian and its kin), an
 bench: $(SETUP) ## Measure the command line beside Kafka's own tool (ratios are printed)
 	$(BIN)/python -m benchmarks.command_line
 
-test-long: regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills diagnoses kerberos packages ## Run all that `make test` leaves out: hours
+test-long: regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills diagnoses kerberos packages outages ## Run all that `make test` leaves out: hours
 
 regexes: $(SETUP) ## Compare 10,000 patterns on 1,000 topics with RE2/J and Java (KOHORT_REGEX_SEED repeats)
 	KOHORT_RANDOM=1 $(LONG) --capture no tests/groups/regex/test_engines.py tests/groups/regex/test_posix.py
@@ -110,6 +110,9 @@ served-kills: $(SETUP) ## Kill kohort serve 100 times under producers and consum
 
 diagnoses: $(SETUP) ## Have real clients stall, restart and fence each other, and diagnose their groups
 	$(LONG) tests/cli/verbs/diagnose
+
+outages: $(SETUP) ## Lose brokers under a running kohort exporter
+	$(LONG) tests/cli/verbs/exporter
 
 packages: $(VENV)/.ready-release $(VENV)/.ready-docs ## Build the packages twice, compare them, run each alone, as `make dist` does; build the site
 	$(LONG) tests/shipping
