@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 
 _LONGEST_EXCERPT = 100
-_LIKE_A_SECRET = re.compile(r"(?=[\w+/=.~-]*[0-9])(?=[\w+/=.~-]*[a-z])(?=[\w+/=.~-]*[A-Z])[\w+/=.~-]{24,}")
+_LONG_WORD = re.compile(r"[\w+/=.~-]{24,}")
 
 
 def excerpt(answer: bytes, secrets: Collection[str] = ()) -> str:
@@ -20,9 +20,16 @@ def masked(text: str, secrets: Collection[str] = ()) -> str:
     for secret in filter(None, secrets):
         text = text.replace(secret, "***")
     printable = "".join(each if each.isprintable() else " " for each in text)
-    return " ".join(_LIKE_A_SECRET.sub("***", printable).split())
+    return " ".join(_LONG_WORD.sub(_hidden, printable).split())
 
 
 def clipped(text: str, length: int = _LONGEST_EXCERPT) -> str:
     """At most so much of a text."""
     return text if len(text) <= length else f"{text[:length]}…"
+
+
+def _hidden(word: re.Match[str]) -> str:
+    """A long word of digits and letters in both cases may be a token; a path or a host's name is seldom one."""
+    text = word[0]
+    tests = (str.isdigit, str.islower, str.isupper)
+    return "***" if all(any(map(test, text)) for test in tests) else text

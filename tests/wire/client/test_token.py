@@ -77,6 +77,16 @@ def test_nonsense_is_quoted_without_what_could_be_a_secret(answer: str, secret: 
     assert "Sign in" in made or "Sign in" not in answer
 
 
+def test_a_long_answer_is_not_read_for_long() -> None:
+    began = time.process_time()
+    made = outcome(
+        lambda: _parsed(ENDPOINT, json.dumps({"error": "e", "error_description": "aB" * 500_000}).encode())
+    )
+    assert time.process_time() - began < 5
+    assert isinstance(made, str)
+    assert len(made) < 1000
+
+
 def segment(content: bytes) -> str:
     return base64.urlsafe_b64encode(content).decode().rstrip("=")
 

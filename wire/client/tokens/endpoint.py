@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, NoReturn, TypeAlias
 
 from wire.client.errors import AuthenticationFailed, Unreachable, WireError
-from wire.client.excerpts import excerpt, masked
+from wire.client.excerpts import clipped, excerpt, masked
 from wire.client.in_time import in_time
 from wire.client.security import MetadataEndpoint, TokenEndpoint
 from wire.client.steps import Deadline
@@ -22,6 +22,7 @@ from wire.client.tokens.token import Token, token_in
 Endpoint: TypeAlias = TokenEndpoint | MetadataEndpoint
 
 _LONGEST_ANSWER = 1 << 20
+_LONGEST_REASON = 400
 _PAUSES_S = (0.1, 0.5)
 """Before an endpoint that is busy or out of reach is asked again."""
 _BUSY = frozenset({408, 429, 500, 502, 503, 504})
@@ -132,12 +133,12 @@ def _refused(endpoint: Endpoint, error: urllib.error.HTTPError) -> NoReturn:
         body = error.read(_LONGEST_ANSWER)
     except OSError:
         body = b""
-    reason = _told(_fields(body))
+    reason = _told(_fields(body), secrets)
     answered = f"HTTP status {error.code}" + (f": {excerpt(body, secrets)}" if body.strip() else "")
     if error.code in _BUSY:
-        raise _unreachable(endpoint, masked(reason, secrets) or answered)
+        raise _unreachable(endpoint, reason or answered)
     raise AuthenticationFailed(
-        f"{where} refuses {_client(endpoint)} ({masked(reason, secrets) or answered}). "
+        f"{where} refuses {_client(endpoint)} ({reason or answered}). "
         f"{_next_step(endpoint, error.code, reason)}"
     )
 
@@ -162,13 +163,14 @@ def _fields(body: bytes) -> Any:
         return None
 
 
-def _told(answer: Any) -> str:
-    """The error of RFC 6749, section 5.2; empty where it is none."""
+def _told(answer: Any, secrets: Collection[str]) -> str:
+    """The error of RFC 6749, section 5.2, without the secrets that it repeats; empty where it is none."""
     if not isinstance(answer, Mapping) or not isinstance(answer.get("error"), str):
         return ""
     description = answer.get("error_description")
     error: str = answer["error"]
-    return f"{error}: {description}" if isinstance(description, str) and description else error
+    text = f"{error}: {description}" if isinstance(description, str) and description else error
+    return clipped(masked(text, secrets), _LONGEST_REASON)
 
 
 def _parsed(endpoint: Endpoint, body: bytes) -> Token:
@@ -179,8 +181,8 @@ def _parsed(endpoint: Endpoint, body: bytes) -> Token:
             f"{where} answers something that is no JSON: {excerpt(body, secrets)}. {_CHECK_URL}"
         )
     fields = answer if isinstance(answer, Mapping) else {}
-    if reason := _told(fields):
-        raise AuthenticationFailed(f"{where} refuses {_client(endpoint)} ({masked(reason, secrets)})")
+    if reason := _told(fields, secrets):
+        raise AuthenticationFailed(f"{where} refuses {_client(endpoint)} ({reason})")
     client_id = endpoint.client_id if isinstance(endpoint, TokenEndpoint) else ""
     token = token_in(fields, where, client_id=client_id)
     if token is None:
