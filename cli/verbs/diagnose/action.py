@@ -46,7 +46,9 @@ def diagnose_chosen(
         as_of_ms = None if options.as_of is None else parse_moment(options.as_of, time.time_ns() // 1_000_000)
         looks = [look_at(source, names, in_full=True, is_live=live, at_ms=as_of_ms)]
         if live and looks[0].groups:
-            looks += more_looks(source, names, thresholds, for_ms)
+            begun = time.monotonic()
+            looks[0] = _with_idle_commits(source, looks[0])
+            looks += more_looks(source, names, thresholds, for_ms, begun)
         looks[-1] = with_leaders(source, looks[-1])
         if live:
             looks[-1] = _with_evidence(source, looks)
@@ -69,6 +71,13 @@ def _judged(names: Sequence[str], looks: Sequence[Look], thresholds: Thresholds)
         for name in names
     )
     return [found for found, is_seen in judged if is_seen or found.findings]
+
+
+def _with_idle_commits(source: Source, look: Look) -> Look:
+    """The first look, with when groups without members committed: there is time to read it until the last one."""
+    from cli.verbs.diagnose.evidence import with_idle_commits
+
+    return replace(look, groups=with_idle_commits(source, look.groups))
 
 
 def _with_evidence(source: Source, looks: Sequence[Look]) -> Look:

@@ -27,20 +27,25 @@ Waiting: TypeAlias = Mapping[str, Mapping[Place, int | None]]
 """By group and partition, as `Observation.waiting_since_ms`."""
 
 
+def with_idle_commits(source: Source, groups: Mapping[str, Group]) -> Mapping[str, Group]:
+    """Those without members with the times of some of their commits."""
+    asked = [some_commits(group) for group in groups.values() if _may_expire(group)]
+    timed = source.with_commit_times(asked).items if asked else ()
+    return {**groups, **{group.id: _merged(groups[group.id], group) for group in timed}}
+
+
 def with_commits(
     source: Source, looks: Mapping[str, Sequence[Observation]], groups: Mapping[str, Group]
 ) -> tuple[Mapping[str, Group], Waiting]:
     """The groups of the last look with the times of those commits that matter, and since when records wait."""
+    groups = {
+        name: _as_before(group, looks[name][0].group) if _may_expire(group) else group
+        for name, group in groups.items()
+    }
     still = {name: found for name in groups if (found := still_partitions(looks[name])) is not None}
-    asked = [
-        *(
-            _merged(some_commits(group), still[name]) if name in still else some_commits(group)
-            for name, group in groups.items()
-            if _may_expire(group)
-        ),
-        *(group for name, group in still.items() if groups[name].members),
-    ]
-    timed = {group.id: _merged(groups[group.id], group) for group in source.with_commit_times(asked).items}
+    asked = list(still.values())
+    read = source.with_commit_times(asked).items if asked else ()
+    timed = {group.id: _merged(groups[group.id], group) for group in read}
     places: dict[Place, set[int]] = {}
     for group in still.values():
         for place, offset in commits_of(group).items():
@@ -48,6 +53,23 @@ def with_commits(
     times = source.record_times(places).times if places else {}
     waiting = {name: waiting_since(timed.get(name, group), times) for name, group in still.items()}
     return {**groups, **timed}, waiting
+
+
+def _as_before(group: Group, first: Group | None) -> Group:
+    """With the times that are known of the commits that have stayed the same."""
+    before = {} if first is None or first.offsets is None else first.offsets
+    if group.offsets is None:
+        return group
+    offsets = {
+        topic: {
+            number: old
+            if (old := before.get(topic, {}).get(number)) is not None and old.offset == commit.offset
+            else commit
+            for number, commit in found.items()
+        }
+        for topic, found in group.offsets.items()
+    }
+    return replace(group, offsets=offsets)
 
 
 def _may_expire(group: Group) -> bool:

@@ -86,13 +86,13 @@ def look_at(
 
 
 def more_looks(
-    source: Source, names: Sequence[str], thresholds: Thresholds, for_ms: int | None
+    source: Source, names: Sequence[str], thresholds: Thresholds, for_ms: int | None, begun: float
 ) -> Iterator[Look]:
     """Looks at members every second, and in the end one in full.
 
-    Where no time is given, a group that was in a rebalance all the time is looked at until it can be judged.
+    Where no time is given, a group that was in a rebalance all the time is looked at until it can be judged. `begun` is
+    when the first look was taken, by the monotonic clock.
     """
-    begun = time.monotonic()
     usual_ms = USUAL_MS if for_ms is None else for_ms
     longest_ms = max(usual_ms, thresholds.rebalance_ms) if for_ms is None else for_ms
     unsettled = set(names)
