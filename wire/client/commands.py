@@ -89,8 +89,8 @@ def _read(process: subprocess.Popen[bytes]) -> bytes:
         return b""
     with pipe:
         output = pipe.read(_LONGEST_OUTPUT)
-    if len(output) == _LONGEST_OUTPUT:
-        _kill(process)
+        if len(output) == _LONGEST_OUTPUT:
+            _kill(process)
     return output
 
 
