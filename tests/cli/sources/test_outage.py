@@ -14,6 +14,7 @@ from tests.kafka.ports import HOST, free_ports
 from tests.kafka.tool_host import ToolHost
 from tests.kafka.trio import Trio, trio
 from tests.kafka.wait import wait_until
+from tests.support.long import LONG
 from wire.client.client import KafkaClient
 from wire.client.security import ConnectionSettings
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
@@ -97,6 +98,7 @@ def errors_of(answer: Answer) -> dict[str, str]:
     return {error["subject"]: error["message"] for error in answer.document["errors"]}
 
 
+@LONG
 def test_5000_groups_are_listed(scene: Scene) -> None:
     answer = scene("list", timeout_ms=PATIENT_MS)
     assert (answer.status, answer.stderr) == (0, "")

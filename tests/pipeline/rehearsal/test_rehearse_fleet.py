@@ -21,6 +21,7 @@ from pipeline.rehearsal.run import ORDER
 from pipeline.rehearsal.schemas import FIGURES, TABLES
 from tests.cli.command import Answer, Kohort
 from tests.cli.conftest import kohort as kohort
+from tests.support.long import LONG
 
 PLANNED = AuditSettings(destinations=(Destination.CONSUMER,))
 DISABLED = {"group.consumer.migration.policy": "disabled"}
@@ -82,6 +83,7 @@ def test_every_group_of_the_sample(
     assert round(sum(each["gate_open_after_s"] for each in rounds), 1) == first["duration_s"]
 
 
+@LONG
 def test_every_seed_under_every_setting(
     spark: SparkSession, kohort: Kohort, snapshot: Path, tmp_path: Path
 ) -> None:

@@ -21,6 +21,7 @@ from pipeline.simulation.schemas import FIGURES, SPREAD, TABLES
 from pipeline.store import NotATableStore
 from tests.cli.command import Kohort
 from tests.cli.conftest import kohort as kohort
+from tests.support.long import LONG
 
 POISON = 5
 SEEDS = range(3, 9)
@@ -177,6 +178,7 @@ def test_tables_of_somebody_else_stay(spark: SparkSession, tmp_path: Path) -> No
         simulate(spark, [case("scale-out")], range(1, 2), out=str(tmp_path))
 
 
+@LONG
 def test_a_second_simulation_replaces_the_first(spark: SparkSession, tmp_path: Path) -> None:
     for seeds in (range(1, 4), range(7, 9)):
         done = simulate(spark, [case("scale-out")], seeds, out=str(tmp_path))

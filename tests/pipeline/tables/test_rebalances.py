@@ -23,6 +23,7 @@ from tests.pipeline.decoded import events as events_of
 from tests.pipeline.rebalances.test_classic import two
 from tests.pipeline.rebalances.told import Clock, Written, clock, course_of
 from tests.pipeline.rebalances.told import decoded as decoded_records
+from tests.support.long import LONG
 
 AWAY = -2
 
@@ -150,6 +151,7 @@ def test_the_causes_are_what_the_clients_did(real_rebalances: DataFrame) -> None
     assert causes["range"][-1] == causes["cooperative"][-1] == "join"
 
 
+@LONG
 def test_neither_the_order_of_rows_nor_a_second_copy_of_the_log_changes_anything(
     real_events: DataFrame, real_rebalances: DataFrame, real_ownership: DataFrame
 ) -> None:
