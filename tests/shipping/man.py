@@ -21,6 +21,7 @@ from click_man.man import ManPage
 from cli.app import app
 
 _TITLE = re.compile(r"^\.TH .*", re.M)
+_PARAGRAPHS = re.compile(r"\n\n|\n(?=\x08)")
 
 
 def pages() -> dict[str, str]:
@@ -46,7 +47,9 @@ def _page(name: str, command: Any) -> str:
     page.version = f"kohort {version('kohort')}"
     page.short_help = escaped(_summary(command))
     page.synopsis = " ".join(command.collect_usage_pieces(context))
-    page.description = "\n\n".join(_paragraph(part) for part in inspect.cleandoc(command.help).split("\n\n"))
+    page.description = "\n\n".join(
+        _paragraph(part) for part in _PARAGRAPHS.split(inspect.cleandoc(command.help))
+    )
     records = [parameter.get_help_record(context) for parameter in command.params]
     page.options = [(left, escaped(" ".join(right.split()))) for left, right in filter(None, records)]
     page.commands = [(word, escaped(_summary(inner))) for word, inner in _commands(command).items()]

@@ -31,6 +31,7 @@ def test_a_page_for_every_command_and_family() -> None:
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
 def test_man_pages_are_set_without_a_warning() -> None:
     text = "".join(man.pages().values())
+    assert "\b" not in text
     done = subprocess.run(
         ["groff", "-K", "utf8", "-man", "-T", "utf8", "-ww", "-z"],
         input=text.encode(),
