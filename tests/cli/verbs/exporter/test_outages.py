@@ -185,3 +185,19 @@ def test_a_file_that_breaks_is_read_again(kohort: Kohort, tmp_path: Path) -> Non
         back = wait_scrape(exporter, lambda seen: seen("kohort_up") == 1, "it is whole again")
         assert back.by("kohort_group_readable", "group") == {"h": 1}
     kohort.quick("exporter --snapshot", tmp_path / "nowhere.yaml").assert_said(3, "nowhere.yaml")
+
+
+def test_groups_that_no_broker_lists_now_are_not_forgotten(kohort: Kohort, tmp_path: Path) -> None:
+    error = "COORDINATOR_LOAD_IN_PROGRESS"
+    with serving(None, "--topic", "orders") as served:
+        served.ask(_commit)
+        source = ("-b", served.bootstrap)
+        with exporting(kohort, tmp_path, "--interval", "1", "--timeout", "1000", *source) as exporter:
+            wait_scrape(exporter, lambda seen: seen("kohort_groups") == 2, "both are read")
+            kohort("fault error", error, *source, "--api", "ListGroups").succeeded()
+            missed = wait_scrape(exporter, lambda seen: seen("kohort_unread_groups") == 2, "both are missed")
+            assert missed("kohort_up") == 1
+            assert missed.by("kohort_group_unread", "group", error=error) == {"payments": 1, "refunds": 1}
+            kohort("fault clear", *source).succeeded()
+            back = wait_scrape(exporter, lambda seen: seen("kohort_unread_groups") == 0, "both are back")
+            assert back.by("kohort_group_readable", "group") == {"payments": 1, "refunds": 1}
