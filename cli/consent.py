@@ -50,7 +50,7 @@ class EmptyGroupConsent(ConsentOptions):
         str | None,
         _consent(
             "--wait-empty",
-            "With --execute: wait so long until the groups have no members: 60s, 5m.",
+            "With --execute: wait up to this long for members to leave: 60s, 5m.",
             "DURATION",
         ),
     ] = None

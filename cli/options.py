@@ -109,33 +109,34 @@ class TargetClusterOptions:
     """The cluster that is changed, where it is not the one that groups come from, and how records are found there."""
 
     to_context: Annotated[
-        str | None, _target("--to-context", "The cluster that a context names.", "NAME")
+        str | None, _target("--to-context", "Copy to the cluster of this context.", "NAME")
     ] = None
     to_bootstrap_server: Annotated[
-        str | None, _target("--to-bootstrap-server", "The cluster at these brokers.", "HOST:PORT,…")
+        str | None, _target("--to-bootstrap-server", "Copy to the cluster at these brokers.", "HOST:PORT,…")
     ] = None
     to_command_config: Annotated[
-        Path | None, _target("--to-command-config", "Client properties for that cluster.", "FILE")
+        Path | None, _target("--to-command-config", "Client properties for the target cluster.", "FILE")
     ] = None
     topic_prefix: Annotated[
         str | None,
-        _target("--topic-prefix", "What topics are called there: us-west. before each name.", "PREFIX"),
+        _target("--topic-prefix", "Prefix of topic names in the target cluster.", "PREFIX"),
     ] = None
     renamed: Annotated[
-        list[str] | None, _target("--map", "What one topic is called there; repeatable.", "SOURCE=TARGET")
+        list[str] | None,
+        _target("--map", "Name of a topic in the target cluster; repeatable.", "SOURCE=TARGET"),
     ] = None
     search: Annotated[
         int | None,
         _target(
             "--search",
-            "Records of a partition there to look through at most, by default 10000.",
+            "Records to search per target partition, at most; 10000 by default.",
             "N",
             min=1,
             max=10_000_000,
         ),
     ] = None
     unproved: Annotated[
-        bool, _target("--unproved", "Also set offsets that the records there do not prove.")
+        bool, _target("--unproved", "Also set offsets that the target's records do not prove.")
     ] = False
     source: SourceOptions | None = None
     """No option: the same as a source, None where no other cluster is named."""
@@ -264,7 +265,7 @@ UnusedFor = Annotated[
     str | None,
     option(
         "--unused-for",
-        "Only groups without members whose last commit and last member were so long ago: 30d, 12h.",
+        "Only groups without members that were not used for this long: 30d, 12h.",
         "DURATION",
     ),
 ]
@@ -307,7 +308,7 @@ class InternalTopicOptions:
         bool,
         option(
             "--delete-all-internal-topics",
-            "Delete the changelog and repartition topics of streams groups too.",
+            "Also delete changelog and repartition topics of streams groups.",
             rich_help_panel=_INTERNAL_TOPICS,
         ),
     ] = False
@@ -315,7 +316,7 @@ class InternalTopicOptions:
         list[str] | None,
         option(
             "--delete-internal-topic",
-            "Delete this changelog or repartition topic too; repeatable.",
+            "Also delete this changelog or repartition topic; repeatable.",
             "TOPIC",
             rich_help_panel=_INTERNAL_TOPICS,
         ),

@@ -34,13 +34,11 @@ def version(
     *,
     verbose: Annotated[
         bool,
-        option(
-            "--verbose -v", "Show Python, the libraries, and what is missing for what: for reports of bugs."
-        ),
+        option("--verbose -v", "Show Python, libraries and missing features, for bug reports."),
     ] = False,
     output: OutputOptions,
 ) -> None:
-    """Print the version, and with --verbose what is installed."""
+    """Print the version; --verbose adds what is installed."""
     from cli.output import emit
 
     emit(_verbose() if verbose else _brief(), output)

@@ -13,18 +13,16 @@ from cli.options import OutputOptions, SourceOptions, option
 
 def apply(
     *,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What groups are to be, as YAML or JSON.")],
-    check: Annotated[
-        bool, option("--check", "Only compare: exit 1 where something differs; change nothing.")
-    ] = False,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Desired state of groups, as YAML or JSON.")],
+    check: Annotated[bool, option("--check", "Only compare; exit 1 if anything differs.")] = False,
     consent: ConsentOptions,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Make groups what a file says: settings, offsets, deletions.
+    """Apply settings, offsets and deletions from a file.
 
-    Shows what differs; nothing is changed without --execute. What is as the file says already stays untouched, so the
-    same file can be applied again. Groups that the file does not name are left alone.
+    Shows the differences; nothing is changed without --execute. The same file can be applied again: only what differs
+    is changed. Groups that are not in the file are not changed.
     """
     from cli.changing import carry_out
     from cli.errors import UsageError
@@ -33,7 +31,7 @@ def apply(
     from cli.verbs.apply.desired import read_desired
 
     if check and consent.execute:
-        raise UsageError("--check changes nothing, and --execute does; give one")
+        raise UsageError("--check and --execute cannot be used together")
     desired = read_desired(file)
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
         change = plan_apply(groups, desired, writer)

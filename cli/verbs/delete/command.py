@@ -18,7 +18,7 @@ def delete(
 ) -> None:
     """Delete groups without members, of any type, with all that they have committed.
 
-    Shows the groups; nothing is deleted without --execute. Topics stay, unless internal ones are asked for.
+    Shows the groups; nothing is deleted without --execute. Topics are kept, except internal ones that an option names.
     """
     from cli.changing import carry_out
     from cli.selection import describe_chosen, opened_for_change

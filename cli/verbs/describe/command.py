@@ -80,7 +80,10 @@ def describe(
         bool, typer.Option("--only-with-lag", help="Only partitions, and groups, that lag.")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Add epochs, targets, subscriptions, leader epochs, log starts.")
+        bool,
+        typer.Option(
+            "--verbose", help="Add epochs, targets, subscriptions, leader epochs, log start offsets."
+        ),
     ] = False,
     source: SourceOptions,
     output: OutputOptions,

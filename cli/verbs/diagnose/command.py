@@ -17,7 +17,7 @@ def diagnose(
         str | None,
         option(
             "--for",
-            "Observe a cluster for so long; 6s unless given, and until a rebalance ends. Of a log: its last so many.",
+            "How long to observe a cluster (6s, longer during a rebalance), or the last part of a log.",
             "DURATION",
         ),
     ] = None,
@@ -25,43 +25,43 @@ def diagnose(
         Path | None, option("--replay", "Diagnose a recording of kohort watch instead.", "FILE")
     ] = None,
     rebalance: Annotated[
-        str, option("--rebalance-time", "A rebalance that lasts so long is an error.", "DURATION")
+        str, option("--rebalance-time", "Report a rebalance as stuck after this long.", "DURATION")
     ] = "15s",
-    storm: Annotated[
-        int, option("--storm", "So many rebalances within the time observed are a storm.", "N", min=2)
-    ] = 3,
+    storm: Annotated[int, option("--storm", "Report a storm at this many rebalances.", "N", min=2)] = 3,
     skew: Annotated[
-        float, option("--skew", "A member with so many times another's partitions is uneven.", "TIMES", min=1)
+        float, option("--skew", "Report members with this many times another's partitions.", "TIMES", min=1)
     ] = 2.0,
     commit_interval: Annotated[
         str,
         option(
             "--commit-interval",
-            "How often consumers commit: offsets stall that stand still three times as long.",
+            "How often consumers commit; an offset is stalled after three intervals.",
             "DURATION",
         ),
     ] = "5s",
     catch_up: Annotated[
-        str, option("--catch-up", "Warn of groups that take longer to catch up.", "DURATION")
+        str, option("--catch-up", "Warn if a group takes longer to catch up.", "DURATION")
     ] = "1h",
     hot: Annotated[
-        float, option("--hot", "A partition with so many times the others' lag is hot.", "TIMES", min=1)
+        float,
+        option("--hot", "Report partitions with this many times the topic's median lag.", "TIMES", min=1),
     ] = 10.0,
     transaction: Annotated[
-        str, option("--transaction-time", "A transaction that blocks so long is an error.", "DURATION")
+        str,
+        option("--transaction-time", "Report a transaction that is open this long as an error.", "DURATION"),
     ] = "60s",
     expiry: Annotated[
-        str, option("--expires-within", "Warn of offsets that may expire within so long.", "DURATION")
+        str, option("--expires-within", "Warn of offsets that may expire within this time.", "DURATION")
     ] = "24h",
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Show notes and evidence of everything.")
+        bool, typer.Option("--verbose", help="Show notes, and the evidence of all findings.")
     ] = False,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Find what is wrong with groups, since when, why, and what to do.
+    """Find what is wrong with groups, and what to do.
 
-    Exits with 0: no error was found; 1: one was; 3: something could not be read.
+    Exit status: 0 no errors, 1 errors found, 3 something could not be read.
     """
     from cli.output import emit
     from cli.verbs.diagnose.action import diagnose_chosen, diagnose_recording, milliseconds, status_of

@@ -11,8 +11,8 @@ from cli.verbs.exporter.options import ExporterOptions
 def exporter(*, options: ExporterOptions, source: SourceOptions) -> None:
     """Serve metrics of groups: state, members, epochs, lag.
 
-    OpenMetrics and Prometheus's text at /metrics. One poll serves all scrapes. While the cluster does not answer, the
-    last figures stay, kohort_up is 0, and kohort_last_poll_age_seconds grows.
+    Serves OpenMetrics and Prometheus's text at /metrics. One poll serves all scrapes. While the cluster does not
+    answer, the metrics of the last poll are kept, kohort_up is 0, and kohort_last_poll_age_seconds grows.
     """
     from cli.errors import ExitStatus
     from cli.verbs.exporter.action import export

@@ -11,7 +11,7 @@ from typing import Annotated
 from cli.options import option
 
 DEFAULT_LISTEN = "127.0.0.1:9408"
-_guarding = partial(option, rich_help_panel="Who may read, and how")
+_guarding = partial(option, rich_help_panel="TLS and access")
 
 
 class Per(Enum):
@@ -30,7 +30,7 @@ class ExporterOptions:
         str | None,
         option(
             "--listen",
-            f"Where to serve metrics ({DEFAULT_LISTEN}); beyond this machine with TLS.",
+            f"Listen address, {DEFAULT_LISTEN} by default; any but loopback needs TLS and a login.",
             "HOST:PORT",
         ),
     ] = None
@@ -38,13 +38,13 @@ class ExporterOptions:
         Path | None,
         option("--textfile", "Write FILE.prom for the node exporter; serve only with --listen.", "FILE"),
     ] = None
-    once: Annotated[bool, option("--once", "Read once: print the metrics, or write --textfile, and end.")] = (
+    once: Annotated[bool, option("--once", "Poll once, print the metrics or write --textfile, and exit.")] = (
         False
     )
     interval: Annotated[
         float,
         option(
-            "--interval", "From one poll to the next; all scrapes share it.", "SECONDS", min=1, max=86_400
+            "--interval", "Time between polls; a scrape gets the last poll.", "SECONDS", min=1, max=86_400
         ),
     ] = 30.0
     match: Annotated[
@@ -53,28 +53,29 @@ class ExporterOptions:
     match_topic: Annotated[
         str | None, option("--match-topic", "Only topics in whose name this matches (RE2).", "REGEX")
     ] = None
-    per: Annotated[Per, option("--per", "How fine the figures of lag are.")] = Per.TOPIC
+    per: Annotated[Per, option("--per", "Finest level at which lag is reported.")] = Per.TOPIC
     commit_times: Annotated[
-        bool, option("--commit-times", "Add last commits; every poll reads __consumer_offsets for them.")
+        bool, option("--commit-times", "Add times of last commits; each poll reads __consumer_offsets.")
     ] = False
     max_series: Annotated[
         int,
-        option("--max-series", "Leave out what is more, and say how much: partitions first.", "N", min=1),
+        option("--max-series", "Maximum number of series; partitions are left out first.", "N", min=1),
     ] = 250_000
     tls_certificate: Annotated[
         Path | None, _guarding("--tls-certificate", "Serve HTTPS with this certificate chain, PEM.", "FILE")
     ] = None
     tls_key: Annotated[
-        Path | None, _guarding("--tls-key", "Its key, PEM, where it is not in the same file.", "FILE")
+        Path | None,
+        _guarding("--tls-key", "Private key, PEM, if it is not in the certificate's file.", "FILE"),
     ] = None
     tls_client_ca: Annotated[
         Path | None,
-        _guarding("--tls-client-ca", "Let in whoever shows a certificate of this authority, PEM.", "FILE"),
+        _guarding("--tls-client-ca", "Accept client certificates of this authority, PEM.", "FILE"),
     ] = None
     access: Annotated[
         Path | None,
-        _guarding("--access", "Let in the users of this file by password: docs/security.md.", "FILE"),
+        _guarding("--access", "Accept the users and passwords of this file (docs/security.md).", "FILE"),
     ] = None
     token_file: Annotated[
-        Path | None, _guarding("--token-file", "Let in whoever has the token in this file.", "FILE")
+        Path | None, _guarding("--token-file", "Accept the bearer token in this file.", "FILE")
     ] = None

@@ -35,11 +35,11 @@ class MemberOptions:
 
 def remove(
     *,
-    group: Annotated[str, typer.Argument(metavar="GROUP", help="The group that the members leave.")],
+    group: Annotated[str, typer.Argument(metavar="GROUP", help="The group to remove members from.")],
     members: MemberOptions,
     reason: Annotated[
         str | None,
-        option("--reason", "Why, for the broker's log; at most 255 characters.", "TEXT"),
+        option("--reason", "Reason for the broker's log; at most 255 characters.", "TEXT"),
     ] = None,
     consent: ConsentOptions,
     source: SourceOptions,
@@ -47,8 +47,8 @@ def remove(
 ) -> None:
     """Remove dead or stuck members from a group.
 
-    Their partitions move at once; a member that still runs joins again. Shows the members, their partitions and what
-    follows; nothing is changed without --execute.
+    Their partitions are reassigned at once; a member that is still running rejoins. Shows the members, their partitions
+    and the effect; nothing is changed without --execute.
     """
     from cli.changing import carry_out
     from cli.errors import UsageError
@@ -64,11 +64,11 @@ def remove(
         everyone=members.everyone,
     )
     if "" in choice.names:
-        raise UsageError("a name of members is empty; leave the option out, or give one")
+        raise UsageError("an id or host is empty; give a value, or leave the option out")
     if choice.is_empty:
         raise UsageError("which members? --member ID, --instance ID, --client-id ID, --host HOST, or --all")
     if choice.everyone and choice.names:
-        raise UsageError("--all means every member; leave the other options out")
+        raise UsageError("--all cannot be used with --member, --instance, --client-id or --host")
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
         change = plan_members_removal(groups, group, choice, reason=reason, writer=writer)
         carry_out(change, consent, output)

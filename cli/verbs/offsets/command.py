@@ -57,18 +57,18 @@ def reset(
     *,
     selection: OffsetsSelection,
     topic: Annotated[list[str] | None, _THESE_TOPICS] = None,
-    all_topics: Annotated[bool, option("--all-topics", "Everything that the group has committed.")] = False,
+    all_topics: Annotated[bool, option("--all-topics", "All topics that the group has committed.")] = False,
     scenario: ScenarioOptions,
     internal_topics: InternalTopicOptions,
     consent: EmptyGroupConsent,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Set the committed offsets of groups without members, of any type.
+    """Reset the committed offsets of groups without members.
 
     Shows every partition before and after; nothing is changed without --execute. A new offset outside the log is
-    brought to its nearer end, and the table says so. Share and streams groups are reset where they are named or
-    --type asks for them.
+    brought to its nearer end, and the table says so. Share and streams groups are reset only if they are named or
+    selected by --type.
     """
     from cli.changing import carry_out
     from cli.selection import choose_groups, group_filter, opened_for_change
@@ -187,12 +187,13 @@ def clone(
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Copy a group's committed offsets to another group, here or on another cluster.
+    """Copy committed offsets to another group or cluster.
 
-    Within a cluster they are copied as they are, with leader epochs and metadata, also outside the log.
+    Within a cluster they are copied unchanged, with leader epochs and metadata, even if they are outside the log.
 
-    On another cluster (--to-context, --to-bootstrap-server) the same record has another offset. It is searched by its
-    time, and proved by comparing the records around it: keys, values, headers and times. What is not proved is refused.
+    In another cluster (--to-context, --to-bootstrap-server) the same record has another offset. It is found by its
+    timestamp, and proved by comparing the records around it: keys, values, headers and timestamps. Offsets that are
+    not proved are refused.
 
     Nothing is changed without --execute.
     """
@@ -222,7 +223,7 @@ def delete(
     *,
     selection: OffsetsSelection,
     topic: Annotated[list[str] | None, _THESE_TOPICS] = None,
-    all_topics: Annotated[bool, option("--all-topics", "Everything that the group has committed.")] = False,
+    all_topics: Annotated[bool, option("--all-topics", "All topics that the group has committed.")] = False,
     consent: EmptyGroupConsent,
     source: SourceOptions,
     output: OutputOptions,
@@ -230,7 +231,7 @@ def delete(
     """Delete what groups have committed of a topic that none of their members subscribes to.
 
     Shows what would go; nothing is deleted without --execute. A share group must have no members. Share and streams
-    groups are meant where they are named or --type asks for them.
+    groups are included only if they are named or selected by --type.
     """
     from cli.changing import carry_out
     from cli.selection import choose_groups, group_filter, opened_for_change
