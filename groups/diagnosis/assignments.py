@@ -38,7 +38,7 @@ def unowned(case: Case, group: Group) -> Partitions:
 
 @rule(
     "partition-without-owner",
-    "partitions that no member owns while the group is settled",
+    "partitions without an owner in a Stable group",
     source="ConsumerPartitionAssignor; KIP-848, Assignors",
     needs=(Need.MEMBERS, Need.TOPICS),
     applies=is_settled,
@@ -54,14 +54,14 @@ def without_owner(case: Case) -> Iterator[Symptom]:
     yield (error if lasted_ms else warning)(
         message=(
             f"No member owns {partitions_text(left)}, though the group is {case.group.state.value} and subscribes to "
-            "the topic: nobody reads it."
+            "the topic: it is not read."
         ),
         remedy=(
-            "Partitions that were just added are found within metadata.max.age.ms (5 minutes). Otherwise restart a "
-            f"member, and compare with what the assignor would do: kohort dry-run {case.group.id}."
+            "New partitions are found within metadata.max.age.ms (5 minutes). Otherwise restart a member, and compare "
+            f"with what the assignor would do: kohort dry-run {case.group.id}."
         ),
         since_ms=since,
-        evidence={"partitions": len(lost), "topics": tuple(left), "seen_for_s": lasted_ms / 1000},
+        evidence={"partitions": len(lost), "topics": tuple(left), "observed_for_s": lasted_ms / 1000},
     )
 
 
@@ -85,10 +85,10 @@ def idle_members(case: Case) -> Iterator[Symptom]:
         return
     yield note(
         message=(
-            f"{len(idle)} of {len(group.members)} members own no partition ({partitions} are owned in all): "
+            f"{len(idle)} of {len(group.members)} members own no partition (of {partitions} owned in total): "
             f"{case.named(idle)}."
         ),
-        remedy="Add partitions to the topics, or stop these members unless they are a reserve.",
+        remedy="Add partitions to the topics, or stop these members unless they are standbys.",
         members=tuple(idle),
         evidence={"members": len(group.members), "without_partitions": len(idle), "partitions": partitions},
     )
@@ -124,7 +124,7 @@ def skew(case: Case) -> Iterator[Symptom]:
             f"{sum(shown.values())} for {len(members)} members."
         ),
         remedy=(
-            f"{case.group.protocol or 'The assignor'} gives uneven shares: compare others with "
+            f"{case.group.protocol or 'The assignor'} assigns unevenly: compare other assignors with "
             f"kohort dry-run {case.group.id} --compare."
         ),
         members=(most,),
@@ -148,7 +148,7 @@ def _is_uneven(case: Case, owned: dict[str, int]) -> bool:
     "target-not-reached",
     "members that do not reach the epoch of the target assignment",
     source="KIP-932, KIP-1071: member epochs",
-    needs=(Need.TWO_LOOKS,),
+    needs=(Need.TWO_OBSERVATIONS,),
     applies=lambda group: group.type in (GroupType.SHARE, GroupType.STREAMS) and not is_unsettled(group),
 )
 def target_not_reached(case: Case) -> Iterator[Symptom]:
@@ -160,13 +160,13 @@ def target_not_reached(case: Case) -> Iterator[Symptom]:
         return
     yield error(
         message=(
-            f"{case.named(late)} did not reach epoch {case.group.assignment_epoch} of the target assignment for "
-            f"{lasted_ms / 1000:.0f} s or longer."
+            f"{case.named(late)} has not reached epoch {case.group.assignment_epoch} of the target assignment for "
+            f"at least {lasted_ms / 1000:.0f} s."
         ),
-        remedy="It does not send heartbeats, or blocks: take a thread dump of it and restart it.",
+        remedy="It does not send heartbeats, or is blocked: take a thread dump and restart it.",
         members=tuple(late),
         since_ms=since,
-        evidence={"assignment_epoch": case.group.assignment_epoch, "seen_for_s": lasted_ms / 1000},
+        evidence={"assignment_epoch": case.group.assignment_epoch, "observed_for_s": lasted_ms / 1000},
     )
 
 

@@ -117,7 +117,7 @@ def first_of(names: Sequence[str]) -> str:
 class Need(Enum):
     """What a rule cannot judge without; the value says what is missing, for people."""
 
-    TWO_LOOKS = "it takes two looks"
+    TWO_OBSERVATIONS = "needs two observations"
     MEMBERS = "the source does not show what members own"
     TARGETS = "the source does not show the target assignment"
     TOPICS = "the topics are not known"
@@ -126,7 +126,7 @@ class Need(Enum):
     OFFSETS = "the committed offsets are not known"
     END_OFFSETS = "the end offsets are not known"
     START_OFFSETS = "the log start offsets are not known"
-    TWO_OFFSETS = "it takes two looks at the committed offsets"
+    TWO_OFFSETS = "needs two observations of the committed offsets"
     TRANSACTIONS = "open transactions are not known"
     COMMIT_TIMES = "the source does not show when offsets were committed"
     RETENTION = "the brokers' offsets.retention.minutes is not known"
@@ -137,7 +137,7 @@ class Need(Enum):
 
 
 _MET: Mapping[Need, Callable[[Case], bool]] = {
-    Need.TWO_LOOKS: lambda case: sum(1 for _ in case.seen) > 1,
+    Need.TWO_OBSERVATIONS: lambda case: sum(1 for _ in case.seen) > 1,
     Need.MEMBERS: lambda case: all(member.owned is not None for member in case.group.members),
     Need.TARGETS: lambda case: all(member.target is not None for member in case.group.members),
     Need.TOPICS: lambda case: any(each.topics is not None for each in case.observations),

@@ -31,12 +31,12 @@ def unavailable(case: Case) -> Iterator[Symptom]:
             "can neither join, nor send heartbeats, nor commit."
         ),
         remedy=(
-            "Look at the partitions of __consumer_offsets: one without a leader, or the whole topic missing because "
+            "Check __consumer_offsets: a partition has no leader, or the topic is missing because "
             "offsets.topic.replication.factor is higher than the number of brokers (kafka-topics --describe --topic "
             "__consumer_offsets)."
             if not loads
-            else "Wait, and look at the broker's log: loading takes long where __consumer_offsets is not compacted."
+            else "Wait, and check the broker's log: loading takes long if __consumer_offsets is not compacted."
         ),
         since_ms=failing[0].at_ms,
-        evidence={"error": name, "looks": len(case.observations), "looks_failed": len(failing)},
+        evidence={"error": name, "observations": len(case.observations), "failed_observations": len(failing)},
     )

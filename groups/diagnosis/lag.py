@@ -88,7 +88,7 @@ def _since_ms(case: Case, found: Mapping[Place, Progress]) -> int:
 
 @rule(
     "stalled-member",
-    "a member that heartbeats, owns partitions and does not consume",
+    "a member that sends heartbeats and owns partitions, but commits nothing",
     source=f"{BURROW}; confluentinc/librdkafka#4723",
     needs=(Need.MEMBERS, Need.OFFSETS, Need.END_OFFSETS),
     applies=is_consuming,
@@ -107,13 +107,13 @@ def stalled_member(case: Case) -> Iterator[Symptom]:
     yield error(
         message=(
             f"{case.named(members)} {'is' if one else 'are'} in the group and {'has' if one else 'have'} committed "
-            f"nothing for {about(max(each.still_ms for each in places.values()) / 1000)} or longer, while "
-            f"{records(sum(each.lag or 0 for each in places.values()))} wait in {names(places)}."
+            f"nothing for at least {about(max(each.still_ms for each in places.values()) / 1000)}, with "
+            f"{records(sum(each.lag or 0 for each in places.values()))} to read in {names(places)}."
         ),
         remedy=(
-            f"Take a thread dump of {case.named(members[:1])}{where}: it blocks between two polls, has paused its "
+            f"Take a thread dump of {case.named(members[:1])}{where}: it is blocked between two polls, has paused its "
             "partitions, or does not commit. Restart it. If it commits less often than every "
-            f"{about(case.thresholds.commit_interval_ms / 1000)}, name its interval: --commit-interval."
+            f"{about(case.thresholds.commit_interval_ms / 1000)}, set --commit-interval."
         ),
         members=tuple(members),
         since_ms=_since_ms(case, places),
@@ -123,7 +123,7 @@ def stalled_member(case: Case) -> Iterator[Symptom]:
 
 @rule(
     "stalled-partition",
-    "a partition that stands still while its member gets on with others",
+    "a stalled partition of a member that commits others",
     source=BURROW,
     needs=(Need.MEMBERS, Need.TWO_OFFSETS, Need.END_OFFSETS),
     applies=is_consuming,
@@ -138,15 +138,15 @@ def stalled_partition(case: Case) -> Iterator[Symptom]:
     at = case.offsets[topic][number].offset
     yield error(
         message=(
-            f"{names(places)} {'stands' if len(places) == 1 else 'stand'} still for "
-            f"{about(max(each.still_ms for each in places.values()) / 1000)} or longer, while the same "
-            f"{'member gets' if len(found) == 1 else 'members get'} on with other partitions: "
+            f"The committed offset of {names(places)} has not moved for at least "
+            f"{about(max(each.still_ms for each in places.values()) / 1000)}, while the same "
+            f"{'member commits' if len(found) == 1 else 'members commit'} other partitions: "
             f"{case.named(member.id for member, _ in found)}."
         ),
         remedy=(
-            f"Look at the record that {topic}-{number} stands at: kafka-console-consumer.sh --topic {topic} "
+            f"Inspect the next record of {topic}-{number}: kafka-console-consumer.sh --topic {topic} "
             f"--partition {number} --offset {at} --max-messages 1. If the consumer cannot process it, stop the group "
-            f"and step over it: kohort offsets reset {case.group.id} --topic {topic}:{number} --shift-by 1."
+            f"and skip it: kohort offsets reset {case.group.id} --topic {topic}:{number} --shift-by 1."
         ),
         members=tuple(member.id for member, _ in found),
         since_ms=_since_ms(case, places),
@@ -174,17 +174,17 @@ def stopped(case: Case) -> Iterator[Symptom]:
         if each.timestamp is not None
     ]
     idle_ms = case.last.at_ms - max(commits) if commits else None
-    told = "" if idle_ms is None else f" The last commit was {about(max(idle_ms, 0) / 1000)} ago."
+    last_commit = "" if idle_ms is None else f" The last commit was {about(max(idle_ms, 0) / 1000)} ago."
     has_stopped = any(one.verdict is Verdict.STOPPED for one in lagging.values())
     abandoned = idle_ms is not None and idle_ms > ABANDONED_MS
     level = error if has_stopped and not abandoned else warning
     yield level(
         message=(
-            f"The group has no members, and {records(sum(one.lag or 0 for one in lagging.values()))} wait in "
-            f"{count(lagging)}: {names(lagging)}.{told}"
+            f"The group has no members, and {records(sum(one.lag or 0 for one in lagging.values()))} are unread in "
+            f"{count(lagging)}: {names(lagging)}.{last_commit}"
         ),
         remedy=(
-            f"Start its consumers again. If nobody needs the group any more, delete it: kohort delete {case.group.id}."
+            f"Restart its consumers. If the group is no longer needed, delete it: kohort delete {case.group.id}."
         ),
         since_ms=_since_ms(case, lagging) if has_stopped else None,
         evidence=evidence,
@@ -211,8 +211,8 @@ def overtaken(case: Case) -> Iterator[Symptom]:
     soonest = min(found.values())
     yield error(
         message=(
-            f"Retention deletes records of {names(found)} before the group reads them: at the present rates the "
-            f"first ones are lost in {about(soonest)}."
+            f"Retention deletes records of {names(found)} before the group reads them: at current rates the "
+            f"first are deleted in {about(soonest)}."
         ),
         remedy=(
             "Raise retention.ms (or retention.bytes) of the topic until the group has caught up: kafka-configs.sh "
@@ -241,10 +241,11 @@ def falling_behind(case: Case) -> Iterator[Symptom]:
     yield warning(
         message=(
             f"Lag grows in {count(found)} of {len(case.progress.partitions):,}: {names(found)}. {produced:,.1f} "
-            f"records per second are produced there and {read:,.1f} consumed: at these rates it never catches up."
+            f"records per second are produced there and {read:,.1f} consumed: at these rates the group never "
+            "catches up."
         ),
         remedy=(
-            "Add members, up to the number of partitions, or make processing faster; watch it: "
+            "Add members, up to the number of partitions, or make processing faster. To follow it: "
             f"kohort watch {case.group.id}."
         ),
         evidence={
@@ -253,14 +254,14 @@ def falling_behind(case: Case) -> Iterator[Symptom]:
             "lag_grown_by": grown,
             "produced_per_s": round(produced, 2),
             "committed_per_s": round(read, 2),
-            "seen_for_s": case.seen_ms / 1000,
+            "observed_for_s": case.seen_ms / 1000,
         },
     )
 
 
 @rule(
     "slow-catch-up",
-    "lag that takes long to work off",
+    "lag that takes long to catch up with",
     source="groups.progress",
     needs=(Need.TWO_OFFSETS, Need.END_OFFSETS),
     applies=lambda group: bool(group.members),
@@ -279,10 +280,10 @@ def slow_catch_up(case: Case) -> Iterator[Symptom]:
     level = warning if longest * 1000 > case.thresholds.catch_up_ms else note
     yield level(
         message=(
-            f"The group catches up: {records(case.progress.lag or 0)} are unread, and at the present rates "
+            f"The group is catching up: {records(case.progress.lag or 0)} are unread; at current rates "
             f"{names([place])} takes longest, {about(longest)}."
         ),
-        remedy="Nothing, if that is soon enough; else add members, up to the number of partitions.",
+        remedy="None if that is soon enough; otherwise add members, up to the number of partitions.",
         evidence={
             "lag": case.progress.lag,
             "produced_per_s": _rounded(case.progress.produced_per_s),
@@ -294,7 +295,7 @@ def slow_catch_up(case: Case) -> Iterator[Symptom]:
 
 @rule(
     "rewound",
-    "committed offsets that went back",
+    "committed offsets that moved backwards",
     source="linkedin/Burrow#716",
     needs=(Need.TWO_OFFSETS,),
     applies=has_offsets,
@@ -305,10 +306,10 @@ def rewound(case: Case) -> Iterator[Symptom]:
     if not found:
         return
     yield warning(
-        message=f"Committed offsets went back in {count(found)}: {names(found)}; records are read again.",
+        message=f"Committed offsets moved backwards in {count(found)}: {names(found)}; records are read again.",
         remedy=(
-            "If nobody reset the group, look for two consumers that commit the same partition, one of them evicted "
-            "or assigned by hand."
+            "If the group was not reset, check for two consumers that commit the same partition, one of them evicted "
+            "or assigned manually."
         ),
         evidence={"partitions": all_names(found), "lag": sum(one.lag or 0 for one in found.values())},
     )
@@ -332,8 +333,8 @@ def hot_partition(case: Case) -> Iterator[Symptom]:
             f"{records(sum(one.lag or 0 for one in found.values()))}."
         ),
         remedy=(
-            "See whether one key has most of the records there, and give it a key of its own or more partitions; else "
-            "compare the member that owns it with the others."
+            "Check whether one key has most of the records there; if so, split the key. Otherwise compare the member "
+            "that owns the partition with the others."
         ),
         evidence={"partitions": all_names(found), "lag": sum(one.lag or 0 for one in found.values())},
     )

@@ -20,7 +20,7 @@ from groups.waits import AWAY
     "rebalance-storm",
     "rebalances that follow each other, and which host causes them",
     source="KIP-848, Group Epoch; KIP-345 (storms by restarts)",
-    needs=(Need.TWO_LOOKS,),
+    needs=(Need.TWO_OBSERVATIONS,),
 )
 def storm(case: Case) -> Iterator[Symptom]:
     """An error where members come and go again at once; a warning where many leave, as in a deployment.
@@ -43,7 +43,7 @@ def storm(case: Case) -> Iterator[Symptom]:
         since_ms=case.observations[0].at_ms,
         evidence={
             "rebalances": count,
-            "seen_for_s": seconds,
+            "observed_for_s": seconds,
             "came_and_went": len(again),
             "hosts": tuple(f"{host}: {left} left, {joined} joined" for host, left, joined in hosts),
         },
@@ -64,29 +64,32 @@ def short_lived(found: list[Change]) -> list[Change]:
 
 def _cause(case: Case, found: list[Change], hosts: list[tuple[str, int, int]]) -> str:
     if not found:
-        return "No member came or went: subscriptions, partitions of topics or the assignor change."
+        return "No member joined or left: subscriptions, partitions of topics or the assignor changed."
     again = returned(found)
     if again:
-        return f"{case.named(again)} left and came back under the same member id: poll interval or session."
+        return (
+            f"{case.named(again)} left and rejoined with the same member id: max.poll.interval.ms or the session "
+            "timeout was exceeded."
+        )
     host, left, joined = hosts[0]
     if min(left, joined):
-        return f"Members on {host} restart: {left} left, {joined} joined."
-    return f"Most members that came or went are on {host}: {left} left, {joined} joined."
+        return f"Members on {host} restarted: {left} left, {joined} joined."
+    return f"Most members that joined or left are on {host}: {left} left, {joined} joined."
 
 
 def _against_storm(case: Case, found: list[Change], hosts: list[tuple[str, int, int]]) -> str:
     if not found:
-        return f"Watch what changes: kohort watch {case.group.id}."
+        return f"See what changes: kohort watch {case.group.id}."
     if returned(found):
         return _POLL_REMEDY
     return (
-        f"Look at the processes on {hosts[0][0]}: a crash loop, a liveness probe, or a deployment in progress. "
+        f"Check the processes on {hosts[0][0]} for a crash loop, a failing liveness probe or a deployment. "
         "Give members a group.instance.id, so that a restart does not rebalance the group (KIP-345)."
     )
 
 
 _POLL_REMEDY = (
-    "Lower max.poll.records, or raise max.poll.interval.ms above the longest time between two polls; where the process "
+    "Lower max.poll.records, or raise max.poll.interval.ms above the longest time between two polls. If the process "
     "pauses (garbage collection, no CPU), raise the session timeout."
 )
 
@@ -105,9 +108,9 @@ def returned(found: list[Change]) -> list[str]:
 
 @rule(
     "poll-interval",
-    "members that leave and come back without a restart",
+    "members that leave and rejoin without a restart",
     source="KIP-62; KIP-848, Member Id; KafkaConsumer (max.poll.interval.ms)",
-    needs=(Need.TWO_LOOKS,),
+    needs=(Need.TWO_OBSERVATIONS,),
     applies=lambda group: group.type is GroupType.CONSUMER,
 )
 def poll_interval(case: Case) -> Iterator[Symptom]:
@@ -119,8 +122,8 @@ def poll_interval(case: Case) -> Iterator[Symptom]:
     first = next(each for each in found if each.member.id == again[0])
     yield error(
         message=(
-            f"{case.named(again)} left the group and joined it again under the same member id: the time between two "
-            "polls is longer than max.poll.interval.ms, or its session expired."
+            f"{case.named(again)} left the group and rejoined with the same member id: the time between two polls "
+            "exceeded max.poll.interval.ms, or the session expired."
         ),
         remedy=_POLL_REMEDY,
         members=tuple(again),
@@ -139,9 +142,9 @@ def _speaks_consumer(case: Case, member_id: str) -> bool:
 
 @rule(
     "member-evicted",
-    "members that are gone and may still be working",
+    "members that left and may still process records",
     source="KIP-62; KIP-848, Rebalance Timeout; librdkafka INTRODUCTION",
-    needs=(Need.TWO_LOOKS,),
+    needs=(Need.TWO_OBSERVATIONS,),
 )
 def evicted(case: Case) -> Iterator[Symptom]:
     """Gone while a rebalance waited for it: removed by its timeout. Otherwise it may have left by itself."""
@@ -151,17 +154,20 @@ def evicted(case: Case) -> Iterator[Symptom]:
     left = [each for each in gone if each not in late]
     if late:
         yield warning(
-            message=f"{_gone_text(case, late)} removed while a rebalance waited for {_it(late)}, and not back.",
+            message=f"{_gone_text(case, late)} removed while a rebalance waited for {_it(late)}, and did not rejoin.",
             remedy=(
-                f"What still runs may still process records that others now read: stop {_it(late)}, or find out why "
-                f"{_it(late)} did not poll."
+                f"If the process still runs, it may process records that other members now read: stop {_it(late)}, or "
+                f"find out why {_it(late)} did not poll."
             ),
             **_gone_facts(late),
         )
     if left:
         yield note(
-            message=f"{_gone_text(case, left)} gone, and not back.",
-            remedy="What was not stopped on purpose may still process records that others now read: look at its log.",
+            message=f"{_gone_text(case, left)} no longer in the group.",
+            remedy=(
+                "If it was not stopped on purpose, check its log: it may still process records that other members now "
+                "read."
+            ),
             **_gone_facts(left),
         )
 
@@ -215,7 +221,7 @@ def _is_back(case: Case, gone: Change) -> bool:
     "static-fencing",
     "static members that fence each other",
     source="KIP-345 (FENCED_INSTANCE_ID)",
-    needs=(Need.TWO_LOOKS,),
+    needs=(Need.TWO_OBSERVATIONS,),
 )
 def static_fencing(case: Case) -> Iterator[Symptom]:
     """The same instance id under other and other member ids: one change is a restart."""
@@ -236,10 +242,10 @@ def static_fencing(case: Case) -> Iterator[Symptom]:
         hosts = sorted({host_of(member) for member in ids[instance].values()})
         yield error(
             message=(
-                f"The static member {instance} changed hands {count} times in {case.seen_ms / 1000:.0f} s: two "
-                f"processes have the same group.instance.id, or one restarts again and again ({first_of(hosts)})."
+                f"The static member {instance} changed its member id {count} times in {case.seen_ms / 1000:.0f} s: two "
+                f"processes have the same group.instance.id, or one restarts repeatedly ({first_of(hosts)})."
             ),
-            remedy="Give each process a group.instance.id of its own; look for FENCED_INSTANCE_ID in their logs.",
+            remedy="Give each process its own group.instance.id; search their logs for FENCED_INSTANCE_ID.",
             members=tuple(ids[instance]),
             since_ms=case.observations[0].at_ms,
             evidence={"instance": instance, "changes": count, "hosts": tuple(hosts)},
@@ -248,7 +254,7 @@ def static_fencing(case: Case) -> Iterator[Symptom]:
 
 @rule(
     "static-member-away",
-    "static members that are away, with their partitions",
+    "static members that are away and keep their partitions",
     source="KIP-848, Static Membership",
     applies=lambda group: group.type is GroupType.CONSUMER,
 )
@@ -263,12 +269,12 @@ def static_away(case: Case) -> Iterator[Symptom]:
     owned = [text for member in away if (text := partitions_text(member.owned or {}))]
     yield warning(
         message=(
-            f"Static, and away: {first_of(names)}. "
-            + (f"No member reads {first_of(owned)}" if owned else "They own nothing")
-            + " until they are back or their sessions end."
+            f"Static members are away: {first_of(names)}. "
+            + (f"No member reads {first_of(owned)}" if owned else "They own no partitions")
+            + " until they rejoin or their sessions expire."
         ),
         remedy=(
-            f"Start it again with group.instance.id={names[0]}, or remove it: "
+            f"Restart it with group.instance.id={names[0]}, or remove it: "
             f"kohort members remove {case.group.id} --instance {names[0]}."
         ),
         members=tuple(member.id for member in away),
@@ -298,10 +304,10 @@ def mixed_protocols(case: Case) -> Iterator[Symptom]:
         return
     yield note(
         message=(
-            f"{len(classic)} of {len(case.group.members)} members speak the classic protocol: a migration has begun "
-            "and is not complete."
+            f"{len(classic)} of {len(case.group.members)} members use the classic protocol: the migration to the "
+            "consumer protocol is not complete."
         ),
-        remedy=f"See how far it is: kohort describe {case.group.id} --migration.",
+        remedy=f"See its progress: kohort describe {case.group.id} --migration.",
         members=tuple(classic),
         evidence={"classic": len(classic), "members": len(case.group.members)},
     )

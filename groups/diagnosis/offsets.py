@@ -31,8 +31,8 @@ def topic_recreated(case: Case) -> Iterator[Symptom]:
             f"{names(found)} belong to the old topic."
         ),
         remedy=(
-            "Stop the group and reset these offsets, or records of the new topic are skipped or the policy of "
-            f"auto.offset.reset decides: kohort offsets reset {case.group.id} --topic {found[0][0]} --to-earliest."
+            "Stop the group and reset these offsets; otherwise records of the new topic may be skipped, or "
+            f"auto.offset.reset applies: kohort offsets reset {case.group.id} --topic {found[0][0]} --to-earliest."
         ),
         evidence={"partitions": all_names(found)},
     )
@@ -98,8 +98,8 @@ def records_lost(case: Case) -> Iterator[Symptom]:
             "deleted before the group read them."
         ),
         remedy=(
-            "They are gone. auto.offset.reset decides where consumers go on: earliest reads what is left, latest skips "
-            "that too. Or set the offsets while the group is stopped: kohort offsets reset "
+            "auto.offset.reset decides where consumers continue: earliest reads the records that are left, latest "
+            "skips them too. Or reset the offsets while the group is stopped: kohort offsets reset "
             f"{case.group.id} --topic {min(lost)[0]} --to-earliest. Raise retention.ms if the group needs longer."
         ),
         evidence={"partitions": all_names(lost), "records_lost": total},
@@ -135,12 +135,13 @@ def beyond_end(case: Case) -> Iterator[Symptom]:
     yield error(
         message=(
             f"The committed offset is above the log end in {count(found)}: {names(found)}, by up to "
-            f"{max(found.values()):,}. {first_topics(list(found))} was probably deleted and created again; else the "
-            "log was truncated (unclean leader election), or the offset was set by hand."
+            f"{max(found.values()):,}. {first_topics(list(found))} was probably deleted and created again; otherwise "
+            "the log was truncated (unclean leader election), or the offset was set manually."
         ),
         remedy=(
-            "Consumers that start there follow auto.offset.reset: latest skips what the new log holds. Stop the group "
-            f"and reset these offsets: kohort offsets reset {case.group.id} --topic {min(found)[0]} --to-earliest."
+            "Consumers that start there follow auto.offset.reset: latest skips the records of the new log. Stop the "
+            "group and reset these offsets: "
+            f"kohort offsets reset {case.group.id} --topic {min(found)[0]} --to-earliest."
         ),
         evidence={"partitions": all_names(found), "above_the_end_by": max(found.values())},
     )
@@ -178,12 +179,12 @@ def never_committed(case: Case) -> Iterator[Symptom]:
     yield warning(
         message=(
             f"{count(missing)} with records {'has' if len(missing) == 1 else 'have'} no committed offset: "
-            f"{names(missing)}; {records(sum(missing.values()))}. With auto.offset.reset=latest, those that came "
-            "before the consumers found the partition are skipped, and after a restart the others too."
+            f"{names(missing)}; {records(sum(missing.values()))}. With auto.offset.reset=latest, records that "
+            "were produced before the consumers found the partition are skipped, and after a restart the others too."
         ),
         remedy=(
-            "Set auto.offset.reset=earliest, at least while partitions are added (KIP-1327). To read them, stop the "
-            f"group and commit their start: kohort offsets reset {case.group.id} "
+            "Set auto.offset.reset=earliest, at least while partitions are added (KIP-1327). To read these records, "
+            f"stop the group and reset it to the start: kohort offsets reset {case.group.id} "
             f"--topic {min(missing)[0]}:{min(missing)[1]} --to-earliest."
         ),
         evidence={"partitions": all_names(missing), "records": sum(missing.values())},
@@ -226,11 +227,11 @@ def expiring(case: Case) -> Iterator[Symptom]:
     yield warning(
         message=(
             f"The group has no members, and its offsets expire: those of {count(due)} in {about(in_s)} at the "
-            "earliest. After that, auto.offset.reset decides where its consumers begin."
+            "earliest. After that, auto.offset.reset decides where its consumers start."
         ),
         remedy=(
-            "Start a consumer of it before that, or raise offsets.retention.minutes of the brokers. To be able to set "
-            f"them again, save them: kohort snapshot {case.group.id} -o FILE."
+            "Start a consumer before that, or raise offsets.retention.minutes of the brokers. To be able to restore "
+            f"the offsets, save them: kohort snapshot {case.group.id} -o FILE."
         ),
         evidence={
             "partitions": all_names(due),
@@ -252,7 +253,7 @@ def _wanted(group: Group) -> set[str] | None:
 
 @rule(
     "left-over-offsets",
-    "offsets of topics that no member reads any more",
+    "offsets of topics that no member reads",
     source="KIP-496",
     needs=(Need.OFFSETS,),
     applies=is_consuming,
@@ -269,8 +270,8 @@ def left_over(case: Case) -> Iterator[Symptom]:
     yield note(
         message=(
             f"The group has offsets of {count(topics, 'topic')} that no member subscribes to: {first_of(topics)}; "
-            f"lag there: {sum(unread(case, place) for place in left):,}."
+            f"their lag: {sum(unread(case, place) for place in left):,}."
         ),
-        remedy=f"If nobody needs them, delete them: kohort offsets delete {case.group.id} --topic {topics[0]}.",
+        remedy=f"If they are no longer needed, delete them: kohort offsets delete {case.group.id} --topic {topics[0]}.",
         evidence={"partitions": all_names(left), "lag": sum(unread(case, place) for place in left)},
     )

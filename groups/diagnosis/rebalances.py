@@ -66,9 +66,9 @@ def _since(
 
 @rule(
     "rebalance-stuck",
-    "a rebalance that does not end, and who is waited for",
+    "a rebalance that does not end, and the members it waits for",
     source="KIP-848, Reconciliation; classic.ClassicGroup",
-    needs=(Need.TWO_LOOKS,),
+    needs=(Need.TWO_OBSERVATIONS,),
 )
 def stuck(case: Case) -> Iterator[Symptom]:
     """The group was in a rebalance at every look, for longer than the threshold."""
@@ -87,7 +87,7 @@ def stuck(case: Case) -> Iterator[Symptom]:
         since_ms=since,
         evidence={
             "state": case.group.state.value,
-            "seen_for_s": lasted_ms / 1000,
+            "observed_for_s": lasted_ms / 1000,
             "waits_for": tuple(f"{case.labels[each.member]}: {_wait_text(each.wait)}" for each in waiting),
         },
     )
@@ -102,20 +102,20 @@ def in_progress(case: Case) -> Iterator[Symptom]:
     yield note(
         message=f"A rebalance is in progress ({case.group.state.value}). {_waits_for(case, awaited(case))}",
         remedy=(
-            f"One that ends within seconds is normal. On a live cluster, observe it: kohort diagnose {case.group.id} "
+            f"A rebalance of a few seconds is normal. Observe it on a live cluster: kohort diagnose {case.group.id} "
             "--for 30s."
         ),
         since_ms=since,
-        evidence={"state": case.group.state.value, "seen_for_s": case.lasted_ms(since) / 1000},
+        evidence={"state": case.group.state.value, "observed_for_s": case.lasted_ms(since) / 1000},
     )
 
 
 _WAITS = {
-    WaitKind.REVOKE: "to give up {}",
+    WaitKind.REVOKE: "to revoke {}",
     WaitKind.REJOIN: "to rejoin",
-    WaitKind.MAYBE_REJOIN: "to rejoin, unless it has",
+    WaitKind.MAYBE_REJOIN: "to rejoin, if it has not",
     WaitKind.ASSIGN: "to send the assignment, as the leader",
-    WaitKind.RETURN: "to come back, static and away",
+    WaitKind.RETURN: "to return (static, away)",
     WaitKind.HEARTBEAT: "to send its next heartbeat",
 }
 
@@ -133,31 +133,29 @@ def partitions_text(partitions: Partitions) -> str:
 
 def _waits_for(case: Case, waiting: Sequence[Awaited]) -> str:
     if not waiting:
-        return "Who is waited for is not shown."
+        return "The source does not show which members it waits for."
     if waiting[0].wait.kind is WaitKind.MAYBE_REJOIN:
         names = case.named(each.member for each in waiting)
-        return f"It waits for members to rejoin: one or more of {names}; the broker does not show who has."
+        return f"It waits for members to rejoin: one or more of {names}; the broker does not show which have rejoined."
     texts = [f"{case.labels[each.member]} {_wait_text(each.wait)}" for each in waiting]
     return f"It waits for {first_of(texts)}."
 
 
 _REMEDIES = {
-    WaitKind.REVOKE: "does not finish giving up its partitions: its rebalance listener, or a long batch between two "
-    "polls, blocks it",
-    WaitKind.REJOIN: "does not rejoin: it is busy between two polls, or hangs",
-    WaitKind.MAYBE_REJOIN: "may be busy between two polls, or hang",
-    WaitKind.ASSIGN: "leads the group and does not send the assignment: its assignor fails or takes too long; look at "
+    WaitKind.REVOKE: "does not finish revoking its partitions: its rebalance listener or a long batch between two "
+    "polls blocks it",
+    WaitKind.REJOIN: "does not rejoin: it is busy between two polls, or blocked",
+    WaitKind.MAYBE_REJOIN: "may be busy between two polls, or blocked",
+    WaitKind.ASSIGN: "leads the group and does not send the assignment: its assignor fails or takes too long; check "
     "its log",
-    WaitKind.RETURN: "is static and away: start it again, or remove it",
-    WaitKind.HEARTBEAT: "does not send heartbeats: it hangs, or cannot reach the coordinator",
+    WaitKind.RETURN: "is static and away: restart or remove it",
+    WaitKind.HEARTBEAT: "does not send heartbeats: it is blocked, or cannot reach the coordinator",
 }
 
 
 def _remedy(case: Case, waiting: Sequence[Awaited]) -> str:
     if not waiting:
-        return (
-            f"Look at the members' logs for what they wait for: kohort describe {case.group.id} --migration."
-        )
+        return f"Check the members' logs; their epochs: kohort describe {case.group.id} --members --verbose."
     first = waiting[0]
     member = case.member(first.member)
     host = member.client.host if member else None
@@ -168,6 +166,6 @@ def _remedy(case: Case, waiting: Sequence[Awaited]) -> str:
         else "its timeout"
     )
     return (
-        f"{case.labels[first.member]}{where} {_REMEDIES[first.wait.kind]}. Take a thread dump of it and restart it; "
-        f"otherwise the coordinator removes it when {limit} is over."
+        f"{case.labels[first.member]}{where} {_REMEDIES[first.wait.kind]}. Take a thread dump and restart it; "
+        f"otherwise the coordinator removes it after {limit}."
     )

@@ -77,7 +77,7 @@ def regex_matches_nothing(case: Case) -> Iterator[Symptom]:
             yield warning(
                 message=(
                     f"The regex {pattern!r} of {case.named(members)} matches none of {len(names)} topics: the broker "
-                    "matches it with the whole name."
+                    "matches the whole name."
                 ),
                 remedy=_TRY.format(pattern=pattern),
                 members=tuple(members),
@@ -85,4 +85,4 @@ def regex_matches_nothing(case: Case) -> Iterator[Symptom]:
             )
 
 
-_TRY = "Try another one before the clients have it: kohort validate-regex '{pattern}'."
+_TRY = "Check a new regex before clients use it: kohort validate-regex '{pattern}'."

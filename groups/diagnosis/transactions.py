@@ -71,6 +71,6 @@ def _remedy(place: Place, one: OpenTransaction) -> str:
     if one.transactional_id is None:
         return f"Abort it: {abort}."
     return (
-        f"Look at the application of {one.transactional_id}: it ends its transaction, or restarts, which aborts it. "
-        f"If it is gone for good: {abort}."
+        f"Check the application of {one.transactional_id}: it must end the transaction; a restart aborts it. "
+        f"If the application no longer exists: {abort}."
     )

@@ -38,7 +38,7 @@ def diagnose_chosen(
     live = is_live(options)
     if for_ms is not None and not (live or options.log_dirs):
         raise UsageError(
-            "--for is for a live cluster and for a broker's log: a snapshot shows one moment; leave it out, or name "
+            "--for needs a live cluster or a broker's log, as a snapshot shows one moment: leave it out, or use "
             "--bootstrap-server or --log-dir"
         )
     with opened(options) as source:
@@ -104,9 +104,9 @@ def diagnose_recording(
     from cli.verbs.watch.recording import read_recording
 
     if selection.chooses:
-        raise UsageError("--replay is about all groups that were recorded, or those that are named")
+        raise UsageError("--replay takes group ids only, or none for all recorded groups")
     if options.place is None and any(options.sources.values()):
-        raise UsageError("--replay reads what was recorded; it makes no sense with another source")
+        raise UsageError("--replay cannot be used with another source")
     found = read_recording(file, tuple(dict.fromkeys(selection.groups or ())))
     for text in found.notices:
         notice(text)

@@ -122,8 +122,8 @@ def _finding_blocks(found: Diagnosis, *, verbose: bool) -> Iterator[Block]:
         yield Text(f"{finding.level.value.upper()} {finding.rule}: {finding.message}")
         if finding.level is Level.ERROR or verbose:
             since = f"since {_since(finding)} or earlier; " if finding.since_ms is not None else ""
-            yield Text(f"Seen: {since}{_evidence_text(finding.evidence)}")
-        yield Text(f"Do: {finding.remedy}")
+            yield Text(f"Evidence: {since}{_evidence_text(finding.evidence)}")
+        yield Text(f"Remedy: {finding.remedy}")
     if notes and found.verdict is not Verdict.OK:
         yield Text(f"{_counted(notes, 'note')}, --verbose shows {'it' if notes == 1 else 'them'}.")
 

@@ -89,5 +89,5 @@ def test_regex_that_matches_no_topic_is_a_warning() -> None:
 def test_coordinator_that_is_not_available_explains_the_unread_group() -> None:
     problem = Problem(subject="payments", message="no", group="payments", error="COORDINATOR_NOT_AVAILABLE")
     found = findings(looks(None, None, problem=problem))["coordinator-unavailable"]
-    assert (found.level, found.evidence["looks_failed"]) == (Level.ERROR, 2)
+    assert (found.level, found.evidence["failed_observations"]) == (Level.ERROR, 2)
     assert findings(looks(None, problem=replace(problem, error="GROUP_AUTHORIZATION_FAILED"))) == {}

@@ -31,8 +31,8 @@ def test_stuck_rebalance_names_who_is_waited_for() -> None:
     assert (stuck.level, stuck.member, stuck.since_ms) == (Level.ERROR, "a-id", START_MS + 5_000)
     assert stuck.evidence == {
         "state": "Reconciling",
-        "seen_for_s": 15.0,
-        "waits_for": ("a: to give up orders-2",),
+        "observed_for_s": 15.0,
+        "waits_for": ("a: to revoke orders-2",),
     }
     assert "max.poll.interval.ms" in stuck.remedy
     assert "rebalancing" not in found
@@ -47,4 +47,4 @@ def test_short_rebalance_is_a_note() -> None:
 def test_classic_rebalance_names_who_may_not_have_joined() -> None:
     stuck = findings(looks(*[PREPARING] * 4))["rebalance-stuck"]
     assert stuck.member == "a-id"
-    assert "does not show who has" in stuck.message
+    assert "does not show which have rejoined" in stuck.message

@@ -14,7 +14,7 @@ def test_sample_fleet_is_healthy(kohort: Kohort, sample: Path) -> None:
     assert {group["group"]: group["findings"] for group in groups if group["verdict"] != "ok"} == {}
     assert len(groups) == 10
     # What one moment of a file cannot tell is said, not guessed.
-    assert "it takes two looks" in answer.stderr or all(group["not_checked"] for group in groups)
+    assert "needs two observations" in answer.stderr or all(group["not_checked"] for group in groups)
     text = kohort.quick("diagnose --all-groups --embedded", sample).succeeded()
     assert "10 of 10 groups are healthy." in text.stdout
     assert "not checked: rebalance-stuck" in text.stderr

@@ -198,8 +198,8 @@ def test_rebalances_that_do_not_end_name_who_is_waited_for(diagnosed: Callable[[
     assert classic["rebalance-stuck"]["evidence"]["state"] == "PreparingRebalance"
     assert len(classic["rebalance-stuck"]["members"]) == 2
     assert consumer["rebalance-stuck"]["member"] == "a"
-    assert "to give up" in consumer["rebalance-stuck"]["message"]
-    assert consumer["rebalance-stuck"]["evidence"]["seen_for_s"] >= 2
+    assert "to revoke" in consumer["rebalance-stuck"]["message"]
+    assert consumer["rebalance-stuck"]["evidence"]["observed_for_s"] >= 2
 
 
 def test_member_that_did_not_give_up_in_time_is_evicted(diagnosed: Callable[[str], Found]) -> None:

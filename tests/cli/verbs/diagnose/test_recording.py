@@ -39,7 +39,7 @@ def test_recording_is_judged_by_all_its_observations(kohort: Kohort, tmp_path: P
     text = " ".join(kohort.quick("diagnose payments --replay", file).stdout.split())
     assert text.startswith("payments: 1 error ERROR rebalance-stuck")
     assert "seen for 20 s" in text
-    assert "a to give up orders-3" in text
+    assert "a to revoke orders-3" in text
 
 
 def test_recording_of_a_healthy_group_is_healthy(kohort: Kohort, tmp_path: Path) -> None:
