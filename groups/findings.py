@@ -11,7 +11,7 @@ from groups.trees import UNWRITTEN
 
 Figure: TypeAlias = str | int | float | bool | None
 Evidence: TypeAlias = Mapping[str, Figure | tuple[Figure, ...]]
-"""What was observed, by name, with the unit last: `lag`, `seen_for_s`, `members`."""
+"""What was observed, by name, with the unit last: `lag`, `observed_for_s`, `members`."""
 
 
 class Level(Enum):

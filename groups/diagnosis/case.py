@@ -1,4 +1,4 @@
-"""What a rule may ask of the looks at a group, and how it reports what it finds."""
+"""What a rule may ask of the observations of a group, and how it reports what it finds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from groups.progress import GroupProgress
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """The looks at one group; at least one of them shows it, except for rules `of_unread` groups."""
+    """The observations of one group; at least one of them shows it, except for rules `of_unread` groups."""
 
     observations: tuple[Observation, ...]
     """Oldest first."""
@@ -25,28 +25,28 @@ class Case:
     labels: Mapping[str, str]
     """What to call members, those that left among them, by id."""
     progress: GroupProgress
-    """How its partitions get on, over the looks that show its offsets."""
+    """How its partitions get on, over the observations that show its offsets."""
 
     @property
     def seen(self) -> Iterator[tuple[Observation, Group]]:
-        """The looks that show the group, oldest first."""
+        """The observations that show the group, oldest first."""
         return ((each, each.group) for each in self.observations if each.group is not None)
 
     @cached_property
     def last(self) -> Observation:
-        """The newest look that shows the group."""
+        """The newest observation that shows the group."""
         return next(each for each in reversed(self.observations) if each.group is not None)
 
     @cached_property
     def group(self) -> Group:
-        """As the newest look that shows it does."""
+        """As the newest observation that shows it does."""
         found = self.last.group
         assert found is not None  # noqa: S101  (mypy)
         return found
 
     @cached_property
     def offsets(self) -> Offsets:
-        """Committed, as the newest look that asked for them shows them."""
+        """Committed, as the newest observation that asked for them shows them."""
         known = (each.offsets for _, each in reversed(list(self.seen)))
         return next((offsets for offsets in known if offsets is not None), {})
 
@@ -57,7 +57,7 @@ class Case:
 
     @cached_property
     def topics(self) -> Mapping[str, Topic]:
-        """As the newest look that asked for them shows them."""
+        """As the newest observation that asked for them shows them."""
         return next((each.topics for each in reversed(self.observations) if each.topics is not None), {})
 
     @cached_property
@@ -74,11 +74,11 @@ class Case:
 
     @property
     def seen_ms(self) -> int:
-        """From the first look to the last."""
+        """From the first observation to the last."""
         return self.observations[-1].at_ms - self.observations[0].at_ms
 
     def since_ms(self, holds: Callable[[Group], bool]) -> int | None:
-        """The earliest of the newest looks at all of which something held; None where it does not hold now."""
+        """The earliest of the newest observations at all of which something held; None where it does not hold now."""
         since: int | None = None
         for each in reversed(self.observations):
             if each.group is None:
@@ -89,7 +89,7 @@ class Case:
         return since
 
     def lasted_ms(self, since_ms: int | None) -> int:
-        """From then to the last look; 0 for None."""
+        """From then to the last observation; 0 for None."""
         return 0 if since_ms is None else self.observations[-1].at_ms - since_ms
 
     def named(self, members: Iterable[str]) -> str:
@@ -97,7 +97,7 @@ class Case:
         return first_of([self.labels.get(each, each) for each in members])
 
     def member(self, member_id: str) -> Member | None:
-        """A member by its id, as the newest look that showed it did."""
+        """A member by its id, as the newest observation that showed it did."""
         for each in reversed(self.observations):
             for member in () if each.group is None else each.group.members:
                 if member.id == member_id:
@@ -132,7 +132,7 @@ class Need(Enum):
     RETENTION = "the brokers' offsets.retention.minutes is not known"
 
     def is_met(self, case: Case) -> bool:
-        """Whether the looks show it. What does not apply to the group is not missing."""
+        """Whether the observations show it. What does not apply to the group is not missing."""
         return _MET[self](case)
 
 
@@ -179,7 +179,7 @@ class Rule:
 
     name: str
     about: str
-    """What it looks for, in a few words."""
+    """What it finds, in a few words."""
     source: str
     """Where it comes from: a KIP, a class of Kafka, an issue."""
     needs: tuple[Need, ...]
@@ -187,7 +187,7 @@ class Rule:
     """To which groups; of others it is not missed."""
     judge: Judge
     of_unread: bool
-    """Whether it judges a group, too, that no look shows."""
+    """Whether it judges a group, too, that no observation shows."""
 
     def findings(self, case: Case) -> Iterator[Finding]:
         """What it finds, with its name."""

@@ -1,4 +1,4 @@
-"""What changed between looks: members that came and went, by client and by host, and how often the group rebalanced."""
+"""What changed between observations: members that joined and left, by host, and rebalances."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from groups.model import Group, GroupType, Member
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A member that came, or that went, between two looks."""
+    """A member that came, or that went, between two observations."""
 
     member: Member
     came: bool
     since_ms: int
-    """The look before, after which it happened."""
+    """The observation before, after which it happened."""
     at_ms: int
-    """The look that shows it."""
+    """The observation that shows it."""
 
 
 def changes(case: Case) -> Iterator[Change]:
-    """In the order of the looks; members that went before those that came."""
+    """In the order of the observations; members that went before those that came."""
     for (earlier, before), (later, after) in pairwise(case.seen):
         was, now = ({member.id: member for member in group.members} for group in (before, after))
         for member_id in [*(was.keys() - now.keys()), *(now.keys() - was.keys())]:
@@ -48,10 +48,10 @@ def by_host(found: list[Change]) -> list[tuple[str, int, int]]:
 
 
 def rebalances(case: Case) -> int:
-    """How often the group rebalanced between the first look and the last, at least.
+    """How often the group rebalanced between the first observation and the last, at least.
 
     Epochs and generations count them. Brokers do not show the generation of a classic group: there it is how often a
-    look shows a rebalance, other members or another assignment after one that does not.
+    observation shows a rebalance, other members or another assignment after one that does not.
     """
     groups = [group for _, group in case.seen]
     first, last = _epoch(groups[0]), _epoch(groups[-1])

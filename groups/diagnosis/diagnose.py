@@ -1,4 +1,4 @@
-"""From looks at a group to a verdict, with what could not be judged."""
+"""From observations of a group to a verdict, with what could not be judged."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def diagnose(
     rules: Iterable[Rule] = RULES,
     progress: GroupProgress | None = None,
 ) -> Diagnosis:
-    """Judge the looks at one group, oldest first; its progress is worked out from them unless it is given."""
+    """Judge the observations of one group, oldest first; its progress is worked out from them unless it is given."""
     is_seen = any(each.group is not None for each in observations)
     labels: dict[str, str] = {}
     for each in observations:

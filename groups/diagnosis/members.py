@@ -25,8 +25,8 @@ from groups.waits import AWAY
 def storm(case: Case) -> Iterator[Symptom]:
     """An error where members come and go again at once; a warning where many leave, as in a deployment.
 
-    Members that only join are a deployment that starts. Where no look shows another member, twice as many rebalances
-    are allowed: a cooperative group takes two for each change.
+    Members that only join are a deployment that starts. If no observation shows another member, twice as many
+    rebalances are allowed: a cooperative group takes two for each change.
     """
     count, found = rebalances(case), list(changes(case))
     limit = case.thresholds.storm
@@ -51,7 +51,7 @@ def storm(case: Case) -> Iterator[Symptom]:
 
 
 def short_lived(found: list[Change]) -> list[Change]:
-    """The departures of members that had come, or come back, since the first look."""
+    """The departures of members that had come, or come back, since the first observation."""
     came: set[str] = set()
     gone: list[Change] = []
     for each in found:
@@ -173,7 +173,7 @@ def evicted(case: Case) -> Iterator[Symptom]:
 
 
 def _long_awaited(case: Case, at_ms: int) -> set[str]:
-    """Ids of the members that were waited for at two looks or more, at this one the last time."""
+    """Ids of the members that were waited for at two observations or more, at this one the last time."""
     before = tuple(seen for seen in case.observations if seen.at_ms <= at_ms)
     waiting = awaited(replace(case, observations=before))
     return {each.member for each in waiting if each.since_ms < at_ms}

@@ -1,4 +1,4 @@
-"""What one look at a group shows, and the limits by which rules judge it."""
+"""What one observation of a group shows, and the limits by which rules judge it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from groups.progress import COMMIT_INTERVAL_MS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """A group at one moment. What is the same for all groups of a look, such as `topics`, is shared between them."""
+    """A group at one moment. Facts of the cluster, such as `topics`, are shared between its groups."""
 
     at_ms: int
     """When the group had been described, in milliseconds since 1970."""
     group: Group | None
-    """None: it could not be read. Its `offsets` are None where they were not asked for: looks between the first and the
-    last show members only."""
+    """None: it could not be read. Its `offsets` are None where they were not asked for: observations between the first
+    and the last show members only."""
     problem: Problem | None = None
     """Why it could not be read."""
     topics: Mapping[str, Topic] | None = None
@@ -49,7 +49,7 @@ class Thresholds:
     """A rebalance that has lasted so long does not end: a member of the consumer protocol takes part with a heartbeat
     every 5 seconds, a classic one with a heartbeat every 3 seconds and its next poll."""
     storm: int = 3
-    """So many rebalances, or comings and goings of one host, within the time of the looks are a storm."""
+    """So many rebalances, or comings and goings of one host, within the time of the observations are a storm."""
     commit_interval_ms: int = COMMIT_INTERVAL_MS
     """How often consumers commit. An offset that stands still for three times as long, with records to read, stalls."""
     catch_up_ms: int = 3_600_000

@@ -21,7 +21,7 @@ from groups.times import about, format_moment
     applies=has_offsets,
 )
 def topic_recreated(case: Case) -> Iterator[Symptom]:
-    """Proved by the topic id of the commit, or by that of the topic, which has changed since the first look."""
+    """Proved by the topic id of the commit, or by that of the topic, which has changed since the first observation."""
     found = sorted(_of_another_topic(case))
     if not found:
         return
@@ -56,7 +56,7 @@ def _of_another_topic(case: Case) -> set[Place]:
 
 
 def _same(case: Case, place: Place) -> bool:
-    """Whether the committed offset is the same at all looks that show it."""
+    """Whether the committed offset is the same at all observations that show it."""
     topic, number = place
     offsets = {
         each.offset
@@ -82,10 +82,10 @@ def first_topics(places: list[Place]) -> str:
 def records_lost(case: Case) -> Iterator[Symptom]:
     """The committed offset is below the log start. An offset that has moved is compared with the start before that."""
     earlier = next((each.topics for each in case.observations if each.topics is not None), {})
-    looks = (earlier,) if earlier is case.topics else (earlier, case.topics)
+    compared = (earlier,) if earlier is case.topics else (earlier, case.topics)
     lost: dict[Place, int] = {}
     for place, _, offset in committed(case):
-        starts = [start for topics in looks if (start := _start(topics, place)) is not None]
+        starts = [start for topics in compared if (start := _start(topics, place)) is not None]
         if starts and offset < min(starts):
             lost[place] = min(starts) - offset
     if not lost:
@@ -155,7 +155,7 @@ def beyond_end(case: Case) -> Iterator[Symptom]:
     applies=is_consuming,
 )
 def never_committed(case: Case) -> Iterator[Symptom]:
-    """Owned at every look, with records in them, while other partitions are committed.
+    """Owned at every observation, with records in them, while other partitions are committed.
 
     With `auto.offset.reset=latest` records that came before the consumer found the partition are not read: those of
     partitions that were added to a topic, or of one that no commit was made for until a restart.

@@ -32,7 +32,7 @@ class Awaited:
     member: str
     wait: Wait
     since_ms: int
-    """The earliest of the newest looks at all of which it waited for the same kind of thing."""
+    """The earliest of the newest observations at all of which it waited for the same kind of thing."""
 
 
 _OWN_TURN = (WaitKind.REVOKE, WaitKind.REJOIN, WaitKind.ASSIGN, WaitKind.RETURN, WaitKind.HEARTBEAT)
@@ -45,21 +45,21 @@ def awaited(case: Case) -> list[Awaited]:
     Where a classic group prepares a rebalance, the members that may not have joined: brokers do not show who has.
     """
     kinds = (*_OWN_TURN, WaitKind.MAYBE_REJOIN)
-    looks = [(seen.at_ms, waits_of(group)) for seen, group in case.seen]
+    observations = [(seen.at_ms, waits_of(group)) for seen, group in case.seen]
     found: list[Awaited] = []
-    for member, waits in looks[-1][1].items():
+    for member, waits in observations[-1][1].items():
         wait = next((each for each in waits or () if each.kind in kinds), None)
         if wait is not None:
-            found.append(Awaited(member=member, wait=wait, since_ms=_since(looks, member, wait.kind)))
+            found.append(Awaited(member=member, wait=wait, since_ms=_since(observations, member, wait.kind)))
     return sorted(found, key=lambda each: (kinds.index(each.wait.kind), each.since_ms))
 
 
 def _since(
-    looks: Sequence[tuple[int, Mapping[str, tuple[Wait, ...] | None]]], member: str, kind: WaitKind
+    observations: Sequence[tuple[int, Mapping[str, tuple[Wait, ...] | None]]], member: str, kind: WaitKind
 ) -> int:
-    """The earliest of the newest looks at all of which the member waited for it."""
+    """The earliest of the newest observations at all of which the member waited for it."""
     waiting = takewhile(
-        lambda look: any(wait.kind is kind for wait in look[1].get(member) or ()), reversed(looks)
+        lambda each: any(wait.kind is kind for wait in each[1].get(member) or ()), reversed(observations)
     )
     return min(at_ms for at_ms, _ in waiting)
 
@@ -71,7 +71,7 @@ def _since(
     needs=(Need.TWO_OBSERVATIONS,),
 )
 def stuck(case: Case) -> Iterator[Symptom]:
-    """The group was in a rebalance at every look, for longer than the threshold."""
+    """The group was in a rebalance at every observation, for longer than the threshold."""
     since = case.since_ms(is_unsettled)
     lasted_ms = case.lasted_ms(since)
     if since is None or lasted_ms < case.thresholds.rebalance_ms:
@@ -95,7 +95,7 @@ def stuck(case: Case) -> Iterator[Symptom]:
 
 @rule("rebalancing", "a rebalance in progress", source="KIP-848, Reconciliation; classic.ClassicGroup")
 def in_progress(case: Case) -> Iterator[Symptom]:
-    """The newest look shows a rebalance, and it has not lasted long, or how long is not known."""
+    """The newest observation shows a rebalance, and it has not lasted long, or how long is not known."""
     since = case.since_ms(is_unsettled)
     if since is None or case.lasted_ms(since) >= case.thresholds.rebalance_ms:
         return

@@ -1,7 +1,7 @@
-"""What is worth a closer look before groups are judged: partitions that stand still although there is more to read.
+"""What is observed more closely before groups are judged: partitions that stalled with records to read.
 
-A closer look costs more than all others together, because it reads records. It is asked of a few partitions of each
-member, which speak for the rest: a member that stands still does so in all of them.
+This costs more than all other requests together, because it reads records. It is done for a few partitions of each
+member, which stand for the rest: a stalled member stalls in all of them.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ MOST_OF_A_MEMBER = 20
 
 
 def still_partitions(observations: Sequence[Observation]) -> Group | None:
-    """The group of the last look, with offsets of those partitions only; None where there is none.
+    """The group of the last observation, with offsets of those partitions only; None where there is none.
 
-    They have the same committed offset as at the first look, and records after it at both.
+    They have the same committed offset as at the first observation, and records after it at both.
     """
     shown = [each for each in observations if each.group is not None and each.group.offsets is not None]
     if not shown:
@@ -55,11 +55,11 @@ def still_partitions(observations: Sequence[Observation]) -> Group | None:
     return replace(group, offsets=found)
 
 
-def _waits(look: Observation, topic: str, partition: int, offset: int | None) -> bool:
-    """Whether a look shows this committed offset, and records after it."""
-    offsets = None if look.group is None else look.group.offsets
+def _waits(observation: Observation, topic: str, partition: int, offset: int | None) -> bool:
+    """Whether an observation shows this committed offset, and records after it."""
+    offsets = None if observation.group is None else observation.group.offsets
     commit = (offsets or {}).get(topic, {}).get(partition)
-    known = (look.topics or {}).get(topic)
+    known = (observation.topics or {}).get(topic)
     end = None if known is None or known.end_offsets is None else known.end_offsets.get(partition)
     if commit is None or offset is None or offset < 0 or end is None:
         return False
@@ -109,7 +109,7 @@ def _commits(group: Group) -> Iterator[tuple[Place, CommittedOffset]]:
 
 
 def held_partitions(first: Mapping[str, Topic], last: Mapping[str, Topic]) -> Iterator[Place]:
-    """Those whose last stable offset is before the end, and has not moved from the first look to the last."""
+    """Those whose last stable offset is before the end, and has not moved from the first observation to the last."""
     for name, topic in last.items():
         stable, ends = topic.stable_offsets or {}, topic.end_offsets or {}
         before = first[name].stable_offsets if name in first else None

@@ -1,4 +1,4 @@
-"""Looking at groups, again and again where they live, and judging what was seen."""
+"""Observing groups, and judging what was observed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cli.options import SelectionOptions, SourceOptions
 from cli.selection import choose_groups, is_live, opened, without_vanished
 from cli.sources.source import Source
 from cli.times import parse_duration, parse_moment
-from cli.verbs.diagnose.looks import Look, look_at, looks_at_log, more_looks, with_leaders
+from cli.verbs.diagnose.observing import FleetObservation, observe, observe_again, observe_log, with_leaders
 from groups.diagnosis.diagnose import Diagnosis, Verdict, diagnose
 from groups.diagnosis.observation import Thresholds
 from groups.model import Problem
@@ -44,47 +44,49 @@ def diagnose_chosen(
     with opened(options) as source:
         names, problems = choose_groups(source, selection)
         as_of_ms = None if options.as_of is None else parse_moment(options.as_of, time.time_ns() // 1_000_000)
-        looks = [look_at(source, names, in_full=True, is_live=live, at_ms=as_of_ms)]
-        if live and looks[0].groups:
+        observations = [observe(source, names, in_full=True, is_live=live, at_ms=as_of_ms)]
+        if live and observations[0].groups:
             begun = time.monotonic()
-            looks[0] = _with_idle_commits(source, looks[0])
-            looks += more_looks(source, names, thresholds, for_ms, begun)
-        looks[-1] = with_leaders(source, looks[-1])
+            observations[0] = _with_idle_commits(source, observations[0])
+            observations += observe_again(source, names, thresholds, for_ms, begun)
+        observations[-1] = with_leaders(source, observations[-1])
         if live:
-            looks[-1] = _with_evidence(source, looks)
+            observations[-1] = _with_evidence(source, observations)
     if options.log_dirs and for_ms is not None:
-        looks = [*looks_at_log(options, names, looks[-1].at_ms, for_ms), *looks]
-    unread = without_vanished(looks[-1].problems, named=bool(selection.groups))
-    found = _judged(names, looks, thresholds)
-    explained = {each.group for each in found if not any(each.group in look.groups for look in looks)}
+        observations = [*observe_log(options, names, observations[-1].at_ms, for_ms), *observations]
+    unread = without_vanished(observations[-1].problems, named=bool(selection.groups))
+    found = _judged(names, observations, thresholds)
+    explained = {each.group for each in found if not any(each.group in one.groups for one in observations)}
     left = (each for each in (*problems, *unread) if each.group not in explained)
     return found, tuple(dict.fromkeys(left))
 
 
-def _judged(names: Sequence[str], looks: Sequence[Look], thresholds: Thresholds) -> list[Diagnosis]:
-    """Of every group that some look shows, or of which it is known why none does."""
+def _judged(
+    names: Sequence[str], observations: Sequence[FleetObservation], thresholds: Thresholds
+) -> list[Diagnosis]:
+    """Of every group that some observation shows, or of which it is known why none does."""
     judged = (
         (
-            diagnose(name, [look.at(name) for look in looks], thresholds),
-            any(name in look.groups for look in looks),
+            diagnose(name, [each.at(name) for each in observations], thresholds),
+            any(name in each.groups for each in observations),
         )
         for name in names
     )
     return [found for found, is_seen in judged if is_seen or found.findings]
 
 
-def _with_idle_commits(source: Source, look: Look) -> Look:
-    """The first look, with when groups without members committed: there is time to read it until the last one."""
+def _with_idle_commits(source: Source, first: FleetObservation) -> FleetObservation:
+    """The first observation, with the times of commits of groups without members, read while others are observed."""
     from cli.verbs.diagnose.evidence import with_idle_commits
 
-    return replace(look, groups=with_idle_commits(source, look.groups))
+    return replace(first, groups=with_idle_commits(source, first.groups))
 
 
-def _with_evidence(source: Source, looks: Sequence[Look]) -> Look:
-    """The last look, with what is only asked of groups that look wrong by then."""
+def _with_evidence(source: Source, observations: Sequence[FleetObservation]) -> FleetObservation:
+    """The last observation, with what is only requested of groups that look wrong by then."""
     from cli.verbs.diagnose.evidence import open_transactions, with_commits
 
-    first, last = looks[0], looks[-1]
+    first, last = observations[0], observations[-1]
     seen = {name: [first.at(name), last.at(name)] for name in last.groups}
     groups, waiting = with_commits(source, seen, last.groups)
     return replace(
@@ -110,8 +112,8 @@ def diagnose_recording(
     found = read_recording(file, tuple(dict.fromkeys(selection.groups or ())))
     for text in found.notices:
         notice(text)
-    looks = [
-        Look(
+    observations = [
+        FleetObservation(
             at_ms=each.at_ms,
             groups={name: group for name, group in each.groups.items() if group is not None},
             topics=each.topics,
@@ -120,4 +122,4 @@ def diagnose_recording(
         for each in found.observations
     ]
     names = list(dict.fromkeys(name for each in found.observations for name in each.groups))
-    return _judged(names, looks, thresholds), looks[-1].problems
+    return _judged(names, observations, thresholds), observations[-1].problems

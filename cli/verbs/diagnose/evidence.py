@@ -1,4 +1,4 @@
-"""What is asked of a cluster after all looks, of the few groups and partitions that look wrong by then.
+"""What is requested of a cluster after all observations, of the few groups and partitions that look wrong.
 
 When offsets were committed that stand still, and when the first record after them was written; which transactions are
 open where consumers have come to the last stable offset; when the offsets of groups without members were committed.
@@ -35,14 +35,14 @@ def with_idle_commits(source: Source, groups: Mapping[str, Group]) -> Mapping[st
 
 
 def with_commits(
-    source: Source, looks: Mapping[str, Sequence[Observation]], groups: Mapping[str, Group]
+    source: Source, observations: Mapping[str, Sequence[Observation]], groups: Mapping[str, Group]
 ) -> tuple[Mapping[str, Group], Waiting]:
-    """The groups of the last look with the times of those commits that matter, and since when records wait."""
+    """The groups of the last observation with the times of those commits that matter, and since when records wait."""
     groups = {
-        name: _as_before(group, looks[name][0].group) if _may_expire(group) else group
+        name: _as_before(group, observations[name][0].group) if _may_expire(group) else group
         for name, group in groups.items()
     }
-    still = {name: found for name in groups if (found := still_partitions(looks[name])) is not None}
+    still = {name: found for name in groups if (found := still_partitions(observations[name])) is not None}
     asked = list(still.values())
     read = source.with_commit_times(asked).items if asked else ()
     timed = {group.id: _merged(groups[group.id], group) for group in read}

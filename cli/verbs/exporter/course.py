@@ -34,7 +34,7 @@ class GroupCourse:
     rebalances: int = 0
     progress_ms: int | None = None
     """The first poll that saw the newest forward step of a committed offset; None: there was none yet."""
-    looks: tuple[Observation, ...] = ()
+    observations: tuple[Observation, ...] = ()
     """Of the last polls, oldest first."""
     readings: tuple[tuple[int, Readings], ...] = ()
     """Its partitions at the last polls that could read it, with the times."""
@@ -65,26 +65,30 @@ _NEW = GroupCourse()
 
 def _after(before: GroupCourse, seen: GroupReading, reading: Reading) -> GroupCourse:
     at_ms = reading.at_ms
-    looks = (*_recent(before.looks, at_ms), _observation(seen, reading))
+    observations = (*_recent(before.observations, at_ms), _observation(seen, reading))
     if seen.group is None:
         # What it was like before says nothing of what it is like now.
-        return replace(before, looks=looks, progress=None, diagnosis=_judged(seen.id, looks, None))
-    known = [each.group for each in before.looks if each.group is not None]
+        return replace(
+            before, observations=observations, progress=None, diagnosis=_judged(seen.id, observations, None)
+        )
+    known = [each.group for each in before.observations if each.group is not None]
     recent = tuple(each for each in before.readings if at_ms - each[0] <= WINDOW_MS) or before.readings[-1:]
     readings = (*recent, (at_ms, readings_of_rows(at_ms, seen.rows, reading.topics, seen.waiting)))
     progress = group_progress([each for _, each in readings]) if len(readings) > 1 else None
     return GroupCourse(
         rebalances=before.rebalances + (rebalances_between(known[-1], seen.group) if known else 0),
         progress_ms=at_ms if _has_moved(readings[-2:]) else before.progress_ms,
-        looks=looks,
+        observations=observations,
         readings=readings,
         progress=progress and progress._replace(partitions={}),
-        diagnosis=_judged(seen.id, looks, progress),
+        diagnosis=_judged(seen.id, observations, progress),
     )
 
 
-def _judged(group: str, looks: Sequence[Observation], progress: GroupProgress | None) -> Diagnosis | None:
-    return diagnose(group, looks, _THRESHOLDS, progress=progress) if len(looks) > 1 else None
+def _judged(
+    group: str, observations: Sequence[Observation], progress: GroupProgress | None
+) -> Diagnosis | None:
+    return diagnose(group, observations, _THRESHOLDS, progress=progress) if len(observations) > 1 else None
 
 
 def _observation(seen: GroupReading, reading: Reading) -> Observation:
@@ -102,18 +106,18 @@ def _observation(seen: GroupReading, reading: Reading) -> Observation:
     )
 
 
-def _recent(looks: Sequence[Observation], at_ms: int) -> list[Observation]:
+def _recent(observations: Sequence[Observation], at_ms: int) -> list[Observation]:
     """Those of the last half minute, without offsets but for the newest; the newest in any case."""
-    if not looks:
+    if not observations:
         return []
-    *older, newest = looks
+    *older, newest = observations
     return [*(_bare(each) for each in older if at_ms - each.at_ms <= WINDOW_MS), newest]
 
 
-def _bare(look: Observation) -> Observation:
-    if look.group is None or look.group.offsets is None:
-        return look
-    return replace(look, group=replace(look.group, offsets=None), topics=None)
+def _bare(observation: Observation) -> Observation:
+    if observation.group is None or observation.group.offsets is None:
+        return observation
+    return replace(observation, group=replace(observation.group, offsets=None), topics=None)
 
 
 def rebalances_between(before: Group, after: Group) -> int:

@@ -1,4 +1,4 @@
-"""Looks at groups: at a cluster again and again, at a broker's log as it was at several moments, at a file once."""
+"""Observations of groups: several of a cluster or of a broker's log, one of a file."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from groups.model import Cluster, Group, OpenTransaction, Problem, Topic
 from wire.errors import WireError
 
 USUAL_MS = 6_000
-"""How long a cluster is observed: consumers commit every 5 seconds unless told otherwise."""
+"""How long a cluster is observed: consumers commit every 5 seconds by default."""
 EVERY_MS = 1_000
-"""From one look to the next."""
-LOG_LOOKS = 6
+"""From one observation to the next."""
+LOG_OBSERVATIONS = 6
 """At a broker's log, before its end: each reads it anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class FleetObservation:
     """All groups at one moment."""
 
     at_ms: int
@@ -43,7 +43,7 @@ class Look:
     transactions: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] | None = None
 
     def at(self, name: str) -> Observation:
-        """What it shows of one group."""
+        """Of one group."""
         return Observation(
             at_ms=self.at_ms,
             group=self.groups.get(name),
@@ -58,23 +58,23 @@ class Look:
         )
 
 
-def look_at(
+def observe(
     source: Source, chosen: Sequence[str], *, in_full: bool, is_live: bool, at_ms: int | None = None
-) -> Look:
+) -> FleetObservation:
     """Members and states; in full, committed offsets and topics too. `at_ms`: of which moment, where it is known."""
     described = source.describe(chosen, offsets=in_full)
     if at_ms is None:
         at_ms = (None if is_live else newest_commit_ms(described.items)) or time.time_ns() // 1_000_000
     groups = {group.id: group for group in described.items}
     if not in_full:
-        return Look(at_ms=at_ms, groups=groups, problems=described.problems)
+        return FleetObservation(at_ms=at_ms, groups=groups, problems=described.problems)
     wanted = frozenset(topics_read(described.items))
     topics = source.topics(wanted, end_offsets=True, start_offsets=True, stable_offsets=True)
     unread = frozenset(name for problem in topics.problems for name in problem.topics)
     names: frozenset[str] | None = None
     if is_live and any(map(has_regexes, described.items)):
         names = frozenset(topic.name for topic in source.topics(None, end_offsets=False).items)
-    return Look(
+    return FleetObservation(
         at_ms=at_ms,
         groups=groups,
         problems=(*described.problems, *topics.problems),
@@ -85,13 +85,13 @@ def look_at(
     )
 
 
-def more_looks(
+def observe_again(
     source: Source, names: Sequence[str], thresholds: Thresholds, for_ms: int | None, begun: float
-) -> Iterator[Look]:
-    """Looks at members every second, and in the end one in full.
+) -> Iterator[FleetObservation]:
+    """Observe members every second, and at the end everything.
 
-    Where no time is given, a group that was in a rebalance all the time is looked at until it can be judged. `begun` is
-    when the first look was taken, by the monotonic clock.
+    Where no time is given, a group that was in a rebalance all the time is observed until it can be judged. `begun` is
+    when the first observation was made, by the monotonic clock.
     """
     usual_ms = USUAL_MS if for_ms is None else for_ms
     longest_ms = max(usual_ms, thresholds.rebalance_ms) if for_ms is None else for_ms
@@ -104,24 +104,24 @@ def more_looks(
                 break
             time.sleep(EVERY_MS / 1000)
             try:
-                look = look_at(source, names, in_full=False, is_live=True)
+                observation = observe(source, names, in_full=False, is_live=True)
             except WireError:
-                continue  # the last look tells whether it passed
-            unsettled &= {name for name, group in look.groups.items() if is_unsettled(group)}
+                continue  # the last observation shows whether it passed
+            unsettled &= {name for name, group in observation.groups.items() if is_unsettled(group)}
             wanted_ms = longest_ms if unsettled else usual_ms
             progress.at(min(round((time.monotonic() - begun) * 100_000 / wanted_ms), 100))
-            yield look
+            yield observation
         time.sleep(max(left_ms, 0) / 1000)
-    yield look_at(source, names, in_full=True, is_live=True)
+    yield observe(source, names, in_full=True, is_live=True)
 
 
-def with_leaders(source: Source, look: Look) -> Look:
+def with_leaders(source: Source, observation: FleetObservation) -> FleetObservation:
     """With the leaders of classic groups in a rebalance: who came since the last one has joined this one."""
-    moving = [group for group in look.groups.values() if is_unsettled(group)]
+    moving = [group for group in observation.groups.values() if is_unsettled(group)]
     if not moving:
-        return look
+        return observation
     found = {group.id: group for group in source.with_leaders(moving)}
-    return replace(look, groups={**look.groups, **found})
+    return replace(observation, groups={**observation.groups, **found})
 
 
 def newest_commit_ms(groups: Iterable[Group]) -> int | None:
@@ -135,11 +135,13 @@ def newest_commit_ms(groups: Iterable[Group]) -> int | None:
     return max((each for each in times if each is not None and each >= 0), default=None)
 
 
-def looks_at_log(options: SourceOptions, names: Sequence[str], end_ms: int, for_ms: int) -> list[Look]:
-    """Looks at a broker's log as it was before, oldest first, evenly spread over the time before its end."""
-    found: list[Look] = []
-    for position in range(LOG_LOOKS):
-        at_ms = max(end_ms - for_ms * (LOG_LOOKS - position) // LOG_LOOKS, 0)
+def observe_log(
+    options: SourceOptions, names: Sequence[str], end_ms: int, for_ms: int
+) -> list[FleetObservation]:
+    """Observe a broker's log at moments evenly spread over the time before its end, oldest first."""
+    found: list[FleetObservation] = []
+    for position in range(LOG_OBSERVATIONS):
+        at_ms = max(end_ms - for_ms * (LOG_OBSERVATIONS - position) // LOG_OBSERVATIONS, 0)
         with closing(source_of(replace(options, as_of=str(at_ms)))) as source:
-            found.append(look_at(source, names, in_full=not position, is_live=False, at_ms=at_ms))
+            found.append(observe(source, names, in_full=not position, is_live=False, at_ms=at_ms))
     return found
