@@ -1,4 +1,4 @@
-"""Groups and looks, in few words."""
+"""Groups and observations, in few words."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def topics(**partitions: int) -> Mapping[str, Topic]:
     }
 
 
-def looks(*groups: Group | None, every_ms: int = 5_000, **more: Any) -> list[Observation]:
+def observations(*groups: Group | None, every_ms: int = 5_000, **more: Any) -> list[Observation]:
     """Looks at a group, one after the other."""
     facts: dict[str, Any] = {
         "topics": topics(orders=6),

@@ -11,8 +11,8 @@ from tests.groups.diagnosis.groups import (
     classic_member,
     findings,
     group,
-    looks,
     member,
+    observations,
     topics,
 )
 
@@ -21,49 +21,49 @@ NONE: frozenset[str] = frozenset()
 
 
 def test_healthy_group_has_no_finding() -> None:
-    found = diagnose("payments", looks(EVEN, EVEN, missing_topics=NONE), Thresholds())
+    found = diagnose("payments", observations(EVEN, EVEN, missing_topics=NONE), Thresholds())
     assert (found.verdict.value, found.findings, found.not_checked) == ("ok", (), ())
 
 
 def test_partition_without_owner_is_an_error_once_it_lasts() -> None:
     partial = group(member("a", (0, 1, 2)), member("b", (3, 4)))
-    assert findings(looks(partial))["partition-without-owner"].level is Level.WARNING
-    lasting = findings(looks(partial, partial))["partition-without-owner"]
+    assert findings(observations(partial))["partition-without-owner"].level is Level.WARNING
+    lasting = findings(observations(partial, partial))["partition-without-owner"]
     assert (lasting.level, lasting.evidence["partitions"]) == (Level.ERROR, 1)
     assert "orders-5" in lasting.message
     moving = replace(partial, state=GroupState.RECONCILING)
-    assert "partition-without-owner" not in findings(looks(moving, moving))
+    assert "partition-without-owner" not in findings(observations(moving, moving))
 
 
 def test_partitions_of_a_connect_group_are_not_judged() -> None:
-    assert findings(looks(classic_group(classic_member("a"), protocol_type="connect"))) == {}
+    assert findings(observations(classic_group(classic_member("a"), protocol_type="connect"))) == {}
 
 
 def test_idle_members_are_a_note_and_skew_a_warning() -> None:
     two = topics(orders=2)
     spare = group(member("a", (0,)), member("b", (1,)), member("c"))
-    assert {name: each.level for name, each in findings(looks(spare, topics=two)).items()} == {
+    assert {name: each.level for name, each in findings(observations(spare, topics=two)).items()} == {
         "idle-members": Level.NOTE
     }
     uneven = group(member("a", (0, 1, 2, 3, 4)), member("b", (5,)))
-    assert findings(looks(uneven))["skew"].evidence == {
+    assert findings(observations(uneven))["skew"].evidence == {
         "most": 5,
         "least": 1,
         "members": 2,
         "partitions": 6,
         "uneven_topics": ("orders",),
     }
-    assert "skew" not in findings(looks(uneven), skew=6.0)
+    assert "skew" not in findings(observations(uneven), skew=6.0)
     other = member("b", (5,), subscription=Subscription(topics=("orders", "other")))
-    assert "skew" not in findings(looks(group(member("a", (0, 1, 2, 3, 4)), other)))
+    assert "skew" not in findings(observations(group(member("a", (0, 1, 2, 3, 4)), other)))
 
 
 def test_share_group_that_does_not_reach_its_target() -> None:
     shared = group(member("a", epoch=4), type=GroupType.SHARE)
-    found = findings(looks(*[shared] * 4))["target-not-reached"]
+    found = findings(observations(*[shared] * 4))["target-not-reached"]
     assert (found.level, found.member) == (Level.ERROR, "a-id")
     assert "target-not-reached" not in findings(
-        looks(*[shared] * 3, group(member("a"), type=GroupType.SHARE))
+        observations(*[shared] * 3, group(member("a"), type=GroupType.SHARE))
     )
 
 
@@ -71,16 +71,16 @@ def test_missing_topic_is_a_warning_where_it_is_known() -> None:
     wanting = group(
         member("a", (0, 1, 2, 3, 4, 5), subscription=Subscription(topics=("orders", "gone"))),
     )
-    found = findings(looks(wanting, missing_topics=frozenset({"gone"})))["topic-missing"]
+    found = findings(observations(wanting, missing_topics=frozenset({"gone"})))["topic-missing"]
     assert (found.level, found.evidence["topics"]) == (Level.WARNING, ("gone",))
-    unknown = diagnose("payments", looks(wanting, missing_topics=None), Thresholds())
+    unknown = diagnose("payments", observations(wanting, missing_topics=None), Thresholds())
     assert [each for each in unknown.not_checked if "topic-missing" in each.rules]
 
 
 def test_regex_that_matches_no_topic_is_a_warning() -> None:
     def with_regex(pattern: str) -> dict[str, object]:
         reader = member("a", (0, 1, 2, 3, 4, 5), subscription=Subscription(regex=pattern))
-        return dict(findings(looks(group(reader))))
+        return dict(findings(observations(group(reader))))
 
     assert "regex-matches-nothing" in with_regex("order")
     assert "regex-matches-nothing" not in with_regex("order.*")
@@ -88,6 +88,6 @@ def test_regex_that_matches_no_topic_is_a_warning() -> None:
 
 def test_coordinator_that_is_not_available_explains_the_unread_group() -> None:
     problem = Problem(subject="payments", message="no", group="payments", error="COORDINATOR_NOT_AVAILABLE")
-    found = findings(looks(None, None, problem=problem))["coordinator-unavailable"]
+    found = findings(observations(None, None, problem=problem))["coordinator-unavailable"]
     assert (found.level, found.evidence["failed_observations"]) == (Level.ERROR, 2)
-    assert findings(looks(None, problem=replace(problem, error="GROUP_AUTHORIZATION_FAILED"))) == {}
+    assert findings(observations(None, problem=replace(problem, error="GROUP_AUTHORIZATION_FAILED"))) == {}

@@ -7,8 +7,8 @@ from tests.groups.diagnosis.groups import (
     classic_member,
     findings,
     group,
-    looks,
     member,
+    observations,
 )
 
 A, B = member("a", (0, 1)), member("b", (2, 3))
@@ -26,7 +26,7 @@ def test_restarts_of_one_host_are_a_storm() -> None:
         )
         for position in range(8)
     ]
-    found = findings(looks(*groups, every_ms=1_000))["rebalance-storm"]
+    found = findings(observations(*groups, every_ms=1_000))["rebalance-storm"]
     assert found.level is Level.ERROR
     assert found.evidence["rebalances"] == 7
     assert found.evidence["hosts"] == ("10.0.0.7: 3 left, 4 joined",)
@@ -38,22 +38,22 @@ def test_members_that_only_join_are_no_storm() -> None:
         group(*(member(f"m{number}", (number,)) for number in range(count)), group_epoch=count)
         for count in range(1, 7)
     ]
-    assert "rebalance-storm" not in findings(looks(*groups))
+    assert "rebalance-storm" not in findings(observations(*groups))
 
 
 def test_epochs_that_move_without_members_are_a_storm() -> None:
-    found = findings(looks(group(A, B, group_epoch=5), group(A, B, group_epoch=11)))["rebalance-storm"]
+    found = findings(observations(group(A, B, group_epoch=5), group(A, B, group_epoch=11)))["rebalance-storm"]
     assert (found.level, found.evidence["rebalances"]) == (Level.WARNING, 6)
 
 
 def test_rolling_restart_of_two_members_is_no_storm() -> None:
     c, d = member("c", (0, 1)), member("d", (2, 3))
     groups = [group(A, B), group(B, group_epoch=6), group(B, c, group_epoch=7), group(c, group_epoch=8)]
-    assert "rebalance-storm" not in findings(looks(*groups, group(c, d, group_epoch=9)))
+    assert "rebalance-storm" not in findings(observations(*groups, group(c, d, group_epoch=9)))
 
 
 def test_member_that_returns_with_its_id_exceeded_its_poll_interval() -> None:
-    found = findings(looks(group(A, B), group(A), group(A, B)))
+    found = findings(observations(group(A, B), group(A), group(A, B)))
     assert found["poll-interval"].member == "b-id"
     assert "rebalance-storm" not in found
     assert "member-evicted" not in found
@@ -66,27 +66,27 @@ def test_member_that_was_waited_for_is_evicted() -> None:
         state=GroupState.RECONCILING,
     )
     after = group(member("b", (0, 1), client=Client(id="b", host="/10.0.0.9")))
-    found = findings(looks(waiting, waiting, after))["member-evicted"]
+    found = findings(observations(waiting, waiting, after))["member-evicted"]
     assert (found.level, found.member) == (Level.WARNING, "a-id")
     assert found.evidence["owned"] == ("orders-0, orders-1",)
-    left = findings(looks(group(A, B), group(A)))
+    left = findings(observations(group(A, B), group(A)))
     assert left["member-evicted"].level is Level.NOTE
 
 
 def test_restarted_client_is_not_evicted() -> None:
     again = member("a2", (0, 1), client=A.client)
-    assert "member-evicted" not in findings(looks(group(A, B), group(B), group(again, B)))
+    assert "member-evicted" not in findings(observations(group(A, B), group(B), group(again, B)))
 
 
 def test_instance_that_changes_hands_again_and_again_is_fenced() -> None:
     hands = [classic_group(classic_member(f"s{position}", (0,), instance="one")) for position in range(4)]
-    found = findings(looks(*hands))["static-fencing"]
+    found = findings(observations(*hands))["static-fencing"]
     assert (found.level, found.evidence["changes"]) == (Level.ERROR, 3)
-    assert "static-fencing" not in findings(looks(*hands[:2], hands[1]))
+    assert "static-fencing" not in findings(observations(*hands[:2], hands[1]))
 
 
 def test_static_member_that_is_away_keeps_its_partitions() -> None:
     away = member("b", (2, 3), instance="two", epoch=-2)
-    found = findings(looks(group(A, B), group(A, away)))["static-member-away"]
+    found = findings(observations(group(A, B), group(A, away)))["static-member-away"]
     assert found.evidence["owned"] == ("orders-2, orders-3",)
     assert "members remove payments --instance two" in found.remedy

@@ -8,8 +8,8 @@ from tests.groups.diagnosis.groups import (
     classic_member,
     findings,
     group,
-    looks,
     member,
+    observations,
 )
 
 SETTLED = group(member("a", (0, 1, 2)), member("b", (3, 4, 5)))
@@ -26,7 +26,7 @@ PREPARING = classic_group(
 
 
 def test_stuck_rebalance_names_who_is_waited_for() -> None:
-    found = findings(looks(SETTLED, MOVING, MOVING, MOVING, MOVING))
+    found = findings(observations(SETTLED, MOVING, MOVING, MOVING, MOVING))
     stuck = found["rebalance-stuck"]
     assert (stuck.level, stuck.member, stuck.since_ms) == (Level.ERROR, "a-id", START_MS + 5_000)
     assert stuck.evidence == {
@@ -39,12 +39,12 @@ def test_stuck_rebalance_names_who_is_waited_for() -> None:
 
 
 def test_short_rebalance_is_a_note() -> None:
-    assert findings(looks(MOVING, MOVING))["rebalancing"].level is Level.NOTE
-    assert findings(looks(MOVING))["rebalancing"].level is Level.NOTE
-    assert findings(looks(MOVING, MOVING, MOVING, MOVING, SETTLED)) == {}
+    assert findings(observations(MOVING, MOVING))["rebalancing"].level is Level.NOTE
+    assert findings(observations(MOVING))["rebalancing"].level is Level.NOTE
+    assert findings(observations(MOVING, MOVING, MOVING, MOVING, SETTLED)) == {}
 
 
 def test_classic_rebalance_names_who_may_not_have_joined() -> None:
-    stuck = findings(looks(*[PREPARING] * 4))["rebalance-stuck"]
+    stuck = findings(observations(*[PREPARING] * 4))["rebalance-stuck"]
     assert stuck.member == "a-id"
     assert "does not show which have rejoined" in stuck.message

@@ -87,11 +87,11 @@ def test_a_group_that_stands_still_stalls_and_one_that_moves_does_not() -> None:
 
 def test_what_is_kept_does_not_grow() -> None:
     course = after(*(reading(number * EVERY_MS, committed=number, end=100) for number in range(10)))
-    assert len(course.groups["g"].looks) == 2
+    assert len(course.groups["g"].observations) == 2
     assert len(course.groups["g"].readings) == 2
     often = after(*(reading(number * 1_000, committed=number, end=100) for number in range(100)))
     assert len(often.groups["g"].readings) == 31
-    assert [look.group.offsets is None for look in often.groups["g"].looks if look.group] == [True] * 29 + [
+    assert [look.group.offsets is None for look in often.groups["g"].observations if look.group] == [True] * 29 + [
         False
     ] * 2
 
