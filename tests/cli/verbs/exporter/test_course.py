@@ -91,9 +91,9 @@ def test_what_is_kept_does_not_grow() -> None:
     assert len(course.groups["g"].readings) == 2
     often = after(*(reading(number * 1_000, committed=number, end=100) for number in range(100)))
     assert len(often.groups["g"].readings) == 31
-    assert [look.group.offsets is None for look in often.groups["g"].observations if look.group] == [True] * 29 + [
-        False
-    ] * 2
+    assert [look.group.offsets is None for look in often.groups["g"].observations if look.group] == [
+        True
+    ] * 29 + [False] * 2
 
 
 def test_a_group_that_cannot_be_read_keeps_its_counts_and_one_that_is_gone_none() -> None:
