@@ -90,7 +90,7 @@ def prove(
     return (
         _by_neighbours(source, target, matches, log)
         or _by_sides(source, target, matches, log, is_whole=is_whole)
-        or _by_time(key, records, log)
+        or _by_time(key, target, log)
     )
 
 
@@ -282,9 +282,7 @@ def _between(source: RecordWindow, target: RecordWindow, matches: Matches, last:
     gap_in_target = copies[first].offset - copies[last].offset > first - last
     remarks = []
     if extra:
-        remarks.append(
-            f"the target has {extra} records there that the source does not have; they will be read"
-        )
+        remarks.append(f"records there that only the target has: {extra}; they will be read")
     if missing:
         remarks.append("unread records of the source are not in the target")
     if not extra and not missing:
@@ -300,10 +298,21 @@ def _between(source: RecordWindow, target: RecordWindow, matches: Matches, last:
     )
 
 
-def _by_time(key: RecordDigest, copies: Sequence[RecordDigest], log: TargetLog) -> Proof:
-    if log.at_time < 0:
+def _by_time(key: RecordDigest, target: RecordWindow, log: TargetLog) -> Proof:
+    copies = (*target.before, *target.after)
+    # A time that a broker set is not the time of the same record in the other log.
+    timed = not key.is_append_time and not any(copy.is_append_time for copy in copies)
+    if log.at_time < 0 and timed:
         remark = "the target has no record so late; its end"
-        return Proof(verdict=Verdict.BEHIND, offset=log.end, skipped=0, remark=remark)
-    there = next((copy for copy in copies if copy.offset >= log.at_time), None)
-    alike = there is not None and there.timestamp_ms == key.timestamp_ms
-    return Proof(verdict=Verdict.SAME_TIME if alike else Verdict.DIFFERS, offset=log.at_time)
+        return Proof(verdict=Verdict.BEHIND, offset=log.end, remark=remark)
+    at_time = log.end if log.at_time < 0 else log.at_time
+    there = next((copy for copy in copies if copy.offset >= at_time), None)
+    alike = timed and there is not None and there.timestamp_ms == key.timestamp_ms
+    remarks = [] if timed else ["brokers set the times, so they may lead elsewhere"]
+    if not target.to_end or (not timed and not target.from_start):
+        remarks.append(f"not found among the {len(copies)} records that were read; --search reads more")
+    return Proof(
+        verdict=Verdict.SAME_TIME if alike else Verdict.DIFFERS,
+        offset=at_time,
+        remark="; ".join(remarks) or None,
+    )

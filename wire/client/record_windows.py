@@ -93,12 +93,14 @@ class _Window:
         request = self._request
         records = [self._records[offset] for offset in sorted(self._records)]
         before = [record for record in records if record.offset < request.offset]
+        after = [record for record in records if record.offset >= request.offset]
         kept = before[len(before) - min(request.before, len(before)) :]
         return RecordWindow(
             before=tuple(kept),
-            after=tuple(record for record in records if record.offset >= request.offset)[: request.after],
+            after=tuple(after[: request.after]),
             from_start=self._from_start and len(kept) == len(before),
-            to_end=self._to_end,
+            # More than are wanted are read where a transaction is open.
+            to_end=self._to_end and len(after) <= request.after,
         )
 
 

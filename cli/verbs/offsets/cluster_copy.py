@@ -305,12 +305,12 @@ class _Copying:
                 place: logs[place].end if logs[place].at_time < 0 else logs[place].at_time
                 for place in pending
             }
-            windows |= self._target_windows(starts, depth, problems)
+            windows |= self._target_windows(starts, around, depth, problems)
             pending = [place for place in pending if place in windows]
             for place in pending:
                 proofs[place] = prove(around[place], windows[place], logs[place], offset=offsets[place])
             unsure = [place for place in pending if proofs[place].verdict is not Verdict.PROVED]
-            pending = [place for place in unsure if not windows[place].to_end]
+            pending = [place for place in unsure if not _is_searched(around[place], windows[place])]
         unsure = [place for place, proof in proofs.items() if proof.verdict in _MAY_BE_COMPACTED]
         wider = self._wider({place: around[place] for place in unsure}, windows, logs, offsets)
         for place, window in wider.items():
@@ -320,12 +320,21 @@ class _Copying:
         return proofs
 
     def _target_windows(
-        self, starts: Mapping[Place, int], depth: int, problems: _Problems
+        self,
+        starts: Mapping[Place, int],
+        around: Mapping[Place, RecordWindow],
+        depth: int,
+        problems: _Problems,
     ) -> dict[Place, RecordWindow]:
-        """Records of the target by partition of the source, `depth` of them from the starts on."""
+        """Records of the target by partition of the source, `depth` of them from the starts on.
+
+        As many before them where a broker set the time in the source, which is later than the producer's.
+        """
         copies = {self.request.names.in_target(place): place for place in starts}
         requests = {
-            copy: WindowRequest(offset=starts[place], before=_AROUND, after=depth)
+            copy: WindowRequest(
+                offset=starts[place], before=depth if _is_late(around[place]) else _AROUND, after=depth
+            )
             for copy, place in copies.items()
         }
         found = problems.kept(self.copies.record_windows(requests), "in the target")
@@ -357,6 +366,17 @@ class _Copying:
 def _time_of(window: RecordWindow) -> int | None:
     key = key_record(window)
     return None if key is None or key.timestamp_ms == _NO_TIMESTAMP else key.timestamp_ms
+
+
+def _is_late(window: RecordWindow) -> bool:
+    """Whether the time that leads to the target may be later than that of the copy."""
+    key = key_record(window)
+    return key is not None and key.is_append_time
+
+
+def _is_searched(window: RecordWindow, target: RecordWindow) -> bool:
+    """Whether there is nothing more to read in the target."""
+    return target.to_end and (target.from_start or not _is_late(window))
 
 
 class _Problems:

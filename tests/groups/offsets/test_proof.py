@@ -91,6 +91,19 @@ def test_a_copy_that_is_behind() -> None:
     assert (at_end.verdict, at_end.offset) == (Verdict.PROVED, 27)
 
 
+def test_times_that_a_broker_set_do_not_say_that_a_copy_is_behind() -> None:
+    source = [dataclasses.replace(each, is_append_time=True, timestamp_ms=9000) for each in LOG]
+    proof = proved(source, copied(LOG, 7), 10)  # the time leads to the end, far from the place
+    assert (proof.verdict, proof.skipped) == (Verdict.DIFFERS, None)
+    assert "--search reads more" in (proof.remark or "")
+    around = window(source, 10, AROUND, AROUND)
+    whole = window(copied(LOG, 7), 47, 100, 100)
+    log = TargetLog(earliest=7, end=47, at_time=-1)
+    assert prove(around, whole, log, offset=10) == Proof(
+        verdict=Verdict.PROVED, offset=17, records=8, twice=0, skipped=0
+    )
+
+
 def test_a_copy_that_begins_later_lacks_unread_records() -> None:
     proof = proved(LOG, copied(LOG, 0)[22:], 20)
     assert (proof.verdict, proof.offset, proof.skipped) == (Verdict.MISSING, 22, 2)

@@ -217,6 +217,20 @@ def test_transactions_on_one_side_leave_gaps(here: Copies) -> None:
         group = here.rig.group({(topic, 0): offset})
         answer = here.clone(group)
         assert facts(answer) == {0: ("proved", after)}, (offset, answer)
+    # An open transaction in the target, after marks, whose times are the broker's own.
+    back, opened = here.pair()
+    write(there, back, orders(60))
+    for part in range(2):
+        producer.begin_transaction()
+        for record in orders(20 + 20 * part, first=20 * part):
+            producer.produce(opened, record.value, record.key, partition=0, timestamp=record.time_ms,
+                             headers=list(record.headers))  # fmt: skip
+        producer.flush(30)
+        if not part:
+            producer.commit_transaction(30)
+    group = here.rig.group({(back, 0): 60})
+    assert facts(here.clone(group)) == {0: ("proved", 61)}
+    producer.abort_transaction(30)
 
 
 @kafka
