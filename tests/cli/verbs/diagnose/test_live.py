@@ -119,7 +119,8 @@ def _owning(stage: Stage) -> None:
     away.leave(AWAY)
     stage.consumer("missing", topics=[stage.topic, stage.name("no-topic")])
     stage.consumer("no-match", regex="nothing-begins-so.*")
-
+    stage.classic("mixed", [(0, 1), (2, 3)])
+    stage.consumer("mixed", "new")
     stage.share("share-late", SHARE_A, SHARE_B)
     stage.share("healthy-share", SHARE_A)
 
@@ -214,6 +215,7 @@ def test_what_members_own_and_want_is_judged(diagnosed: Callable[[str], Found]) 
     assert diagnosed("missing")["topic-missing"]["level"] == "warning"
     assert diagnosed("share-late")["target-not-reached"]["member"] == SHARE_A
     assert diagnosed("no-match")["regex-matches-nothing"]["evidence"]["matches"] == 0
+    assert diagnosed("mixed")["mixed-protocols"]["evidence"] == {"classic": 2, "members": 3}
 
 
 def test_members_that_come_and_go_are_found(diagnosed: Callable[[str], Found]) -> None:
