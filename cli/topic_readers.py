@@ -47,8 +47,10 @@ def _not_known_to_read(group: Group, topics: Iterable[str]) -> Problem:
 
 
 def tell_missing(source: Source, topics: Sequence[str]) -> None:
-    """A notice of each topic that does not exist, where no group was found that reads it."""
+    """A notice of each topic that does not exist, or may not, where no group was found that reads it."""
     read = source.topics(topics, end_offsets=False)
+    for problem in read.problems:
+        notice(f"{problem.subject}: {problem.message}")
     known = {topic.name for topic in read.items}.union(*(problem.topics for problem in read.problems))
     for topic in topics:
         if topic not in known:

@@ -56,12 +56,12 @@ def check_unused_for(text: str) -> None:
 
 def _milliseconds(text: str) -> int:
     text = text.strip()
+    if text[-1:].isdigit():
+        raise UsageError(f"--unused-for: {text!r} has no unit: write {text}d for days, or 12h")
     try:
-        if text[-1:].isdigit():
-            raise ValueError(f"{text!r} has no unit: write {text}d for days, or 12h")
         return int(parse_duration(text) * 1000)
-    except ValueError as error:
-        raise UsageError(f"--unused-for: {error}") from None
+    except ValueError:
+        raise UsageError(f"--unused-for: {text!r} is no time with a unit: write 30d, 12h or 4w") from None
 
 
 def _used(use: LastUse) -> str:

@@ -11,12 +11,16 @@ from cli.output import notice
 from cli.sources.source import Source
 from cli.times import parse_duration
 from groups.listing import Cause
-from groups.offsets.plan import is_active, named
+from groups.offsets.plan import is_active, named, stays_after_a_close
 
 POLL_S = 0.5
 """How often the groups are described."""
 LONGEST_POLL_S = 5.0
 """Of many groups a description takes a while: at least as long is paused, and no longer than this."""
+_STAYING = (
+    "static members, and those of Kafka Streams on the classic protocol, do not leave when they are closed: they count "
+    "until their session ends (45 s by default), or until kohort members remove"
+)
 
 
 def wait_until_empty(source: Source, groups: Sequence[str], consent: ConsentOptions) -> bool:
@@ -53,5 +57,7 @@ def wait_until_empty(source: Source, groups: Sequence[str], consent: ConsentOpti
             return True
         if line != told:
             notice(f"waiting for {line}")
+            if not told and any(map(stays_after_a_close, active)):
+                notice(_STAYING)
             told = line
         time.sleep(min(left_s, LONGEST_POLL_S, max(POLL_S, time.monotonic() - asked)))

@@ -7,6 +7,7 @@ that it was removed, and only one that is dead stays away. Static members of a c
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -71,7 +72,7 @@ def _host(text: str | None) -> str | None:
 def _nobody(group: Group, what: str) -> str:
     if not group.members:
         return f"no member with {what}: it has no members ({group.state.value})"
-    return f"no member with {what}; kohort describe {group.id} --members shows them"
+    return f"no member with {what}; kohort describe {shlex.quote(group.id)} --members shows them"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,11 +19,16 @@ from groups.offsets.model import (
 from groups.offsets.scenarios import Scenario, name_of, reset
 
 _MEMBERS_NAMED = 5
+CLASSIC_STREAMS = "stream"
+"""The name of Kafka Streams' assignor in the classic protocol."""
 
 
-def absent(name: str) -> Group:
-    """Stands for a group that does not exist: a commit without membership makes a classic one of it."""
-    return Group(id=name, type=GroupType.CLASSIC, state=GroupState.DEAD, offsets={})
+def absent(name: str, kind: GroupType = GroupType.CLASSIC) -> Group:
+    """Stands for a group that does not exist.
+
+    A commit without membership makes a classic one of it, and setting start offsets a share group.
+    """
+    return Group(id=name, type=kind, state=GroupState.DEAD, offsets={})
 
 
 def plan_reset(
@@ -133,13 +139,27 @@ def refusals(group: Group) -> Iterator[Problem]:
 
 
 def _while_active(group: Group) -> Problem:
-    return Problem(subject=group.id, message=f"{named_members(group)}; stop them, then try again")
+    message = (
+        f"{named_members(group)}; stop them, then try again (--wait-empty 60s waits for them to leave); "
+        f"dead ones: kohort members remove {shlex.quote(group.id)} --all"
+    )
+    return Problem(subject=group.id, message=message)
 
 
 def is_active(group: Group) -> bool:
     """Whether members keep the group from being changed from outside; only Empty and Dead groups may be."""
     resting = (GroupState.EMPTY, GroupState.DEAD)
     return bool(group.members) or group.state not in (*resting, GroupState.UNKNOWN)
+
+
+def stays_after_a_close(group: Group) -> bool:
+    """Whether members of the group do not leave when they are closed, but when their session ends.
+
+    Static members are expected back, and Kafka Streams closes its consumers of the classic protocol without a
+    LeaveGroup (`internal.leave.group.on.close`).
+    """
+    of_streams = group.type is GroupType.CLASSIC and group.protocol == CLASSIC_STREAMS
+    return of_streams or any(member.instance for member in group.members)
 
 
 def named_members(group: Group) -> str:

@@ -157,14 +157,17 @@ def test_a_gateway_that_hides_the_protocol_is_named(scene: Scene) -> None:
 
 
 def test_dead_is_taken_for_empty_where_there_is_no_empty(scene: Scene) -> None:
-    state, reset = scene.ask(
+    state, reset, waited = scene.ask(
         "Azure Event Hubs",
         "describe idle --state --output json",
         f"offsets reset idle --to-latest --topic {TOPIC}",
+        f"offsets reset idle --to-offset 4 --topic {TOPIC}:0 --wait-empty 60s --execute --yes",
     )
     assert state.succeeded().document["groups"][0]["state"] == "Dead"
     assert "idle: not listed, and described as Dead: no such group, or the cluster lists none" in state.stderr
     assert "nothing was changed. --execute does it" in reset.succeeded().stderr
+    assert "set 1 offset of idle" in waited.succeeded().stderr
+    assert "waiting" not in waited.stderr
 
 
 def test_a_filter_by_type_that_cannot_work_says_so(scene: Scene) -> None:

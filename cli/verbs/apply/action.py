@@ -58,6 +58,12 @@ class Application:
         return (*self.settings.values(), self.offsets, self.deletions)
 
     @property
+    def in_use(self) -> list[str]:
+        """The groups whose members keep it from being done."""
+        plans = (*self.offsets.plans, *self.deletions.plans)
+        return list(dict.fromkeys(plan.group for plan in plans if plan.refusals))
+
+    @property
     def is_empty(self) -> bool:
         return all(part.is_empty for part in self._parts)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli.consent import ConsentOptions
+from cli.consent import EmptyGroupConsent
 from cli.options import OutputOptions, SourceOptions, option
 
 
@@ -15,7 +15,7 @@ def apply(
     *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Desired state of groups, as YAML or JSON.")],
     check: Annotated[bool, option("--check", "Only compare; exit 1 if anything differs.")] = False,
-    consent: ConsentOptions,
+    consent: EmptyGroupConsent,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
@@ -29,6 +29,7 @@ def apply(
     from cli.selection import opened_for_change
     from cli.verbs.apply.action import compare, plan_apply
     from cli.verbs.apply.desired import read_desired
+    from cli.waiting import wait_until_empty
 
     if check and consent.execute:
         raise UsageError("--check and --execute cannot be used together")
@@ -37,5 +38,7 @@ def apply(
         change = plan_apply(groups, desired, writer)
         if check:
             compare(change, output)
-        else:
-            carry_out(change, consent, output)
+            return
+        if wait_until_empty(groups, change.in_use, consent):
+            change = plan_apply(groups, desired, writer)
+        carry_out(change, consent, output)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,18 +62,30 @@ class FoundGroups:
 _ONLY_ASKED_FOR = (GroupType.SHARE, GroupType.STREAMS)
 
 
+def with_new_share_groups(
+    chosen: Sequence[str], problems: Sequence[Problem], types: Collection[GroupType]
+) -> tuple[list[str], tuple[Problem, ...]]:
+    """The names of groups to be reset: `--type share` with a name that no group has makes a share group."""
+    if {*types} != {GroupType.SHARE}:
+        return list(chosen), tuple(problems)
+    new = [each.subject for each in problems if each.cause is Cause.ABSENT]
+    return [*chosen, *new], tuple(each for each in problems if each.subject not in new)
+
+
 def find_groups(
-    source: Source, names: Sequence[str], *, named: bool, types: Container[GroupType] = ()
+    source: Source, names: Sequence[str], *, named: bool, types: Collection[GroupType] = ()
 ) -> FoundGroups:
     """Describe groups with offsets.
 
-    Of groups that were only matched, share and streams groups are left out unless their `types` were asked for.
+    Of groups that were only matched, share and streams groups are left out unless their `types` were asked for. A
+    group that does not exist is to be a share group where only those are asked for.
     """
+    new = GroupType.SHARE if {*types} == {GroupType.SHARE} else GroupType.CLASSIC
     read = source.describe(names, offsets=True)
     groups = {group.id: group for group in read.items}
     gone = frozenset(problem.subject for problem in read.problems if problem.cause is Cause.ABSENT)
     gone = gone - groups.keys() if named else frozenset()
-    kept = [groups.get(name) or absent(name) for name in names if name in groups or name in gone]
+    kept = [groups.get(name) or absent(name, new) for name in names if name in groups or name in gone]
     if not named:
         others = {
             group.id: group.type.value
@@ -158,7 +170,7 @@ def plan_resets(
     problems: tuple[Problem, ...] = (),
     command: str = "offsets reset",
     facts: Mapping[str, Any] | None = None,
-    types: Container[GroupType] = (),
+    types: Collection[GroupType] = (),
     internal_topics: InternalTopicOptions | None = None,
 ) -> OffsetsChange:
     """What a reset of groups would do; `problems` are those of choosing them, `facts` fields of the document.
@@ -304,13 +316,18 @@ def say_what_is_new(plans: Iterable[GroupChange]) -> None:
     """Notices of groups that a change would make."""
     for plan in plans:
         if not plan.exists and plan.changes:
-            notice(f"{plan.group}: no such group; committing offsets makes one")
+            makes = (
+                "setting start offsets makes a share group"
+                if plan.described.type is GroupType.SHARE
+                else "committing offsets makes a classic one (for share consumers: offsets reset --type share)"
+            )
+            notice(f"{plan.group}: no such group; {makes}")
 
 
 def say_what_is_delivered_again(plans: Iterable[GroupChange]) -> None:
     """Notice of what setting a start offset takes from a share group, also where it stays the same."""
     for plan in plans:
-        if plan.described.type is GroupType.SHARE and plan.applicable:
+        if plan.described.type is GroupType.SHARE and plan.exists and plan.applicable:
             notice(
                 f"{plan.group}: from its new start offsets on every record is delivered, also those that it has "
                 "acknowledged; delivery counts start again"
@@ -324,7 +341,7 @@ def plan_deletions(
     *,
     all_topics: bool,
     named: bool,
-    types: Container[GroupType],
+    types: Collection[GroupType],
     problems: tuple[Problem, ...],
     writer: ClusterWriter | None,
 ) -> OffsetsDeletions:

@@ -68,25 +68,26 @@ def reset(
 
     Shows every partition before and after; nothing is changed without --execute. A new offset outside the log is
     brought to its nearer end, and the table says so. Share and streams groups are reset only if they are named or
-    selected by --type.
+    selected by --type; --type share makes a share group of a new name.
     """
     from cli.changing import carry_out
     from cli.selection import choose_groups, group_filter, opened_for_change
-    from cli.verbs.offsets.action import parse_scopes, plan_resets
+    from cli.verbs.offsets.action import parse_scopes, plan_resets, with_new_share_groups
     from cli.verbs.offsets.reset_request import reset_request
     from cli.waiting import wait_until_empty
 
     named = {name.replace("_", "-"): value for name, value in asdict(scenario).items()}
     request = reset_request(named, parse_scopes(topic), all_topics=all_topics)
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
-        chosen, problems = choose_groups(groups, selection)
+        types = group_filter(selection).types
+        chosen, problems = with_new_share_groups(*choose_groups(groups, selection), types)
         wait_until_empty(groups, chosen, consent)
         change = plan_resets(
             groups,
             request,
             chosen,
             named=bool(selection.groups),
-            types=group_filter(selection).types,
+            types=types,
             internal_topics=internal_topics,
             writer=writer,
             problems=problems,

@@ -105,7 +105,8 @@ def test_members_keep_offsets_and_groups_as_they_are(files: Files) -> None:
         answer.assert_said(4, "1 active member", member)
         assert rig.committed(active) == {(topic, 0): 2}
         assert rig.committed(free) == {(topic, 0): 4}
-        files.executed({active: {"delete": True}}).assert_said(4, "1 active member")
+        waited = files.apply({active: {"delete": True}}, "--wait-empty", "100ms", "--execute", "--yes")
+        waited.assert_said(4, f"waited 0.1 s in vain for 1 member of {active}", f"{active}: 1 active member")
 
 
 @kafka

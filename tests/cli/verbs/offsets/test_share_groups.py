@@ -92,6 +92,18 @@ def test_scenarios_that_the_tool_of_4_3_does_not_have(rig: OffsetRig, topic: str
     assert ours(rig, group)[topic, "0"] == ("0", "1", "9")
 
 
+def test_a_reset_makes_a_share_group_where_only_those_are_meant(rig: OffsetRig, topic: str) -> None:
+    group, classic = fresh_name("shared"), rig.group({(topic, 0): 7})
+    words = f"offsets reset {group} --topic {topic} --to-earliest"
+    assert f"{group}: no such group; committing offsets makes a classic one" in rig.ours(words).stderr
+    done = rig.ours(f"{words} --type share --execute --yes").succeeded()
+    assert f"{group}: no such group; setting start offsets makes a share group" in done.stderr
+    assert "acknowledged" not in done.stderr
+    assert ours(rig, group) == told(rig, group)
+    refused = rig.ours(f"offsets reset {classic} --topic {topic} --to-earliest --type share")
+    refused.assert_said(3, f"{classic}: its type is classic, not share")
+
+
 def test_offsets_are_deleted_of_whole_topics(rig: OffsetRig, topic: str) -> None:
     group, second = made(rig, topic), rig.topic([1])
     tool(rig, "--reset-offsets", "--execute", "--group", group, "--topic", second, "--to-earliest")
@@ -115,14 +127,19 @@ def test_a_group_with_members_stays_as_it_is(rig: OffsetRig, members: Members, t
         found = rig.ours("describe", group)
         return found.status == 0 and len(found.document["groups"][0]["offsets"]) == 3
 
+    def assigned() -> bool:
+        rows = tool(rig, "--describe", "--members", "--group", group)
+        return [row["ASSIGNMENT"] for row in rows] == [f"{topic}:0,1,2"]
+
     wait_until(delivers, "the share group has partitions")
+    wait_until(assigned, "the tool shows its member with all of them")
     assert ours(rig, group) == told(rig, group)
     (one,) = rig.ours("describe --members", group).document["groups"][0]["members"]
-    assert [row["ASSIGNMENT"] for row in tool(rig, "--describe", "--members", "--group", group)] == [
-        f"{topic}:0,1,2"
-    ]
     assert (one["owned"], one["subscription"]["topics"]) == ({topic: [0, 1, 2]}, [topic])
-    refusal = f"{group}: 1 active member (Stable): {one['id']} at /127.0.0.1; stop them, then try again"
+    refusal = (
+        f"{group}: 1 active member (Stable): {one['id']} at /127.0.0.1; stop them, then try again "
+        f"(--wait-empty 60s waits for them to leave); dead ones: kohort members remove {group} --all"
+    )
     words = f"--topic {topic} --execute --yes"
     rig.ours(f"offsets reset {group} --to-earliest {words}").assert_said(4, refusal)
     rig.ours(f"offsets delete {group} {words}").assert_said(4, refusal)

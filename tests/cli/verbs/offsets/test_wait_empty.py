@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 
 import pytest
-from confluent_kafka import TopicPartition
+from confluent_kafka import Consumer, TopicPartition
 
-from tests.cli.offset_rig import OffsetRig
-from tests.kafka.members import fresh_name
+from groups.model import Group, GroupState, GroupType
+from groups.offsets.plan import stays_after_a_close
+from tests.cli.offset_rig import OffsetRig, join
+from tests.kafka.groups import wait_group
+from tests.kafka.members import Members, fresh_name
 
 pytestmark = pytest.mark.kafka
 
@@ -36,6 +40,38 @@ def test_a_reset_waits_for_the_members_to_leave(rig: OffsetRig) -> None:
     assert "no members are left after" in rest
     assert f"set 1 offset of {group}" in rest
     assert rig.committed(group) == {(topic, 0): 7}
+
+
+def test_share_and_streams_groups_are_waited_for(rig: OffsetRig, members: Members) -> None:
+    topic, groups = rig.topic([3]), [fresh_name("share"), fresh_name("streams")]
+    started = [members.share(rig.broker, groups[0], [topic]), members.streams(rig.broker, groups[1], [topic])]
+    for group in groups:
+        wait_group(rig.broker, group, members=1)
+    words = f"offsets reset {' '.join(groups)} --topic {topic} --to-earliest --wait-empty 60s --execute --yes"
+    command = [rig.kohort.executable, *words.split(), "-b", rig.broker.bootstrap]
+    with subprocess.Popen(command, env=rig.kohort.env, text=True, stderr=subprocess.PIPE) as run:
+        assert run.stderr is not None
+        assert run.stderr.readline().startswith("kohort: waiting for 2 members of 2 groups: ")
+        for member in started:
+            member.stop()
+        rest = run.stderr.read()
+    assert run.returncode == 0, rest
+    assert f"set 1 offset of {groups[1]}; 1 offset of {groups[0]}" in rest
+
+
+def test_members_that_stay_after_a_close_are_told(rig: OffsetRig) -> None:
+    """Static ones, and those of Kafka Streams on the classic protocol: until their session ends."""
+    topic, group = rig.topic([1]), fresh_name("static")
+    settings = {"bootstrap.servers": rig.broker.bootstrap, "group.id": group, "group.instance.id": "a"}
+    consumer = Consumer({**settings, "session.timeout.ms": 6000})
+    join(consumer, topic)
+    consumer.close()
+    waited = rig.ours(f"delete {group} --wait-empty 60s --execute --yes").succeeded()
+    assert "do not leave when they are closed: they count until their session ends" in waited.stderr
+    assert f"deleted {group}" in waited.stderr
+    streams = Group(id="app", type=GroupType.CLASSIC, state=GroupState.STABLE, protocol="stream")
+    assert stays_after_a_close(streams)
+    assert not stays_after_a_close(replace(streams, protocol="range"))
 
 
 def test_a_wait_that_is_in_vain_is_refused(rig: OffsetRig) -> None:
