@@ -63,6 +63,8 @@ def test_who_reads_a_topic_of_a_cluster(kohort: Kohort, fleet: Fleet) -> None:
         f"describe --topic {fleet.topic} --type share --members --output csv -b", fleet.broker.bootstrap
     )
     assert {row["GROUP"] for row in chosen.succeeded().rows} == {fleet.groups["share"]}
+    wrong = kohort.quick(f"list --topic {fleet.topic}:0 -b", fleet.broker.bootstrap)
+    assert f"{fleet.topic}:0: INVALID_TOPIC_EXCEPTION" in wrong.stderr
 
 
 @pytest.mark.kafka

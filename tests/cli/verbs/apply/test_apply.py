@@ -143,7 +143,7 @@ def test_what_cannot_be_is_said_before_anything_is_changed(files: Files) -> None
     missing = files.apply({group: {"offsets": {"no-such-topic": 1, topic: {"7": 1}}}})
     missing.assert_said(3, "no-such-topic: no such topic", f"{topic}-7: no such partition")
     both = files.apply({group: good}, "--check", "--execute", "--yes")
-    both.assert_refused("give one")
+    both.assert_refused("cannot be used together")
 
 
 @pytest.mark.parametrize(
