@@ -27,14 +27,9 @@ from cli.verbs.config.action import (
     settings_of,
 )
 from cli.verbs.delete.action import GroupDeletions
-from cli.verbs.offsets.action import (
-    FoundGroups,
-    PartitionCounts,
-    find_groups,
-    say_what_is_delivered_again,
-    say_what_is_new,
-)
 from cli.verbs.offsets.change import OffsetsChange
+from cli.verbs.offsets.found import FoundGroups, PartitionCounts, find_groups
+from cli.verbs.offsets.notices import say_what_is_delivered_again, say_what_is_new
 from groups.model import Group, Problem
 from groups.offsets.model import GroupChange, Place, Positions
 from groups.offsets.plan import plan_group_deletion, plan_reset

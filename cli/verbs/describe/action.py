@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from cli.render.document import Document
 from cli.sources.source import Read, Source
-from cli.verbs.describe.view import DescribeMode, OffsetsView, describe_document
+from cli.verbs.describe.offsets import OffsetsView
+from cli.verbs.describe.view import DescribeMode, describe_document
 from groups.lag import partition_lags, topics_with_offsets
 from groups.model import Group, GroupType, Topic
 

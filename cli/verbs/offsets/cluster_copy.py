@@ -16,14 +16,9 @@ from cli.sources.positions import positions_of
 from cli.sources.source import Source
 from cli.sources.writer import ClusterWriter
 from cli.times import format_moment
-from cli.verbs.offsets.action import (
-    PartitionCounts,
-    committed_original,
-    find_groups,
-    say_what_is_new,
-    say_what_stays,
-)
 from cli.verbs.offsets.change import OffsetsChange
+from cli.verbs.offsets.found import PartitionCounts, committed_original, find_groups
+from cli.verbs.offsets.notices import say_what_is_new, say_what_stays
 from groups.model import Group, Problem
 from groups.offsets.cluster_copy import CopiedOffset, ProvedOffset, TopicNames, plan_cluster_copy
 from groups.offsets.model import OffsetChange, Place, Positions, TopicScope, committed_in

@@ -72,7 +72,8 @@ def reset(
     """
     from cli.changing import carry_out
     from cli.selection import choose_groups, group_filter, opened_for_change
-    from cli.verbs.offsets.action import parse_scopes, plan_resets, with_new_share_groups
+    from cli.verbs.offsets.action import parse_scopes, plan_resets
+    from cli.verbs.offsets.found import with_new_share_groups
     from cli.verbs.offsets.reset_request import reset_request
     from cli.waiting import wait_until_empty
 

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from cli.sources import offsets_topic
 from cli.sources.live import LiveSource
 from cli.sources.source import Read
-from cli.verbs.describe.view import DescribeMode, OffsetsView, describe_document
+from cli.verbs.describe.offsets import OffsetsView
+from cli.verbs.describe.view import DescribeMode, describe_document
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from groups.model import CommittedOffset, Group, GroupListing, GroupState, GroupType, Topic
 from tests.cli.command import Answer, Kohort

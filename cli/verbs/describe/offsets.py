@@ -1,0 +1,133 @@
+"""What `kohort describe` shows of committed offsets and lag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cli.counts import counted
+from cli.render.cells import Cell, Duration
+from cli.render.document import DeferredRows, Table, columns
+from cli.times import format_moment
+from groups.lag import PartitionLag, partition_lags, with_lag_times
+from groups.model import Group, Topic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetsView:
+    """What the table of offsets shows beside offsets and lag.
+
+    `times` say when records were written (`cli.sources.source.RecordTimes`), where lag times are wanted: they are
+    counted back from `now_ms`.
+    """
+
+    times: Mapping[tuple[str, int], Mapping[int, int | None]] | None = None
+    now_ms: int = 0
+    last_commit: bool = False
+    totals: bool = False
+    only_with_lag: bool = False
+    log_start: bool = False
+    topics: frozenset[str] = frozenset()
+    """Only rows of these topics; empty: of all."""
+
+    @property
+    def lag_time(self) -> bool:
+        """Whether there is a column of lag times."""
+        return self.times is not None
+
+    def rows(self, group: Group, topics: Mapping[str, Topic]) -> list[PartitionLag]:
+        """The rows of a group, whether they lag or not."""
+        rows = partition_lags(group, topics)
+        if self.topics:
+            rows = [row for row in rows if row.topic in self.topics]
+        return rows if self.times is None else with_lag_times(rows, self.times, self.now_ms)
+
+
+PLAIN = OffsetsView()
+
+
+def lagging(rows: Mapping[str, Sequence[PartitionLag]]) -> tuple[dict[str, list[PartitionLag]], int]:
+    """The groups and rows that are known not to be at the end, and of how many rows the lag is not known.
+
+    A negative lag stays: an offset committed beyond the end of the log is one that nothing can be read from.
+    """
+    behind = {group: [row for row in own if row.lag] for group, own in rows.items()}
+    unknown = sum(row.lag is None for own in rows.values() for row in own)
+    return {group: own for group, own in behind.items() if own}, unknown
+
+
+def offset_data(row: PartitionLag, view: OffsetsView) -> dict[str, Any]:
+    """A partition in the JSON document."""
+    data = {
+        "topic": row.topic,
+        "partition": row.partition,
+        "committed": row.committed,
+        "end": row.end,
+        "lag": row.lag,
+        "leader_epoch": row.leader_epoch,
+        "metadata": row.metadata,
+        "member": row.member and row.member.id,
+    }
+    if view.log_start:
+        data |= {"log_start": row.log_start, "lost": row.lost}
+    if view.lag_time:
+        data["lag_ms"] = row.lag_ms
+    if view.last_commit:
+        data["last_commit_ms"] = row.last_commit_ms
+    return data
+
+
+def offsets_table(
+    groups: Sequence[Group],
+    offsets: Mapping[str, Sequence[PartitionLag]],
+    view: OffsetsView,
+    *,
+    verbose: bool,
+) -> Table:
+    """A row per partition of each group."""
+    epoch = ["#LEADER-EPOCH"] if verbose else []
+    names = ["GROUP", "TOPIC", "#PARTITION", *epoch, "#CURRENT-OFFSET"]
+    names += ["#LOG-START-OFFSET"] if view.log_start else []
+    names += ["#LOG-END-OFFSET", "#LAG"]
+    names += ["#LAG-TIME"] if view.lag_time else []
+    names += ["LAST-COMMIT"] if view.last_commit else []
+    more = view.lag_time or view.last_commit
+    lost = view.log_start and any(row.lost for own in offsets.values() for row in own)
+
+    def cells() -> Iterator[Sequence[Cell]]:
+        for group in groups:
+            for row in offsets[group.id]:
+                member = row.member
+                yield (
+                    group.id,
+                    row.topic,
+                    row.partition,
+                    *((row.leader_epoch,) if verbose else ()),
+                    row.committed,
+                    *((row.log_start,) if view.log_start else ()),
+                    row.end,
+                    row.lag,
+                    *(_times(row, view) if more else ()),
+                    None if member is None else member.id,
+                    None if member is None else member.client.host,
+                    None if member is None else member.client.id,
+                    *((_lost_text(row),) if lost else ()),
+                )
+
+    names += ["CONSUMER-ID", "HOST", "CLIENT-ID", *(["REMARK"] if lost else [])]
+    return Table(columns=columns(*names), rows=DeferredRows(lambda: list(cells())))
+
+
+def _lost_text(row: PartitionLag) -> str:
+    """What became of records that a group has not read; empty where all of them are kept."""
+    if not row.lost:
+        return ""
+    return f"{counted(row.lost, 'offset')} before the log start: deleted before the group read them"
+
+
+def _times(row: PartitionLag, view: OffsetsView) -> tuple[Cell, ...]:
+    lag = (None if row.lag_ms is None else Duration(row.lag_ms),) if view.lag_time else ()
+    if not view.last_commit:
+        return lag
+    return (*lag, None if row.last_commit_ms is None else format_moment(row.last_commit_ms))

@@ -1,0 +1,102 @@
+"""The sums of `kohort describe --totals`: by topic, by group, and over all groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cli.render.cells import Cell, Duration
+from cli.render.document import Table, columns
+from groups.lag import PartitionLag, longest_lag_ms, total_lag
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Of some partitions.
+
+    Attributes:
+        lag: the sum of the lags that are known, None where none is. Offsets that are committed beyond the end of the
+            log count as none: they must not hide that others lag.
+        unknown: how many partitions have a lag that is not known, and is not in the sum.
+        longest_ms: the longest lag time that is known, None where it is of no partition that lags.
+    """
+
+    partitions: int
+    lag: int | None
+    unknown: int
+    longest_ms: int | None
+
+    @classmethod
+    def of(cls, rows: Sequence[PartitionLag]) -> Totals:
+        """Of the rows of a table of offsets."""
+        return cls(
+            partitions=len(rows),
+            lag=total_lag(row.lag for row in rows),
+            unknown=sum(row.lag is None for row in rows),
+            longest_ms=longest_lag_ms(rows),
+        )
+
+    def as_data(self, *, lag_time: bool) -> dict[str, Any]:
+        """Fields of the JSON document."""
+        data: dict[str, Any] = {
+            "partitions": self.partitions,
+            "lag": self.lag,
+            "lag_unknown": self.unknown,
+        }
+        return data | {"max_lag_ms": self.longest_ms} if lag_time else data
+
+    def cells(self, *, lag_time: bool) -> tuple[Cell, ...]:
+        """Under the headings of `_HEADINGS`."""
+        longest = None if self.longest_ms is None else Duration(self.longest_ms)
+        return (self.partitions, self.lag, self.unknown, *((longest,) if lag_time else ()))
+
+
+_HEADINGS = ("##PARTITIONS", "#LAG", "##LAG-UNKNOWN")
+_LAG_TIME = "#MAX-LAG-TIME"
+
+
+def group_totals(rows: Sequence[PartitionLag], *, lag_time: bool) -> dict[str, Any]:
+    """The sums of a group for the JSON document, topic by topic too."""
+    topics = [
+        {"topic": topic, **Totals.of(own).as_data(lag_time=lag_time)}
+        for topic, own in _by_topic(rows).items()
+    ]
+    return {**Totals.of(rows).as_data(lag_time=lag_time), "topics": topics}
+
+
+def all_totals(rows: Mapping[str, Sequence[PartitionLag]], *, lag_time: bool) -> dict[str, Any]:
+    """The sums over all groups for the JSON document."""
+    return {"groups": len(rows), **Totals.of(_flat(rows)).as_data(lag_time=lag_time)}
+
+
+def total_tables(rows: Mapping[str, Sequence[PartitionLag]], *, lag_time: bool) -> list[Table]:
+    """A table with a row per topic of each group, one with a row per group, and of several groups one over all."""
+    headings = (*_HEADINGS, *((_LAG_TIME,) if lag_time else ()))
+    topics, groups = [], []
+    for group, own in rows.items():
+        by_topic = _by_topic(own)
+        topics += [
+            (group, topic, *Totals.of(each).cells(lag_time=lag_time)) for topic, each in by_topic.items()
+        ]
+        groups.append((group, len(by_topic), *Totals.of(own).cells(lag_time=lag_time)))
+    tables = [
+        Table(columns=columns("GROUP", "TOPIC", *headings), rows=topics),
+        Table(columns=columns("GROUP", "##TOPICS", *headings), rows=groups),
+    ]
+    if len(rows) > 1:
+        overall = (len(rows), *Totals.of(_flat(rows)).cells(lag_time=lag_time))
+        tables.append(Table(columns=columns("##GROUPS", *headings), rows=[overall]))
+    return tables
+
+
+def _by_topic(rows: Iterable[PartitionLag]) -> dict[str, list[PartitionLag]]:
+    """By name."""
+    found: dict[str, list[PartitionLag]] = {}
+    for row in rows:
+        found.setdefault(row.topic, []).append(row)
+    return dict(sorted(found.items()))
+
+
+def _flat(rows: Mapping[str, Sequence[PartitionLag]]) -> list[PartitionLag]:
+    return [row for own in rows.values() for row in own]

@@ -1,0 +1,151 @@
+"""What changes of offsets are planned from: groups with their offsets, and how many partitions topics have."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cli.errors import CommandError
+from cli.output import notice
+from cli.selection import without_vanished
+from cli.sources.permissions import ending
+from cli.sources.source import Source
+from groups.model import Cause, Group, GroupType, Problem
+from groups.offsets.model import Place, TopicScope, existing, places_in
+from groups.offsets.plan import absent, is_active
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundGroups:
+    """Groups with their offsets, those that do not exist as `absent` ones."""
+
+    groups: tuple[Group, ...]
+    absent: frozenset[str] = frozenset()
+    problems: Mapping[str, tuple[Problem, ...]] = field(default_factory=dict)
+    """What of a group's offsets could not be read."""
+    others: tuple[Problem, ...] = ()
+    """What else could not be read."""
+
+    def exists(self, group: Group) -> bool:
+        """Whether the cluster has the group."""
+        return group.id not in self.absent
+
+    def facts(self, group: Group, missing: tuple[Problem, ...]) -> dict[str, Any]:
+        """What a plan for a group is also given: whether it exists, and problems, `missing` partitions among them."""
+        return {"exists": self.exists(group), "problems": (*self.problems.get(group.id, ()), *missing)}
+
+
+_ONLY_ASKED_FOR = (GroupType.SHARE, GroupType.STREAMS)
+
+
+def with_new_share_groups(
+    chosen: Sequence[str], problems: Sequence[Problem], types: Collection[GroupType]
+) -> tuple[list[str], tuple[Problem, ...]]:
+    """The names of groups to be reset: `--type share` with a name that no group has makes a share group."""
+    if {*types} != {GroupType.SHARE}:
+        return list(chosen), tuple(problems)
+    new = [each.subject for each in problems if each.cause is Cause.ABSENT]
+    return [*chosen, *new], tuple(each for each in problems if each.subject not in new)
+
+
+def find_groups(
+    source: Source, names: Sequence[str], *, named: bool, types: Collection[GroupType] = ()
+) -> FoundGroups:
+    """Describe groups with offsets.
+
+    Of groups that were only matched, share and streams groups are left out unless their `types` were asked for. A
+    group that does not exist is to be a share group where only those are asked for.
+    """
+    new = GroupType.SHARE if {*types} == {GroupType.SHARE} else GroupType.CLASSIC
+    read = source.describe(names, offsets=True)
+    groups = {group.id: group for group in read.items}
+    gone = frozenset(problem.subject for problem in read.problems if problem.cause is Cause.ABSENT)
+    gone = gone - groups.keys() if named else frozenset()
+    kept = [groups.get(name) or absent(name, new) for name in names if name in groups or name in gone]
+    if not named:
+        others = {
+            group.id: group.type.value
+            for group in kept
+            if group.type in _ONLY_ASKED_FOR and group.type not in types
+        }
+        for name, kind in others.items():
+            notice(f"{name} is left out: it is a {kind} group; name it, or add --type {kind}")
+        kept = [group for group in kept if group.id not in others]
+    problems = without_vanished(read.problems, named=named)
+    own, unowned = _sorted_out(problems, [group.id for group in kept], gone)
+    return FoundGroups(groups=tuple(kept), absent=gone, problems=own, others=unowned)
+
+
+def _sorted_out(
+    problems: Iterable[Problem], groups: Sequence[str], gone: frozenset[str]
+) -> tuple[dict[str, tuple[Problem, ...]], tuple[Problem, ...]]:
+    """Problems of groups' offsets, and the others. That a group does not exist is none here."""
+    own: dict[str, tuple[Problem, ...]] = {}
+    others: list[Problem] = []
+    for problem in problems:
+        owner = problem.group
+        if owner is None or owner not in groups:
+            others.append(problem)
+        elif owner not in gone:
+            own[owner] = (*own.get(owner, ()), problem)
+    return own, tuple(others)
+
+
+@dataclass(slots=True)
+class PartitionCounts:
+    """How many partitions topics have, asked once per topic."""
+
+    source: Source
+    problems: tuple[Problem, ...] = ()
+    _counts: dict[str, int] = field(default_factory=dict)
+    _asked: set[str] = field(default_factory=set)
+    _unread: set[str] = field(default_factory=set)
+    """What may exist: the cluster does not report it."""
+
+    def of(self, scopes: Sequence[TopicScope]) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
+        """The partitions that scopes mean."""
+        self._ask({scope.topic for scope in scopes})
+        return places_in([scope for scope in scopes if scope.topic not in self._unread], self._counts)
+
+    def existing(self, places: Iterable[Place]) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
+        """Those of the partitions that exist, and a problem for each of the others."""
+        wanted = list(places)
+        self._ask({topic for topic, _ in wanted})
+        return existing([place for place in wanted if place[0] not in self._unread], self._counts)
+
+    def count(self, topic: str) -> int | None:
+        """How many partitions a topic has that was asked for before."""
+        return self._counts.get(topic)
+
+    def _ask(self, names: set[str]) -> None:
+        new = names - self._asked
+        if not new:
+            return
+        self._asked |= new
+        read = self.source.topics(new, end_offsets=False)
+        self._counts |= {topic.name: topic.partitions for topic in read.items}
+        self.problems += read.problems
+        self._unread |= new.intersection(name for problem in read.problems for name in problem.topics)
+
+
+def committed_of(source: Source, name: str) -> Group:
+    """A group whose offsets are to be taken; CommandError when there are none to take."""
+    read = source.describe([name], offsets=True)
+    if not read.items:
+        raise ending(read.problems[0])
+    (group,) = read.items
+    if not group.offsets:
+        reason = next((problem.message for problem in read.problems), "it has no committed offsets")
+        raise CommandError(f"{name}: {reason}")
+    return group
+
+
+def committed_original(source: Source, name: str) -> Group:
+    """The group whose offsets are to be copied; CommandError when there are none to copy."""
+    original = committed_of(source, name)
+    if original.type is GroupType.SHARE:
+        raise CommandError(f"{name}: it is a share group; its offsets mean something else")
+    if is_active(original):
+        notice(f"{name} has members: they go on, so its offsets are those of this moment")
+    return original

@@ -1,0 +1,41 @@
+"""What is said beside the plan of a change of offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cli.output import notice
+from groups.model import Group, GroupType
+from groups.offsets.model import GroupChange, Place, committed_places
+
+
+def say_what_stays(groups: Iterable[Group], set_places: set[Place]) -> None:
+    """Notices of committed offsets that a copy leaves as they are."""
+    for group in groups:
+        left = set(committed_places(group.offsets or {})) - set_places
+        if left:
+            names = ", ".join(f"{topic}-{number}" for topic, number in sorted(left)[:5])
+            more = f" and {len(left) - 5} more" if len(left) > 5 else ""
+            notice(f"{group.id} keeps what it has committed elsewhere: {names}{more}")
+
+
+def say_what_is_new(plans: Iterable[GroupChange]) -> None:
+    """Notices of groups that a change would make."""
+    for plan in plans:
+        if not plan.exists and plan.changes:
+            makes = (
+                "setting start offsets makes a share group"
+                if plan.described.type is GroupType.SHARE
+                else "committing offsets makes a classic one (for share consumers: offsets reset --type share)"
+            )
+            notice(f"{plan.group}: no such group; {makes}")
+
+
+def say_what_is_delivered_again(plans: Iterable[GroupChange]) -> None:
+    """Notice of what setting a start offset takes from a share group, also where it stays the same."""
+    for plan in plans:
+        if plan.described.type is GroupType.SHARE and plan.exists and plan.applicable:
+            notice(
+                f"{plan.group}: from its new start offsets on every record is delivered, also those that it has "
+                "acknowledged; delivery counts start again"
+            )
