@@ -91,7 +91,7 @@ def check_consent(consent: ConsentOptions) -> None:
 
 def _check_wait(duration: str, *, execute: bool) -> None:
     if not execute:
-        raise UsageError("--wait-empty waits before a change is made; without --execute none is")
+        raise UsageError("--wait-empty needs --execute: without it nothing is changed")
     from cli.times import parse_duration
 
     try:

@@ -42,7 +42,7 @@ def unused_groups(source: Source, read: Read[Group], unused_for: str, *, named: 
             )
     for why, groups in sorted(unknown.items()):
         more = f" and {len(groups) - SHOWN} more groups" if len(groups) > SHOWN else ""
-        message = f"left out, as it is not known whether they are unused for {unused_for}: {why}"
+        message = f"skipped, as it is not known whether they are unused for {unused_for}: {why}"
         if len(groups) == 1:
             message = message.replace("they are", "it is")
         problems.append(Problem(subject=", ".join(groups[:SHOWN]) + more, message=message))

@@ -50,10 +50,10 @@ def wait_until_empty(source: Source, groups: Sequence[str], consent: ConsentOpti
         left_s = begun + wait_s - time.monotonic()
         if not pending:
             if told:
-                notice(f"no members are left after {time.monotonic() - begun:.0f} s")
+                notice(f"all members have left after {time.monotonic() - begun:.0f} s")
             return bool(told)
         if left_s <= 0:
-            notice(f"waited {wait_s:g} s in vain for {line}")
+            notice(f"timed out after {wait_s:g} s waiting for {line}")
             return True
         if line != told:
             notice(f"waiting for {line}")

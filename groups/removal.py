@@ -104,34 +104,34 @@ def consequences(plan: MembersRemoval) -> Iterator[str]:
     if not plan.members:
         return
     if not staying:
-        yield f"{group.id} becomes Empty: its partitions are read by no member until one joins"
+        yield f"{group.id} becomes Empty: its partitions are not read until a member joins"
     elif group.type is GroupType.CLASSIC:
         pause = (
-            "only what moves is paused"
+            "only partitions that move are paused"
             if COOPERATIVE in (group.protocol or "")
-            else "all members stop until it is finished, unless their assignor is cooperative"
+            else "all members pause until the rebalance ends, unless their assignor is cooperative"
         )
         yield f"{group.id} rebalances at once: {pause}"
     else:
-        yield "the partitions go to members that stay, which pause only what they give up"
+        yield "the partitions are reassigned to the remaining members, which pause only what they revoke"
     if _turns_classic(plan):
         yield (
-            "no member that speaks the consumer protocol stays: the group becomes classic, and a removed member that "
-            "still runs fails for good (GROUP_ID_NOT_FOUND) instead of joining again"
+            "no member of the consumer protocol remains: the group becomes classic, and a removed member that is still "
+            "running fails (GROUP_ID_NOT_FOUND) and does not rejoin"
         )
     elif group.type is GroupType.STREAMS:
         yield (
-            "a Kafka Streams client that still runs joins again, or shuts down if a task of it was just starting; "
-            "only one that is dead stays away"
+            "a Kafka Streams client that is still running rejoins, or shuts down if one of its tasks was just "
+            "starting: stop it first"
         )
     running = [member for member in plan.members if member.epoch != AWAY]
     if running and not _turns_classic(plan) and group.type is not GroupType.STREAMS:
         yield (
-            "a member that still runs joins again within a heartbeat, and what it has not committed is read twice; "
-            "only one that is dead stays away: stop it first"
+            "a member that is still running rejoins within a heartbeat, and records that it has not committed are read "
+            "twice: stop it first"
         )
     if any(member.epoch == AWAY for member in plan.members):
-        yield "members with epoch -2 have left for a restart: they come back as new members"
+        yield "members with epoch -2 left for a restart: they rejoin as new members"
 
 
 def _turns_classic(plan: MembersRemoval) -> bool:

@@ -32,20 +32,19 @@ def with_internal_topics(source: Source, plans: Sequence[P], wanted: InternalTop
     known = {plan.group: _known(plan) for plan in plans}
     named = set(wanted.delete_internal_topic or ())
     if named and wanted.delete_all_internal_topics:
-        raise UsageError(
-            "--delete-all-internal-topics and --delete-internal-topic contradict each other; give one"
-        )
+        raise UsageError("--delete-all-internal-topics and --delete-internal-topic cannot be used together")
     own = {topic for topics in known.values() for topic in topics}
     if named - own:
         listed = ", ".join(sorted(own)) or "none"
         raise UsageError(
-            f"--delete-internal-topic {min(named - own)}: it is no internal topic of these groups; theirs are {listed}"
+            f"--delete-internal-topic {min(named - own)}: not an internal topic of these groups; theirs: {listed}"
         )
     others = [plan.group for plan in plans if plan.described.type is not GroupType.STREAMS]
     if others and (named or wanted.delete_all_internal_topics):
         more = f" and {len(others) - GROUPS_NAMED} more" if len(others) > GROUPS_NAMED else ""
         notice(
-            f"{', '.join(others[:GROUPS_NAMED])}{more}: only streams groups list their internal topics; none is deleted"
+            f"{', '.join(others[:GROUPS_NAMED])}{more}: internal topics are known of streams groups "
+            "only; none is deleted"
         )
     read: Read[Topic] = source.topics(own, end_offsets=False) if own else Read(())
     existing = {topic.name for topic in read.items}
@@ -84,7 +83,7 @@ def _known(plan: PlannedChange) -> dict[str, str]:
 
 def _unknown(plan: PlannedChange) -> Iterator[Problem]:
     if plan.described.type is GroupType.STREAMS and plan.described.topology is None:
-        message = "its topology is not known, so its internal topics are not either; leave the option out"
+        message = "its topology is not known, so its internal topics are unknown; leave the option out"
         yield Problem(subject=plan.group, message=message)
 
 
@@ -94,13 +93,13 @@ def _gone(group: str, topics: Iterable[str]) -> list[Problem]:
 
 def _say_what_stays(group: str, topics: Sequence[str]) -> None:
     notice(
-        f"{group}: its internal topics stay: {', '.join(topics)}. An application that starts again takes up its state "
+        f"{group}: its internal topics are kept: {', '.join(topics)}. A restarted application restores its state "
         "from them; --delete-all-internal-topics deletes them"
     )
 
 
 def asked_topics(plans: Iterable[PlannedChange]) -> str:
-    """What a question says of them: `2 internal topics`, or nothing."""
+    """Their text in a question: `2 internal topics`, or nothing."""
     count = sum(len(plan.internal_topics) for plan in plans)
     return counted(count, "internal topic") if count else ""
 

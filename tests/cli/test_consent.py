@@ -38,7 +38,7 @@ def test_end_of_input_is_no_yes(rig: OffsetRig, topic: str) -> None:
     group = rig.group({(topic, 0): 3})
     ended = rig.asked(f"delete {group} --execute", answer="\x04")
     assert (ended.status, group in ended.stdout) == (1, True)
-    assert "there is no way back" in ended.terminal
+    assert "this cannot be undone" in ended.terminal
     assert rig.committed(group) == {(topic, 0): 3}
 
 
@@ -125,8 +125,8 @@ NONSENSE = {
     "--to-latest --topic t --yes": "without --execute nothing is changed",
     "--to-latest": "which partitions? --topic",
     "--topic t": "where to? give one of --to-earliest,",
-    "--topic t --to-latest --to-offset 3": "--to-latest and --to-offset contradict each other",
-    "--topic t --all-topics --to-latest": "--topic and --all-topics contradict each other",
+    "--topic t --to-latest --to-offset 3": "--to-latest and --to-offset cannot be used together",
+    "--topic t --all-topics --to-latest": "--topic and --all-topics cannot be used together",
     "--topic t:x --to-latest": "'x' is no partition",
     "--topic t: --to-latest": "'' is no partition",
     "--topic t:-1 --to-latest": "'-1' is no partition",

@@ -80,7 +80,7 @@ def _groups(tree: Any) -> Iterator[DesiredGroup]:
     _check_fields(tree, "kohort", "groups")
     for group, entry in _mapping(tree.get("groups"), "groups").items():
         if not group:
-            raise Malformed("a group has a name", "groups", group)
+            raise Malformed("a group needs a name", "groups", group)
         yield _at(partial(_group, group), entry, "groups", group)
 
 
@@ -104,7 +104,7 @@ def _check_fields(tree: Mapping[str, Any], *known: str) -> None:
     for name in tree:
         if name not in known:
             near = difflib.get_close_matches(name[:100], known, n=1)
-            hint = f"is {near[0]!r} meant?" if near else f"there are {', '.join(known)}"
+            hint = f"is {near[0]!r} meant?" if near else f"known fields: {', '.join(known)}"
             raise Malformed(f"unknown field; {hint}", name)
 
 
@@ -114,7 +114,7 @@ def _group(group: str, tree: Any) -> DesiredGroup:
     if delete:
         for other in ("settings", "offsets"):
             if other in tree:
-                raise Malformed(f"a group that is to be deleted has no {other}", other)
+                raise Malformed(f"a group with delete: true cannot have {other}", other)
     return DesiredGroup(
         group=group,
         delete=delete,
@@ -133,7 +133,7 @@ def _settings(tree: Any) -> dict[str, str | None]:
     found: dict[str, str | None] = {}
     for name, value in _mapping(tree).items():
         if not name:
-            raise Malformed("a setting has a name", name)
+            raise Malformed("a setting needs a name", name)
         if isinstance(value, dict | list):
             raise Malformed(f"expected a value, found {shown(value)}", name)
         found[name] = str(value).lower() if isinstance(value, bool) else None if value is None else str(value)
@@ -144,7 +144,7 @@ def _offsets(tree: Any) -> dict[TopicScope, Scenario]:
     found: dict[TopicScope, Scenario] = {}
     for topic, wanted in _mapping(tree).items():
         if not topic:
-            raise Malformed("a topic has a name", topic)
+            raise Malformed("a topic needs a name", topic)
         if not isinstance(wanted, dict):
             found[TopicScope(topic)] = _at(_position, wanted, topic)
             continue
@@ -159,7 +159,7 @@ def _offsets(tree: Any) -> dict[TopicScope, Scenario]:
 def _partition(text: str) -> int:
     if text.isascii() and text.isdigit() and len(text) < 11 and int(text) <= INT32:
         return int(text)
-    raise Malformed(f"{shown(text)} is no partition; expected a number from 0 on")
+    raise Malformed(f"{shown(text)} is not a partition; expected 0 or a positive number")
 
 
 def _position(value: Any) -> Scenario:

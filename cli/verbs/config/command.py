@@ -12,7 +12,7 @@ from cli.options import OutputOptions, SourceOptions
 
 def _not_empty(group: str) -> str:
     if not group:
-        raise typer.BadParameter("a group has a name")
+        raise typer.BadParameter("a group needs a name")
     return group
 
 

@@ -43,7 +43,7 @@ class GroupDeletions(WrittenChange[PlannedChange]):
         what = f"the group {going[0].group}" if len(going) == 1 else f"{len(going)} groups"
         topics = asked_topics(going)
         more = f" and {topics}" if topics else ""
-        return f"delete {what} with all committed offsets{more}; there is no way back"
+        return f"delete {what} with all committed offsets{more}; this cannot be undone"
 
     @property
     def done(self) -> str | None:

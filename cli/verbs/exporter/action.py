@@ -146,7 +146,7 @@ def _guard(options: ExporterOptions) -> Guard | None:
     """Where to listen, and who is let in; None: nowhere."""
     wants_page = options.listen is not None or (options.textfile is None and not options.once)
     if options.once and options.listen is not None:
-        raise UsageError("--once prints or writes the metrics and ends; leave --listen out")
+        raise UsageError("--once and --listen cannot be used together")
     guarding = {
         "--tls-certificate": options.tls_certificate,
         "--tls-key": options.tls_key,
@@ -157,7 +157,7 @@ def _guard(options: ExporterOptions) -> Guard | None:
     if not wants_page:
         for name, value in guarding.items():
             if value is not None:
-                raise UsageError(f"{name} is for metrics that are served; give --listen HOST:PORT, too")
+                raise UsageError(f"{name} needs --listen HOST:PORT")
         return None
     return guarded(options, options.listen or DEFAULT_LISTEN)
 
@@ -170,7 +170,7 @@ def _textfile(options: ExporterOptions) -> Path | None:
     if file.suffix != ".prom":
         raise UsageError(f"--textfile {file}: the node exporter reads files that end in .prom only")
     if not file.parent.is_dir():
-        raise UsageError(f"--textfile {file}: {file.parent} is no directory")
+        raise UsageError(f"--textfile {file}: {file.parent} is not a directory")
     return file
 
 

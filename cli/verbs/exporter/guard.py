@@ -39,7 +39,7 @@ class Guard:
         try:
             identify(self.tls, self._settings)
         except TlsFailed as error:
-            said(f"the former certificate stays in use: {error}")
+            said(f"the previous certificate is still used: {error}")
 
 
 def guarded(options: ExporterOptions, listen: str) -> Guard:
@@ -57,16 +57,16 @@ def guarded(options: ExporterOptions, listen: str) -> Guard:
     except (InvalidAddress, TreeError, TlsFailed) as error:
         raise UsageError(str(error)) from None
     if login.is_asked_for and tls is None and not place.is_loopback:
-        raise UsageError(_too_open(place, "passwords and tokens would be sent in clear"))
+        raise UsageError(_too_open(place, "passwords and tokens would be sent in clear text"))
     if not place.is_loopback and not (login.is_asked_for and tls is not None):
-        raise UsageError(_too_open(place, "it is open to other machines"))
+        raise UsageError(_too_open(place, "other machines can reach it"))
     return Guard(place=place, login=login, tls=tls, _settings=settings, _loaded=settings and _stamp(settings))
 
 
 def _too_open(place: ListenAddress, why: str) -> str:
     return (
-        f"--listen {place.host}:{place.port}: {why}, which takes TLS (--tls-certificate) and a login (--token-file, "
-        f"--access or --tls-client-ca). Without, listen on 127.0.0.1:{place.port}."
+        f"--listen {place.host}:{place.port}: {why}, which needs TLS (--tls-certificate) and a login (--token-file, "
+        f"--access or --tls-client-ca). Otherwise listen on 127.0.0.1:{place.port}."
     )
 
 
@@ -77,7 +77,7 @@ def _login(options: ExporterOptions) -> Login:
         for warning in file.warnings:
             notice(warning)
         if not file.passwords:
-            raise UsageError(f"{options.access} has no users: nobody could log in")
+            raise UsageError(f"{options.access} has no users, so no login would succeed")
         users = Users(file.passwords)
     if options.token_file is not None:
         try:
@@ -92,7 +92,7 @@ def _tls(options: ExporterOptions) -> TlsSettings | None:
     if certificate is None:
         for name, value in (("--tls-key", key), ("--tls-client-ca", options.tls_client_ca)):
             if value is not None:
-                raise UsageError(f"{name} is for HTTPS; give --tls-certificate FILE, too")
+                raise UsageError(f"{name} needs --tls-certificate FILE")
         return None
     return TlsSettings(
         certificate_path=str(certificate),

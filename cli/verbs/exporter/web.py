@@ -35,8 +35,8 @@ _LANDING = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Kohort exporter</title></head>
 <body><h1>Kohort exporter</h1><p>Metrics of Kafka groups.</p><ul>
 <li><a href="{METRICS}">{METRICS}</a>: all metrics</li>
-<li><a href="{HEALTHY}">{HEALTHY}</a>: whether the exporter runs</li>
-<li><a href="{READY}">{READY}</a>: whether it has read the cluster</li>
+<li><a href="{HEALTHY}">{HEALTHY}</a>: 200 while the exporter runs</li>
+<li><a href="{READY}">{READY}</a>: 200 after the first successful poll</li>
 </ul></body></html>
 """
 
@@ -155,7 +155,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif not self._is_let_in():
             self._answer(
                 HTTPStatus.UNAUTHORIZED,
-                [b"a login is needed\n"],
+                [b"login required\n"],
                 {"WWW-Authenticate": 'Basic realm="kohort", charset="UTF-8"'},
             )
         elif path == METRICS:
@@ -163,7 +163,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif path == "/":
             self._answer(HTTPStatus.OK, [_LANDING.encode()], {"Content-Type": "text/html; charset=utf-8"})
         else:
-            self._answer(HTTPStatus.NOT_FOUND, [f"there are / {METRICS} {HEALTHY} {READY}\n".encode()])
+            self._answer(HTTPStatus.NOT_FOUND, [f"not found; see / {METRICS} {HEALTHY} {READY}\n".encode()])
 
     do_HEAD = do_GET  # noqa: N815
 
@@ -181,7 +181,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _ready(self) -> None:
         if self.server.site.cache.state.last_ms is None:
-            self._answer(HTTPStatus.SERVICE_UNAVAILABLE, [b"the cluster has not been read yet\n"])
+            self._answer(HTTPStatus.SERVICE_UNAVAILABLE, [b"no poll has succeeded yet\n"])
         else:
             self._answer(HTTPStatus.OK, [b"ready\n"])
 

@@ -35,18 +35,18 @@ class MembersChange(WrittenChange[MembersRemoval]):
 
     @property
     def question(self) -> str:
-        return f"remove {counted(self.plan.count, 'member')} of {self.plan.group}; one that still runs joins again"
+        return f"remove {counted(self.plan.count, 'member')} of {self.plan.group}; running members rejoin"
 
     def objections(self, plan: MembersRemoval) -> Sequence[Problem]:
         return (*plan.refusals, *plan.problems)
 
     def send_through(self, writer: ClusterWriter) -> Outcome:
-        told = writer.remove_members(self.plan.described, self.plan.members, self.reason or REASON)
+        failures = writer.remove_members(self.plan.described, self.plan.members, self.reason or REASON)
         try:
             self.after = next(iter(self.source.describe([self.plan.group], offsets=False).items), None)
         except WireError as error:
-            notice(f"{self.plan.group}: how it is after the change is not known: {error}")
-        return {(self.plan.group, member): failed for member, failed in told.items()}
+            notice(f"{self.plan.group}: its state after the change is not known: {error}")
+        return {(self.plan.group, member): failed for member, failed in failures.items()}
 
     @property
     def done(self) -> str | None:
@@ -57,7 +57,7 @@ class MembersChange(WrittenChange[MembersRemoval]):
         if self.after is None:
             return did
         back = [f"{old} (now {new.id})" if new.id != old else old for old, new in self._again.items()]
-        again = f"; joined again already: {', '.join(back)}" if back else ""
+        again = f"; already rejoined: {', '.join(back)}" if back else ""
         return f"{did}, which is {self.after.state.value} with {counted(len(self.after.members), 'member')}{again}"
 
     @property
@@ -130,6 +130,6 @@ def plan_members_removal(
     plan = plan_removal(read.items[0], choice, read.problems)
     if reason and plan.described.type in (GroupType.SHARE, GroupType.STREAMS):
         notice(
-            f"--reason is not sent: members of {plan.described.type.value} groups leave by a heartbeat, without one"
+            f"--reason is not sent: a heartbeat, by which {plan.described.type.value} members leave, has no reason"
         )
     return MembersChange(plans=(plan,), plan=plan, reason=reason, source=source, writer=writer)

@@ -66,7 +66,9 @@ def remove(
     if "" in choice.names:
         raise UsageError("an id or host is empty; give a value, or leave the option out")
     if choice.is_empty:
-        raise UsageError("which members? --member ID, --instance ID, --client-id ID, --host HOST, or --all")
+        raise UsageError(
+            "one of --member ID, --instance ID, --client-id ID, --host HOST or --all is required"
+        )
     if choice.everyone and choice.names:
         raise UsageError("--all cannot be used with --member, --instance, --client-id or --host")
     with opened_for_change(source, execute=consent.execute) as (groups, writer):

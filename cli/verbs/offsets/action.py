@@ -182,7 +182,7 @@ def plan_deletions(
     :raises UsageError: not one of `scopes` and `all_topics` is given
     """
     if all_topics == bool(scopes):
-        raise UsageError("of which topics? give one of --topic TOPIC[:0,1] (repeatable) and --all-topics")
+        raise UsageError("--topic TOPIC[:0,1] (repeatable) or --all-topics is required")
     found = find_groups(source, names, named=named, types=types)
     missing = [Problem(subject=name, message="no such group") for name in sorted(found.absent)]
     plans = [

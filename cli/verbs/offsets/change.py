@@ -69,7 +69,7 @@ class OffsetsChange(_OfOffsets[GroupChange]):
     @property
     def question(self) -> str:
         topics = asked_topics(self.going)
-        return _question(self) + (f" and delete {topics}, for which there is no way back" if topics else "")
+        return _question(self) + (f" and delete {topics}, which cannot be undone" if topics else "")
 
     def send_through(self, writer: ClusterWriter) -> Outcome:
         share, others = _by_kind(self.going)

@@ -70,7 +70,7 @@ def find_groups(
             if group.type in _ONLY_ASKED_FOR and group.type not in types
         }
         for name, kind in others.items():
-            notice(f"{name} is left out: it is a {kind} group; name it, or add --type {kind}")
+            notice(f"{name} is skipped: it is a {kind} group; name it, or add --type {kind}")
         kept = [group for group in kept if group.id not in others]
     problems = without_vanished(read.problems, named=named)
     own, unowned = _sorted_out(problems, [group.id for group in kept], gone)
@@ -145,7 +145,7 @@ def committed_original(source: Source, name: str) -> Group:
     """The group whose offsets are to be copied; CommandError when there are none to copy."""
     original = committed_of(source, name)
     if original.type is GroupType.SHARE:
-        raise CommandError(f"{name}: it is a share group; its offsets mean something else")
+        raise CommandError(f"{name}: it is a share group, which has no committed offsets")
     if is_active(original):
-        notice(f"{name} has members: they go on, so its offsets are those of this moment")
+        notice(f"{name} has members that continue to commit: its offsets are those of now")
     return original

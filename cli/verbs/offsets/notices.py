@@ -36,6 +36,6 @@ def say_what_is_delivered_again(plans: Iterable[GroupChange]) -> None:
     for plan in plans:
         if plan.described.type is GroupType.SHARE and plan.exists and plan.applicable:
             notice(
-                f"{plan.group}: from its new start offsets on every record is delivered, also those that it has "
+                f"{plan.group}: all records from the new start offset are delivered, including those that it has "
                 "acknowledged; delivery counts start again"
             )

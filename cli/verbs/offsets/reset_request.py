@@ -51,7 +51,9 @@ def reset_request(
     if len(given) != 1:
         names = [f"--{name}" for name in options]
         why = (
-            f"{' and '.join(f'--{name}' for name in given)} contradict each other;" if given else "where to?"
+            f"{' and '.join(f'--{name}' for name in given)} cannot be used together:"
+            if given
+            else "where to?"
         )
         raise UsageError(f"{why} give one of {', '.join(names[:-1])} and {names[-1]}")
     (name,) = given
@@ -86,7 +88,7 @@ def _groups_of(file: OffsetFile, named: Sequence[str]) -> list[str]:
 
 def _check_scope(name: str, scopes: Sequence[TopicScope], *, all_topics: bool) -> None:
     if scopes and all_topics:
-        raise UsageError("--topic and --all-topics contradict each other; give one")
+        raise UsageError("--topic and --all-topics cannot be used together")
     if name == "from-file" and (scopes or all_topics):
         raise UsageError("--from-file names the partitions itself; leave --topic and --all-topics out")
     if name not in ("from-file", "to-group") and not scopes and not all_topics:

@@ -55,23 +55,23 @@ def test_only_what_an_option_names_goes(kohort: Kohort, snapshot: Path, command:
     assert chosen(ask(kohort, snapshot, f"{command} --delete-all-internal-topics").succeeded()) == OWN
     one = ask(kohort, snapshot, f"{command} --delete-internal-topic app-a-changelog").succeeded()
     assert chosen(one) == OWN[:1]
-    assert "app: its internal topics stay: app-a-repartition." in one.stderr
+    assert "app: its internal topics are kept: app-a-repartition." in one.stderr
 
 
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        ("app --delete-internal-topic in", 2, "in: it is no internal topic of these groups"),
-        ("app --delete-internal-topic other-a-changelog", 2, "it is no internal topic of these groups"),
-        ("plain --delete-internal-topic app-a-changelog", 2, "of these groups; theirs are none"),
+        ("app --delete-internal-topic in", 2, "in: not an internal topic of these groups"),
+        ("app --delete-internal-topic other-a-changelog", 2, "not an internal topic of these groups"),
+        ("plain --delete-internal-topic app-a-changelog", 2, "of these groups; theirs: none"),
         ("app --delete-internal-topic app-gone-changelog", 3, "app, app-gone-changelog: no such topic"),
         (
             "app --delete-internal-topic app-a-changelog --delete-all-internal-topics",
             2,
-            "contradict each other",
+            "cannot be used together",
         ),
         ("new --delete-all-internal-topics", 3, "new: its topology is not known"),
-        ("plain --delete-all-internal-topics", 0, "plain: only streams groups list their internal topics"),
+        ("plain --delete-all-internal-topics", 0, "plain: internal topics are known of streams groups only"),
     ],
 )
 def test_what_cannot_be_deleted_is_said(

@@ -119,7 +119,7 @@ def test_a_share_group_starts_where_the_file_says(files: Files) -> None:
         group: {"settings": {"share.auto.offset.reset": "earliest"}, "offsets": {topic: {"0": 4, "1": 0}}}
     }
     done = files.executed(wanted).succeeded()
-    assert "every record is delivered, also those that it has acknowledged" in done.stderr
+    assert "are delivered, including those that it has acknowledged" in done.stderr
     assert [(each["partition"], each["after"]) for each in done.document["groups"][0]["offsets"]] == [(0, 4)]
     again = files.apply(wanted, "--check").succeeded()
     assert "delivered" not in again.stderr
@@ -152,7 +152,7 @@ def test_what_cannot_be_is_said_before_anything_is_changed(files: Files) -> None
         ("kohort: 1\ngroups:\n  a: {setings: {}}\n", [":3: groups.a.setings", "is 'settings' meant?"]),
         ("kohort: 1\ngroups:\n  a: {}\n  a: {}\n", [":4", "twice"]),
         ("kohort: 1\ngroups:\n  a:\n    delete: yes\n", [":4: groups.a.delete", "true or false"]),
-        ("kohort: 1\ngroups:\n  a: {delete: true, offsets: {}}\n", [":3: groups.a.offsets", "deleted"]),
+        ("kohort: 1\ngroups:\n  a: {delete: true, offsets: {}}\n", [":3: groups.a.offsets", "delete: true"]),
         (
             "kohort: 1\ngroups:\n  a:\n    offsets:\n      t: {0: earlyest}\n",
             [":5: groups.a.offsets.t.0", "'earliest'"],
@@ -160,7 +160,10 @@ def test_what_cannot_be_is_said_before_anything_is_changed(files: Files) -> None
         ("kohort: 1\ngroups:\n  a: {offsets: {t: -3}}\n", ["groups.a.offsets.t"]),
         ("kohort: 1\ngroups:\n  a: {offsets: {t: 2026-13-01}}\n", ["groups.a.offsets.t", "2026-13-01"]),
         ("kohort: 1\ngroups:\n  a: {offsets: {t: 99999999999999999999}}\n", ["larger than any offset"]),
-        ("kohort: 1\ngroups:\n  a: {offsets: {t: {one: 3}}}\n", ["groups.a.offsets.t.one", "no partition"]),
+        (
+            "kohort: 1\ngroups:\n  a: {offsets: {t: {one: 3}}}\n",
+            ["groups.a.offsets.t.one", "not a partition"],
+        ),
         ("kohort: 1\ngroups:\n  a: {offsets: {t: {0: 1, 00: 2}}}\n", ["listed twice"]),
         ("kohort: 1\ngroups:\n  a: {offsets: {t: null}}\n", ["found nothing"]),
         ("kohort: 1\ngroups:\n  a: {settings: {b: [1]}}\n", ["groups.a.settings.b", "a list"]),

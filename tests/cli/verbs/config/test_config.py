@@ -203,7 +203,7 @@ def test_brokers_without_settings_of_groups() -> None:
 def test_a_group_has_a_name(kohort: Kohort, line: str) -> None:
     verb, *rest = line.split()
     run = kohort("config", verb, "", *rest)
-    assert (run.status, "a group has a name" in run.stderr) == (2, True), run
+    assert (run.status, "a group needs a name" in run.stderr) == (2, True), run
 
 
 def test_settings_are_changed_on_a_live_cluster_only(kohort: Kohort, sample: Any) -> None:

@@ -35,7 +35,7 @@ groups:
 def test_what_is_not_known_is_no_reason_to_delete(kohort: Kohort, tmp_path: Path) -> None:
     file = tmp_path / "groups.yaml"
     file.write_text(SNAPSHOT)
-    unknown = "left out, as it is not known whether it is unused for 30d: "
+    unknown = "skipped, as it is not known whether it is unused for 30d: "
     for command in ("list", "delete"):
         answer = kohort.quick(f"{command} --unused-for 30d --output json --snapshot", file)
         assert not faults(answer.document)

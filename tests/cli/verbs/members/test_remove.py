@@ -90,7 +90,7 @@ def test_dead_static_members_stay_away(rig: OffsetRig, members: Members, topic: 
         -2,
         True,
     )
-    assert "members with epoch -2 have left for a restart: they come back as new members" in told["follows"]
+    assert "members with epoch -2 left for a restart: they rejoin as new members" in told["follows"]
     assert [
         each.member_id for each in wait_group(rig.broker, group, members=1, state="Assigning").members
     ] == ["two"]
@@ -165,9 +165,9 @@ def test_a_member_that_left_meanwhile_is_refused(rig: OffsetRig, members: Member
 def test_command_lines(kohort: Kohort, tmp_path: Path) -> None:
     kohort.quick("demo", tmp_path).succeeded()
     for line, why in {
-        "": "which members?",
-        "--all --member a": "--all means every member",
-        "--instance=": "a name of members is empty",
+        "": "--all is required",
+        "--all --member a": "--all cannot be used with",
+        "--instance=": "an id or host is empty",
         "--all --execute --yes": "is only read, never changed",
     }.items():
         kohort.quick("members remove billing", *line.split(), "--embedded", tmp_path).assert_refused(why)

@@ -69,7 +69,7 @@ def test_a_reset_sets_what_the_tool_sets(rig: OffsetRig, topic: str, scenario: s
     shown = rig.ours(f"offsets reset {one} --all-topics {scenario}").succeeded()
     assert after(shown) == wanted
     done = rig.ours(f"offsets reset {one} --all-topics {scenario} --execute --yes").succeeded()
-    assert "every record is delivered, also those that it has acknowledged" in done.stderr
+    assert "are delivered, including those that it has acknowledged" in done.stderr
     assert {row["applied"] for row in done.document["groups"][0]["offsets"]} == {True}
     assert ours(rig, one) == told(rig, one) == told(rig, other)
 
@@ -145,7 +145,7 @@ def test_a_group_with_members_stays_as_it_is(rig: OffsetRig, members: Members, t
     rig.ours(f"offsets delete {group} {words}").assert_said(4, refusal)
     matched = rig.ours(f"offsets reset --match ^({group}|{plain})$ --to-latest --topic {topic}").succeeded()
     assert [each["group"] for each in matched.document["groups"]] == [plain]
-    assert f"{group} is left out: it is a share group; name it, or add --type share" in matched.stderr
+    assert f"{group} is skipped: it is a share group; name it, or add --type share" in matched.stderr
     asked = rig.ours(f"offsets reset --match ^({group}|{plain})$ --type share --to-latest --topic {topic}")
     asked.assert_said(4, refusal)
     member.stop()

@@ -165,7 +165,7 @@ def test_from_a_reset_to_the_end_as_by_the_tool(apps: Applications) -> None:
         }
         assert {key[1:] for key in after(shown)} == every
     changelog, repartition = f"{ours}-counts-changelog", f"{ours}-counts-repartition"
-    assert f"{ours}: its internal topics stay: {changelog}, {repartition}." in shown.stderr
+    assert f"{ours}: its internal topics are kept: {changelog}, {repartition}." in shown.stderr
     # Wrong names change nothing.
     reset = f"offsets reset {ours} --to-earliest --execute --yes"
     other = rig.topic([1])
@@ -173,7 +173,7 @@ def test_from_a_reset_to_the_end_as_by_the_tool(apps: Applications) -> None:
         3, f"{ours}, {other}: its topology does not read this topic"
     )
     rig.ours(f"{reset} --all-topics --delete-internal-topic {topic}").assert_said(
-        2, f"{topic}: it is no internal topic of these groups; theirs are {changelog}, {repartition}"
+        2, f"{topic}: not an internal topic of these groups; theirs: {changelog}, {repartition}"
     )
     assert rig.committed(ours)[topic, 0] == RECORDS[0] + len(VALUES)
     # Some offsets are deleted, others set, and one internal topic goes.
