@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from cli.consent import ConsentOptions
 from cli.counts import counted
 from cli.output import notice
 from cli.sources.source import Source
 from cli.times import parse_duration
-from groups.listing import Cause
+from groups.listing import Cause, GroupType
 from groups.offsets.plan import is_active, named, stays_after_a_close
 
 POLL_S = 0.5
@@ -23,9 +23,16 @@ _STAYING = (
 )
 
 
-def wait_until_empty(source: Source, groups: Sequence[str], consent: ConsentOptions) -> bool:
+def wait_until_empty(
+    source: Source,
+    groups: Sequence[str],
+    consent: ConsentOptions,
+    *,
+    leaving_out: Container[GroupType] = (),
+) -> bool:
     """Wait as long as the options say until no group has members; each change of that is a notice.
 
+    Groups of the types `leaving_out` are not waited for.
     Whether there was anything to wait for: then the groups are no longer as they were.
 
     Dead is taken for Empty: some brokers report no other state of a group without members. What still has members
@@ -39,7 +46,7 @@ def wait_until_empty(source: Source, groups: Sequence[str], consent: ConsentOpti
     while True:
         asked = time.monotonic()
         read = source.describe(pending, offsets=False)
-        active = [group for group in read.items if is_active(group)]
+        active = [each for each in read.items if is_active(each) and each.type not in leaving_out]
         unread = {
             each.group for each in read.problems if each.group in pending and each.cause is Cause.UNREAD
         }

@@ -73,21 +73,22 @@ def reset(
     from cli.changing import carry_out
     from cli.selection import choose_groups, group_filter, opened_for_change
     from cli.verbs.offsets.action import parse_scopes, plan_resets
-    from cli.verbs.offsets.found import with_new_share_groups
+    from cli.verbs.offsets.found import left_out, with_new_share_groups
     from cli.verbs.offsets.reset_request import reset_request
     from cli.waiting import wait_until_empty
 
-    named = {name.replace("_", "-"): value for name, value in asdict(scenario).items()}
-    request = reset_request(named, parse_scopes(topic), all_topics=all_topics)
+    options = {name.replace("_", "-"): value for name, value in asdict(scenario).items()}
+    request = reset_request(options, parse_scopes(topic), all_topics=all_topics)
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
         types = group_filter(selection).types
         chosen, problems = with_new_share_groups(*choose_groups(groups, selection), types)
-        wait_until_empty(groups, chosen, consent)
+        named = bool(selection.groups)
+        wait_until_empty(groups, chosen, consent, leaving_out=left_out(types, named=named))
         change = plan_resets(
             groups,
             request,
             chosen,
-            named=bool(selection.groups),
+            named=named,
             types=types,
             internal_topics=internal_topics,
             writer=writer,
@@ -238,19 +239,21 @@ def delete(
     from cli.changing import carry_out
     from cli.selection import choose_groups, group_filter, opened_for_change
     from cli.verbs.offsets.action import parse_scopes, plan_deletions
+    from cli.verbs.offsets.found import left_out
     from cli.waiting import wait_until_empty
 
     scopes = parse_scopes(topic)
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
         chosen, problems = choose_groups(groups, selection)
-        wait_until_empty(groups, chosen, consent)
+        types, named = group_filter(selection).types, bool(selection.groups)
+        wait_until_empty(groups, chosen, consent, leaving_out=left_out(types, named=named))
         change = plan_deletions(
             groups,
             chosen,
             scopes,
             all_topics=all_topics,
-            named=bool(selection.groups),
-            types=group_filter(selection).types,
+            named=named,
+            types=types,
             problems=problems,
             writer=writer,
         )

@@ -49,6 +49,11 @@ def with_new_share_groups(
     return [*chosen, *new], tuple(each for each in problems if each.subject not in new)
 
 
+def left_out(types: Collection[GroupType], *, named: bool) -> frozenset[GroupType]:
+    """The types of groups that are not meant: share and streams groups that are not named, nor their type asked for."""
+    return frozenset() if named else frozenset(_ONLY_ASKED_FOR).difference(types)
+
+
 def find_groups(
     source: Source, names: Sequence[str], *, named: bool, types: Collection[GroupType] = ()
 ) -> FoundGroups:
@@ -63,15 +68,12 @@ def find_groups(
     gone = frozenset(problem.subject for problem in read.problems if problem.cause is Cause.ABSENT)
     gone = gone - groups.keys() if named else frozenset()
     kept = [groups.get(name) or absent(name, new) for name in names if name in groups or name in gone]
-    if not named:
-        others = {
-            group.id: group.type.value
-            for group in kept
-            if group.type in _ONLY_ASKED_FOR and group.type not in types
-        }
-        for name, kind in others.items():
-            notice(f"{name} is skipped: it is a {kind} group; name it, or add --type {kind}")
-        kept = [group for group in kept if group.id not in others]
+    unmeant = left_out(types, named=named)
+    for group in kept:
+        if group.type in unmeant:
+            kind = group.type.value
+            notice(f"{group.id} is skipped: it is a {kind} group; name it, or add --type {kind}")
+    kept = [group for group in kept if group.type not in unmeant]
     problems = without_vanished(read.problems, named=named)
     own, unowned = _sorted_out(problems, [group.id for group in kept], gone)
     return FoundGroups(groups=tuple(kept), absent=gone, problems=own, others=unowned)

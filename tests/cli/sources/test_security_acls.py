@@ -212,6 +212,19 @@ def test_a_reset_of_two_topics_of_which_one_is_forbidden(rig: Guarded, worker: s
     assert rig.offsets.committed(group) == {(rig.topic, 0): 3, (other, 0): 1}
 
 
+def test_members_are_removed_by_who_may_read(rig: Guarded, worker: str) -> None:
+    group = fresh_name("payments")
+    remove = f"members remove {group} --all --execute --yes --output json"
+    rig.secure.allow(worker, "group", group, "DESCRIBE")
+    with rig.offsets.joined(group, rig.topic) as member:
+        refused = rig.as_user(worker, remove)
+        assert (refused.status, refused.document["groups"][0]["removals"][0]["removed"]) == (4, False)
+        assert missing("READ", "group") in refused.stderr
+        assert member in rig.as_user(worker, "describe", group, "--members").stdout
+        rig.secure.allow(worker, "group", group, "READ")
+        assert f"removed 1 member of {group}" in rig.as_user(worker, remove).succeeded().stderr
+
+
 def test_a_super_user_may_do_everything(rig: Guarded) -> None:
     group = rig.group()
     for command in ("describe GROUP", "config get GROUP", "snapshot GROUP", *(row for row, _ in CHANGES[:1])):

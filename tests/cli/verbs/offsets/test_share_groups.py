@@ -143,8 +143,11 @@ def test_a_group_with_members_stays_as_it_is(rig: OffsetRig, members: Members, t
     words = f"--topic {topic} --execute --yes"
     rig.ours(f"offsets reset {group} --to-earliest {words}").assert_said(4, refusal)
     rig.ours(f"offsets delete {group} {words}").assert_said(4, refusal)
-    matched = rig.ours(f"offsets reset --match ^({group}|{plain})$ --to-latest --topic {topic}").succeeded()
+    matched = rig.ours(
+        f"offsets reset --match ^({group}|{plain})$ --to-latest {words} --wait-empty 5s"
+    ).succeeded()
     assert [each["group"] for each in matched.document["groups"]] == [plain]
+    assert "waiting for" not in matched.stderr  # what is left out is not waited for
     assert f"{group} is skipped: it is a share group; name it, or add --type share" in matched.stderr
     asked = rig.ours(f"offsets reset --match ^({group}|{plain})$ --type share --to-latest --topic {topic}")
     asked.assert_said(4, refusal)
