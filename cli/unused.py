@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from cli.counts import first_names
 from cli.errors import UsageError
 from cli.render.cells import Cell
 from cli.sources.source import Read, Source
@@ -41,11 +42,10 @@ def unused_groups(source: Source, read: Read[Group], unused_for: str, *, named: 
                 )
             )
     for why, groups in sorted(unknown.items()):
-        more = f" and {len(groups) - SHOWN} more groups" if len(groups) > SHOWN else ""
         message = f"skipped, as it is not known whether they are unused for {unused_for}: {why}"
         if len(groups) == 1:
             message = message.replace("they are", "it is")
-        problems.append(Problem(subject=", ".join(groups[:SHOWN]) + more, message=message))
+        problems.append(Problem(subject=first_names(groups, SHOWN, "groups"), message=message))
     return Read(tuple(kept), tuple(problems))
 
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from cli.counts import first_names
 from cli.errors import CommandError
 from cli.sources.permissions import READING, Needs, cause_of, worded
 from cli.sources.source import AuthorizedOperations, Notices, OpenTransactions, Read, RecordTimes
@@ -63,6 +64,8 @@ _SHARE_FETCH = 78
 _NODES_FAILED = 2
 """The status of a topology description that the broker has and could not read (KIP-1331)."""
 
+SHOWN = 5
+"""So many names of topics or groups are listed in a message."""
 READING_RECORDS = Needs(topic="READ")
 
 
@@ -234,7 +237,7 @@ class LiveSource:
         found = tuple(replace(group, offsets=committed.get(group.id)) for group in described.items)
         bare = [group.id for group in found if committed.get(group.id) == {} and not group.members]
         if bare and not problems:
-            names = _in_short(bare)
+            names = first_names(bare, SHOWN)
             self._say_may_be_hidden(
                 f"{names}: no committed offset is shown; those of topics that this user may not describe are not"
             )
@@ -267,7 +270,7 @@ class LiveSource:
 
         Where groups of the consumer protocol can be described, none of them is asked for as a classic group.
         """
-        names = _in_short(sorted(listed))
+        names = first_names(sorted(listed), SHOWN)
         if self.client is None or not names or self.client.home().supports(CONSUMER_GROUP_DESCRIBE):
             return
         self.notices.add(
@@ -278,7 +281,7 @@ class LiveSource:
 
     def _explain_missing(self, unlisted: Iterable[str]) -> None:
         """Say what Dead means of a group that is not listed: what brokers before 4.0 call one that does not exist."""
-        names = _in_short(sorted(unlisted))
+        names = first_names(sorted(unlisted), SHOWN)
         if names:
             self.notices.add(
                 f"{names}: not listed, and described as Dead: no such group, or the cluster lists none without members"
@@ -503,11 +506,6 @@ def listed_group(
     )
 
 
-def _in_short(names: Sequence[str]) -> str:
-    """The first five of some names, and how many more there are."""
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-
-
 def _in_lines(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     """One line for the same problem of many partitions, or of many topics."""
     places: dict[tuple[str, Cause], list[str]] = {}
@@ -518,7 +516,7 @@ def _in_lines(problems: Sequence[Problem]) -> tuple[Problem, ...]:
         topics[alike] = topics.get(alike, ()) + problem.topics
     return tuple(
         Problem(
-            subject=_in_short(subjects),
+            subject=first_names(subjects, SHOWN),
             message=message,
             cause=cause,
             topics=topics[message, cause],

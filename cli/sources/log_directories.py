@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from cli.counts import first_names
 from cli.errors import CommandError
 from coordinator.store.partition_files import OFFSETS_TOPIC, Fate, PartitionName, parse_partition_name
 
@@ -71,8 +72,7 @@ def _found(entries: Iterable[Path]) -> str:
     names = [entry.name for entry in entries]
     if not names:
         return "it is empty"
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"but {', '.join(names[:_SHOWN])}{more}"
+    return f"but {first_names(names, _SHOWN)}"
 
 
 def _suggestion(directory: Path, entries: Iterable[Path]) -> str:

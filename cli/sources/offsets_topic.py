@@ -26,7 +26,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from cli.counts import counted
+from cli.counts import counted, first_names
 from cli.progress import Progress
 from cli.sources.permissions import cause_of
 from cli.sources.source import Read
@@ -410,12 +410,10 @@ def _problems(
         if isinstance(each, Unavailable):
             untold.setdefault(each, []).append(keys[key])
     for reason, groups in sorted(untold.items(), key=lambda item: item[0].why):
-        names = sorted(set(groups))
-        more = f" and {len(names) - SHOWN} more groups" if len(names) > SHOWN else ""
         is_forbidden = reason.cause is Cause.FORBIDDEN
         hint = "; this needs READ on the topic __consumer_offsets" if is_forbidden else ""
         yield Problem(
-            subject=", ".join(names[:SHOWN]) + more,
+            subject=first_names(sorted(set(groups)), SHOWN, "groups"),
             message=f"{what} {counted(len(groups), unit)} is not known: {reason.why}{hint}",
             cause=reason.cause,
         )

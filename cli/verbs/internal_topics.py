@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from cli.changing import GROUPS_NAMED, ClusterChange, Outcome
-from cli.counts import counted
+from cli.counts import counted, first_names
 from cli.errors import UsageError
 from cli.options import InternalTopicOptions
 from cli.output import notice
@@ -41,10 +41,8 @@ def with_internal_topics(source: Source, plans: Sequence[P], wanted: InternalTop
         )
     others = [plan.group for plan in plans if plan.described.type is not GroupType.STREAMS]
     if others and (named or wanted.delete_all_internal_topics):
-        more = f" and {len(others) - GROUPS_NAMED} more" if len(others) > GROUPS_NAMED else ""
         notice(
-            f"{', '.join(others[:GROUPS_NAMED])}{more}: internal topics are known of streams groups "
-            "only; none is deleted"
+            f"{first_names(others, GROUPS_NAMED)}: internal topics are known of streams groups only; none is deleted"
         )
     read: Read[Topic] = source.topics(own, end_offsets=False) if own else Read(())
     existing = {topic.name for topic in read.items}

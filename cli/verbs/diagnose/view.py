@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from cli.counts import counted
 from cli.render.document import Block, Document, Heading, Text, fields, table_of
 from cli.render.output_format import OutputFormat
 from cli.times import format_moment
@@ -105,12 +106,12 @@ def _verdict_line(found: Diagnosis) -> str:
     if found.verdict is Verdict.OK:
         notes = len(found.findings)
         more = (
-            f" ({_counted(notes, 'note')}, --verbose shows {'it' if notes == 1 else 'them'})" if notes else ""
+            f" ({counted(notes, 'note')}, --verbose shows {'it' if notes == 1 else 'them'})" if notes else ""
         )
         return f"{found.group}: healthy{more}"
     levels = Counter(finding.level for finding in found.findings)
-    told = [_counted(levels[level], level.value) for level in (Level.ERROR, Level.WARNING) if levels[level]]
-    return f"{found.group}: {' and '.join(told)}"
+    counts = [counted(levels[level], level.value) for level in (Level.ERROR, Level.WARNING) if levels[level]]
+    return f"{found.group}: {' and '.join(counts)}"
 
 
 def _finding_blocks(found: Diagnosis, *, verbose: bool) -> Iterator[Block]:
@@ -125,7 +126,7 @@ def _finding_blocks(found: Diagnosis, *, verbose: bool) -> Iterator[Block]:
             yield Text(f"Evidence: {since}{_evidence_text(finding.evidence)}")
         yield Text(f"Remedy: {finding.remedy}")
     if notes and found.verdict is not Verdict.OK:
-        yield Text(f"{_counted(notes, 'note')}, --verbose shows {'it' if notes == 1 else 'them'}.")
+        yield Text(f"{counted(notes, 'note')}, --verbose shows {'it' if notes == 1 else 'them'}.")
 
 
 _UNITS = {"_ms": " ms", "_s": " s"}
@@ -150,10 +151,6 @@ def _text(figure: Figure) -> str:
 
 def _count(found: Diagnosis, level: Level) -> int:
     return sum(finding.level is level for finding in found.findings)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _unchecked(found: Sequence[Diagnosis]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from cli.counts import first_names
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import SourceOptions
 from cli.output import notice
@@ -305,6 +306,5 @@ def _waited_for(judgement: Judgement | None) -> str:
         return "the group cannot be read now"
     labels = list(dict.fromkeys(one.label for one in judgement.waiting_for))
     if labels:
-        more = f" and {len(labels) - NAMES_SHOWN} more" if len(labels) > NAMES_SHOWN else ""
-        return safe_text(f"waiting for {', '.join(labels[:NAMES_SHOWN])}{more}")
+        return safe_text(f"waiting for {first_names(labels, NAMES_SHOWN)}")
     return safe_text(judgement.reasons[0]) if judgement.reasons else "the group is not at rest"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from cli.counts import first_names
 from cli.output import notice
 from groups.model import Group, GroupType
 from groups.offsets.model import GroupChange, Place, committed_places
@@ -14,9 +15,8 @@ def say_what_stays(groups: Iterable[Group], set_places: set[Place]) -> None:
     for group in groups:
         left = set(committed_places(group.offsets or {})) - set_places
         if left:
-            names = ", ".join(f"{topic}-{number}" for topic, number in sorted(left)[:5])
-            more = f" and {len(left) - 5} more" if len(left) > 5 else ""
-            notice(f"{group.id} keeps what it has committed elsewhere: {names}{more}")
+            names = first_names([f"{topic}-{number}" for topic, number in sorted(left)], 5)
+            notice(f"{group.id} keeps its other committed offsets: {names}")
 
 
 def say_what_is_new(plans: Iterable[GroupChange]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from operator import itemgetter
 from typing import Any
 
-from cli.counts import counted
+from cli.counts import counted, first_names
 from cli.render.cells import Cell
 from cli.render.document import Block, Code, Document, Heading, Table, Text, columns, table_of
 from cli.verbs.simulate.action import RANDOM, ProtocolRuns, Simulated
@@ -177,8 +177,7 @@ def _remarks(simulated: Simulated) -> Iterator[str]:
 
 
 def _named(seeds: Sequence[int]) -> str:
-    more = len(seeds) - MOST_SEEDS
-    return ", ".join(map(str, seeds[:MOST_SEEDS])) + (f" and {more:,} more" if more > 0 else "")
+    return first_names([*map(str, seeds)], MOST_SEEDS)
 
 
 def _run_data(result: Result, runs: ProtocolRuns, seeds: range, *, story: bool) -> dict[str, Any]:

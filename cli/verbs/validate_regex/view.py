@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from cli.counts import first_names
 from cli.render.document import Block, Document, Table, Text, fields, table_of
 from groups.model import Problem
 from groups.regex import ClientEngine
@@ -127,7 +128,4 @@ def _count(names: tuple[str, ...] | None) -> int | None:
 
 
 def _names(names: tuple[str, ...] | None) -> str | None:
-    if not names:
-        return None
-    more = len(names) - SHOWN_TOPICS
-    return ", ".join(names[:SHOWN_TOPICS]) + (f" and {more} more" if more > 0 else "")
+    return first_names(names, SHOWN_TOPICS) if names else None

@@ -106,7 +106,9 @@ def test_members_keep_offsets_and_groups_as_they_are(files: Files) -> None:
         assert rig.committed(active) == {(topic, 0): 2}
         assert rig.committed(free) == {(topic, 0): 4}
         waited = files.apply({active: {"delete": True}}, "--wait-empty", "100ms", "--execute", "--yes")
-        waited.assert_said(4, f"waited 0.1 s in vain for 1 member of {active}", f"{active}: 1 active member")
+        waited.assert_said(
+            4, f"timed out after 0.1 s waiting for 1 member of {active}", f"{active}: 1 active member"
+        )
 
 
 @kafka

@@ -100,7 +100,7 @@ def test_a_clone_copies_offsets_epochs_and_metadata(rig: OffsetRig, topic: str) 
     words = ["offsets", "clone", origin, target]
     shown = rig.ours(*words).succeeded()
     assert rig.committed(target) == {(topic, 0): 1, (topic, 2): 0}
-    assert f"{target} keeps what it has committed elsewhere: {topic}-2" in shown.stderr
+    assert f"{target} keeps its other committed offsets: {topic}-2" in shown.stderr
     done = rig.ours(*words, "--execute", "--yes")
     assert (done.status, after(done)) == (0, after(shown))
     assert rig.committed(target) == {(topic, 0): 7, (topic, 1): 2, (topic, 2): 0}
