@@ -173,6 +173,9 @@ class Group:
     """Of a streams group; None before a member has sent it."""
     settings: Mapping[str, str] | None = None
     """What is set for this very group (`consumer.session.timeout.ms`). None when not asked for, or not known."""
+    commit_gap_ms: int | None = field(default=None, metadata=UNWRITTEN)
+    """The shortest time between the newest commit of a partition and the one before it, of the partitions of which both
+    were read; None where none was."""
     emptied_ms: int | None = field(default=None, metadata=UNWRITTEN)
     """When the last member left, in ms since 1970. None where it has members or never had one, when not asked for, and
     when not known."""

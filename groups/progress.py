@@ -14,10 +14,11 @@ offsets move instead of comparing lag with a number. Where they were wrong for i
    something to read, not from the last commit: on a quiet topic the last commit is old, and Burrow reports the first
    record after the silence as a stop before its consumer could commit it. Burrow tells the two apart by whether commits
    arrive, which no broker API shows.
-5. **WARN**: lag grows, by more than what is produced in a commit interval. The lowest lag of the later half of the
-   readings is compared with that of the earlier half: lag goes up and down with each commit, and to Burrow a single
-   drop in its window is OK, while lag that is small and steady is a warning. Lag is measured against the log's end at
-   each reading; Burrow's is that at the time of the commit, and does not grow when commits cease.
+5. **WARN**: the offset moves, and lag grows by more than ten records and than what is produced in a commit interval, or
+   in three where it was zero before: a burst is no trend. The lowest lag of the later half of the readings is compared
+   with that of the earlier half: lag goes up and down with each commit, and to Burrow a single drop in its window is
+   OK, while lag that is small and steady is a warning. Lag is measured against the log's end at each reading; Burrow's
+   is that at the time of the commit, and does not grow when commits cease.
 6. **OK** otherwise.
 
 A committed offset is always up to a commit interval old. Therefore lag of no more than what is produced in one counts
@@ -38,6 +39,8 @@ COMMIT_INTERVAL_MS = 5_000
 """How often consumers commit unless they are set otherwise (`auto.commit.interval.ms`)."""
 STILL_INTERVALS = 3
 """For how many commit intervals an offset must stand still before that is a verdict."""
+FEW_RECORDS = 10
+"""Lag that grows by so few is that of a quiet topic, whose last records have just been written."""
 NEVER: Final = math.inf
 """The time to catch up of a partition that does not get nearer to the end."""
 
@@ -199,7 +202,8 @@ def partition_progress(
     elif still_ms >= STILL_INTERVALS * commit_interval_ms:
         verdict = Verdict.STALLED if last.owned else Verdict.STOPPED
     else:
-        verdict = Verdict.WARN if _growth(lags) > in_interval else Verdict.OK
+        moves = offsets[-1] != offsets[0]
+        verdict = Verdict.WARN if moves and _grows(lags, in_interval) else Verdict.OK
     start_per_s = _per_s(first, last, first.start, last.start)
     return Progress(
         verdict,
@@ -233,10 +237,14 @@ def _still_ms(known: Sequence[Reading]) -> int:
     return last.at_ms - since_ms
 
 
-def _growth(lags: Sequence[int]) -> int:
-    """By how much the lowest lag of the later half is above that of the earlier half."""
+def _grows(lags: Sequence[int], in_interval: float) -> bool:
+    """Whether the lowest lag of the later half is well above that of the earlier half."""
     half = len(lags) // 2
-    return min(lags[half:]) - max(min(lags[:half]), 0) if half else 0
+    if not half:
+        return False
+    before = max(min(lags[:half]), 0)
+    usual = in_interval if before else STILL_INTERVALS * in_interval
+    return min(lags[half:]) - before > max(usual, FEW_RECORDS)
 
 
 def _per_s(first: Reading, last: Reading, before: int | None, after: int | None) -> float | None:

@@ -73,6 +73,8 @@ class FoundRecord:
     key: bytes
     value: bytes | None
     timestamp_ms: int
+    before_ms: int | None = None
+    """The timestamp of the record before it with the same key, where that was met too."""
 
 
 Settings: TypeAlias = Mapping[str, str | int | float | bool]
@@ -183,7 +185,7 @@ class _Scan:
         """The newest accepted message with each of the keys in a range of offsets, compacted or not."""
         from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-        found = dict[bytes, FoundRecord]()
+        found, met = dict[bytes, FoundRecord](), dict[bytes, int]()
         self.consumer.assign([TopicPartition(OFFSETS_TOPIC, self.partition, begin)])
         while True:
             if _left(self.deadline) <= 0:
@@ -204,8 +206,11 @@ class _Scan:
                 if offset >= end:
                     return found
                 self.read_bytes += len(key) + len(value or b"")
-                if key in keys and accept(key, value):
-                    found[key] = FoundRecord(offset, key, value, message.timestamp()[1])
+                if key in keys:
+                    written_ms = message.timestamp()[1]
+                    if accept(key, value):
+                        found[key] = FoundRecord(offset, key, value, written_ms, met.get(key))
+                    met[key] = written_ms
                 if offset == end - 1:
                     return found
             if self.read_bytes > MOST_BYTES:
@@ -286,7 +291,7 @@ SHOWN = 3
 def read_commit_times(
     config: Settings, groups: Sequence[Group], timeout_s: float, *, last_members: bool = False
 ) -> Read[Group]:
-    """The groups with the times of their commits and the ids of the topics, and why some are not known.
+    """The groups with the times of their commits and between them, and the ids of the topics; and why some are unknown.
 
     With `last_members`, those without members also with the times at which the last ones left.
     """
@@ -325,8 +330,18 @@ def read_commit_times(
     for key, each in told.items():
         if isinstance(each, StoredOffset):
             commits.setdefault(keys[key], {})[places[key]] = each
+    gaps: dict[str, list[int]] = defaultdict(list)
+    for key, record in found.items():
+        if isinstance(record, FoundRecord) and record.before_ms is not None and key in keys:
+            gaps[keys[key]].append(record.timestamp_ms - record.before_ms)
     timed = (_with_times(group, commits.get(group.id, {})) for group in groups)
-    return Read(tuple(replace(each, emptied_ms=since.get(each.id)) for each in timed), tuple(problems))
+    return Read(
+        tuple(
+            replace(each, emptied_ms=since.get(each.id), commit_gap_ms=min(gaps[each.id], default=None))
+            for each in timed
+        ),
+        tuple(problems),
+    )
 
 
 _GROUP_KEYS: Mapping[GroupType, tuple[int, str]] = {

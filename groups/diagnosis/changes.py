@@ -25,12 +25,15 @@ class Change:
 
 
 def changes(case: Case) -> Iterator[Change]:
-    """In the order of the observations; members that went before those that came."""
+    """In the order of the observations; members that went before those that came.
+
+    A static member with another id did neither: its restart rebalances nothing (KIP-345).
+    """
     for (earlier, before), (later, after) in pairwise(case.seen):
-        was, now = ({member.id: member for member in group.members} for group in (before, after))
-        for member_id in [*(was.keys() - now.keys()), *(now.keys() - was.keys())]:
-            came = member_id in now
-            member = now[member_id] if came else was[member_id]
+        was, now = ({_key(member): member for member in group.members} for group in (before, after))
+        for key in [*(was.keys() - now.keys()), *(now.keys() - was.keys())]:
+            came = key in now
+            member = now[key] if came else was[key]
             yield Change(member=member, came=came, since_ms=earlier.at_ms, at_ms=later.at_ms)
 
 
@@ -71,4 +74,8 @@ def _rebalanced(before: Group, after: Group) -> bool:
 
 
 def _assignment(group: Group) -> dict[str, object]:
-    return {member.id: member.owned for member in group.members}
+    return {_key(member): member.owned for member in group.members}
+
+
+def _key(member: Member) -> str:
+    return member.instance or member.id

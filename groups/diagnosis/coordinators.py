@@ -32,7 +32,7 @@ def unavailable(case: Case) -> Iterator[Symptom]:
         ),
         remedy=(
             "Check __consumer_offsets: a partition has no leader, or the topic is missing because "
-            "offsets.topic.replication.factor is higher than the number of brokers (kafka-topics --describe --topic "
+            "offsets.topic.replication.factor is higher than the number of brokers (kafka-topics.sh --describe --topic "
             "__consumer_offsets)."
             if not loads
             else "Wait, and check the broker's log: loading takes long if __consumer_offsets is not compacted."

@@ -13,7 +13,7 @@ from groups.diagnosis.places import Place, all_names, count, names, records, wai
 from groups.diagnosis.rebalances import is_unsettled
 from groups.findings import Evidence
 from groups.model import Group, GroupType, Member
-from groups.progress import NEVER, Progress, Verdict
+from groups.progress import NEVER, STILL_INTERVALS, Progress, Verdict
 from groups.times import about, format_moment
 
 BURROW = "Burrow, Consumer Lag Evaluation Rules (groups.progress says where it differs)"
@@ -82,6 +82,14 @@ def _evidence(case: Case, found: Mapping[Place, Progress]) -> Evidence:
     }
 
 
+def _commits_seldom(case: Case, still_ms: int) -> str:
+    """What speaks for a group that commits less often than is assumed, as a sentence; empty where nothing does."""
+    gap_ms = case.group.commit_gap_ms
+    if gap_ms is None or still_ms >= STILL_INTERVALS * gap_ms:
+        return ""
+    return f" The two commits before were {about(gap_ms / 1000)} apart: it may be healthy and commit no more often."
+
+
 def _since_ms(case: Case, found: Mapping[Place, Progress]) -> int:
     return case.last.at_ms - max(one.still_ms for one in found.values())
 
@@ -102,13 +110,15 @@ def stalled_member(case: Case) -> Iterator[Symptom]:
     members = [member.id for member, _ in found]
     evidence = _evidence(case, places)
     one = len(members) == 1
+    still_ms = max(each.still_ms for each in places.values())
+    seldom = _commits_seldom(case, still_ms)
     host = found[0][0].client.host
     where = f" ({host.removeprefix('/')})" if host else ""
-    yield error(
+    yield (warning if seldom else error)(
         message=(
             f"{case.named(members)} {'is' if one else 'are'} in the group and {'has' if one else 'have'} committed "
-            f"nothing for at least {about(max(each.still_ms for each in places.values()) / 1000)}, with "
-            f"{records(sum(each.lag or 0 for each in places.values()))} to read in {names(places)}."
+            f"nothing for at least {about(still_ms / 1000)}, with "
+            f"{records(sum(each.lag or 0 for each in places.values()))} to read in {names(places)}.{seldom}"
         ),
         remedy=(
             f"Take a thread dump of {case.named(members[:1])}{where}: it is blocked between two polls, has paused its "
@@ -164,7 +174,8 @@ def stalled_partition(case: Case) -> Iterator[Symptom]:
 def stopped(case: Case) -> Iterator[Symptom]:
     """The group has no members, its offsets stand still, and there is something to read."""
     lagging = {place: one for place, one in case.progress.partitions.items() if (one.lag or 0) > 0}
-    if not lagging or any(one.committed_per_s for one in lagging.values()):
+    had_members = any(group.members for _, group in case.seen)
+    if not lagging or (not had_members and any(one.committed_per_s for one in lagging.values())):
         return  # consumers may read and commit without being members
     evidence = _evidence(case, lagging)
     commits = [
@@ -177,11 +188,16 @@ def stopped(case: Case) -> Iterator[Symptom]:
     last_commit = "" if idle_ms is None else f" The last commit was {about(max(idle_ms, 0) / 1000)} ago."
     has_stopped = any(one.verdict is Verdict.STOPPED for one in lagging.values())
     abandoned = idle_ms is not None and idle_ms > ABANDONED_MS
-    level = error if has_stopped and not abandoned else warning
+    seldom = (
+        _commits_seldom(case, max(one.still_ms for one in lagging.values()))
+        if has_stopped and case.group.protocol_type == ""
+        else ""
+    )
+    level = error if has_stopped and not abandoned and not seldom else warning
     yield level(
         message=(
             f"The group has no members, and {records(sum(one.lag or 0 for one in lagging.values()))} are unread in "
-            f"{count(lagging)}: {names(lagging)}.{last_commit}"
+            f"{count(lagging)}: {names(lagging)}.{last_commit}{seldom}"
         ),
         remedy=(
             f"Restart its consumers. If the group is no longer needed, delete it: kohort delete {case.group.id}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from groups.diagnosis.case import Case, Need, Symptom, error, first_of, note, rule
 from groups.model import Group, GroupState, GroupType, Partitions
@@ -64,6 +64,19 @@ def _since(
     return min(at_ms for at_ms, _ in waiting)
 
 
+def _unsettled_since(case: Case, waiting: Sequence[Awaited]) -> int | None:
+    """Since when one rebalance has been going on; None: none is.
+
+    Rebalances may follow each other so fast that no observation shows an end, as when members are restarted one by
+    one. Then the epoch grows, and what has lasted is the wait for the member that is waited for longest.
+    """
+    since = case.since_ms(is_unsettled)
+    if since is None or not waiting:
+        return since
+    epoch = next(group.group_epoch for look, group in case.seen if look.at_ms == since)
+    return since if epoch == case.group.group_epoch else max(since, min(each.since_ms for each in waiting))
+
+
 @rule(
     "rebalance-stuck",
     "a rebalance that does not end, and the members it waits for",
@@ -72,11 +85,12 @@ def _since(
 )
 def stuck(case: Case) -> Iterator[Symptom]:
     """The group was in a rebalance at every observation, for longer than the threshold."""
-    since = case.since_ms(is_unsettled)
+    waiting = awaited(case)
+    since = _unsettled_since(case, waiting)
     lasted_ms = case.lasted_ms(since)
     if since is None or lasted_ms < case.thresholds.rebalance_ms:
+        yield from _again_and_again(case, waiting)
         return
-    waiting = awaited(case)
     yield error(
         message=(
             f"The group has been in a rebalance for {lasted_ms / 1000:.0f} s or longer "
@@ -93,14 +107,47 @@ def stuck(case: Case) -> Iterator[Symptom]:
     )
 
 
+def _again_and_again(case: Case, waiting: Sequence[Awaited]) -> Iterator[Symptom]:
+    """Rebalances of a classic group that end, and take most of the time: its members read little meanwhile.
+
+    Processes that are killed again and again leave members behind, for each of which a rebalance waits until its
+    session is over.
+    """
+    took_ms = sum(
+        later.at_ms - earlier.at_ms
+        for (earlier, group), (later, _) in pairwise(case.seen)
+        if is_unsettled(group)
+    )
+    limit_ms = max(2 * case.thresholds.rebalance_ms, case.seen_ms // 2)
+    if case.group.type is not GroupType.CLASSIC or took_ms < limit_ms:
+        return
+    yield error(
+        message=(
+            f"The group was in rebalances for {took_ms / 1000:.0f} of {case.seen_ms / 1000:.0f} s observed, and "
+            f"reads little meanwhile.{' ' + _waits_for(case, waiting) if waiting else ''}"
+        ),
+        remedy=(
+            "Check which members' processes restart or no longer exist: rebalances wait for each that was killed "
+            f"until its session expires. List the members: kohort describe {case.group.id} --members."
+        ),
+        since_ms=case.observations[0].at_ms,
+        evidence={
+            "state": case.group.state.value,
+            "in_rebalances_s": took_ms / 1000,
+            "observed_for_s": case.seen_ms / 1000,
+        },
+    )
+
+
 @rule("rebalancing", "a rebalance in progress", source="KIP-848, Reconciliation; classic.ClassicGroup")
 def in_progress(case: Case) -> Iterator[Symptom]:
     """The newest observation shows a rebalance, and it has not lasted long, or how long is not known."""
-    since = case.since_ms(is_unsettled)
+    waiting = awaited(case)
+    since = _unsettled_since(case, waiting)
     if since is None or case.lasted_ms(since) >= case.thresholds.rebalance_ms:
         return
     yield note(
-        message=f"A rebalance is in progress ({case.group.state.value}). {_waits_for(case, awaited(case))}",
+        message=f"A rebalance is in progress ({case.group.state.value}). {_waits_for(case, waiting)}",
         remedy=(
             f"A rebalance of a few seconds is normal. Observe it on a live cluster: kohort diagnose {case.group.id} "
             "--for 30s."
@@ -167,5 +214,5 @@ def _remedy(case: Case, waiting: Sequence[Awaited]) -> str:
     )
     return (
         f"{case.labels[first.member]}{where} {_REMEDIES[first.wait.kind]}. Take a thread dump and restart it; "
-        f"otherwise the coordinator removes it after {limit}."
+        f"otherwise the coordinator removes it after its session timeout or {limit}."
     )

@@ -22,7 +22,7 @@ MOST_OF_A_MEMBER = 20
 def still_partitions(observations: Sequence[Observation]) -> Group | None:
     """The group of the last observation, with offsets of those partitions only; None where there is none.
 
-    They have the same committed offset as at the first observation, and records after it at both.
+    They have the same committed offset as at the first observation, and records after it at the last.
     """
     shown = [each for each in observations if each.group is not None and each.group.offsets is not None]
     if not shown:
@@ -35,7 +35,8 @@ def still_partitions(observations: Sequence[Observation]) -> Group | None:
         (topic, partition): commit
         for topic, offsets in (group.offsets or {}).items()
         for partition, commit in offsets.items()
-        if _waits(first, topic, partition, commit.offset) and _waits(last, topic, partition, commit.offset)
+        if _committed(first, topic, partition) == commit.offset
+        and _waits(last, topic, partition, commit.offset)
     }
     if not still:
         return None
@@ -56,14 +57,16 @@ def still_partitions(observations: Sequence[Observation]) -> Group | None:
 
 
 def _waits(observation: Observation, topic: str, partition: int, offset: int | None) -> bool:
-    """Whether an observation shows this committed offset, and records after it."""
-    offsets = None if observation.group is None else observation.group.offsets
-    commit = (offsets or {}).get(topic, {}).get(partition)
+    """Whether an observation shows records after this committed offset."""
     known = (observation.topics or {}).get(topic)
     end = None if known is None or known.end_offsets is None else known.end_offsets.get(partition)
-    if commit is None or offset is None or offset < 0 or end is None:
-        return False
-    return commit.offset == offset < end
+    return offset is not None and end is not None and 0 <= offset < end
+
+
+def _committed(observation: Observation, topic: str, partition: int) -> int | None:
+    offsets = None if observation.group is None else observation.group.offsets
+    commit = (offsets or {}).get(topic, {}).get(partition)
+    return None if commit is None else commit.offset
 
 
 def some_commits(group: Group) -> Group:

@@ -75,6 +75,8 @@ def test_nothing_is_judged_that_is_not_known() -> None:
         "reads now and then": ([(0, 10, 50), (10, 10, 60), (20, 30, 70), (30, 30, 80)], Verdict.OK),
         "steady lag": ([(0, 900, 1000), (10, 1000, 1100), (20, 1100, 1200)], Verdict.OK),
         "small lag that grows within a commit interval": ([(0, 999, 1000), (30, 1255, 1300)], Verdict.OK),
+        "quiet topic: its newest records": ([(0, 10, 10), (30, 11, 12), (60, 12, 14)], Verdict.OK),
+        "a burst after all was read": ([(0, 10, 10), (6, 20, 9_000)], Verdict.OK),
         "lag grows": ([(0, 900, 1000), (30, 1200, 2000)], Verdict.WARN),
         "lag grows in spite of one drop": (
             [(0, 0, 100), (10, 0, 500), (20, 450, 900), (30, 450, 1300), (40, 500, 1700)],

@@ -80,7 +80,7 @@ def _merged(group: Group, timed: Group) -> Group:
     offsets = dict(group.offsets or {})
     for topic, found in (timed.offsets or {}).items():
         offsets[topic] = {**offsets.get(topic, {}), **found}
-    return replace(group, offsets=offsets)
+    return replace(group, offsets=offsets, commit_gap_ms=timed.commit_gap_ms)
 
 
 def open_transactions(

@@ -1,14 +1,45 @@
-"""Every rule is in the table of docs/diagnose.md, in its order."""
+"""Every rule is in the table of docs/diagnose.md, in its order, and names commands that there are."""
 
+import ast
 import re
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
+from groups.diagnosis import catalogue
 from groups.diagnosis.catalogue import RULES
+from tests.docs.test_commands import parses
 
 PAGE = Path(__file__).parents[3] / "docs" / "diagnose.md"
+SOURCES = sorted(Path(catalogue.__file__).parent.glob("*.py"))
+COMMAND = re.compile(r"\bkohort (.+?)(?=[.:;,](?: |$)| \(|$)")
 
 
 def test_rules_are_documented_in_their_order() -> None:
     named = re.findall(r"^\| `([a-z-]+)` \|", PAGE.read_text(), re.M)
     assert named == [rule.name for rule in RULES]
     assert len(set(named)) == len(named)
+
+
+def test_commands_of_remedies_are_such() -> None:
+    found = [words for path in SOURCES for words in _commands(path)]
+    for words in found:
+        parses(words)
+    assert {words[0] for words in found} >= {
+        "delete",
+        "describe",
+        "dry-run",
+        "members",
+        "offsets",
+        "snapshot",
+        "watch",
+    }
+
+
+def _commands(path: Path) -> Iterator[list[str]]:
+    """Those in the texts of a file, with `1` for what is filled in."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.JoinedStr):
+            text = "".join(str(each.value) if isinstance(each, ast.Constant) else "1" for each in node.values)
+            for command in COMMAND.findall(text):
+                yield shlex.split(command)

@@ -264,5 +264,26 @@ def test_a_transaction_that_consumers_wait_for(open_s: int, level: Level) -> Non
     assert "open-transaction" not in found(*seen)
 
 
+@pytest.mark.parametrize(
+    ("gap_ms", "level"), [(60_000, Level.WARNING), (5_000, Level.ERROR), (None, Level.ERROR)]
+)
+@pytest.mark.parametrize("rule", ["stalled-member", "stopped"])
+def test_groups_that_commit_seldom_get_a_warning(rule: str, gap_ms: int | None, level: Level) -> None:
+    of = (
+        group(member("a", [0, 1]))
+        if rule == "stalled-member"
+        else group(state=GroupState.EMPTY, protocol_type="")
+    )
+    of = replace(of, commit_gap_ms=gap_ms)
+    told = found(*[look(at, {0: 10, 1: 10}, {0: 60, 1: 60}, of=of) for at in (0, 5)])
+    assert told[rule].level is level
+
+
+def test_group_whose_last_member_left_meanwhile_has_stopped() -> None:
+    seen = [look(0, {0: 10}, {0: 10}), look(5, {0: 40}, {0: 60}, of=EMPTY)]
+    assert found(*seen)["stopped"].level is Level.WARNING
+    assert "stopped" not in found(look(0, {0: 10}, {0: 10}, of=EMPTY), seen[1])
+
+
 def test_needs_are_said_for_people() -> None:
     assert len({need.value for need in Need}) == len(Need)

@@ -52,6 +52,15 @@ def test_rolling_restart_of_two_members_is_no_storm() -> None:
     assert "rebalance-storm" not in findings(observations(*groups, group(c, d, group_epoch=9)))
 
 
+def test_static_members_that_restart_one_by_one_rebalance_nothing() -> None:
+    names = [("a1", "b1", "c1"), ("a2", "b1", "c1"), ("a2", "b2", "c1"), ("a2", "b2", "c2")]
+    groups = [
+        classic_group(*(classic_member(each, (at, at + 3), instance=each[0]) for at, each in enumerate(ids)))
+        for ids in names
+    ]
+    assert findings(observations(*groups)) == {}
+
+
 def test_member_that_returns_with_its_id_exceeded_its_poll_interval() -> None:
     found = findings(observations(group(A, B), group(A), group(A, B)))
     assert found["poll-interval"].member == "b-id"

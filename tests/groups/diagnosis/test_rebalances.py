@@ -1,7 +1,7 @@
 """Rules about rebalances."""
 
 from groups.findings import Level
-from groups.model import GroupState
+from groups.model import Group, GroupState
 from tests.groups.diagnosis.groups import (
     START_MS,
     classic_group,
@@ -48,3 +48,20 @@ def test_classic_rebalance_names_who_may_not_have_joined() -> None:
     stuck = findings(observations(*[PREPARING] * 4))["rebalance-stuck"]
     assert stuck.member == "a-id"
     assert "does not show which have rejoined" in stuck.message
+
+
+def test_rebalances_that_follow_each_other_are_not_one_that_is_stuck() -> None:
+    def waiting(epoch: int) -> Group:
+        """Another member is waited for in each."""
+        late = member("a" if epoch % 2 else "b", (0, 1), target={"orders": (0,)})
+        return group(late, state=GroupState.RECONCILING, group_epoch=epoch)
+
+    assert findings(observations(*map(waiting, range(5, 10))))["rebalancing"].level is Level.NOTE
+    assert "rebalance-stuck" in findings(observations(*[waiting(epoch) for epoch in (5, 7, 9, 11)]))
+
+
+def test_rebalances_that_take_most_of_the_time_are_an_error() -> None:
+    settled = classic_group(classic_member("a", (0,)), classic_member("b", (1,)))
+    found = findings(observations(*([PREPARING] * 3 + [settled]) * 4))["rebalance-stuck"]
+    assert (found.level, found.evidence["in_rebalances_s"]) == (Level.ERROR, 60.0)
+    assert "rebalance-stuck" not in findings(observations(*([PREPARING] + [settled] * 2) * 4))
