@@ -21,10 +21,13 @@ def delete(
     Shows the groups; nothing is deleted without --execute. Topics are kept, except internal ones that an option names.
     """
     from cli.changing import carry_out
+    from cli.errors import UsageError
     from cli.selection import describe_chosen, opened_for_change
     from cli.verbs.delete.action import plan_group_deletions
     from cli.waiting import wait_until_empty
 
+    if selection.unused_for is not None and consent.wait_empty is not None:
+        raise UsageError("--unused-for selects groups without members; leave --wait-empty out")
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
         read = describe_chosen(groups, selection, offsets=True)
         chosen = [group.id for group in read.items]

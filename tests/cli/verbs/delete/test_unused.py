@@ -60,6 +60,8 @@ def test_what_is_not_known_is_no_reason_to_delete(kohort: Kohort, tmp_path: Path
         "": "no value",
     }.items():
         kohort.quick("delete --snapshot", file, "--unused-for", value).assert_refused(why)
+    waiting = "--unused-for 30d --wait-empty 5s --execute --yes"
+    kohort.quick("delete --snapshot", file, *waiting.split()).assert_refused("leave --wait-empty out")
 
 
 @pytest.mark.kafka

@@ -167,6 +167,7 @@ def test_command_lines(kohort: Kohort, tmp_path: Path) -> None:
     for line, why in {
         "": "--all is required",
         "--all --member a": "--all cannot be used with",
+        f"--all --reason {'x' * 256}": "has 256 characters; Kafka takes at most 255",
         "--instance=": "an id or host is empty",
         "--all --execute --yes": "is only read, never changed",
     }.items():
