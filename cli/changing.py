@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
@@ -99,11 +99,19 @@ class ClusterChange(ABC, Generic[P]):
     problems: Sequence[Problem] = ()
     """Of no plan: groups that could not be read."""
     outcome: Outcome | None = None
+    held: Collection[str] = ()
+    """Groups that are left as they are, whatever their plans."""
 
     @property
     def going(self) -> list[P]:
         """The plans that are carried out."""
-        return [plan for plan in self.plans if plan.applicable]
+        return [plan for plan in self.plans if plan.applicable and plan.group not in self.held]
+
+    @property
+    def failing(self) -> set[str]:
+        """Groups to which it cannot be done, or was not."""
+        failed = {group for (group, _), failed in (self.outcome or {}).items() if failed is not None}
+        return failed.union(plan.group for plan in self.plans if self.objections(plan))
 
     @property
     def is_empty(self) -> bool:

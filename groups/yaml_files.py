@@ -12,9 +12,10 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 
 import yaml
 
@@ -59,10 +60,13 @@ class TreeError(GroupsError):
         return cls(file, line, dotted(error.path), error.message, column=column)
 
 
-def read_text(file: Path) -> str:
-    """The text of a file of at most `MAX_BYTES`. :raises TreeError: it cannot be read, is larger, or is not UTF-8"""
+def read_text(file: Path, opened: BinaryIO | None = None) -> str:
+    """The text of a file (`opened`, if given) of at most `MAX_BYTES`.
+
+    :raises TreeError: it cannot be read, is larger, or is not UTF-8
+    """
     try:
-        with file.open("rb") as stream:
+        with nullcontext(opened) if opened is not None else file.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except OSError as error:
         raise TreeError(file, None, "", f"cannot be read: {error.strerror or error}") from None

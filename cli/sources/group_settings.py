@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
@@ -36,8 +36,12 @@ _NO_SETTINGS = (
 """Brokers before 4.0 answer INVALID_REQUEST: they have no resource of type GROUP."""
 
 
+_IN_A_REQUEST = 500
+"""Groups: an answer has a few kilobytes of each."""
+
+
 class GroupSettings:
-    """Settings of groups. Every method takes at most `timeout_s`."""
+    """Settings of groups. Every request takes at most `timeout_s`."""
 
     def __init__(self, admin: AdminClient, timeout_s: float, notices: Notices) -> None:
         """`notices` are those of the source."""
@@ -45,17 +49,20 @@ class GroupSettings:
         self._asking: dict[str, Any] = {"request_timeout": timeout_s}
         """How librdkafka is to ask; left alone it may choose a broker that keeps quiet, so `read` names one."""
 
-    def read(self, group: str) -> dict[str, GroupConfig]:
-        """Every setting that the cluster has for a group, by name, with the brokers' bounds as far as they tell.
+    def read(self, groups: Sequence[str]) -> dict[str, dict[str, GroupConfig]]:
+        """Every setting that the cluster has for each group, by name, with the brokers' bounds as far as they tell.
 
-        :raises CommandError: the cluster does not tell the group's settings
+        :raises CommandError: the cluster does not tell the settings of a group
         """
-        resource = ConfigResource(ResourceType.GROUP, group)
+        group = groups[0]
         try:
             brokers, unknown = self._brokers()
-            told: Mapping[str, Any] = self._admin.describe_configs([resource], **self._asking)[
-                resource
-            ].result()
+            told: dict[str, Mapping[str, Any]] = {}
+            for some in _portions(groups):
+                resources = [ConfigResource(ResourceType.GROUP, group) for group in some]
+                asked = self._admin.describe_configs(resources, **self._asking)
+                for group, resource in zip(some, resources, strict=True):
+                    told[group] = asked[resource].result()
         except KafkaException as error:
             if error.args[0].code() == KafkaError.INVALID_REQUEST:
                 raise CommandError(f"{group}: {_NO_SETTINGS}") from None
@@ -65,38 +72,33 @@ class GroupSettings:
         for broker, failure in unknown.items():
             words = words_of(failure, READING_CONFIGS)
             self._notices.add(f"the bounds of broker {broker} are not known: {words}")
-        found: dict[str, GroupConfig] = {}
-        for name in sorted(told):
-            entry = told[name]
-            least, most = bounds(name, brokers)
-            found[name] = GroupConfig(
-                name=name,
-                value=entry.value,
-                origin=_ORIGINS.get(entry.source, ConfigOrigin.BROKER),
-                default=broker_default(name, brokers) or _default(entry),
-                minimum=least,
-                maximum=most,
-            )
-        return found
+        names = sorted({name for entries in told.values() for name in entries})
+        limits = {name: (*bounds(name, brokers), broker_default(name, brokers)) for name in names}
+        return {
+            group: {name: _config(name, entries[name], *limits[name]) for name in sorted(entries)}
+            for group, entries in told.items()
+        }
 
-    def alter(self, group: str, changes: Mapping[str, str | None], *, validate_only: bool) -> Failed | None:
-        """Set settings of a group, those without a value no longer; the cluster takes all of them or none."""
-        entries = [
-            ConfigEntry(
-                name,
-                value,
-                incremental_operation=AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET,
+    def alter(
+        self, changes: Mapping[str, Mapping[str, str | None]], *, validate_only: bool
+    ) -> dict[str, Failed | None]:
+        """Set settings of groups, those without a value no longer; the cluster takes all of a group or none."""
+        outcome: dict[str, Failed | None] = {}
+        for groups in _portions(list(changes)):
+            resources = [
+                ConfigResource(ResourceType.GROUP, group, incremental_configs=_entries(changes[group]))
+                for group in groups
+            ]
+            asked = self._admin.incremental_alter_configs(
+                resources, validate_only=validate_only, **self._asking
             )
-            for name, value in changes.items()
-        ]
-        resource = ConfigResource(ResourceType.GROUP, group, incremental_configs=entries)
-        asked = self._admin.incremental_alter_configs([resource], validate_only=validate_only, **self._asking)
-        try:
-            for future in asked.values():
-                future.result()
-        except KafkaException as error:
-            return failed_of(error, CHANGING_CONFIGS)
-        return None
+            for group, resource in zip(groups, resources, strict=True):
+                try:
+                    asked[resource].result()
+                    outcome[group] = None
+                except KafkaException as error:
+                    outcome[group] = failed_of(error, CHANGING_CONFIGS)
+        return outcome
 
     def _brokers(self) -> tuple[list[Mapping[str, str | None]], dict[str, KafkaException]]:
         """The settings of every broker that tells them, and why others do not; one that answers is asked from here on.
@@ -109,6 +111,33 @@ class GroupSettings:
         if answering:
             self._asking["broker"] = int(answering[0])
         return list(told.values()), failed
+
+
+def _portions(groups: Sequence[str]) -> Iterator[Sequence[str]]:
+    """As many groups as one request has."""
+    return (groups[start : start + _IN_A_REQUEST] for start in range(0, len(groups), _IN_A_REQUEST))
+
+
+def _entries(changes: Mapping[str, str | None]) -> list[ConfigEntry]:
+    return [
+        ConfigEntry(
+            name,
+            value,
+            incremental_operation=AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET,
+        )
+        for name, value in changes.items()
+    ]
+
+
+def _config(name: str, entry: Any, least: int | None, most: int | None, default: str | None) -> GroupConfig:
+    return GroupConfig(
+        name=name,
+        value=entry.value,
+        origin=_ORIGINS.get(entry.source, ConfigOrigin.BROKER),
+        default=default or _default(entry),
+        minimum=least,
+        maximum=most,
+    )
 
 
 def _default(entry: Any) -> str | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
-from cli.changing import group_fields
+from cli.changing import GROUPS_NAMED, group_fields
 from cli.counts import counted
 from cli.errors import ExitStatus, UsageError
 from cli.options import OutputOptions
@@ -27,35 +27,47 @@ from cli.verbs.config.action import (
     settings_of,
 )
 from cli.verbs.delete.action import GroupDeletions
-from cli.verbs.offsets.change import OffsetsChange
+from cli.verbs.offsets.change import OffsetsChange, OffsetsDeletions, merged
 from cli.verbs.offsets.found import FoundGroups, PartitionCounts, find_groups
 from cli.verbs.offsets.notices import say_what_is_delivered_again, say_what_is_new
-from groups.model import Group, Problem
-from groups.offsets.model import GroupChange, Place, Positions
-from groups.offsets.plan import plan_group_deletion, plan_reset
+from groups.model import NOTHING_COMMITTED, Group, Problem
+from groups.offsets.model import GroupChange, Place, Positions, committed_in
+from groups.offsets.plan import OffsetsDeletion, plan_group_deletion, plan_offsets_deletion, plan_reset
 from groups.offsets.scenarios import Scenario, ToMoment, name_of
+
+Part: TypeAlias = ConfigChange | OffsetsChange | OffsetsDeletions | GroupDeletions
+_HELD = "its other changes are skipped: a group is changed completely or not at all"
+_CLEARED = dict.fromkeys(("after", "earliest", "end", "lag_before", "lag_after", "remark"))
+"""Of a partition that is to have no committed offset."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Application:
-    """A `Change` of several kinds: settings first, then offsets, and what cannot be undone last."""
+    """A `Change` of several kinds: settings first, then offsets, and what cannot be undone last.
+
+    A group is changed completely or not at all, as far as that is known before; after a failure the rest is skipped.
+    """
 
     groups: Sequence[Group]
     absent: frozenset[str]
-    settings: Mapping[str, ConfigChange]
-    """By group."""
+    settings: ConfigChange | None
     offsets: OffsetsChange
+    cleared: OffsetsDeletions
     deletions: GroupDeletions
     executed: bool = False
 
+    def __post_init__(self) -> None:
+        self._hold()
+
     @property
-    def _parts(self) -> tuple[ConfigChange | OffsetsChange | GroupDeletions, ...]:
-        return (*self.settings.values(), self.offsets, self.deletions)
+    def _parts(self) -> tuple[Part, ...]:
+        own = self.offsets, self.cleared, self.deletions
+        return own if self.settings is None else (self.settings, *own)
 
     @property
     def in_use(self) -> list[str]:
         """The groups whose members keep it from being done."""
-        plans = (*self.offsets.plans, *self.deletions.plans)
+        plans = (*self.offsets.plans, *self.cleared.plans, *self.deletions.plans)
         return list(dict.fromkeys(plan.group for plan in plans if plan.refusals))
 
     @property
@@ -75,20 +87,38 @@ class Application:
         return "; ".join(done for part in self._parts if (done := part.done)) or None
 
     def apply(self) -> None:
-        """Make the changes; what fails keeps no other from being made."""
+        """Make the changes; what fails keeps no other group from being changed."""
         for part in self._parts:
             if not part.is_empty:
                 part.apply()
+                self._hold()
         self.executed = True
+
+    def _hold(self) -> None:
+        """Keep back what is yet to be done to groups of which something else cannot be done."""
+        failing = frozenset[str]().union(*(part.failing for part in self._parts))
+        for part in self._parts:
+            if part.outcome is None:
+                part.held = failing
 
     @property
     def errors(self) -> tuple[Problem, ...]:
-        """Of each part, in the order in which they are made."""
-        return tuple(error for part in self._parts for error in part.document().errors)
+        """Of each part, in the order in which they are made, and of the groups that are kept back."""
+        held = {
+            plan.group
+            for part in self._parts
+            for plan in part.plans
+            if plan.applicable and plan.group in part.held
+        }
+        return merged(
+            [
+                *(error for part in self._parts for error in part.errors),
+                *(Problem(subject=group, message=_HELD) for group in sorted(held)),
+            ]
+        )
 
     def document(self) -> Document:
-        offsets = {each["group"]: each["offsets"] for each in self.offsets.document().data["groups"]}
-        data = [self._data(group, offsets.get(group.id, [])) for group in self.groups]
+        data = self._data()
         return Document(
             command="apply",
             data={"executed": self.executed, "groups": data},
@@ -96,17 +126,38 @@ class Application:
             errors=self.errors,
         )
 
-    def _data(self, group: Group, offsets: list[dict[str, Any]]) -> dict[str, Any]:
-        config = self.settings.get(group.id)
-        settings = [] if config is None else config.document().data["settings"]
-        deletion = next((plan for plan in self.deletions.plans if plan.group == group.id), None)
-        return {
-            **group_fields(group, exists=group.id not in self.absent),
-            "settings": settings,
-            "offsets": offsets,
-            "delete": deletion is not None,
-            "deleted": None if deletion is None else self.deletions.applied(group.id),
-        }
+    def _data(self) -> list[dict[str, Any]]:
+        settings: dict[str, list[dict[str, Any]]] = {}
+        if self.settings is not None:
+            settings = {plan.group: self.settings.data_of(plan) for plan in self.settings.plans}
+        offsets: dict[str, list[dict[str, Any]]] = {}
+        for plan in self.offsets.plans:
+            rows = [self.offsets.change_data(plan.group, change) for change in plan.changes]
+            offsets.setdefault(plan.group, []).extend(rows)
+        for cleared in self.cleared.plans:
+            offsets.setdefault(cleared.group, []).extend(
+                {
+                    **_CLEARED,
+                    "topic": topic,
+                    "partition": number,
+                    "before": offset,
+                    "applied": self.cleared.applied(cleared.group, (topic, number)),
+                }
+                for (topic, number), offset in cleared.offsets
+            )
+        deleted = {plan.group for plan in self.deletions.plans}
+        return [
+            {
+                **group_fields(group, exists=group.id not in self.absent),
+                "settings": settings.get(group.id, []),
+                "offsets": sorted(
+                    offsets.get(group.id, []), key=lambda row: (row["topic"], row["partition"])
+                ),
+                "delete": group.id in deleted,
+                "deleted": self.deletions.applied(group.id),
+            }
+            for group in self.groups
+        ]
 
 
 def _table(data: Sequence[Mapping[str, Any]]) -> Table:
@@ -126,7 +177,7 @@ def _rows(data: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Cell, ...]]:
                 name,
                 name_of((each["topic"], each["partition"])),
                 each["before"],
-                each["after"],
+                "none" if each["after"] is None else each["after"],
                 each["remark"] or "",
             )
         if group["delete"]:
@@ -143,11 +194,13 @@ def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | N
     groups = {group.id: group for group in found.groups}
     wanted = [each for each in desired.groups if each.group in groups]
     offsets = _offsets(source, wanted, groups, found)
+    cleared = _cleared(wanted, groups, found)
     deleted = [groups[each.group] for each in wanted if each.delete and found.exists(groups[each.group])]
     application = Application(
         groups=found.groups,
         absent=found.absent,
         settings=_settings(source, desired, groups, found),
+        cleared=OffsetsDeletions(plans=cleared, writer=writer),
         offsets=OffsetsChange(
             command="apply",
             plans=offsets,
@@ -174,27 +227,51 @@ def compare(application: Application, output: OutputOptions) -> None:
 
 def _settings(
     source: Source, desired: DesiredGroups, groups: Mapping[str, Group], found: FoundGroups
-) -> dict[str, ConfigChange]:
-    wanted = [each for each in desired.groups if each.settings]
+) -> ConfigChange | None:
+    wanted = {each.group: each.settings for each in desired.groups if each.settings}
     if not wanted:
-        return {}
+        return None
     if not isinstance(source, LiveSource):
         raise not_live(source)
     settings = settings_of(source)
-    changes: dict[str, ConfigChange] = {}
-    for each in wanted:
-        configs = settings.read(each.group)
-        for name in each.settings:
+    configs = settings.read(list(wanted))
+    for group, names in wanted.items():
+        for name in names:
             try:
-                check_names([name], configs)
+                check_names([name], configs[group])
             except UsageError as error:
-                raise desired.error(str(error), "groups", each.group, "settings", name) from None
-        change = change_of_settings(settings, each.group, each.settings, configs, command="apply")
-        group = groups.get(each.group)
-        kinds = {configs[name].kind for name in change.plan.changes}
-        note_other_types(each.group, None if group is None or not found.exists(group) else group.type, kinds)
-        changes[each.group] = change
-    return changes
+                raise desired.error(str(error), "groups", group, "settings", name) from None
+    known = {group: names for group, names in wanted.items() if group in groups}
+    change = change_of_settings(settings, known, configs, command="apply")
+    new = [plan.group for plan in change.plans if plan.group in found.absent]
+    if len(new) > GROUPS_NAMED:
+        notice(f"{len(new)} groups do not exist; their settings wait for them")
+    for plan in change.plans:
+        if plan.group not in found.absent or len(new) <= GROUPS_NAMED:
+            note_other_types(plan, None if plan.group in found.absent else groups[plan.group].type)
+    return change
+
+
+def _cleared(
+    wanted: Sequence[DesiredGroup], groups: Mapping[str, Group], found: FoundGroups
+) -> list[OffsetsDeletion]:
+    """What is committed where nothing is to be."""
+    plans: list[OffsetsDeletion] = []
+    for each in wanted:
+        scopes = [scope for scope, scenario in each.offsets.items() if scenario is None]
+        committed = groups[each.group].offsets or {}
+        there = [
+            scope
+            for scope in scopes
+            if any(
+                committed[topic][n].offset != NOTHING_COMMITTED
+                for topic, n in committed_in([scope], committed)
+            )
+        ]
+        problems = found.problems.get(each.group, ()) if scopes else ()
+        if there or problems:
+            plans.append(plan_offsets_deletion(groups[each.group], there, problems))
+    return plans
 
 
 def _offsets(
@@ -202,10 +279,13 @@ def _offsets(
 ) -> tuple[GroupChange, ...]:
     """What would be committed of what differs; a group of which nothing differs may have members."""
     topics = PartitionCounts(source)
+    topics.of([scope for each in wanted for scope in each.offsets if each.offsets[scope] is not None])
     scenarios: dict[str, dict[Place, Scenario]] = {}
     missing: dict[str, tuple[Problem, ...]] = {}
     for each in wanted:
         for scope, scenario in each.offsets.items():
+            if scenario is None:
+                continue
             places, problems = topics.of([scope])
             scenarios.setdefault(each.group, {}).update(dict.fromkeys(places, scenario))
             missing[each.group] = missing.get(each.group, ()) + problems

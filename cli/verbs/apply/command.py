@@ -13,7 +13,10 @@ from cli.options import OutputOptions, SourceOptions, option
 
 def apply(
     *,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Desired state of groups, as YAML or JSON.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="Desired state of groups, as YAML or JSON; - is standard input."),
+    ],
     check: Annotated[bool, option("--check", "Only compare; exit 1 if anything differs.")] = False,
     consent: EmptyGroupConsent,
     source: SourceOptions,

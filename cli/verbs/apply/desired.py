@@ -7,13 +7,15 @@
         offsets: {orders: {0: 100, 1: earliest}, refunds: 2026-01-01T00:00:00Z}
       old-report: {delete: true}
 
-A setting of null is unset. An offset is a number, `earliest`, `latest`, or a time with its date; a topic has one
-for all of its partitions, or one for each that is named. What the file leaves out stays as it is.
+A setting of null is unset. An offset is a number, `earliest`, `latest`, a time with its date, or `none`: no committed
+offset; a topic has one for all of its partitions, or one for each that is named. What the file leaves out stays
+as it is.
 """
 
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -29,9 +31,10 @@ from groups.yaml_files import TreeError, check_format, load_tree, read_text
 
 T = TypeVar("T")
 FORMAT = 1
+STDIN = Path("-")
 _MOST_VALUES = 1_000_000
-_WORDS: Mapping[str, Scenario] = {"earliest": ToEarliest(), "latest": ToLatest()}
-_FORMS = "a number, earliest, latest or a time such as 2026-01-01T00:00:00Z"
+_WORDS: Mapping[str, Scenario | None] = {"earliest": ToEarliest(), "latest": ToLatest(), "none": None}
+_FORMS = "a number, earliest, latest, none or a time such as 2026-01-01T00:00:00Z"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +45,8 @@ class DesiredGroup:
     delete: bool = False
     settings: Mapping[str, str | None] = field(default_factory=dict)
     """By name; None: unset."""
-    offsets: Mapping[TopicScope, Scenario] = field(default_factory=dict)
-    """Whole topics, or one partition each."""
+    offsets: Mapping[TopicScope, Scenario | None] = field(default_factory=dict)
+    """Of whole topics, or of one partition each; None: no committed offset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,11 +63,11 @@ class DesiredGroups:
 
 
 def read_desired(file: Path) -> DesiredGroups:
-    """Read a file.
+    """Read a file, or standard input.
 
     :raises TreeError: it cannot be read :raises UsageError: it is not what it should be; names the line and the field
     """
-    text = read_text(file)
+    text = read_text(file, sys.stdin.buffer if file == STDIN else None)
     try:
         return DesiredGroups(file=file, text=text, groups=tuple(_groups(load_tree(file, text))))
     except Malformed as error:
@@ -124,7 +127,7 @@ def _group(group: str, tree: Any) -> DesiredGroup:
 
 
 def _flag(value: Any) -> bool:
-    if value in (True, "true", False, "false"):
+    if isinstance(value, bool) or value in ("true", "false"):
         return value in (True, "true")
     raise Malformed(f"expected true or false, found {shown(value)}", "delete")
 
@@ -140,8 +143,8 @@ def _settings(tree: Any) -> dict[str, str | None]:
     return found
 
 
-def _offsets(tree: Any) -> dict[TopicScope, Scenario]:
-    found: dict[TopicScope, Scenario] = {}
+def _offsets(tree: Any) -> dict[TopicScope, Scenario | None]:
+    found: dict[TopicScope, Scenario | None] = {}
     for topic, wanted in _mapping(tree).items():
         if not topic:
             raise Malformed("a topic needs a name", topic)
@@ -162,7 +165,7 @@ def _partition(text: str) -> int:
     raise Malformed(f"{shown(text)} is not a partition; expected 0 or a positive number")
 
 
-def _position(value: Any) -> Scenario:
+def _position(value: Any) -> Scenario | None:
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise Malformed(f"expected {_FORMS}; found {shown(value)}")
     text = str(value).strip()

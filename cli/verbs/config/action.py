@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from cli.changing import ClusterChange, Outcome
+from cli.changing import ClusterChange, Outcome, summed
 from cli.counts import counted
 from cli.errors import CommandError, UsageError
 from cli.output import notice
@@ -15,6 +15,7 @@ from cli.render.document import Document, fields, table_of
 from cli.sources.group_settings import GroupSettings
 from cli.sources.live import LiveSource
 from cli.sources.source import Source
+from cli.sources.writer import Failed
 from groups.group_configs import ConfigOrigin, GroupConfig, faults
 from groups.model import GroupType, Problem
 
@@ -30,7 +31,7 @@ def known_configs(source: Source, group: str) -> Mapping[str, GroupConfig]:
     :raises CommandError: they are not known
     """
     if isinstance(source, LiveSource):
-        return settings_of(source).read(group)
+        return settings_of(source).read([group])[group]
     known = source.group_settings([group])
     if group not in known:
         raise CommandError(
@@ -101,8 +102,9 @@ class SettingsPlan:
 
     group: str
     changes: Mapping[str, str | None]
-    refusals: tuple[Problem, ...]
-    problems: tuple[Problem, ...]
+    configs: Mapping[str, GroupConfig]
+    refusals: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
     @property
     def applicable(self) -> bool:
@@ -111,13 +113,11 @@ class SettingsPlan:
 
 @dataclass(slots=True, kw_only=True)
 class ConfigChange(ClusterChange[SettingsPlan]):
-    """Settings of a group that are to change."""
+    """Settings of groups that are to change."""
 
     did, what = "changed", "setting"
 
     command: str
-    plan: SettingsPlan
-    configs: Mapping[str, GroupConfig]
     settings: GroupSettings
 
     def objections(self, plan: SettingsPlan) -> Sequence[Problem]:
@@ -125,43 +125,46 @@ class ConfigChange(ClusterChange[SettingsPlan]):
 
     @property
     def question(self) -> str:
-        return f"change {self._what}"
+        going = self.going
+        of = going[0].group if len(going) == 1 else f"{len(going)} groups"
+        return f"change {counted(sum(len(plan.changes) for plan in going), 'setting')} of {of}"
 
     @property
     def done(self) -> str | None:
-        return f"changed {self._what}" if self.applied(self.plan.group) else None
-
-    @property
-    def _what(self) -> str:
-        return f"{counted(len(self.plan.changes), 'setting')} of {self.plan.group}"
+        made = {plan.group: len(plan.changes) for plan in self.plans if self.applied(plan.group)}
+        return summed(self.did, made, self.what)
 
     def send(self) -> Outcome:
-        plan = self.plan
-        return {(plan.group, None): self.settings.alter(plan.group, plan.changes, validate_only=False)}
+        changes = {plan.group: plan.changes for plan in self.going}
+        return {
+            (group, None): failed
+            for group, failed in self.settings.alter(changes, validate_only=False).items()
+        }
 
     def document(self) -> Document:
-        settings = [self._data(name) for name in self.plan.changes]
+        (plan,) = self.plans
+        settings = self.data_of(plan)
         return Document(
             command=self.command,
-            data={"group": self.plan.group, "executed": self.outcome is not None, "settings": settings},
+            data={"group": plan.group, "executed": self.outcome is not None, "settings": settings},
             blocks=[table_of(settings, "NAME", ("CURRENT", "before"), ("NEW", "after"), "DEFAULT")],
             errors=tuple(self.errors),
         )
 
-    def _after(self, name: str) -> str | None:
-        value = self.plan.changes[name]
-        return self.configs[name].default if value is None else value
-
-    def _data(self, name: str) -> dict[str, Any]:
-        config = self.configs[name]
-        return {
-            "name": name,
-            "before": config.value,
-            "source_before": config.origin.value,
-            "after": self._after(name),
-            **fields(config, "default", "minimum", "maximum"),
-            "applied": self.applied(self.plan.group),
-        }
+    def data_of(self, plan: SettingsPlan) -> list[dict[str, Any]]:
+        """The settings of a group that change, as data."""
+        return [
+            {
+                "name": name,
+                "before": config.value,
+                "source_before": config.origin.value,
+                "after": config.default if value is None else value,
+                **fields(config, "default", "minimum", "maximum"),
+                "applied": self.applied(plan.group),
+            }
+            for name, value in plan.changes.items()
+            for config in [plan.configs[name]]
+        ]
 
 
 def plan_config_change(
@@ -175,18 +178,18 @@ def plan_config_change(
     if not isinstance(source, LiveSource):
         raise not_live(source)
     settings = settings_of(source)
-    configs = settings.read(group)
-    check_names(changes, configs)
-    change = change_of_settings(settings, group, changes, configs, command=command)
-    for name in changes.keys() - change.plan.changes.keys():
+    configs = settings.read([group])
+    check_names(changes, configs[group])
+    change = change_of_settings(settings, {group: changes}, configs, command=command)
+    (plan,) = change.plans
+    for name in changes.keys() - plan.changes.keys():
         notice(
             f"{group}: {name} {'is' if changes[name] is not None else 'has no setting of its own'} already"
         )
     listed = source.list_groups()
     found = next((each for each in listed.items if each.id == group), None)
     if found is not None or not listed.problems:
-        kinds = {configs[name].kind for name in change.plan.changes}
-        note_other_types(group, None if found is None else found.type, kinds)
+        note_other_types(plan, None if found is None else found.type)
     return change
 
 
@@ -200,26 +203,37 @@ def not_live(source: Source) -> UsageError:
 
 def change_of_settings(
     settings: GroupSettings,
-    group: str,
-    changes: Mapping[str, str | None],
-    configs: Mapping[str, GroupConfig],
+    changes: Mapping[str, Mapping[str, str | None]],
+    configs: Mapping[str, Mapping[str, GroupConfig]],
     *,
     command: str,
 ) -> ConfigChange:
-    """What of the changes would change something, judged and tried out; `configs` has every name of them."""
+    """What of the changes, by group, would change something, judged and tried out; `configs` has their names."""
+    plans = [_judged(group, changes[group], configs[group]) for group in changes]
+    tried = settings.alter(
+        {plan.group: plan.changes for plan in plans if plan.applicable}, validate_only=True
+    )
+    return ConfigChange(
+        command=command, plans=[_with(plan, tried.get(plan.group)) for plan in plans], settings=settings
+    )
+
+
+def _judged(
+    group: str, changes: Mapping[str, str | None], configs: Mapping[str, GroupConfig]
+) -> SettingsPlan:
     wanted = {name: value for name, value in changes.items() if not _is_noop(configs[name], value)}
     refusals = tuple(
         Problem(subject=f"{group}, {name}", message=fault) for name, fault in faults(wanted, configs)
     )
-    problems: tuple[Problem, ...] = ()
-    if wanted and not refusals:
-        tried = settings.alter(group, wanted, validate_only=True)
-        if tried is not None and tried.refused:
-            refusals = (Problem(subject=group, message=tried.message),)
-        elif tried is not None:
-            problems = (Problem(subject=group, message=tried.message),)
-    plan = SettingsPlan(group=group, changes=wanted, refusals=refusals, problems=problems)
-    return ConfigChange(command=command, plans=(plan,), plan=plan, configs=configs, settings=settings)
+    return SettingsPlan(group=group, changes=wanted, configs=configs, refusals=refusals)
+
+
+def _with(plan: SettingsPlan, failed: Failed | None) -> SettingsPlan:
+    """With what trying it out has shown."""
+    if failed is None:
+        return plan
+    found = (Problem(subject=plan.group, message=failed.message),)
+    return replace(plan, refusals=found) if failed.refused else replace(plan, problems=found)
 
 
 def _is_noop(config: GroupConfig, value: str | None) -> bool:
@@ -228,8 +242,9 @@ def _is_noop(config: GroupConfig, value: str | None) -> bool:
     return not own if value is None else own and config.value == value.strip()
 
 
-def note_other_types(group: str, found: GroupType | None, kinds: set[str]) -> None:
-    """A notice where no group exists (None), or one of another type, which ignores settings of these kinds."""
+def note_other_types(plan: SettingsPlan, found: GroupType | None) -> None:
+    """A notice where no group exists (None), or one of another type, which ignores settings of the plan's kinds."""
+    group, kinds = plan.group, {plan.configs[name].kind for name in plan.changes}
     if found is None:
         if kinds:
             notice(f"{group}: no such group; the settings wait for one")

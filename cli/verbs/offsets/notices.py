@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from cli.changing import GROUPS_NAMED
 from cli.counts import first_names
 from cli.output import notice
 from groups.model import Group, GroupType
@@ -20,15 +21,18 @@ def say_what_stays(groups: Iterable[Group], set_places: set[Place]) -> None:
 
 
 def say_what_is_new(plans: Iterable[GroupChange]) -> None:
-    """Notices of groups that a change would make."""
-    for plan in plans:
-        if not plan.exists and plan.changes:
-            makes = (
-                "setting start offsets makes a share group"
-                if plan.described.type is GroupType.SHARE
-                else "committing offsets makes a classic one (for share consumers: offsets reset --type share)"
-            )
-            notice(f"{plan.group}: no such group; {makes}")
+    """Notices of groups that a change would make, one in all where there are many."""
+    new = [plan for plan in plans if not plan.exists and plan.changes]
+    if len(new) > GROUPS_NAMED:
+        notice(f"{len(new)} groups do not exist; committing offsets makes them")
+        return
+    for plan in new:
+        makes = (
+            "setting start offsets makes a share group"
+            if plan.described.type is GroupType.SHARE
+            else "committing offsets makes a classic one (for share consumers: offsets reset --type share)"
+        )
+        notice(f"{plan.group}: no such group; {makes}")
 
 
 def say_what_is_delivered_again(plans: Iterable[GroupChange]) -> None:

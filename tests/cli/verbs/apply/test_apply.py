@@ -85,6 +85,17 @@ def test_what_differs_is_changed_once(files: Files) -> None:
         again = files.apply(wanted, *options).succeeded()
         assert "nothing differs" in again.stderr
         assert [(each["settings"], each["offsets"]) for each in again.document["groups"]] == [([], [])] * 3
+    none = {
+        group: {"settings": {SESSION: 47000}, "offsets": {topic: {"1": "none", "2": 7}}},
+        gone: {"offsets": {topic: "none"}},
+    }
+    cleared = files.executed(none).succeeded()
+    assert "changed 1 setting" in cleared.stderr
+    assert "deleted 1 offset" in cleared.stderr
+    (row,) = cleared.document["groups"][0]["offsets"]
+    assert (row["before"], row["after"], row["applied"]) == (20, None, True)
+    assert rig.committed(group) == {(topic, 0): 9, (topic, 2): 7}
+    assert files.apply(none, "--check").status == 0
     unset = {group: {"settings": {SESSION: None}, "offsets": {topic: "earliest"}}}
     files.executed(unset).succeeded()
     assert set(rig.committed(group).values()) == {0}
@@ -99,10 +110,16 @@ def test_members_keep_offsets_and_groups_as_they_are(files: Files) -> None:
     with rig.joined(active, topic) as member:
         # Where nothing differs, members do no harm.
         assert files.apply({active: {"offsets": {topic: 2}}}, "--check").status == 0
-        wanted = {active: {"offsets": {topic: 3}}, free: {"offsets": {topic: {"0": 4}}}}
+        wanted = {
+            active: {"settings": {SESSION: 46000}, "offsets": {topic: 3}},
+            free: {"offsets": {topic: {"0": 4}}},
+        }
         assert files.apply(wanted, "--check").status == 4
         answer = files.executed(wanted)
-        answer.assert_said(4, "1 active member", member)
+        answer.assert_said(4, "1 active member", member, "changed completely or not at all")
+        assert answer.document["groups"][0]["settings"][0]["applied"] is None
+        assert files.apply({active: {"settings": {SESSION: 46000}}}, "--check").status == 1
+        files.apply({active: {"offsets": {topic: "none"}}}).assert_said(4, member, "subscribes to it")
         assert rig.committed(active) == {(topic, 0): 2}
         assert rig.committed(free) == {(topic, 0): 4}
         waited = files.apply({active: {"delete": True}}, "--wait-empty", "100ms", "--execute", "--yes")
@@ -140,6 +157,9 @@ def test_what_cannot_be_is_said_before_anything_is_changed(files: Files) -> None
     assert rig.committed(group) == {(topic, 0): 2}
     bounds = files.apply({group: {"settings": {SESSION: 1}}})
     bounds.assert_said(4, SESSION, "less than the")
+    half = files.executed({group: {"settings": {SESSION: 1}, **good}})
+    half.assert_said(4, "completely or not at all")
+    assert rig.committed(group) == {(topic, 0): 2}
     beyond = files.apply({group: {"offsets": {topic: 77}}}, "--output", "csv").succeeded()
     assert [(row["NEW"], row["REMARK"]) for row in beyond.rows] == [("5", "77 is beyond the end")]
     missing = files.apply({group: {"offsets": {"no-such-topic": 1, topic: {"7": 1}}}})
@@ -172,6 +192,7 @@ def test_what_cannot_be_is_said_before_anything_is_changed(files: Files) -> None
         ("kohort: 1\ngroups: [a]\n", [":2: groups", "a mapping"]),
         ("kohort: 2\ngroups: {}\n", [":1: kohort", "upgrade"]),
         ("kohort: 1\ngroup: {}\n", [":2: group", "'groups'"]),
+        ('{"kohort": 1, "groups": {"a": {"delete": 1}}}', ["groups.a.delete", "true or false"]),
         ("groups: {}\n", ["kohort: 1"]),
         ("kohort: 1\ngroups: {a: {b\n", ["not YAML"]),
         ("", ["kohort: 1"]),
@@ -183,6 +204,11 @@ def test_a_mistake_in_the_file_is_named_with_its_line(
     file = tmp_path / "groups.yaml"
     file.write_text(text)
     kohort.quick("apply", file, "-b", "localhost:1").assert_refused(str(file), *reasons)
+
+
+def test_standard_input_is_a_file(kohort: Kohort) -> None:
+    answer = kohort.quick("apply", "-", "-b", "localhost:1", stdin="kohort: 1\ngroups:\n  a: {delete: 2}\n")
+    answer.assert_refused("-:3: groups.a.delete")
 
 
 def test_a_file_that_is_not_there(kohort: Kohort, tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_what_is_out_of_bounds_is_refused_before_it_is_sent(rig: OffsetRig, valu
 def test_our_bounds_are_the_brokers(rig: OffsetRig) -> None:
     """At each bound the broker takes a value, beyond it none, which it is asked without being changed."""
     settings = GroupSettings(rig.admin, 10, Notices())
-    configs = settings.read("bounds")
+    configs = settings.read(["bounds"])["bounds"]
     bounded = {name: config for name, config in configs.items() if config.minimum is not None}
     assert len(bounded) == 14
     for name, config in bounded.items():
@@ -122,7 +122,7 @@ def test_our_bounds_are_the_brokers(rig: OffsetRig) -> None:
         assert least is not None
         for number in (least, least - 1, *(() if most is None else (most, most + 1))):
             change: dict[str, str | None] = {name: str(number)}
-            refused = settings.alter("bounds", change, validate_only=True)
+            refused = settings.alter({"bounds": change}, validate_only=True)["bounds"]
             assert (refused is not None) == bool(list(faults(change, configs))), (change, refused)
 
 
@@ -196,7 +196,7 @@ def test_brokers_without_settings_of_groups() -> None:
     with pytest.raises(
         CommandError, match=r"^billing: these brokers have no settings of groups, .* Kafka 4\.0"
     ):
-        settings.read("billing")
+        settings.read(["billing"])
 
 
 @pytest.mark.parametrize("line", ["get", "set a=1", "unset a"])
