@@ -14,7 +14,8 @@ from cli.dropin.errors import ToolFailure
 from cli.dropin.kafka_errors import exception_text, status_of
 from cli.dropin.parse import Options
 from cli.errors import CommandError
-from cli.sources.live import LiveSource, listed_group
+from cli.sources.live import LiveSource
+from cli.sources.live_answers import listed_group
 from groups.model import Group, GroupListing, GroupType, Node, Offsets, Problem
 from groups.offsets.model import Place
 from wire.client.client import KafkaClient

@@ -6,18 +6,31 @@ cannot authenticate, and what it does not know stays unknown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from cli.counts import first_names
 from cli.errors import CommandError
-from cli.sources.permissions import READING, Needs, cause_of, worded
+from cli.sources.live_answers import (
+    SHOWN,
+    described_by_kind,
+    group_problem,
+    in_lines,
+    listed_facts,
+    listed_group,
+    nodes_of,
+    offsets_of,
+    problem_of,
+    problems_of,
+    record_times,
+    topic_of,
+    with_offsets,
+)
 from cli.sources.source import AuthorizedOperations, Notices, OpenTransactions, Read, RecordTimes
 from groups.listing import (
-    Cause,
     GroupFilter,
     GroupListing,
     GroupState,
@@ -27,46 +40,28 @@ from groups.listing import (
     type_of,
 )
 from wire.client.client import KafkaClient
-from wire.client.errors import Answers
 from wire.client.security import ConnectionSettings, SecurityProtocol
-from wire.errors import ErrorCode, Failure
-from wire.messages.definition import Api
-from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
+from wire.errors import ErrorCode
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
-from wire.messages.schemas.share_groups import SHARE_GROUP_DESCRIBE
 from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 
 if TYPE_CHECKING:
     from cli.sources.admin import AdminReader
     from groups.group_configs import GroupConfig
-    from groups.model import Cluster, Group, Node, Offsets, Topic
+    from groups.model import Cluster, Group, Offsets, Topic
     from migration.access import Access
-    from wire.client.cluster import ClusterMetadata, TopicMetadata
-
-    Position: TypeAlias = Callable[[Any], tuple[Offsets, dict[tuple[str, int], Failure]]]
-    """What an answer has of a group's offsets, and the partitions that could not be read."""
+    from wire.client.cluster import ClusterMetadata
 
 
 LONGEST_TIMEOUT_MS = 3_600_000
 """librdkafka takes no longer one; whoever asks for more waits an hour."""
 
 
-_DESCRIBED_BY: Mapping[GroupType, Api] = {
-    GroupType.CONSUMER: CONSUMER_GROUP_DESCRIBE,
-    GroupType.SHARE: SHARE_GROUP_DESCRIBE,
-    GroupType.STREAMS: STREAMS_GROUP_DESCRIBE,
-}
-"""The request of a type; any other is asked for as a classic group."""
-
 _SHARE_FETCH = 78
 """The key of an API that only its version is looked up of."""
 
 _NODES_FAILED = 2
 """The status of a topology description that the broker has and could not read (KIP-1331)."""
-
-SHOWN = 5
-"""So many names of topics or groups are listed in a message."""
-READING_RECORDS = Needs(topic="READ")
 
 
 class LiveSource:
@@ -223,11 +218,13 @@ class LiveSource:
         on_list = replace(wanted, protocols=frozenset(), states=wanted.states if is_told else frozenset())
         listed = [group for group in listing.groups if on_list.passes(listed_group(group))]
         if is_told and not described and not wanted.protocols:
-            return Read(tuple(map(listed_group, listed)), _problems(listing.failed))
-        facts, problems = _facts(self.client, {group.group_id: type_of(group.group_type) for group in listed})
+            return Read(tuple(map(listed_group, listed)), problems_of(listing.failed))
+        facts, problems = listed_facts(
+            self.client, {group.group_id: type_of(group.group_type) for group in listed}
+        )
         self._explain_dead(name for name, (state, *_) in facts.items() if state_of(state) is GroupState.DEAD)
         rows = (listed_group(group, *facts.get(group.group_id, ())) for group in listed)
-        return Read(tuple(rows), (*_problems(listing.failed), *problems))
+        return Read(tuple(rows), (*problems_of(listing.failed), *problems))
 
     def describe(self, groups: Sequence[str], *, offsets: bool) -> Read[Group]:
         described = self._described(groups)
@@ -251,10 +248,10 @@ class LiveSource:
 
         listing = self.client.list_groups()
         kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}
-        nodes = _nodes(self.client)
+        nodes = nodes_of(self.client)
         found: dict[str, Group] = {}
         problems: list[Problem] = []
-        for kind, answers in _described_by_kind(self.client, groups, kinds):
+        for kind, answers in described_by_kind(self.client, groups, kinds):
             places = self.client.known_coordinators(answers.found)
             for name, group in answers.found.items():
                 found[name], oddities = as_group(kind, group, nodes.get(str(places.get(name))))
@@ -340,8 +337,8 @@ class LiveSource:
         if self.client is None:
             why = f"only the AdminClient can log in with sasl.mechanism={self.settings.sasl_mechanism}"
             return RecordTimes(times={}, remark=f"lag time is not known: {why}, which reads no records")
-        read = _record_times(self.client, offsets)
-        return replace(read, problems=_in_lines(read.problems))
+        read = record_times(self.client, offsets)
+        return replace(read, problems=in_lines(read.problems))
 
     def open_transactions(self, places: Collection[tuple[str, int]], /) -> OpenTransactions:
         if self.client is None:
@@ -358,10 +355,10 @@ class LiveSource:
 
         share = [group.id for group in groups if group.type is GroupType.SHARE]
         others = [group.id for group in groups if group.type is not GroupType.SHARE]
-        committed, problems = _offsets(self.client.committed_offsets(others), committed_offsets)
+        committed, problems = offsets_of(self.client.committed_offsets(others), committed_offsets)
         if not share:
             return committed, problems
-        started, unread = _offsets(self.client.share_group_offsets(share), share_offsets)
+        started, unread = offsets_of(self.client.share_group_offsets(share), share_offsets)
         return committed | started, problems + unread
 
     def topics(
@@ -381,7 +378,7 @@ class LiveSource:
         read = self._topics(names, [name for name, is_wanted in wanted.items() if is_wanted])
         if names is None and not read.items and not read.problems:
             self._say_may_be_hidden("no topic is shown: there is none, or this user may describe none")
-        return Read(read.items, _in_lines(read.problems))
+        return Read(read.items, in_lines(read.problems))
 
     def _topics(self, names: Collection[str] | None, wanted: Sequence[str]) -> Read[Topic]:
         """With ids and racks, and the `wanted` offsets; those are None where no leader answered."""
@@ -403,7 +400,7 @@ class LiveSource:
         problems = [
             problem_of(f"{name}-{number}", failure) for (name, number), failure in answers.failed.items()
         ]
-        topics = tuple(_with_offsets(topic, wanted, answers.found) for topic in read.items)
+        topics = tuple(with_offsets(topic, wanted, answers.found) for topic in read.items)
         return Read(topics, (*read.problems, *problems))
 
     def _bare_topics(self, names: Collection[str] | None) -> tuple[Read[Topic], ClusterMetadata | None]:
@@ -417,7 +414,7 @@ class LiveSource:
             if failure.code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         ]
         racks = {broker.node_id: broker.rack for broker in metadata.brokers}
-        found = [_topic(metadata.topics[name], racks) for name in sorted(metadata.topics)]
+        found = [topic_of(metadata.topics[name], racks) for name in sorted(metadata.topics)]
         return Read(tuple(found), tuple(problems)), metadata
 
     def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, GroupConfig]]:
@@ -452,7 +449,7 @@ class LiveSource:
         found: dict[str, tuple[str, ...]] = {}
         problems: list[Problem] = []
         kinds = {group.id: group.type for group in groups}
-        for _, answers in _described_by_kind(self.client, kinds, kinds, operations=True):
+        for _, answers in described_by_kind(self.client, kinds, kinds, operations=True):
             for name, group in answers.found.items():
                 operations = operations_in(group.authorized_operations)
                 if operations is not None:
@@ -479,178 +476,3 @@ def _why_not_by_wire(settings: ConnectionSettings) -> str | None:
     from wire.client.sasl import why_not_spoken
 
     return why_not_spoken(settings)
-
-
-def _with_offsets(
-    topic: Topic, names: Sequence[str], found: Mapping[tuple[str, int], tuple[int, ...]]
-) -> Topic:
-    unknown = (None,) * len(names)
-    rows = [found.get((topic.name, number), unknown) for number in range(topic.partitions)]
-    offsets: dict[str, Any] = {
-        name: {number: row[column] for number, row in enumerate(rows)} for column, name in enumerate(names)
-    }
-    return replace(topic, **offsets)
-
-
-def listed_group(
-    group: Any, state: str | None = None, protocol: str | None = None, members: int | None = None
-) -> GroupListing:
-    """A row of a broker's answer to ListGroups, with what a describe shows; `state` where the list has none."""
-    return GroupListing(
-        id=group.group_id,
-        type=type_of(group.group_type),
-        state=state_of(group.group_state or state),
-        protocol_type=group.protocol_type,
-        protocol=protocol,
-        members=members,
-    )
-
-
-def _in_lines(problems: Sequence[Problem]) -> tuple[Problem, ...]:
-    """One line for the same problem of many partitions, or of many topics."""
-    places: dict[tuple[str, Cause], list[str]] = {}
-    topics: dict[tuple[str, Cause], tuple[str, ...]] = {}
-    for problem in problems:
-        alike = problem.message, problem.cause
-        places.setdefault(alike, []).append(problem.subject)
-        topics[alike] = topics.get(alike, ()) + problem.topics
-    return tuple(
-        Problem(
-            subject=first_names(subjects, SHOWN),
-            message=message,
-            cause=cause,
-            topics=topics[message, cause],
-        )
-        for (message, cause), subjects in places.items()
-    )
-
-
-def _facts(
-    client: KafkaClient, kinds: Mapping[str, GroupType]
-) -> tuple[dict[str, tuple[str, str | None, int]], list[Problem]]:
-    """State, assignor and number of members by group."""
-    facts: dict[str, tuple[str, str | None, int]] = {}
-    problems: list[Problem] = []
-    for _, answers in _described_by_kind(client, kinds, kinds):
-        for name, group in answers.found.items():
-            # A streams group has neither.
-            protocol = getattr(group, "protocol_data", None) or getattr(group, "assignor_name", None)
-            facts[name] = group.group_state, protocol, len(group.members)
-        # A group that was deleted since it was listed is no problem of the list.
-        problems += [
-            group_problem(name, failure)
-            for name, failure in answers.failed.items()
-            if failure.code != ErrorCode.GROUP_ID_NOT_FOUND
-        ]
-    return facts, problems
-
-
-def _described_by_kind(
-    client: KafkaClient, groups: Iterable[str], kinds: Mapping[str, GroupType], *, operations: bool = False
-) -> Iterator[tuple[GroupType, Answers[str, Any]]]:
-    """Groups by type, each through its request. What no broker listed is asked for as a classic one, to learn why."""
-    found: dict[GroupType, list[str]] = {}
-    for name in groups:
-        found.setdefault(kinds.get(name, GroupType.CLASSIC), []).append(name)
-    for kind, names in found.items():
-        api = _DESCRIBED_BY.get(kind, DESCRIBE_GROUPS)
-        yield kind, client.describe(api, names, operations=operations)
-
-
-def _problems(failed: Mapping[str, Failure]) -> tuple[Problem, ...]:
-    return tuple(
-        problem_of(place, replace(failure, message=failure.message.removeprefix(f"{place}: ")))
-        for place, failure in failed.items()
-    )
-
-
-def group_problem(group: str, failure: Failure) -> Problem:
-    """Why a group could not be read."""
-    if failure.code == ErrorCode.GROUP_ID_NOT_FOUND:
-        return Problem(subject=group, message="no such group", cause=Cause.ABSENT, group=group)
-    return problem_of(group, failure, group=group)
-
-
-def problem_of(
-    subject: str, failure: Failure, *, group: str | None = None, topics: tuple[str, ...] = ()
-) -> Problem:
-    """The failure in our words, which name the operation that is not allowed."""
-    message = worded(failure.name, failure.message, READING)
-    return Problem(
-        subject=subject,
-        message=message,
-        cause=cause_of(failure.name),
-        group=group,
-        topics=topics,
-        error=failure.name,
-    )
-
-
-def _nodes(client: KafkaClient) -> dict[str, Node]:
-    """Brokers by `host:port`."""
-    from groups.model import Node
-
-    brokers = client.brokers().brokers
-    return {
-        str(broker.address): Node(
-            id=broker.node_id, host=broker.address.host, port=broker.address.port, rack=broker.rack
-        )
-        for broker in brokers
-    }
-
-
-def _topic(told: TopicMetadata, racks: Mapping[int, str | None]) -> Topic:
-    """Without end offsets. Racks are unknown unless some broker has one."""
-    from groups.model import Topic
-
-    of_replicas = {
-        partition.partition_index: tuple(
-            rack for node in partition.replica_nodes if (rack := racks.get(node))
-        )
-        for partition in told.partitions
-    }
-    return Topic(
-        name=told.name,
-        partitions=len(told.partitions),
-        id=told.topic_id,
-        racks=of_replicas if any(of_replicas.values()) else None,
-    )
-
-
-def _offsets(
-    answers: Answers[str, Any], position: Position
-) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
-    """Offsets by group; groups that could not be read, and partitions of those that could."""
-    problems = [group_problem(name, failure) for name, failure in answers.failed.items()]
-    offsets: dict[str, Offsets] = {}
-    for name, group in answers.found.items():
-        offsets[name], failed = position(group)
-        problems += [
-            problem_of(f"{name}, {topic}-{partition}", failure, group=name)
-            for (topic, partition), failure in failed.items()
-        ]
-    return offsets, tuple(problems)
-
-
-def _record_times(client: KafkaClient, wanted: Mapping[tuple[str, int], Collection[int]]) -> RecordTimes:
-    """The times of the first records at or behind the offsets; what could not be told is a problem."""
-    answers = client.first_records(wanted)
-    failed = [(place, failure) for place, failure in answers.failed.items()]
-    times: dict[tuple[str, int], dict[int, int | None]] = {}
-    for place, records in answers.found.items():
-        known = times[place] = {}
-        for offset, told in records.items():
-            if isinstance(told, Failure):
-                failed.append((place, told))
-            else:
-                known[offset] = None if told is None else told.timestamp_ms
-    problems = (_untimed(topic, partition, failure) for (topic, partition), failure in failed)
-    return RecordTimes(times=times, problems=tuple(dict.fromkeys(problems)))
-
-
-def _untimed(topic: str, partition: int, failure: Failure) -> Problem:
-    # A whole topic is refused, a partition fails by itself.
-    cause = cause_of(failure.name)
-    subject = topic if failure.name == "TOPIC_AUTHORIZATION_FAILED" else f"{topic}-{partition}"
-    why = worded(failure.name, failure.message, READING_RECORDS)
-    return Problem(subject=subject, message=f"lag time is not known: {why}", cause=cause)

@@ -10,7 +10,8 @@ from cli.errors import CommandError, UsageError
 from cli.options import TargetClusterOptions
 from cli.output import notice
 from cli.render.document import Table, columns, fields
-from cli.sources.live import READING_RECORDS, LiveSource
+from cli.sources.live import LiveSource
+from cli.sources.live_answers import READING_RECORDS
 from cli.sources.permissions import worded
 from cli.sources.positions import positions_of
 from cli.sources.source import Source

@@ -1,0 +1,220 @@
+"""Answers of brokers about groups and topics in our terms, and their failures as problems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from cli.counts import first_names
+from cli.sources.permissions import READING, Needs, cause_of, worded
+from cli.sources.source import RecordTimes
+from groups.listing import (
+    Cause,
+    GroupListing,
+    GroupType,
+    Problem,
+    state_of,
+    type_of,
+)
+from wire.client.client import KafkaClient
+from wire.client.errors import Answers
+from wire.errors import ErrorCode, Failure
+from wire.messages.definition import Api
+from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
+from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
+from wire.messages.schemas.share_groups import SHARE_GROUP_DESCRIBE
+from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
+
+if TYPE_CHECKING:
+    from groups.model import Node, Offsets, Topic
+    from wire.client.cluster import TopicMetadata
+
+    Position: TypeAlias = Callable[[Any], tuple[Offsets, dict[tuple[str, int], Failure]]]
+    """What an answer has of a group's offsets, and the partitions that could not be read."""
+
+SHOWN = 5
+"""So many names of topics or groups are listed in a message."""
+READING_RECORDS = Needs(topic="READ")
+
+_DESCRIBED_BY: Mapping[GroupType, Api] = {
+    GroupType.CONSUMER: CONSUMER_GROUP_DESCRIBE,
+    GroupType.SHARE: SHARE_GROUP_DESCRIBE,
+    GroupType.STREAMS: STREAMS_GROUP_DESCRIBE,
+}
+"""The request of a type; any other is asked for as a classic group."""
+
+
+def with_offsets(
+    topic: Topic, names: Sequence[str], found: Mapping[tuple[str, int], tuple[int, ...]]
+) -> Topic:
+    unknown = (None,) * len(names)
+    rows = [found.get((topic.name, number), unknown) for number in range(topic.partitions)]
+    offsets: dict[str, Any] = {
+        name: {number: row[column] for number, row in enumerate(rows)} for column, name in enumerate(names)
+    }
+    return replace(topic, **offsets)
+
+
+def listed_group(
+    group: Any, state: str | None = None, protocol: str | None = None, members: int | None = None
+) -> GroupListing:
+    """A row of a broker's answer to ListGroups, with what a describe shows; `state` where the list has none."""
+    return GroupListing(
+        id=group.group_id,
+        type=type_of(group.group_type),
+        state=state_of(group.group_state or state),
+        protocol_type=group.protocol_type,
+        protocol=protocol,
+        members=members,
+    )
+
+
+def in_lines(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    """One line for the same problem of many partitions, or of many topics."""
+    places: dict[tuple[str, Cause], list[str]] = {}
+    topics: dict[tuple[str, Cause], tuple[str, ...]] = {}
+    for problem in problems:
+        alike = problem.message, problem.cause
+        places.setdefault(alike, []).append(problem.subject)
+        topics[alike] = topics.get(alike, ()) + problem.topics
+    return tuple(
+        Problem(
+            subject=first_names(subjects, SHOWN),
+            message=message,
+            cause=cause,
+            topics=topics[message, cause],
+        )
+        for (message, cause), subjects in places.items()
+    )
+
+
+def listed_facts(
+    client: KafkaClient, kinds: Mapping[str, GroupType]
+) -> tuple[dict[str, tuple[str, str | None, int]], list[Problem]]:
+    """State, assignor and number of members by group."""
+    facts: dict[str, tuple[str, str | None, int]] = {}
+    problems: list[Problem] = []
+    for _, answers in described_by_kind(client, kinds, kinds):
+        for name, group in answers.found.items():
+            # A streams group has neither.
+            protocol = getattr(group, "protocol_data", None) or getattr(group, "assignor_name", None)
+            facts[name] = group.group_state, protocol, len(group.members)
+        # A group that was deleted since it was listed is no problem of the list.
+        problems += [
+            group_problem(name, failure)
+            for name, failure in answers.failed.items()
+            if failure.code != ErrorCode.GROUP_ID_NOT_FOUND
+        ]
+    return facts, problems
+
+
+def described_by_kind(
+    client: KafkaClient, groups: Iterable[str], kinds: Mapping[str, GroupType], *, operations: bool = False
+) -> Iterator[tuple[GroupType, Answers[str, Any]]]:
+    """Groups by type, each through its request. What no broker listed is asked for as a classic one, to learn why."""
+    found: dict[GroupType, list[str]] = {}
+    for name in groups:
+        found.setdefault(kinds.get(name, GroupType.CLASSIC), []).append(name)
+    for kind, names in found.items():
+        api = _DESCRIBED_BY.get(kind, DESCRIBE_GROUPS)
+        yield kind, client.describe(api, names, operations=operations)
+
+
+def problems_of(failed: Mapping[str, Failure]) -> tuple[Problem, ...]:
+    return tuple(
+        problem_of(place, replace(failure, message=failure.message.removeprefix(f"{place}: ")))
+        for place, failure in failed.items()
+    )
+
+
+def group_problem(group: str, failure: Failure) -> Problem:
+    """Why a group could not be read."""
+    if failure.code == ErrorCode.GROUP_ID_NOT_FOUND:
+        return Problem(subject=group, message="no such group", cause=Cause.ABSENT, group=group)
+    return problem_of(group, failure, group=group)
+
+
+def problem_of(
+    subject: str, failure: Failure, *, group: str | None = None, topics: tuple[str, ...] = ()
+) -> Problem:
+    """The failure in our words, which name the operation that is not allowed."""
+    message = worded(failure.name, failure.message, READING)
+    return Problem(
+        subject=subject,
+        message=message,
+        cause=cause_of(failure.name),
+        group=group,
+        topics=topics,
+        error=failure.name,
+    )
+
+
+def nodes_of(client: KafkaClient) -> dict[str, Node]:
+    """Brokers by `host:port`."""
+    from groups.model import Node
+
+    brokers = client.brokers().brokers
+    return {
+        str(broker.address): Node(
+            id=broker.node_id, host=broker.address.host, port=broker.address.port, rack=broker.rack
+        )
+        for broker in brokers
+    }
+
+
+def topic_of(told: TopicMetadata, racks: Mapping[int, str | None]) -> Topic:
+    """Without end offsets. Racks are unknown unless some broker has one."""
+    from groups.model import Topic
+
+    of_replicas = {
+        partition.partition_index: tuple(
+            rack for node in partition.replica_nodes if (rack := racks.get(node))
+        )
+        for partition in told.partitions
+    }
+    return Topic(
+        name=told.name,
+        partitions=len(told.partitions),
+        id=told.topic_id,
+        racks=of_replicas if any(of_replicas.values()) else None,
+    )
+
+
+def offsets_of(
+    answers: Answers[str, Any], position: Position
+) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
+    """Offsets by group; groups that could not be read, and partitions of those that could."""
+    problems = [group_problem(name, failure) for name, failure in answers.failed.items()]
+    offsets: dict[str, Offsets] = {}
+    for name, group in answers.found.items():
+        offsets[name], failed = position(group)
+        problems += [
+            problem_of(f"{name}, {topic}-{partition}", failure, group=name)
+            for (topic, partition), failure in failed.items()
+        ]
+    return offsets, tuple(problems)
+
+
+def record_times(client: KafkaClient, wanted: Mapping[tuple[str, int], Collection[int]]) -> RecordTimes:
+    """The times of the first records at or behind the offsets; what could not be told is a problem."""
+    answers = client.first_records(wanted)
+    failed = [(place, failure) for place, failure in answers.failed.items()]
+    times: dict[tuple[str, int], dict[int, int | None]] = {}
+    for place, records in answers.found.items():
+        known = times[place] = {}
+        for offset, told in records.items():
+            if isinstance(told, Failure):
+                failed.append((place, told))
+            else:
+                known[offset] = None if told is None else told.timestamp_ms
+    problems = (_untimed(topic, partition, failure) for (topic, partition), failure in failed)
+    return RecordTimes(times=times, problems=tuple(dict.fromkeys(problems)))
+
+
+def _untimed(topic: str, partition: int, failure: Failure) -> Problem:
+    # A whole topic is refused, a partition fails by itself.
+    cause = cause_of(failure.name)
+    subject = topic if failure.name == "TOPIC_AUTHORIZATION_FAILED" else f"{topic}-{partition}"
+    why = worded(failure.name, failure.message, READING_RECORDS)
+    return Problem(subject=subject, message=f"lag time is not known: {why}", cause=cause)
