@@ -45,7 +45,8 @@ def export(options: ExporterOptions, source: SourceOptions) -> ExitStatus:
         groups=None if options.match is None else name_filter(options.match),
         topics=None if options.match_topic is None else name_filter(options.match_topic, "--match-topic"),
     )
-    cache = FigureCache(Limits(per=Level(options.per.value), max_series=options.max_series))
+    limits = Limits(per=Level(options.per.value), max_series=options.max_series)
+    cache = FigureCache(limits, options.interval)
     with ExitStack() as stack:
         opened = stack.enter_context(LastingSource(source))
         poller = _Poller(opened, scope, cache)

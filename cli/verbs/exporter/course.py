@@ -6,7 +6,8 @@ rebalancing after it was not, or its members or what they own have changed in be
 as one.
 
 The polls of the last half minute, at least two, are what rates and `diagnose` go by: a fleet has a hundred thousand
-offsets, and more of them would take more memory than all else.
+offsets, and more of them would take more memory than all else. So after a poll only those are kept that the next one
+will look back at: one, where polls are half a minute apart or more.
 """
 
 from __future__ import annotations
@@ -31,11 +32,13 @@ Readings = Mapping[tuple[str, int], progresses.Reading]
 class GroupCourse:
     """What has been seen of a group since the exporter began."""
 
+    last: Group | None = None
+    """As the last poll that could read it found it, without offsets."""
     rebalances: int = 0
     progress_ms: int | None = None
     """The first poll that saw the newest forward step of a committed offset; None: there was none yet."""
     observations: tuple[Observation, ...] = ()
-    """Of the last polls, oldest first."""
+    """Of the last polls, oldest first, as far as the next poll needs them."""
     readings: tuple[tuple[int, Readings], ...] = ()
     """Its partitions at the last polls that could read it, with the times."""
     progress: GroupProgress | None = None
@@ -48,38 +51,45 @@ class GroupCourse:
 class Course:
     """All groups, after a number of polls."""
 
+    interval_ms: int = 0
+    """How long after this poll the next one is, at least."""
     groups: Mapping[str, GroupCourse] = field(default_factory=dict)
 
     def after(self, reading: Reading) -> Course:
         """The course after another poll. Groups that are gone are forgotten; one that cannot be read is kept."""
-        return Course(
+        kept_ms = WINDOW_MS - self.interval_ms
+        return replace(
+            self,
             groups={
-                name: _after(self.groups.get(name, _NEW), seen, reading)
+                name: _after(self.groups.get(name, _NEW), seen, reading, kept_ms)
                 for name, seen in reading.groups.items()
-            }
+            },
         )
 
 
 _NEW = GroupCourse()
 
 
-def _after(before: GroupCourse, seen: GroupReading, reading: Reading) -> GroupCourse:
+def _after(before: GroupCourse, seen: GroupReading, reading: Reading, kept_ms: int) -> GroupCourse:
     at_ms = reading.at_ms
-    observations = (*_recent(before.observations, at_ms), _observation(seen, reading))
+    observations = (*_recent(before.observations, at_ms, WINDOW_MS), _observation(seen, reading))
+    kept = _recent(observations, at_ms, kept_ms)
     if seen.group is None:
         # What it was like before says nothing of what it is like now.
         return replace(
-            before, observations=observations, progress=None, diagnosis=_judged(seen.id, observations, None)
+            before, observations=kept, progress=None, diagnosis=_judged(seen.id, observations, None)
         )
-    known = [each.group for each in before.observations if each.group is not None]
-    recent = tuple(each for each in before.readings if at_ms - each[0] <= WINDOW_MS) or before.readings[-1:]
-    readings = (*recent, (at_ms, readings_of_rows(at_ms, seen.rows, reading.topics, seen.waiting)))
+    readings = (
+        *_within(before.readings, at_ms, WINDOW_MS),
+        (at_ms, readings_of_rows(at_ms, seen.rows, reading.topics, seen.waiting)),
+    )
     progress = group_progress([each for _, each in readings]) if len(readings) > 1 else None
     return GroupCourse(
-        rebalances=before.rebalances + (rebalances_between(known[-1], seen.group) if known else 0),
+        last=replace(seen.group, offsets=None),
+        rebalances=before.rebalances + (rebalances_between(before.last, seen.group) if before.last else 0),
         progress_ms=at_ms if _has_moved(readings[-2:]) else before.progress_ms,
-        observations=observations,
-        readings=readings,
+        observations=kept,
+        readings=_within(readings, at_ms, kept_ms),
         progress=progress and progress._replace(partitions={}),
         diagnosis=_judged(seen.id, observations, progress),
     )
@@ -106,12 +116,17 @@ def _observation(seen: GroupReading, reading: Reading) -> Observation:
     )
 
 
-def _recent(observations: Sequence[Observation], at_ms: int) -> list[Observation]:
-    """Those of the last half minute, without offsets but for the newest; the newest in any case."""
-    if not observations:
-        return []
-    *older, newest = observations
-    return [*(_bare(each) for each in older if at_ms - each.at_ms <= WINDOW_MS), newest]
+def _recent(observations: Sequence[Observation], at_ms: int, window_ms: int) -> tuple[Observation, ...]:
+    """Those not older than that, without offsets but for the newest; the newest in any case."""
+    older, newest = observations[:-1], observations[-1:]
+    return (*(_bare(each) for each in older if at_ms - each.at_ms <= window_ms), *newest)
+
+
+def _within(
+    readings: tuple[tuple[int, Readings], ...], at_ms: int, window_ms: int
+) -> tuple[tuple[int, Readings], ...]:
+    """Those not older than that; the newest in any case."""
+    return tuple(each for each in readings if at_ms - each[0] <= window_ms) or readings[-1:]
 
 
 def _bare(observation: Observation) -> Observation:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from operator import attrgetter
 from typing import TypeAlias
 
 from cli.verbs.exporter.course import GroupCourse
@@ -20,7 +21,7 @@ from groups.progress import GroupProgress
 from migration.inspection import blocking_upgrade
 
 Labels: TypeAlias = tuple[str, ...]
-Values: TypeAlias = float | Mapping[Labels, float] | None
+Values: TypeAlias = float | dict[Labels, float] | None
 """One value, or one for each value of the labels; None: not known."""
 
 
@@ -98,10 +99,10 @@ class RowsFamily(Family):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RowFamily(Family):
-    """A metric of a partition of a group, whose topic may not be known."""
+    """A metric of a partition of a group."""
 
     level: Level = field(default=Level.PARTITION, init=False)
-    values: Callable[[PartitionLag, Topic | None], float | None]
+    values: Callable[[PartitionLag], float | None]
 
 
 def _info(facts: GroupFacts) -> Values:
@@ -371,27 +372,27 @@ OF_PARTITIONS = (
     RowFamily(
         name="kohort_partition_lag_records",
         help="Records of a partition after the committed offset; negative: the offset is after the log's end.",
-        values=lambda row, _: row.lag,
+        values=attrgetter("lag"),
     ),
     RowFamily(
         name="kohort_partition_lag_seconds",
         help="Age of the first record of a partition that the group has not read; 0: all are read.",
-        values=lambda row, _: None if row.lag_ms is None else row.lag_ms / 1000,
+        values=lambda row: None if row.lag_ms is None else row.lag_ms / 1000,
     ),
     RowFamily(
         name="kohort_partition_committed_offset",
         help="Committed offset; of a share group the offset from which it delivers.",
-        values=lambda row, _: row.committed,
+        values=attrgetter("committed"),
     ),
     RowFamily(
         name="kohort_partition_end_offset",
         help="End of the log: the offset of the next record.",
-        values=lambda row, _: row.end,
+        values=attrgetter("end"),
     ),
     RowFamily(
         name="kohort_partition_start_offset",
         help="Start of the log: the offset of the oldest record that is kept.",
-        values=lambda row, topic: None if topic is None else (topic.start_offsets or {}).get(row.partition),
+        values=attrgetter("log_start"),
     ),
 )
 FAMILIES: tuple[Family, ...] = (READABLE, UNREAD, *OF_GROUPS, *OF_TOPICS, *OF_PARTITIONS)

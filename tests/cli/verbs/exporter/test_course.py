@@ -37,8 +37,8 @@ def reading(at_ms: int, group: Group | None = CLASSIC, committed: int = 5, end: 
     return Reading(at_ms=at_ms, groups={"g": GroupReading(id="g", group=group, rows=rows)}, topics=topics)
 
 
-def after(*polls: Reading) -> Course:
-    course = Course()
+def after(*polls: Reading, interval_ms: int = 0) -> Course:
+    course = Course(interval_ms=interval_ms)
     for each in polls:
         course = course.after(each)
     return course
@@ -66,8 +66,10 @@ def after(*polls: Reading) -> Course:
 )
 def test_rebalances_are_counted_as_far_as_they_show(before: Group, later: Group, count: int) -> None:
     assert rebalances_between(before, later) == count
-    course = after(reading(0, before), reading(EVERY_MS, None), reading(2 * EVERY_MS, later))
-    assert course.groups["g"].rebalances == count
+    unread = [reading(number * EVERY_MS, None) for number in (1, 2, 3)]
+    for interval_ms in (0, EVERY_MS):
+        course = after(reading(0, before), *unread, reading(4 * EVERY_MS, later), interval_ms=interval_ms)
+        assert course.groups["g"].rebalances == count
 
 
 def test_a_group_that_stands_still_stalls_and_one_that_moves_does_not() -> None:
@@ -86,14 +88,17 @@ def test_a_group_that_stands_still_stalls_and_one_that_moves_does_not() -> None:
 
 
 def test_what_is_kept_does_not_grow() -> None:
-    course = after(*(reading(number * EVERY_MS, committed=number, end=100) for number in range(10)))
-    assert len(course.groups["g"].observations) == 2
-    assert len(course.groups["g"].readings) == 2
+    for interval_ms, kept in ((EVERY_MS, 1), (2 * EVERY_MS, 1), (EVERY_MS // 2, 2), (EVERY_MS // 3, 3)):
+        polls = [reading(number * interval_ms, committed=number, end=100) for number in range(10)]
+        course = after(*polls, interval_ms=interval_ms).groups["g"]
+        assert (len(course.observations), len(course.readings)) == (kept, kept)
+        assert course == replace(
+            after(*polls).groups["g"], observations=course.observations, readings=course.readings
+        )
     often = after(*(reading(number * 1_000, committed=number, end=100) for number in range(100)))
     assert len(often.groups["g"].readings) == 31
-    assert [look.group.offsets is None for look in often.groups["g"].observations if look.group] == [
-        True
-    ] * 29 + [False] * 2
+    known = [each.group.offsets is not None for each in often.groups["g"].observations if each.group]
+    assert known == [False] * 30 + [True]
 
 
 def test_a_group_that_cannot_be_read_keeps_its_counts_and_one_that_is_gone_none() -> None:
