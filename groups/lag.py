@@ -85,6 +85,11 @@ def partition_lags(group: Group, topics: Mapping[str, Topic]) -> list[PartitionL
     return rows
 
 
+def each_once(rows: Iterable[PartitionLag]) -> list[PartitionLag]:
+    """One row for each partition of a group, for sums: members of a share group own the same ones, each in a row."""
+    return list({(row.topic, row.partition): row for row in rows}.values())
+
+
 _NOTHING = CommittedOffset(offset=None)
 
 

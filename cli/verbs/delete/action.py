@@ -21,7 +21,7 @@ from cli.verbs.internal_topics import (
     topics_data,
     with_internal_topics,
 )
-from groups.lag import partition_lags, topics_with_offsets, total_lag
+from groups.lag import each_once, partition_lags, topics_with_offsets, total_lag
 from groups.model import Group, Problem
 from groups.offsets.model import PlannedChange
 from groups.offsets.plan import plan_group_deletion
@@ -120,5 +120,6 @@ def plan_group_deletions(
         for problem in logs.problems:
             notice(f"{problem.subject}: lag is not known: {problem.message}")
         known = {topic.name: topic for topic in logs.items}
-        lags = {group.id: total_lag(row.lag for row in partition_lags(group, known)) for group in read.items}
+        rows = {group.id: each_once(partition_lags(group, known)) for group in read.items}
+        lags = {name: total_lag(row.lag for row in own) for name, own in rows.items()}
     return GroupDeletions(plans=plans, problems=read.problems, lags=lags, writer=writer)

@@ -8,7 +8,7 @@ from typing import Any
 
 from cli.render.cells import Cell, Duration
 from cli.render.document import Table, columns
-from groups.lag import PartitionLag, longest_lag_ms, total_lag
+from groups.lag import PartitionLag, each_once, longest_lag_ms, total_lag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +58,7 @@ _LAG_TIME = "#MAX-LAG-TIME"
 
 def group_totals(rows: Sequence[PartitionLag], *, lag_time: bool) -> dict[str, Any]:
     """The sums of a group for the JSON document, topic by topic too."""
+    rows = each_once(rows)
     topics = [
         {"topic": topic, **Totals.of(own).as_data(lag_time=lag_time)}
         for topic, own in _by_topic(rows).items()
@@ -74,7 +75,8 @@ def total_tables(rows: Mapping[str, Sequence[PartitionLag]], *, lag_time: bool) 
     """A table with a row per topic of each group, one with a row per group, and of several groups one over all."""
     headings = (*_HEADINGS, *((_LAG_TIME,) if lag_time else ()))
     topics, groups = [], []
-    for group, own in rows.items():
+    for group, listed in rows.items():
+        own = each_once(listed)
         by_topic = _by_topic(own)
         topics += [
             (group, topic, *Totals.of(each).cells(lag_time=lag_time)) for topic, each in by_topic.items()
@@ -99,4 +101,4 @@ def _by_topic(rows: Iterable[PartitionLag]) -> dict[str, list[PartitionLag]]:
 
 
 def _flat(rows: Mapping[str, Sequence[PartitionLag]]) -> list[PartitionLag]:
-    return [row for own in rows.values() for row in own]
+    return [row for own in rows.values() for row in each_once(own)]

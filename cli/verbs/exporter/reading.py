@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from cli.sources.source import Source
 from groups.diagnosis.subscriptions import has_regexes
-from groups.lag import PartitionLag, partition_lags, topics_read, with_lag_times
+from groups.lag import PartitionLag, each_once, partition_lags, topics_read, with_lag_times
 from groups.listing import Cause, GroupFilter, Problem
 from groups.model import Group, Topic
 
@@ -156,9 +156,8 @@ def read_groups(
 
 
 def _rows(group: Group, topics: Mapping[str, Topic], scope: Scope) -> list[PartitionLag]:
-    """One for each partition: several members of a share group own the same one."""
-    rows = {(row.topic, row.partition): row for row in partition_lags(group, topics)}
-    return [row for row in rows.values() if scope.topics is None or scope.topics(row.topic)]
+    rows = each_once(partition_lags(group, topics))
+    return [row for row in rows if scope.topics is None or scope.topics(row.topic)]
 
 
 def _topic_names(source: Source, groups: Iterable[Group]) -> frozenset[str] | None:

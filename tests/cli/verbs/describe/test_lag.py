@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -14,13 +14,14 @@ from confluent_kafka.admin._resource import ResourceType
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cli.render.document import Table
 from cli.sources import offsets_topic
 from cli.sources.live import LiveSource
 from cli.sources.source import Read
 from cli.verbs.describe.offsets import OffsetsView
 from cli.verbs.describe.view import DescribeMode, describe_document
 from coordinator.store.partition_files import OFFSETS_TOPIC
-from groups.model import CommittedOffset, Group, GroupListing, GroupState, GroupType, Topic
+from groups.model import CommittedOffset, Group, GroupListing, GroupState, GroupType, Member, Topic
 from tests.cli.command import Answer, Kohort
 from tests.cli.offset_rig import FIRST_MS, STEP_MS, OffsetRig
 from tests.cli.schemas import faults
@@ -402,6 +403,28 @@ def test_totals_are_the_sums_of_the_rows(
         assert {topic["topic"] for topic in group["totals"]["topics"]} == {row["topic"] for row in own}
     if only_with_lag:
         assert all(row["lag"] for _, row in rows)
+
+
+def test_a_partition_that_two_members_of_a_share_group_own_counts_once() -> None:
+    group = Group(
+        id="s",
+        type=GroupType.SHARE,
+        state=GroupState.STABLE,
+        members=tuple(Member(id=name, owned={"a": (0, 1)}) for name in "xy"),
+        offsets={"a": {0: CommittedOffset(offset=3, lag=6), 1: CommittedOffset(offset=5)}},
+    )
+    topics = {"a": Topic(name="a", partitions=2, end_offsets={0: 9, 1: None})}
+    document = describe_document(
+        [group, replace(group, id="t")], topics, DescribeMode.OFFSETS,
+        verbose=False, problems=(), view=OffsetsView(totals=True),
+    )  # fmt: skip
+    data = document.as_data()
+    assert [len(each["offsets"]) for each in data["groups"]] == [4, 4]
+    for totals in (data["groups"][0]["totals"], data["groups"][0]["totals"]["topics"][0]):
+        assert sums(totals) == (2, 6, 1)
+    assert sums(data["totals"]) == (4, 12, 2)
+    tables = [block for block in document.blocks if isinstance(block, Table)]
+    assert [table.rows[0][-3:] for table in tables[1:]] == [(2, 6, 1), (2, 6, 1), (4, 12, 2)]
 
 
 def assert_sums(totals: Mapping[str, Any], rows: list[dict[str, Any]], *, lag_time: bool) -> None:
