@@ -236,19 +236,19 @@ OF_GROUPS = (
     ),
     GroupFamily(
         name="kohort_group_state",
-        help="State of the group, as Kafka names it (Stable, Empty, Assigning, Reconciling, …); the value is 1.",
+        help="State of the group (Stable, Empty, Assigning, Reconciling, …); the value is 1.",
         labels=("state",),
         values=lambda facts: {(facts.group.state.value,): 1},
     ),
     GroupFamily(
         name="kohort_group_members",
-        help="Members by the protocol that they speak; 0 for a group without members.",
+        help="Members by protocol; 0 for a group without members.",
         labels=("protocol",),
         values=_members,
     ),
     GroupFamily(
         name="kohort_group_generation",
-        help="Generation of a classic group, where the source shows it: brokers do not, a broker's log does.",
+        help="Generation of a classic group, if the source shows it: brokers do not, a broker's log does.",
         values=_generation,
     ),
     GroupFamily(
@@ -289,47 +289,47 @@ OF_GROUPS = (
     GroupFamily(
         name="kohort_group_rebalances",
         kind=Kind.COUNTER,
-        help="Rebalances since the exporter started: new group epochs; of a classic group those that polls could see.",
+        help="Rebalances since the exporter started: new group epochs; for classic groups those that polls observed.",
         values=lambda facts: facts.course.rebalances,
     ),
     GroupFamily(
         name="kohort_group_lag_records",
-        help="Records after the committed offsets, over all partitions of which the lag is known.",
+        help="Records after the committed offsets, over all partitions whose lag is known.",
         values=lambda facts: _lag(facts.rows),
     ),
     GroupFamily(
         name="kohort_group_lag_seconds",
-        help="Age of the oldest record that is not read, over all partitions of which it is known; 0: all are read.",
+        help="Age of the oldest unread record, over all partitions whose age is known; 0: all are read.",
         values=lambda facts: _lag_seconds(facts.rows),
     ),
     GroupFamily(
         name="kohort_group_lag_unknown_partitions",
-        help="Owned or committed partitions of which the lag is not known: no committed offset, or no leader answers.",
+        help="Owned or committed partitions whose lag is not known: no committed offset, or no leader answers.",
         values=lambda facts: sum(row.lag is None for row in facts.rows),
     ),
     GroupFamily(
         name="kohort_group_last_progress_timestamp_seconds",
-        help="The poll that last found an offset committed further than the poll before.",
+        help="Time of the last poll that found a committed offset advanced.",
         values=_progress,
     ),
     GroupFamily(
         name="kohort_group_last_commit_timestamp_seconds",
-        help="The newest commit of an offset; of a live cluster only with --commit-times.",
+        help="Time of the newest commit; for a live cluster only with --commit-times.",
         values=_last_commit,
     ),
     GroupFamily(
         name="kohort_group_committed_records_per_second",
-        help="Records that the committed offsets advanced by, from poll to poll; negative after a reset.",
+        help="Rate at which committed offsets advance between polls; negative after a reset.",
         values=_of_progress(lambda found: found.committed_per_s),
     ),
     GroupFamily(
         name="kohort_group_produced_records_per_second",
-        help="Records that were produced to the group's partitions, from poll to poll.",
+        help="Rate at which records are produced to the group's partitions between polls.",
         values=_of_progress(lambda found: found.produced_per_s),
     ),
     GroupFamily(
         name="kohort_group_catch_up_seconds",
-        help="Until the slowest partition has caught up at these rates; +Inf: it does not get nearer to the end.",
+        help="Time until the slowest partition has caught up at these rates; +Inf: never.",
         values=_of_progress(lambda found: found.catch_up_s),
     ),
     GroupFamily(
@@ -364,7 +364,7 @@ OF_TOPICS = (
     ),
     RowsFamily(
         name="kohort_topic_lag_seconds",
-        help="Age of the oldest record of a topic that the group has not read; 0: all are read.",
+        help="Age of the oldest unread record of a topic; 0: all are read.",
         values=_lag_seconds,
     ),
 )
@@ -376,7 +376,7 @@ OF_PARTITIONS = (
     ),
     RowFamily(
         name="kohort_partition_lag_seconds",
-        help="Age of the first record of a partition that the group has not read; 0: all are read.",
+        help="Age of the first unread record of a partition; 0: all are read.",
         values=lambda row: None if row.lag_ms is None else row.lag_ms / 1000,
     ),
     RowFamily(
@@ -386,12 +386,12 @@ OF_PARTITIONS = (
     ),
     RowFamily(
         name="kohort_partition_end_offset",
-        help="End of the log: the offset of the next record.",
+        help="Log end offset: the offset of the next record.",
         values=attrgetter("end"),
     ),
     RowFamily(
         name="kohort_partition_start_offset",
-        help="Start of the log: the offset of the oldest record that is kept.",
+        help="Log start offset: the offset of the oldest record.",
         values=attrgetter("log_start"),
     ),
 )

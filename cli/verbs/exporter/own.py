@@ -63,22 +63,22 @@ class OwnFamily:
 OF_POLLS = (
     OwnFamily(
         name="kohort_up",
-        help="Whether the last poll could read the cluster: 1, or 0; then the figures are the last that were read.",
+        help="Whether the last poll could read the cluster; if 0, the metrics are those of an earlier poll.",
         values=lambda state, _: state.is_up,
     ),
     OwnFamily(
         name="kohort_last_poll_timestamp_seconds",
-        help="When the figures were read.",
+        help="Time of the last successful poll.",
         values=lambda state, _: None if state.last_ms is None else state.last_ms / 1000,
     ),
     OwnFamily(
         name="kohort_last_poll_age_seconds",
-        help="How old the figures are.",
+        help="Time since the last successful poll.",
         values=lambda state, now_ms: None if state.last_ms is None else max(0, now_ms - state.last_ms) / 1000,
     ),
     OwnFamily(
         name="kohort_last_poll_duration_seconds",
-        help="How long the last poll took that could read the cluster.",
+        help="Duration of the last successful poll.",
         values=lambda state, _: state.duration_s,
     ),
     OwnFamily(
@@ -89,13 +89,13 @@ OF_POLLS = (
     ),
     OwnFamily(
         name="kohort_failed_polls",
-        help="Polls that could read nothing.",
+        help="Polls that failed.",
         counts=True,
         values=lambda state, _: state.failures,
     ),
     OwnFamily(
         name="kohort_groups",
-        help="Groups that the last poll found, those among them that it could not read.",
+        help="Groups that the last poll found, including those that it could not read.",
         values=lambda state, _: state.groups,
     ),
     OwnFamily(
@@ -110,7 +110,7 @@ OF_POLLS = (
     ),
     OwnFamily(
         name="kohort_series",
-        help="Samples of groups, topics and partitions that are shown.",
+        help="Samples of groups, topics and partitions.",
         values=lambda state, _: state.series,
     ),
     OwnFamily(
@@ -121,7 +121,7 @@ OF_POLLS = (
     ),
     OwnFamily(
         name="kohort_lag_seconds_left_out",
-        help="Offsets whose lag in seconds the last poll did not look up, because there were too many for one poll.",
+        help="Offsets whose lag in seconds was left to a later poll, because there were too many for one.",
         values=lambda state, _: state.lag_times_left_out,
     ),
 )
