@@ -193,7 +193,7 @@ def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | N
     found = find_groups(source, [each.group for each in desired.groups], named=True)
     groups = {group.id: group for group in found.groups}
     wanted = [each for each in desired.groups if each.group in groups]
-    offsets = _offsets(source, wanted, groups, found)
+    offsets = _offsets(source, desired, groups, found)
     cleared = _cleared(wanted, groups, found)
     deleted = [groups[each.group] for each in wanted if each.delete and found.exists(groups[each.group])]
     application = Application(
@@ -275,20 +275,28 @@ def _cleared(
 
 
 def _offsets(
-    source: Source, wanted: Sequence[DesiredGroup], groups: Mapping[str, Group], found: FoundGroups
+    source: Source, desired: DesiredGroups, groups: Mapping[str, Group], found: FoundGroups
 ) -> tuple[GroupChange, ...]:
     """What would be committed of what differs; a group of which nothing differs may have members."""
+    wanted = [each for each in desired.groups if each.group in groups]
     topics = PartitionCounts(source)
     topics.of([scope for each in wanted for scope in each.offsets if each.offsets[scope] is not None])
     scenarios: dict[str, dict[Place, Scenario]] = {}
     missing: dict[str, tuple[Problem, ...]] = {}
+    placed: dict[Problem, Problem] = {}
     for each in wanted:
         for scope, scenario in each.offsets.items():
             if scenario is None:
                 continue
             places, problems = topics.of([scope])
             scenarios.setdefault(each.group, {}).update(dict.fromkeys(places, scenario))
-            missing[each.group] = missing.get(each.group, ()) + problems
+            unread = (problem for problem in topics.problems if scope.topic in problem.topics)
+            # Of many places in the file with the same mistake the first is named.
+            for problem in (*problems, *unread):
+                if problem not in placed:
+                    path = ("groups", each.group, "offsets", scope.topic, *map(str, scope.partitions or ()))
+                    placed[problem] = replace(problem, subject=desired.place(*path))
+                missing[each.group] = (*missing.get(each.group, ()), placed[problem])
     positions = _positions(source, scenarios)
     plans: list[GroupChange] = []
     for name, wanted_at in scenarios.items():
@@ -300,8 +308,8 @@ def _offsets(
         changes = [change for part in parts for change in part.changes if change.before != change.after]
         problems = (
             *found.problems.get(name, ()),
-            *missing[name],
-            *topics.problems,
+            *missing.get(name, ()),
+            *(problem for problem in topics.problems if not problem.topics),
             *(problem for part in parts for problem in part.problems),
         )
         plan = plan_reset(group, ToMoment(0), (), Positions(), exists=found.exists(group), problems=problems)

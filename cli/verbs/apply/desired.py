@@ -26,8 +26,8 @@ from cli.errors import UsageError
 from cli.times import parse_moment
 from groups.offsets.model import TopicScope
 from groups.offsets.scenarios import Scenario, ToEarliest, ToLatest, ToMoment, ToOffset
-from groups.trees import INT32, INT64, Malformed, count_values, shown
-from groups.yaml_files import TreeError, check_format, load_tree, read_text
+from groups.trees import INT32, INT64, Malformed, count_values, dotted, shown
+from groups.yaml_files import TreeError, check_format, line_of, load_tree, read_text
 
 T = TypeVar("T")
 FORMAT = 1
@@ -56,6 +56,11 @@ class DesiredGroups:
     file: Path
     text: str
     groups: tuple[DesiredGroup, ...]
+
+    def place(self, *path: str | int) -> str:
+        """Where in the file a value is: `groups.yaml:7: groups.payments.offsets.orders`."""
+        line = line_of(self.text, path)
+        return f"{self.file}{f':{line}' if line else ''}: {dotted(path)}"
 
     def error(self, message: str, *path: str | int) -> UsageError:
         """What is wrong with a value of the file, with its line."""

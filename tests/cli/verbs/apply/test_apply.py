@@ -162,8 +162,20 @@ def test_what_cannot_be_is_said_before_anything_is_changed(files: Files) -> None
     assert rig.committed(group) == {(topic, 0): 2}
     beyond = files.apply({group: {"offsets": {topic: 77}}}, "--output", "csv").succeeded()
     assert [(row["NEW"], row["REMARK"]) for row in beyond.rows] == [("5", "77 is beyond the end")]
-    missing = files.apply({group: {"offsets": {"no-such-topic": 1, topic: {"7": 1}}}})
-    missing.assert_said(3, "no-such-topic: no such topic", f"{topic}-7: no such partition")
+    other = rig.group({(topic, 0): 2})
+    missing = files.apply(
+        {other: good, group: {"offsets": {"no-such-topic": 1, "no topic": 1, topic: {"7": 1}}}},
+        "--execute",
+        "--yes",
+    )
+    field = f"groups.yaml:1: groups.{group}.offsets"
+    missing.assert_said(
+        3,
+        f"{field}.no-such-topic: no such topic",
+        f"{field}.no topic: ",
+        f"{field}.{topic}.7: no such partition",
+    )
+    assert (rig.committed(group), rig.committed(other)) == ({(topic, 0): 2}, {(topic, 0): 4})
     both = files.apply({group: good}, "--check", "--execute", "--yes")
     both.assert_refused("cannot be used together")
 
