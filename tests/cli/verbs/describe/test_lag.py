@@ -331,7 +331,7 @@ def test_who_may_not_read_is_told_what_is_missing(
     assert {row["last_commit_ms"] for row in rows.values()} == {None}
     for command in ("list", "delete"):
         unknown = rig.ours(command, "--match", group, "--unused-for", "1s", "--type", "classic")
-        unknown.assert_said(3, "this needs READ on the topic __consumer_offsets", f"{group}: left out")
+        unknown.assert_said(3, "this needs READ on the topic __consumer_offsets", f"{group}: skipped")
 
 
 def test_a_log_and_a_snapshot_say_what_they_do_not_know(kohort: Kohort, sample: Any, tmp_path: Any) -> None:
