@@ -148,7 +148,8 @@ def _speaks_consumer(case: Case, member_id: str) -> bool:
 )
 def evicted(case: Case) -> Iterator[Symptom]:
     """Gone while a rebalance waited for it: removed by its timeout. Otherwise it may have left by itself."""
-    gone = [each for each in changes(case) if not each.came and not _is_back(case, each)]
+    departures = {each.member.id: each for each in changes(case) if not each.came}
+    gone = [each for each in departures.values() if not _is_back(case, each)]
     awaited_at = {at_ms: _long_awaited(case, at_ms) for at_ms in {each.since_ms for each in gone}}
     late = [each for each in gone if each.member.id in awaited_at[each.since_ms]]
     left = [each for each in gone if each not in late]

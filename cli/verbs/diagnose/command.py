@@ -63,6 +63,7 @@ def diagnose(
 
     Exit status: 0 no errors, 1 errors found, 3 something could not be read.
     """
+    from cli.errors import UsageError
     from cli.output import emit
     from cli.verbs.diagnose.action import diagnose_chosen, diagnose_recording, milliseconds, status_of
     from cli.verbs.diagnose.view import diagnosis_document
@@ -78,6 +79,10 @@ def diagnose(
         transaction_ms=milliseconds(transaction, "--transaction-time"),
         expiry_ms=milliseconds(expiry, "--expires-within"),
     )
+    if not thresholds.commit_interval_ms:
+        raise UsageError(
+            "--commit-interval is how often your consumers commit, which is never 0; the default is 5s"
+        )
     for_ms = None if look_for is None else milliseconds(look_for, "--for")
     found, problems = (
         diagnose_chosen(source, selection, thresholds, for_ms)
