@@ -11,7 +11,9 @@ from cli.output import notice
 from cli.sources.source import Source
 from cli.times import parse_duration
 from groups.listing import Cause, GroupType
+from groups.model import Group
 from groups.offsets.plan import is_active, named, stays_after_a_close
+from wire.errors import WireError
 
 POLL_S = 0.5
 """How often the groups are described."""
@@ -36,7 +38,9 @@ def wait_until_empty(
     Whether there was anything to wait for: then the groups are no longer as they were.
 
     Dead is taken for Empty: some brokers report no other state of a group without members. What still has members
-    then is for the change to refuse, which names them.
+    then is for the change to refuse, which names them. A cluster that does not answer for a while is waited for too.
+
+    :raises WireError: it refuses, or does not answer when the time is over
     """
     if consent.wait_empty is None or not groups:
         return False
@@ -45,15 +49,13 @@ def wait_until_empty(
     pending, told = list(groups), ""
     while True:
         asked = time.monotonic()
-        read = source.describe(pending, offsets=False)
-        active = [each for each in read.items if is_active(each) and each.type not in leaving_out]
-        unread = {
-            each.group for each in read.problems if each.group in pending and each.cause is Cause.UNREAD
-        }
-        pending = [name for name in pending if name in unread or any(group.id == name for group in active)]
-        members = [member for group in active for member in group.members]
-        what = f"{counted(len(pending), 'group')}" if len(pending) > 1 else "".join(pending)
-        line = f"{counted(len(members), 'member')} of {what}: {named(members)}" if members else what
+        try:
+            pending, active = _not_empty(source, pending, leaving_out)
+            line = _whom(pending, active)
+        except WireError as error:
+            if error.is_refusal or asked >= begun + wait_s:
+                raise
+            line, active = f"{_whom(pending, ())}: {error}", []
         left_s = begun + wait_s - time.monotonic()
         if not pending:
             if told:
@@ -68,3 +70,21 @@ def wait_until_empty(
                 notice(_STAYING)
             told = line
         time.sleep(min(left_s, LONGEST_POLL_S, max(POLL_S, time.monotonic() - asked)))
+
+
+def _not_empty(
+    source: Source, names: Sequence[str], leaving_out: Container[GroupType]
+) -> tuple[list[str], list[Group]]:
+    """Those of the groups that are not known to be without members, and what is known of them."""
+    read = source.describe(names, offsets=False)
+    active = [each for each in read.items if is_active(each) and each.type not in leaving_out]
+    unread = {each.group for each in read.problems if each.cause is Cause.UNREAD}
+    found = unread | {group.id for group in active}
+    return [name for name in names if name in found], active
+
+
+def _whom(names: Sequence[str], active: Sequence[Group]) -> str:
+    """`2 members of payments: …`; the groups alone where no member is known."""
+    members = [member for group in active for member in group.members]
+    what = counted(len(names), "group") if len(names) > 1 else "".join(names)
+    return f"{counted(len(members), 'member')} of {what}: {named(members)}" if members else what

@@ -51,12 +51,13 @@ class Product:
 class LookAlike:
     """Listens on `port`, and answers as a product with the broker at the port `to` in it. Use it in a `with` block."""
 
-    def __init__(self, to: int, product: Product) -> None:
+    def __init__(self, to: int, product: Product, *, port: int = 0) -> None:
+        """Listen on `port`, where it is given."""
         self.asked: set[int] = set()
         """The keys of all requests."""
         self._to, self._product = to, product
         self._lock = Lock()
-        self._listener = socket.create_server((HOST, 0))
+        self._listener = socket.create_server((HOST, port))
         self._open = [self._listener]
         self.port = int(self._listener.getsockname()[1])
         self.bootstrap = f"{HOST}:{self.port}"

@@ -12,6 +12,7 @@ from groups.model import Group, GroupState, GroupType
 from groups.offsets.plan import stays_after_a_close
 from tests.cli.offset_rig import OffsetRig, join
 from tests.kafka.groups import wait_group
+from tests.kafka.look_alike import LookAlike, Product
 from tests.kafka.members import Members, fresh_name
 
 pytestmark = pytest.mark.kafka
@@ -88,6 +89,26 @@ def test_a_wait_that_is_in_vain_is_refused(rig: OffsetRig) -> None:
             )
             assert f"{group}: 1 active member (Stable): {member} at /127.0.0.1; stop" in refused.stderr
     assert f"deleted {idle}" in refused.stderr
+
+
+def test_a_cluster_that_does_not_answer_for_a_while_is_waited_for(rig: OffsetRig) -> None:
+    topic, group = rig.topic([1]), fresh_name("away")
+    words = ["delete", group, "--wait-empty", "60s", "--execute", "--yes", "--timeout", "5000"]
+    with rig.consumer(group) as consumer:
+        join(consumer, topic)
+        with LookAlike(rig.broker.port, Product()) as cluster:
+            command = [rig.kohort.executable, *words, "-b", cluster.bootstrap]
+            run = subprocess.Popen(command, env=rig.kohort.env, text=True, stderr=subprocess.PIPE)
+            assert run.stderr is not None
+            assert run.stderr.readline().startswith(f"kohort: waiting for 1 member of {group}: ")
+        with run:
+            assert run.stderr.readline().startswith(f"kohort: waiting for {group}: {cluster.bootstrap}: ")
+            with LookAlike(rig.broker.port, Product(), port=cluster.port):
+                consumer.close()
+                rest = run.stderr.read()
+                run.wait()
+    assert run.returncode == 0, rest
+    assert f"deleted {group}" in rest
 
 
 def test_nothing_is_waited_for_where_nothing_is_changed(rig: OffsetRig) -> None:
