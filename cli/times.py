@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
+from cli.errors import UsageError
 from groups.times import EPOCH
 from groups.times import format_moment as format_moment
 
@@ -46,3 +47,11 @@ def parse_duration(text: str) -> float:
     if found is None:
         raise ValueError(f"{text!r} is not a duration: write 2s, 500ms, 1m or a number of seconds")
     return float(found[1]) * _UNITS_MS[found[2] or "s"] / 1000
+
+
+def milliseconds(text: str, option: str) -> int:
+    """The duration that an option gives. UsageError for anything else."""
+    try:
+        return round(parse_duration(text) * 1000)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from None

@@ -11,19 +11,11 @@ from cli.errors import ExitStatus, UsageError
 from cli.options import SelectionOptions, SourceOptions
 from cli.selection import choose_groups, is_live, opened, without_vanished
 from cli.sources.source import Source
-from cli.times import parse_duration, parse_moment
+from cli.times import parse_moment
 from cli.verbs.diagnose.observing import FleetObservation, observe, observe_again, observe_log, with_leaders
 from groups.diagnosis.diagnose import Diagnosis, Verdict, diagnose
 from groups.diagnosis.observation import Thresholds
 from groups.model import Problem
-
-
-def milliseconds(text: str, name: str) -> int:
-    """A duration of an option. UsageError for anything else."""
-    try:
-        return round(parse_duration(text) * 1000)
-    except ValueError as error:
-        raise UsageError(f"{name}: {error}") from None
 
 
 def status_of(found: Sequence[Diagnosis]) -> ExitStatus:

@@ -65,7 +65,8 @@ def diagnose(
     """
     from cli.errors import UsageError
     from cli.output import emit
-    from cli.verbs.diagnose.action import diagnose_chosen, diagnose_recording, milliseconds, status_of
+    from cli.times import milliseconds
+    from cli.verbs.diagnose.action import diagnose_chosen, diagnose_recording, status_of
     from cli.verbs.diagnose.view import diagnosis_document
     from groups.diagnosis.observation import Thresholds
 

@@ -18,6 +18,7 @@ from cli.errors import CommandError, ExitStatus, UsageError, is_expected
 from cli.options import SourceOptions
 from cli.output import notice, write_out
 from cli.selection import LastingSource, is_live, name_filter
+from cli.times import milliseconds
 from cli.verbs.exporter.cache import FigureCache, now_ms
 from cli.verbs.exporter.families import Level
 from cli.verbs.exporter.guard import Guard, guarded
@@ -30,6 +31,7 @@ from groups.listing import Problem
 from wire.client.address import Address
 
 SHOWN_PROBLEMS = 5
+LEAST_INTERVAL_MS, MOST_INTERVAL_MS = 1_000, 86_400_000
 
 
 def export(options: ExporterOptions, source: SourceOptions) -> ExitStatus:
@@ -39,6 +41,7 @@ def export(options: ExporterOptions, source: SourceOptions) -> ExitStatus:
     """
     guard = _guard(options)
     textfile = _textfile(options)
+    interval_ms = _interval_ms(options.interval)
     scope = Scope(
         commit_times=options.commit_times or not is_live(source),
         is_live=is_live(source),
@@ -46,7 +49,7 @@ def export(options: ExporterOptions, source: SourceOptions) -> ExitStatus:
         topics=None if options.match_topic is None else name_filter(options.match_topic, "--match-topic"),
     )
     limits = Limits(per=Level(options.per.value), max_series=options.max_series)
-    cache = FigureCache(limits, options.interval)
+    cache = FigureCache(limits, interval_ms)
     with ExitStack() as stack:
         opened = stack.enter_context(LastingSource(source))
         poller = _Poller(opened, scope, cache)
@@ -61,7 +64,7 @@ def export(options: ExporterOptions, source: SourceOptions) -> ExitStatus:
         if guard is not None:
             stack.enter_context(_serving(guard, cache))
         with suppress(KeyboardInterrupt):
-            _run(poller, options.interval, guard, textfile)
+            _run(poller, interval_ms / 1000, guard, textfile)
     notice("stopped")
     return ExitStatus.DONE
 
@@ -160,7 +163,14 @@ def _guard(options: ExporterOptions) -> Guard | None:
             if value is not None:
                 raise UsageError(f"{name} needs --listen HOST:PORT")
         return None
-    return guarded(options, options.listen or DEFAULT_LISTEN)
+    return guarded(options, DEFAULT_LISTEN if options.listen is None else options.listen)
+
+
+def _interval_ms(text: str) -> int:
+    interval_ms = milliseconds(text, "--interval")
+    if not LEAST_INTERVAL_MS <= interval_ms <= MOST_INTERVAL_MS:
+        raise UsageError(f"--interval {text}: polls are at least a second and at most a day apart")
+    return interval_ms
 
 
 def _textfile(options: ExporterOptions) -> Path | None:
@@ -191,7 +201,7 @@ def _serving(guard: Guard, cache: FigureCache) -> Iterator[None]:
     place = guard.place
     try:
         server = WebServer(
-            place.host, place.port, Site(cache=cache, login=guard.login, said=notice), guard.tls
+            place.host, place.port, Site(cache=cache, login=guard.login, said=notice), lambda: guard.tls
         )
     except OSError as error:
         raise CannotListen(Address(place.host, place.port), error) from None

@@ -34,10 +34,10 @@ class Exposition:
 class FigureCache:
     """Thread-safe: what it holds is replaced as a whole."""
 
-    def __init__(self, limits: Limits, interval_s: float) -> None:
-        """`interval_s` is from one poll to the next."""
+    def __init__(self, limits: Limits, interval_ms: int) -> None:
+        """`interval_ms` is from one poll to the next."""
         self._limits = limits
-        self._course = Course(interval_ms=int(interval_s * 1000))
+        self._course = Course(interval_ms=interval_ms)
         self._shown: tuple[Page, PollState] = Page(), PollState()
         own = OwnMetrics(lambda: self.state, now_ms)
         self._with_process, self._alone = own.registry(process=True), own.registry(process=False)

@@ -10,15 +10,14 @@ from pathlib import Path
 from cli.errors import UsageError
 from cli.output import notice
 from cli.verbs.exporter.options import ExporterOptions
-from cli.verbs.exporter.web import Login, read_token
+from cli.verbs.exporter.web import Login, read_token, reason
 from coordinator.server.security.access_file import read_access_file
 from coordinator.server.security.addresses import ListenAddress, parse_listen
 from coordinator.server.security.tls import ClientAuth, server_context
 from coordinator.server.security.users import Users
 from groups.yaml_files import TreeError
 from wire.client.errors import InvalidAddress, TlsFailed
-from wire.client.security import SecurityProtocol, TlsSettings
-from wire.client.tls import identify
+from wire.client.security import TlsSettings
 
 
 @dataclass(slots=True, kw_only=True)
@@ -32,35 +31,33 @@ class Guard:
     _loaded: object = None
 
     def renew(self, said: Callable[[str], object]) -> None:
-        """Take up a certificate and key that have been replaced; connections that are there keep the former ones."""
-        if self.tls is None or self._settings is None or _stamp(self._settings) == self._loaded:
+        """Take up files of TLS that have been replaced; connections that are there keep the former ones."""
+        if self._settings is None or (found := _stamp(self._settings)) == self._loaded:
             return
-        self._loaded = _stamp(self._settings)
+        self._loaded = found
         try:
-            identify(self.tls, self._settings)
+            self.tls = _context(self._settings)
         except TlsFailed as error:
             said(f"the previous certificate is still used: {error}")
 
 
 def guarded(options: ExporterOptions, listen: str) -> Guard:
     """:raises UsageError: what is open to other machines has to be guarded, or a file of it cannot be used"""
+    if "://" in listen:
+        raise UsageError(f"--listen {listen}: write HOST:PORT; --tls-certificate makes it HTTPS")
     try:
         place = parse_listen(listen)
-        if place.protocol is not SecurityProtocol.PLAINTEXT or "://" in listen:
-            raise UsageError(f"--listen {listen}: write HOST:PORT; --tls-certificate makes it HTTPS")
         login = _login(options)
         settings = _tls(options)
-        tls = None
-        if settings is not None:
-            auth = ClientAuth.NONE if options.tls_client_ca is None else ClientAuth.REQUESTED
-            tls = server_context(settings, auth)
+        loaded = None if settings is None else _stamp(settings)
+        tls = None if settings is None else _context(settings)
     except (InvalidAddress, TreeError, TlsFailed) as error:
         raise UsageError(str(error)) from None
     if login.is_asked_for and tls is None and not place.is_loopback:
         raise UsageError(_too_open(place, "passwords and tokens would be sent in clear text"))
     if not place.is_loopback and not (login.is_asked_for and tls is not None):
         raise UsageError(_too_open(place, "other machines can reach it"))
-    return Guard(place=place, login=login, tls=tls, _settings=settings, _loaded=settings and _stamp(settings))
+    return Guard(place=place, login=login, tls=tls, _settings=settings, _loaded=loaded)
 
 
 def _too_open(place: ListenAddress, why: str) -> str:
@@ -83,7 +80,7 @@ def _login(options: ExporterOptions) -> Login:
         try:
             read_token(options.token_file)
         except (OSError, ValueError) as error:
-            raise UsageError(f"--token-file {options.token_file} cannot be used: {error}") from None
+            raise UsageError(f"--token-file {options.token_file} cannot be used: {reason(error)}") from None
     return Login(users=users, token_file=options.token_file, certificates=options.tls_client_ca is not None)
 
 
@@ -101,9 +98,15 @@ def _tls(options: ExporterOptions) -> TlsSettings | None:
     )
 
 
+def _context(settings: TlsSettings) -> ssl.SSLContext:
+    """Anew each time: one into which a certificate without its key was loaded has lost the former key."""
+    return server_context(settings, ClientAuth.REQUESTED if settings.ca_path else ClientAuth.NONE)
+
+
 def _stamp(settings: TlsSettings) -> object:
     """Changes when the files do."""
-    return [_modified(path) for path in (settings.certificate_path, settings.key_path) if path is not None]
+    files = (settings.certificate_path, settings.key_path, settings.ca_path)
+    return [_modified(path) for path in files if path is not None]
 
 
 def _modified(path: str) -> int:

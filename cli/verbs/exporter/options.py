@@ -42,11 +42,8 @@ class ExporterOptions:
         False
     )
     interval: Annotated[
-        float,
-        option(
-            "--interval", "Time between polls; a scrape gets the last poll.", "SECONDS", min=1, max=86_400
-        ),
-    ] = 30.0
+        str, option("--interval", "Time between polls; a scrape gets the last poll.", "DURATION")
+    ] = "30s"
     match: Annotated[
         str | None, option("--match", "Only groups in whose id this matches (RE2).", "REGEX")
     ] = None

@@ -78,6 +78,13 @@ def read_token(file: Path) -> str:
     return token
 
 
+def reason(error: OSError | ValueError) -> str:
+    """Why `read_token` failed, for people: the file is named elsewhere."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
+
+
 def _decoded(given: str) -> str:
     try:
         return base64.b64decode(given.strip(), validate=True).decode()
@@ -101,8 +108,8 @@ class WebServer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = MOST_CONNECTIONS
 
-    def __init__(self, host: str, port: int, site: Site, tls: ssl.SSLContext | None) -> None:
-        """:raises OSError: the address cannot be listened on"""
+    def __init__(self, host: str, port: int, site: Site, tls: Callable[[], ssl.SSLContext | None]) -> None:
+        """`tls` is asked for each connection. :raises OSError: the address cannot be listened on"""
         self.site, self._tls = site, tls
         self._room = BoundedSemaphore(MOST_CONNECTIONS)
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -115,8 +122,9 @@ class WebServer(ThreadingHTTPServer):
 
     def get_request(self) -> tuple[Any, Any]:
         connection, address = super().get_request()
-        if self._tls is not None:
-            connection = self._tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+        tls = self._tls()
+        if tls is not None:
+            connection = tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
         return connection, address
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -173,7 +181,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             return self.server.site.login.allows(self.headers.get("Authorization", ""), shown)
         except (OSError, ValueError) as error:
-            self.server.site.said(f"--token-file cannot be read: {error}")
+            self.server.site.said(f"--token-file cannot be read: {reason(error)}")
             return False
 
     def _healthy(self) -> None:

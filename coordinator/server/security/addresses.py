@@ -47,7 +47,7 @@ def parse_listen(text: str) -> ListenAddress:
     protocol, separator, place = text.strip().rpartition("://")
     host, port = _parted(place)
     if not host or port is None:
-        raise InvalidAddress(f"{text!r} is no address to listen on: {_EXAMPLE}")
+        raise InvalidAddress(f"{text!r} is not a listen address: {_EXAMPLE}")
     try:
         spoken = SecurityProtocol(protocol.upper()) if separator else SecurityProtocol.PLAINTEXT
     except ValueError:

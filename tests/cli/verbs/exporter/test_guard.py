@@ -91,6 +91,33 @@ def test_beyond_this_machine_whoever_has_a_login_reads_over_tls(
         assert "t0ken" not in exporter.stderr
 
 
+def test_a_certificate_is_replaced_once_its_key_is_there(kohort: Kohort, files: Path, tmp_path: Path) -> None:
+    certificate, key = tmp_path / "tls.crt", tmp_path / "tls.key"
+
+    def replace(file: Path, source: str) -> None:
+        (tmp_path / "new").write_bytes((files / source).read_bytes())
+        (tmp_path / "new").replace(file)
+
+    replace(certificate, "broker.pem")
+    replace(key, "broker.key")
+    options = ("--interval", "1s", "--tls-certificate", certificate, "--tls-key", key)
+    with exporting(kohort, tmp_path, *options, *SOURCE) as exporter:
+        exporter.tls = trusting(files)
+        host, port = exporter.url.removeprefix("https://").split(":")
+
+        def shown() -> str:
+            return ssl.get_server_certificate((host, int(port)), timeout=30)
+
+        former = shown()
+        replace(certificate, "client.pem")
+        wait_until(lambda: "the previous certificate is still used" in exporter.stderr, "it has no key")
+        assert shown() == former
+        assert status(exporter) == 200
+        replace(key, "client.key")
+        wait_until(lambda: shown() != former, "the new one is used")
+        assert status(exporter) == 200
+
+
 def test_on_this_machine_everybody_reads(kohort: Kohort, tmp_path: Path) -> None:
     with exporting(kohort, tmp_path, *SOURCE) as exporter:
         wait_until(lambda: exporter.get("/-/ready").status == 200, "ready")
@@ -110,13 +137,16 @@ def test_on_this_machine_everybody_reads(kohort: Kohort, tmp_path: Path) -> None
         ("--listen 0.0.0.0:0 --token-file {files}/token", "sent in clear text"),
         ("--listen 0.0.0.0:0 --tls-certificate {files}/broker.store.pem", "--token-file"),
         ("--listen SSL://127.0.0.1:0", "write HOST:PORT"),
-        ("--listen 127.0.0.1", "no address to listen on"),
+        ("--listen 127.0.0.1", "not a listen address"),
+        ("--listen ''", "not a listen address"),
+        ("--listen http://127.0.0.1:0", "write HOST:PORT"),
         ("--tls-key {files}/broker.key", "--tls-certificate FILE"),
         ("--tls-client-ca {files}/ca.pem", "--tls-certificate FILE"),
         ("--tls-certificate {files}/nowhere.pem", "nowhere.pem"),
         ("--tls-certificate {files}/token", "cannot be loaded"),
         ("--token-file {files}/nowhere", "cannot be used"),
         ("--token-file /dev/null", "it is empty"),
+        ("--token-file {files}", "{files} cannot be used: Is a directory"),
         ("--access {files}/token", "token"),
         ("--once --listen 127.0.0.1:0", "cannot be used together"),
         ("--once --token-file {files}/token", "needs --listen"),
@@ -125,11 +155,15 @@ def test_on_this_machine_everybody_reads(kohort: Kohort, tmp_path: Path) -> None
         ("--match '('", "--match"),
         ("--match-topic '(' ", "--match-topic"),
         ("--max-series 0", "--max-series"),
-        ("--interval 0", "--interval"),
+        ("--interval 0", "at least a second"),
+        ("--interval 2d", "at most a day"),
+        ("--interval nan", "'nan' is not a duration"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(kohort: Kohort, files: Path, options: str, reason: str) -> None:
-    kohort.quick(f"exporter {options.format(files=files)}", *SOURCE).assert_refused(reason)
+    kohort.quick(f"exporter {options.format(files=files)}", *SOURCE).assert_refused(
+        reason.format(files=files)
+    )
 
 
 def test_a_port_that_is_taken_is_named(kohort: Kohort) -> None:
