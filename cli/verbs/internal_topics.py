@@ -92,7 +92,7 @@ def _gone(group: str, topics: Iterable[str]) -> list[Problem]:
 def _say_what_stays(group: str, topics: Sequence[str]) -> None:
     notice(
         f"{group}: its internal topics are kept: {', '.join(topics)}. A restarted application restores its state "
-        "from them; --delete-all-internal-topics deletes them"
+        "from them; --delete-all-internal-topics (of delete and offsets reset) deletes them"
     )
 
 

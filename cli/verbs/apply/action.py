@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from cli.changing import GROUPS_NAMED, group_fields
 from cli.counts import counted
 from cli.errors import ExitStatus, UsageError
-from cli.options import OutputOptions
+from cli.options import InternalTopicOptions, OutputOptions
 from cli.output import emit, notice
 from cli.render.cells import Cell
 from cli.render.document import Document, Table, columns
@@ -27,6 +27,7 @@ from cli.verbs.config.action import (
     settings_of,
 )
 from cli.verbs.delete.action import GroupDeletions
+from cli.verbs.internal_topics import with_internal_topics
 from cli.verbs.offsets.change import OffsetsChange, OffsetsDeletions, merged
 from cli.verbs.offsets.found import FoundGroups, PartitionCounts, find_groups
 from cli.verbs.offsets.notices import say_what_is_delivered_again, say_what_is_new
@@ -193,9 +194,11 @@ def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | N
     found = find_groups(source, [each.group for each in desired.groups], named=True)
     groups = {group.id: group for group in found.groups}
     wanted = [each for each in desired.groups if each.group in groups]
-    offsets = _offsets(source, desired, groups, found)
+    # It deletes no internal topics of streams groups, but says that they stay.
+    offsets = with_internal_topics(source, _offsets(source, desired, groups, found), InternalTopicOptions())
     cleared = _cleared(wanted, groups, found)
     deleted = [groups[each.group] for each in wanted if each.delete and found.exists(groups[each.group])]
+    deletions = with_internal_topics(source, list(map(plan_group_deletion, deleted)), InternalTopicOptions())
     application = Application(
         groups=found.groups,
         absent=found.absent,
@@ -208,7 +211,7 @@ def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | N
             facts={},
             writer=writer,
         ),
-        deletions=GroupDeletions(plans=list(map(plan_group_deletion, deleted)), writer=writer),
+        deletions=GroupDeletions(plans=deletions, writer=writer),
     )
     say_what_is_new(offsets)
     say_what_is_delivered_again(offsets)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,7 +151,7 @@ def test_while_it_runs_nothing_is_changed(apps: Applications) -> None:
     assert [each["deleted"] for each in group.document["groups"][0]["internal_topics"]] == [None, None]
 
 
-def test_from_a_reset_to_the_end_as_by_the_tool(apps: Applications) -> None:
+def test_from_a_reset_to_the_end_as_by_the_tool(apps: Applications, tmp_path: Path) -> None:
     rig, topic, ours, theirs = apps.rig, apps.topic, apps.ours, apps.theirs
     every = {(topic, number) for number in range(len(RECORDS))}
     # Input topics only, as all of them.
@@ -176,6 +177,19 @@ def test_from_a_reset_to_the_end_as_by_the_tool(apps: Applications) -> None:
         2, f"{topic}: not an internal topic of these groups; theirs: {changelog}, {repartition}"
     )
     assert rig.committed(ours)[topic, 0] == RECORDS[0] + len(VALUES)
+    # A file sets offsets of input topics, and takes them.
+    file = tmp_path / "groups.yaml"
+
+    def applied(wanted: dict[str, object]) -> Answer:
+        file.write_text(json.dumps({"kohort": 1, "groups": {ours: wanted}}))
+        return rig.ours("apply", file, "--execute", "--yes")
+
+    committed = rig.committed(ours)[topic, 1]
+    applied({"offsets": {other: 0, topic: 0}}).assert_said(3, "its topology does not read this topic")
+    applied({"offsets": {topic: {"0": 3, "1": "none"}}}).succeeded()
+    assert {place: at for place, at in rig.committed(ours).items() if place[0] == topic} == {(topic, 0): 3}
+    back = applied({"offsets": {topic: {"0": "latest", "1": committed}}}).succeeded()
+    assert f"{ours}: its internal topics are kept" in back.stderr
     # Some offsets are deleted, others set, and one internal topic goes.
     done = rig.ours(f"offsets delete {ours} --topic {topic}:1 --execute --yes").succeeded()
     assert done.document["groups"][0]["offsets"][0]["deleted"] is True
@@ -187,8 +201,10 @@ def test_from_a_reset_to_the_end_as_by_the_tool(apps: Applications) -> None:
     # Those of a deleted topic go with it, some time later.
     for app in (ours, theirs):
         assert {place: at for place, at in rig.committed(app).items() if place[0] == topic} == {(topic, 0): 0}
-    assert topics_of(rig, ours) == [changelog]
-    assert topics_of(rig, theirs) == [f"{theirs}-counts-changelog"]
+    wait_until(
+        lambda: all(topics_of(rig, app) == [f"{app}-counts-changelog"] for app in (ours, theirs)),
+        "the repartition topics are gone",
+    )
     again = rig.ours(f"{reset} --all-topics --delete-internal-topic {repartition}")
     again.assert_said(3, f"{ours}, {repartition}: no such topic")
     assert again.document["executed"] is False
