@@ -10,10 +10,12 @@ from cli.verbs.exporter.course import Course, rebalances_between
 from cli.verbs.exporter.families import Level
 from cli.verbs.exporter.page import Limits, page_of
 from cli.verbs.exporter.reading import GroupReading, Reading
-from groups.diagnosis.diagnose import Verdict
+from groups.diagnosis.diagnose import Verdict, diagnose
+from groups.diagnosis.observation import Observation, Thresholds
 from groups.lag import partition_lags, with_lag_times
 from groups.model import CommittedOffset, Group, GroupState, GroupType, Member, Topic
 from groups.progress import Verdict as Progress
+from groups.progress import group_progress, readings_of
 from tests.cli.verbs.exporter.scrapes import Figures
 
 EVERY_MS = 30_000
@@ -99,6 +101,30 @@ def test_what_is_kept_does_not_grow() -> None:
     assert len(often.groups["g"].readings) == 31
     known = [each.group.offsets is not None for each in often.groups["g"].observations if each.group]
     assert known == [False] * 30 + [True]
+
+
+@pytest.mark.parametrize("interval_ms", [0, 10_000])
+def test_findings_equal_those_of_diagnose_over_whole_observations(interval_ms: int) -> None:
+    gone = replace(CLASSIC, members=(replace(MEMBER, id="n"),))
+    for polls in (
+        [reading(at_ms) for at_ms in (0, 10_000, 20_000)],  # stalled
+        [reading(0, committed=7), reading(10_000, committed=3), reading(20_000, committed=4)],  # rewound
+        [reading(0, end=20), reading(10_000, end=9_000), reading(20_000, end=20_000)],  # lag grows
+        [reading(0, committed=30), reading(10_000, committed=30), reading(20_000, committed=30)],  # beyond the end
+        [reading(0), reading(10_000, None), reading(20_000)],
+        [reading(0), reading(10_000, gone), reading(20_000, replace(CLASSIC, members=()))],
+    ):  # fmt: skip
+        shown = after(*polls, interval_ms=interval_ms).groups["g"]
+        whole = [
+            Observation(at_ms=each.at_ms, group=each.groups["g"].group, topics=each.topics) for each in polls
+        ]
+        found = diagnose("g", whole, Thresholds())
+        assert found.findings
+        assert shown.diagnosis is not None
+        assert shown.diagnosis.findings == found.findings
+        seen = [(each.at_ms, each.group, each.topics or {}) for each in whole if each.group is not None]
+        rates = group_progress([readings_of(*each) for each in seen])
+        assert shown.progress == rates._replace(partitions={})
 
 
 def test_a_group_that_cannot_be_read_keeps_its_counts_and_one_that_is_gone_none() -> None:

@@ -44,6 +44,11 @@ def test_figures_equal_those_of_describe(kohort: Kohort, fleet: Fleet, tmp_path:
     listed = kohort("list", *source, "--output", "json").document["groups"]
     assert {each["group"]: sum(shown.by("kohort_group_members", "protocol", group=each["group"]).values())
             for each in listed} == {each["group"]: each["members"] for each in listed}  # fmt: skip
+    migrations = kohort("describe --migration", *source, "--output", "json").document["groups"]
+    blocked = {each["group"]: each["migration"]["upgrade_blocked_by"] for each in migrations}
+    assert shown.by("kohort_group_upgrade_blockers", "group") == {
+        name: len(blockers) for name, blockers in blocked.items() if blockers is not None
+    }
     assert shown("kohort_group_partitions_without_owner", group=fleet.groups["java-range"]) == 0
     assert shown("kohort_group_partitions_owned", group=fleet.groups["streams"]) == PARTITIONS
 
