@@ -79,7 +79,7 @@ class ClusterTopics:
             for each in topic.partitions
         }
         self.failed |= metadata.failed
-        left_out = Failure(message="the broker left it out of its answer")
+        left_out = Failure(message="the broker has no answer for it")
         self.failed |= {name: left_out for name in new if name not in self.found and name not in self.failed}
 
     def failures(self, names: Iterable[str]) -> list[Failure]:

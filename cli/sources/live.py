@@ -161,9 +161,7 @@ class LiveSource:
             reason = error.args[0].str().removeprefix("Failed to create admin client: ")
             mechanism = self.settings.sasl_mechanism
             login = f" with sasl.mechanism={mechanism}" if mechanism else ""
-            raise CommandError(
-                f"this is done through librdkafka, which cannot log in{login} here: {reason}"
-            ) from None
+            raise CommandError(f"this needs librdkafka, which cannot log in{login} here: {reason}") from None
 
     def cluster(self) -> Cluster:
         if self.client is None:
@@ -281,7 +279,8 @@ class LiveSource:
         names = first_names(sorted(unlisted), SHOWN)
         if names:
             self.notices.add(
-                f"{names}: not listed, and described as Dead: no such group, or the cluster lists none without members"
+                f"{names}: not listed, and described as Dead: no such group, or the cluster does not list "
+                "groups without members"
             )
 
     def _say_may_be_hidden(self, message: str) -> None:
@@ -313,7 +312,9 @@ class LiveSource:
             if description := getattr(answer, "topology_description", None):
                 found[name] = with_nodes(topologies[name], description)
             elif getattr(answer, "topology_description_status", 0) == _NODES_FAILED:
-                message = "the nodes of its topology are not known: the broker could not read them, its log says why"
+                message = (
+                    "the nodes of its topology are not known: the broker could not read them; check its log"
+                )
                 problems.append(Problem(subject=name, message=message, group=name))
         return Read(
             tuple(replace(group, topology=found.get(group.id, group.topology)) for group in groups),

@@ -174,7 +174,7 @@ def _leave_api(kind: GroupType) -> Api | None:
     return {GroupType.SHARE: SHARE_GROUP_HEARTBEAT, GroupType.STREAMS: STREAMS_GROUP_HEARTBEAT}.get(kind)
 
 
-_LEFT_OUT = Failure(message="the coordinator left it out of its answer")
+_LEFT_OUT = Failure(message="the coordinator's answer does not contain it")
 
 
 def _told(
@@ -222,7 +222,7 @@ _HINTS = {
     "GROUP_SUBSCRIBED_TO_TOPIC": ": a member subscribes to the topic; stop it, then try again",
 }
 _OF_MEMBERS = {
-    "UNKNOWN_MEMBER_ID": ": it has left since it was shown",
-    "FENCED_INSTANCE_ID": ": it has restarted since it was shown; look again",
-    "GROUP_ID_NOT_FOUND": ": the group has changed its type, or is gone, since it was shown; look again",
+    "UNKNOWN_MEMBER_ID": ": it has left since the preview",
+    "FENCED_INSTANCE_ID": ": it has restarted since the preview; run the command again",
+    "GROUP_ID_NOT_FOUND": ": the group has changed its type or was deleted since the preview; run the command again",
 }

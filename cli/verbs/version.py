@@ -96,7 +96,7 @@ def features(known: Sequence[Library]) -> Iterator[Feature]:
         yield Feature(name=purpose, extra=extra, missing=missing)
     uvloop = next((library for library in known if library.name == "uvloop"), None)
     if uvloop is not None:
-        slower = "uvloop: pip install uvloop; without it a request takes longer"
+        slower = "uvloop: pip install uvloop; requests take longer without it"
         yield Feature(
             name="the fast event loop of kohort serve", extra=None, missing=None if uvloop.version else slower
         )
@@ -183,5 +183,5 @@ def _completion() -> Iterator[Feature]:
     import shutil
 
     for shell in SHELLS:
-        missing = None if shutil.which(shell) else f"there is no {shell} on the PATH"
+        missing = None if shutil.which(shell) else f"{shell} is not on the PATH"
         yield Feature(name=f"completion in {shell}", extra=None, missing=missing)

@@ -76,7 +76,9 @@ def plan_cluster_copy(
     changes: list[OffsetChange] = []
     refused = [*refusals(target), *refused]
     if target.type is GroupType.SHARE:
-        message = "it is a share group: what it starts to deliver from is no committed offset (offsets reset sets it)"
+        message = (
+            "it is a share group, which has start offsets instead of committed ones (offsets reset sets them)"
+        )
         refused.append(Problem(subject=target.id, message=message))
     for place, found in proved.items():
         committed = (original.offsets or {})[place[0]][place[1]]

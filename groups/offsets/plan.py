@@ -234,7 +234,7 @@ def _refusals(group: Group, scopes: Sequence[TopicScope]) -> Iterator[Problem]:
     if group.type is GroupType.SHARE:
         for scope in scopes:
             if scope.partitions is not None:
-                message = "offsets of a share group are deleted of whole topics; leave the partitions out"
+                message = "offsets of a share group are deleted by topic; leave the partitions out"
                 yield Problem(subject=f"{group.id}, {scope.topic}", message=message)
         if is_active(group):
             yield _while_active(group)

@@ -81,7 +81,7 @@ def prove(
     if not records and target.from_start and target.to_end:
         return _of_empty(key, log, offset)
     if key is None:
-        remark = "the source keeps no record there; from the earliest record of the target on"
+        remark = "the source has no record there; starts at the earliest record of the target"
         return Proof(verdict=Verdict.NOTHING, offset=log.earliest, skipped=0, remark=remark)
     matches = _matches(source, records)
     if offset == 0 and target.from_start and 0 in matches[0]:
@@ -121,7 +121,7 @@ def _of_empty(key: RecordDigest | None, log: TargetLog, offset: int) -> Proof:
         return Proof(verdict=Verdict.EMPTY, offset=log.end)
     if offset == 0:
         return Proof(verdict=Verdict.PROVED, offset=log.end, twice=0, skipped=0, remark="both logs are empty")
-    return Proof(verdict=Verdict.NOTHING, offset=log.end, remark="neither log keeps a record")
+    return Proof(verdict=Verdict.NOTHING, offset=log.end, remark="neither log has a record")
 
 
 def same(original: RecordDigest, copy: RecordDigest) -> bool:

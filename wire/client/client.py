@@ -523,7 +523,7 @@ class KafkaClient:
                 outcomes |= dict.fromkeys(at[place], failure_of(reply))
                 dead |= set(at[place]) if isinstance(reply, Unreachable) else set()
             else:
-                left_out = Failure(message=f"{place} left it out of its answer")
+                left_out = Failure(message=f"{place} has no answer for it")
                 outcomes |= {key: reply.get(key, left_out) for key in at[place]}
         return dead
 

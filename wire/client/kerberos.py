@@ -98,5 +98,5 @@ def _explained(settings: KerberosSettings, error: Exception) -> str:
             f"Kerberos: the keytab {settings.keytab} gives no ticket for {settings.principal}. `klist -k` shows whose "
             f"keys it has, and `kinit -k -t {settings.keytab} {settings.principal}` what the KDC says."
         )
-    step = next((step for word, step in _NEXT_STEPS if word in text.lower()), "Try kinit and kvno by hand.")
+    step = next((step for word, step in _NEXT_STEPS if word in text.lower()), "Try kinit and kvno.")
     return f"Kerberos: {text}. {step}"

@@ -181,7 +181,7 @@ def fetch(
     }
     if response.throttle_time_ms:
         return answers
-    left_out = Failure(message=f"{connection.address} left it out of its answer")
+    left_out = Failure(message=f"{connection.address} has no answer for it")
     return {place: answers.get(place, left_out) for place in offsets}
 
 
@@ -223,6 +223,6 @@ def _ask(connection: Connection, searches: list[LogSearch], deadline: Deadline) 
     if not begun_later:
         return
     begins = yield from list_offsets([EARLIEST], connection, [each.place for each in begun_later], deadline)
-    left_out = Failure(message=f"{connection.address} left it out of its answer")
+    left_out = Failure(message=f"{connection.address} has no answer for it")
     for search in begun_later:
         search.begin_at(begins.get(search.place, left_out))

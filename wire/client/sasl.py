@@ -125,7 +125,8 @@ def why_not_spoken(settings: ConnectionSettings) -> str | None:
             "sasl.mechanism OAUTHBEARER with unsecured tokens or another grant is left to librdkafka. Kohort takes "
             "tokens of a token endpoint (client credentials), a file, kohort.token.command or kohort.token.provider"
         )
-    return f"sasl.mechanism {mechanism} is not known. Kohort speaks {', '.join(_WITH_PASSWORD)}, OAUTHBEARER and GSSAPI"
+    supported = ", ".join(_WITH_PASSWORD)
+    return f"sasl.mechanism {mechanism} is not known. Kohort supports {supported}, OAUTHBEARER and GSSAPI"
 
 
 _NO_KERBEROS = (

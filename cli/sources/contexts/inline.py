@@ -121,6 +121,6 @@ class InlineProperties:
             return printed_by(arguments, Deadline(COMMAND_TIMEOUT_MS))
         except CommandFailed as error:
             raise ConfigFileError(
-                self.path, value.line, f"{value.key} is printed by the command {arguments[0]}, which {error}",
+                self.path, value.line, f"{value.key}: the command {arguments[0]} {error}",
                 column=value.column,
             ) from None  # fmt: skip

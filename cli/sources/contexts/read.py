@@ -174,7 +174,7 @@ class _Reader:
         self._check_keys(where.entries.values(), ("env", "file", "command"), f"of {key}")
         if len(where.entries) != 1:
             raise self._error(
-                where.span, f"{key}: say {{env: NAME}}, {{file: PATH}} or {{command: TEXT}}, one of them."
+                where.span, f"{key}: give one of {{env: NAME}}, {{file: PATH}} and {{command: TEXT}}."
             )
         entry = next(iter(where.entries.values()))
         if entry.name == "file":
@@ -193,7 +193,7 @@ class _Reader:
         except ValueError:
             raise self._error(entry.value.span, f"{key}: command has a quote that is not closed.") from None
         if not words:
-            raise self._error(entry.value.span, f"{key}: command is to name a command.")
+            raise self._error(entry.value.span, f"{key}: command needs a command.")
         return text
 
     def _paths(self, entry: MappingEntry) -> tuple[Path, ...]:

@@ -123,7 +123,7 @@ def _lost_text(row: PartitionLag) -> str:
     """What became of records that a group has not read; empty where all of them are kept."""
     if not row.lost:
         return ""
-    return f"{counted(row.lost, 'offset')} before the log start: deleted before the group read them"
+    return f"{counted(row.lost, 'offset')} before the log start: deleted unread"
 
 
 def _times(row: PartitionLag, view: OffsetsView) -> tuple[Cell, ...]:

@@ -51,7 +51,7 @@ def copy_request(
         if not equals or not topic or not there or "=" in there:
             raise UsageError(f"--map {pair!r} is not SOURCE=TARGET, such as orders=us-west.orders")
         if renamed.setdefault(topic, there) != there:
-            raise UsageError(f"--map gives {topic} two names: {renamed[topic]} and {there}")
+            raise UsageError(f"--map maps {topic} to two topics: {renamed[topic]} and {there}")
     return CopyRequest(
         origin=origin,
         target=target,
@@ -77,7 +77,7 @@ def plan_cluster_clone(
     )
     # Clusters that were made from the same disks have the same id.
     if ids[0] == ids[1] and shared and request.origin == request.target and request.names == TopicNames():
-        raise UsageError(f"{source.name} and {target.name} are the same cluster, and it is the same group")
+        raise UsageError(f"{source.name} and {target.name} are the same cluster, and the group is the same")
     original = committed_original(source, request.origin)
     found = find_groups(target, [request.target], named=True)
     wanted = committed_in(request.scopes, original.offsets or {})
@@ -118,12 +118,12 @@ def _records_of(source: Source) -> KafkaClient:
     """A client that reads records."""
     if not isinstance(source, LiveSource):
         raise UsageError(
-            f"{source.name} holds no records to compare, so offsets cannot be copied to or from another cluster "
-            "there; name live clusters (--bootstrap-server, --context)"
+            f"{source.name} has no records to compare, so offsets cannot be copied to or from another cluster; "
+            "use live clusters (--bootstrap-server, --context)"
         )
     if source.client is None:
         raise UsageError(
-            f"the records of {source.name} cannot be read: that needs a login that librdkafka alone knows "
+            f"the records of {source.name} cannot be read: only librdkafka supports this login "
             f"(sasl.mechanism={source.settings.sasl_mechanism})"
         )
     return source.client

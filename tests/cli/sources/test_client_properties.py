@@ -289,7 +289,7 @@ MISTAKES |= {
     for lines, said in OAUTH_MISTAKES.items()
 } | {
     f'{OAUTH}sasl.jaas.config=x.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="a";': (
-        "unsecured tokens are asked for with enable.sasl.oauthbearer.unsecure.jwt=true"
+        "unsecured tokens need enable.sasl.oauthbearer.unsecure.jwt=true"
     ),
     f'{OAUTH}sasl.jaas.config=x.PlainLoginModule required username="a" password="s3cret";': (
         "OAUTHBEARER does not go with the login module of sasl.jaas.config."
@@ -386,9 +386,9 @@ def test_the_command_ends_with_what_is_wrong(kohort: Kohort, tmp_path: Path) -> 
             b"\xfe\xed\xfe\xed\0\0\0\2",
             "a store of type JKS, which cannot be read here. Convert it:\n  keytool -list",
         ),
-        (b"0\x82\n1", "the password is wrong, or it is no PKCS12 store."),
+        (b"0\x82\n1", "the password is wrong, or it is not a PKCS12 store."),
         (b"-----BEGIN CERTIFICATE-----", "is PEM: set ssl.truststore.type=PEM."),
-        (b"", "the password is wrong, or it is no PKCS12 store."),
+        (b"", "the password is wrong, or it is not a PKCS12 store."),
     ],
 )
 def test_a_store_is_what_it_begins_with(tmp_path: Path, start: bytes, says: str) -> None:

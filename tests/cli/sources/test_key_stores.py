@@ -70,7 +70,7 @@ def test_both_clients_log_in_with_stores_of_keytool(
 
 
 MISTAKES = {
-    "a wrong password": (("keys.jks", "wrong-secret"), "the password is wrong, or it is no PKCS12 store."),
+    "a wrong password": (("keys.jks", "wrong-secret"), "the password is wrong, or it is not a PKCS12 store."),
     "no store": (("missing.p12", ODD), "missing.p12: No such file or directory."),
     "a trust store": (("trust.p12", "changeit"), "it holds no private key with a certificate."),
     "an expired certificate": (("expired.p12", "changeit"), "its certificate, CN=expired, expired on 20"),

@@ -141,7 +141,7 @@ def test_a_token_in_a_file(rig: SecureRig, endpoint: TokenEndpoint, tmp_path: Pa
     logs_in(rig, at, oauth(file.as_uri()))
     file.write_text("a token")
     other = tmp_path / "other"
-    for url, message in ((file.as_uri() + "?again", "that is no token"), (other.as_uri(), "cannot be read")):
+    for url, message in ((file.as_uri() + "?again", "not a token"), (other.as_uri(), "cannot be read")):
         answer = rig.run(at, oauth(url), "list")
         assert message in answer.stderr
         assert answer.status in (3, 4)
@@ -244,7 +244,7 @@ KEPT_OUT: dict[str, tuple[Kept, int, str]] = {
     ),
     "Amazon's, of no region": (
         at("SASL_SSL", "security.protocol=SASL_SSL\nCA\nsasl.mechanism=AWS_MSK_IAM\n"),
-        4, "no region is named by",
+        4, "the region is not known from",
     ),
     "another authority": (
         at("SSL", "security.protocol=SSL\nssl.ca.location=FILES/other-ca.pem\n"),
@@ -325,12 +325,12 @@ REFUSALS: dict[str, tuple[tuple[int, object], int, str]] = {
         (400, {"error": "invalid_scope", "error_description": "no such scope"}),
         4, "refuses client 'kohort' (invalid_scope: no such scope). Check sasl.oauthbearer.scope.",
     ),
-    "no JSON": ((200, b"<html>Sign in"), 4, "answers something that is no JSON: <html>Sign in. Check sasl.oauthb"),
-    "nothing": ((200, b""), 4, "answers something that is no JSON: nothing. Check sasl.oauthbearer.token"),
+    "no JSON": ((200, b"<html>Sign in"), 4, "answered something that is not JSON: <html>Sign in. Check sasl.oauthb"),
+    "nothing": ((200, b""), 4, "answered something that is not JSON: nothing. Check sasl.oauthbearer.token"),
     "no token": ((200, {"token": "a"}), 4, "answers without an access_token (it has token). Check sasl.oauthb"),
     "an expired token": ((200, {"access_token": "a", "expires_in": -1}), 4, "the token has expired already."),
-    "a strange token": ((200, {"access_token": "a\x01auth=b"}), 4, "that is no token"),
-    "deep JSON": ((200, b"[" * 100_000), 4, "answers something that is no JSON"),
+    "a strange token": ((200, {"access_token": "a\x01auth=b"}), 4, "not a token"),
+    "deep JSON": ((200, b"[" * 100_000), 4, "answered something that is not JSON"),
     "not there": ((404, b"nothing"), 4, "(HTTP status 404: nothing). Check sasl.oauthbearer.token.endpoint.url."),
     "out of order": ((503, b""), 3, "HTTP status 503. Without a token there is no login"),
 }  # fmt: skip

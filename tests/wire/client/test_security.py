@@ -94,7 +94,7 @@ def test_an_authority_that_cannot_be_read(secure: SecureBroker, what: str) -> No
         (
             "LDAP",
             UnsupportedMechanism,
-            "Kohort speaks PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER and GSSAPI",
+            "Kohort supports PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER and GSSAPI",
         ),
         # A token that only librdkafka can get.
         (

@@ -296,14 +296,14 @@ def test_a_google_token_has_the_form_of_googles_handler(
 
 REFUSED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], type[WireError], str]] = {
     "no AWS credentials": (IAM, MSK, AuthenticationFailed, "there are no AWS credentials. Run `aws configure` or"),
-    "no region": (IAM, ("proxy:1",), AuthenticationFailed, "no region is named by proxy:1. Set AWS_REGION"),
+    "no region": (IAM, ("proxy:1",), AuthenticationFailed, "the region is not known from proxy:1. Set AWS_REGION"),
     "no such profile": (
         (*IAM, IAM_JAAS.format("awsProfileName=none")), MSK, AuthenticationFailed,
         "the token provider aws-msk-iam failed: ProfileNotFound: The config profile (none) could not be found",
     ),
     "no scope": (
         (OAUTH, "kohort.token.provider=azure"), ("kafka:9093",), AuthenticationFailed,
-        "the scope is missing: kafka:9093 is no Event Hubs namespace. Set sasl.oauthbearer.scope.",
+        "the scope is missing: kafka:9093 is not an Event Hubs namespace. Set sasl.oauthbearer.scope.",
     ),
     "no such provider": (
         (OAUTH, "kohort.token.provider=acme"), MSK, UnsupportedMechanism,
@@ -376,7 +376,7 @@ def test_a_package_can_bring_a_provider(tmp_path: Path, acme: Callable[[str], No
             "must return a token and its end in seconds since 1970, and",
         ),
         ("raise OSError('no ' + options['client_secret'])", AuthenticationFailed, "failed: OSError: no ***"),
-        ("return 'a token', 1e10", AuthenticationFailed, "that is no token"),
+        ("return 'a token', 1e10", AuthenticationFailed, "not a token"),
         ("import time; time.sleep(30)", Unreachable, "the token provider acme: timed out."),
         ("import no_such_module", AuthenticationFailed, "No module named 'no_such_module'"),
     ],
@@ -422,7 +422,7 @@ FAILING: Mapping[str, tuple[str, type[WireError], str]] = {
     "a status": ("sh -c 'echo log in first >&2; exit 3'", AuthenticationFailed, "(exit status 3): log in first. Run"),
     "a signal": ("sh -c 'kill -9 $$'", AuthenticationFailed, "failed (signal 9). Run it by hand"),
     "nothing": ("true", AuthenticationFailed, "the token command true printed nothing."),
-    "words": ("echo log in first", AuthenticationFailed, "that is no token: it is empty, or holds blanks"),
+    "words": ("echo log in first", AuthenticationFailed, "not a token: it is empty, or contains blanks"),
     "other JSON": ("""echo '{"token": "x"}'""", AuthenticationFailed, "printed JSON without an access_token."),
     "half JSON": ("""echo '{"access_token"'""", AuthenticationFailed, "neither a token nor JSON."),
     "an expired token": (

@@ -118,7 +118,7 @@ def _azure_metadata(properties: Properties) -> MetadataEndpoint:
             f"azure_imds needs {_OPTIONS}=query=api-version=2018-02-01&resource=URI&client_id=ID.",
         )
     if url and not url.lower().startswith(("http://", "https://")):
-        raise properties.error(ENDPOINT, "it is no URL. It begins with https:// or http://.")
+        raise properties.error(ENDPOINT, "it is not a URL that begins with https:// or http://.")
     base = url or _AZURE_METADATA
     separator = "&" if "?" in base else "?"
     return MetadataEndpoint(url=base if query is None else f"{base}{separator}{query.reveal()}")
@@ -161,13 +161,13 @@ def _no_source(properties: Properties, options: dict[str, Secret]) -> Exception:
     if any(option.startswith("unsecuredLogin") for option in options):
         return properties.error(
             "sasl.jaas.config",
-            f"unsecured tokens are asked for with {_UNSECURED}=true and sasl.oauthbearer.config=principal=NAME.",
+            f"unsecured tokens need {_UNSECURED}=true and sasl.oauthbearer.config=principal=NAME.",
         )
     handler = properties.text(_HANDLER) or ""
     if handler and _short_name(handler) not in _KAFKAS_HANDLERS:
         return properties.error(
             _HANDLER,
-            f"{handler} is a Java class that Kohort has nothing alike for. Set {COMMAND} to a command that prints a "
+            f"{handler} is a Java class without an equivalent in Kohort. Set {COMMAND} to a command that prints a "
             f"token, or {ENDPOINT}.",
         )
     return properties.error(

@@ -56,9 +56,9 @@ def _loaded(path: Path, password: Secret | None) -> PKCS12KeyAndCertificates:
     except OSError as error:
         raise UnreadableStore(f"it cannot be read ({error.strerror or error})") from None
     except UnsupportedAlgorithm:
-        raise UnreadableStore("it is encrypted in a way that is not known here") from None
+        raise UnreadableStore("its encryption is not supported") from None
     except (ValueError, TypeError):
-        raise UnreadableStore("the password is wrong, or it is no PKCS12 store") from None
+        raise UnreadableStore("the password is wrong, or it is not a PKCS12 store") from None
 
 
 def _pem(certificates: list[Certificate]) -> str:

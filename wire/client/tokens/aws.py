@@ -30,7 +30,8 @@ def msk_token(servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, 
     region = options.get("region") or _region(servers) or os.environ.get("AWS_REGION") or session.region_name
     if not region:
         raise AuthenticationFailed(
-            f"no region is named by {', '.join(servers)}. Set AWS_REGION, or region=NAME in sasl.oauthbearer.config."
+            f"the region is not known from {', '.join(servers)}. Set AWS_REGION, or region=NAME in "
+            "sasl.oauthbearer.config."
         )
     token, expires_ms = generate_auth_token_from_credentials_provider(
         region, _Fixed(_credentials(session, options, region))

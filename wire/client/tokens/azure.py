@@ -23,7 +23,7 @@ def azure_token(servers: Sequence[str], options: Mapping[str, str]) -> tuple[str
     scope = options.get("scope") or options.get("oauth.scope") or _scope(servers)
     if not scope:
         raise AuthenticationFailed(
-            f"the scope is missing: {', '.join(servers)} is no Event Hubs namespace. Set sasl.oauthbearer.scope."
+            f"the scope is missing: {', '.join(servers)} is not an Event Hubs namespace. Set sasl.oauthbearer.scope."
         )
     # It logs every credential that it tries, with tracebacks; what matters is in its exception.
     logging.getLogger("azure").setLevel(logging.CRITICAL)

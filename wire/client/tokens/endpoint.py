@@ -178,7 +178,7 @@ def _parsed(endpoint: Endpoint, body: bytes) -> Token:
     answer = _fields(body)
     if answer is None:
         raise AuthenticationFailed(
-            f"{where} answers something that is no JSON: {excerpt(body, secrets)}. {_CHECK_URL}"
+            f"{where} answered something that is not JSON: {excerpt(body, secrets)}. {_CHECK_URL}"
         )
     fields = answer if isinstance(answer, Mapping) else {}
     if reason := _told(fields, secrets):
@@ -189,7 +189,7 @@ def _parsed(endpoint: Endpoint, body: bytes) -> Token:
         # The names alone: a value may be a token by another name.
         names = masked(", ".join(map(str, fields))[:200], secrets)
         raise AuthenticationFailed(
-            f"{where} answers without an access_token ({f'it has {names}' if names else 'it is no object of fields'}). "
+            f"{where} answers without an access_token ({f'it has {names}' if names else 'it is not an object'}). "
             f"{_CHECK_URL}"
         )
     return token
@@ -215,7 +215,7 @@ def _secrets(endpoint: Endpoint) -> Collection[str]:
 
 def _unreachable(endpoint: Endpoint, reason: str) -> Unreachable:
     if isinstance(endpoint, MetadataEndpoint):
-        step = "Is this machine one of Azure's? Elsewhere use kohort.token.provider=azure."
+        step = "This works on Azure machines only. Elsewhere use kohort.token.provider=azure."
     elif "CERTIFICATE_VERIFY_FAILED" in reason:
         step = (
             "Without a token there is no login: check sasl.oauthbearer.token.endpoint.url and the network; a private "

@@ -32,7 +32,9 @@ def token_of(text: str, where: str, *, expires_s: float | None = None, client_id
     :raises AuthenticationFailed: it is no token, or has expired; the message names `where`, and not the text
     """
     if not text or any(not 0x21 <= ord(character) <= 0x7E for character in text):
-        raise AuthenticationFailed(f"{where}: that is no token: it is empty, or holds blanks or other signs")
+        raise AuthenticationFailed(
+            f"{where}: not a token: it is empty, or contains blanks or other invalid characters"
+        )
     claims = _claims(text)
     now = time.time()
     end = _number(claims.get("exp"))

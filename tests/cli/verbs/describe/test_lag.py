@@ -139,7 +139,7 @@ def test_records_that_were_deleted_before_they_were_read(scene: Scene) -> None:
     told = {(row["TOPIC"], row["PARTITION"]): (row["LOG-START-OFFSET"], row["REMARK"]) for row in table}
     assert told[scene.topic, "2"] == (
         "5",
-        "3 offsets before the log start: deleted before the group read them",
+        "3 offsets before the log start: deleted unread",
     )
     assert told[scene.topic, "0"] == ("0", "")
     assert "REMARK" not in scene.describe(scene.done, "--verbose", output="csv").rows[0]

@@ -159,7 +159,7 @@ def test_a_member_that_left_meanwhile_is_refused(rig: OffsetRig, members: Member
     assert member in shown.stdout
     assert "about to remove 1 member" in shown.terminal
     assert shown.status == 4
-    assert f"{group}, {member}: UNKNOWN_MEMBER_ID: it has left since it was shown" in shown.terminal
+    assert f"{group}, {member}: UNKNOWN_MEMBER_ID: it has left since the preview" in shown.terminal
 
 
 def test_command_lines(kohort: Kohort, tmp_path: Path) -> None:

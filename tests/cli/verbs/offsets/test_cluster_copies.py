@@ -251,7 +251,7 @@ def test_what_is_refused_before_records_are_read(here: Copies, tmp_path: Path) -
     missing = said(*at, "--topic-prefix", "no.")
     missing.assert_said(3, f"no.{topic} in the target: no such topic")
     said(*at, "--map", "x").assert_refused("SOURCE=TARGET")
-    said(*at, "--map", "a=b", "--map", "a=c").assert_refused("two names")
+    said(*at, "--map", "a=b", "--map", "a=c").assert_refused("two topics")
     said("--unproved").assert_refused("--unproved is for another cluster")
     said("--to-context", "nowhere").assert_refused("nowhere")
     said("--to-context", "nowhere", *at).assert_refused("give one")

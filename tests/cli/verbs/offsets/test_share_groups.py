@@ -108,7 +108,7 @@ def test_offsets_are_deleted_of_whole_topics(rig: OffsetRig, topic: str) -> None
     group, second = made(rig, topic), rig.topic([1])
     tool(rig, "--reset-offsets", "--execute", "--group", group, "--topic", second, "--to-earliest")
     part = rig.ours(f"offsets delete {group} --topic {topic}:0 --execute --yes")
-    part.assert_said(4, "offsets of a share group are deleted of whole topics")
+    part.assert_said(4, "offsets of a share group are deleted by topic")
     done = rig.ours(f"offsets delete {group} --topic {topic} --execute --yes").succeeded()
     assert [row["deleted"] for row in done.document["groups"][0]["offsets"]] == [True] * 3
     assert ours(rig, group) == told(rig, group) == {(second, "0"): ("0", "0", "1")}
