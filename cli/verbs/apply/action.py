@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from cli.changing import GROUPS_NAMED, group_fields
+from cli.changing import group_fields
 from cli.counts import counted
 from cli.errors import ExitStatus, UsageError
 from cli.options import InternalTopicOptions, OutputOptions
@@ -246,12 +246,9 @@ def _settings(
                 raise desired.error(str(error), "groups", group, "settings", name) from None
     known = {group: names for group, names in wanted.items() if group in groups}
     change = change_of_settings(settings, known, configs, command="apply")
-    new = [plan.group for plan in change.plans if plan.group in found.absent]
-    if len(new) > GROUPS_NAMED:
-        notice(f"{len(new)} groups do not exist; their settings wait for them")
-    for plan in change.plans:
-        if plan.group not in found.absent or len(new) <= GROUPS_NAMED:
-            note_other_types(plan, None if plan.group in found.absent else groups[plan.group].type)
+    note_other_types(
+        change.plans, {name: group.type for name, group in groups.items() if found.exists(group)}
+    )
     return change
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cli.changing import ClusterChange, Outcome, summed
-from cli.counts import counted
+from cli.changing import GROUPS_NAMED, ClusterChange, Outcome, summed
+from cli.counts import counted, first_names
 from cli.errors import CommandError, UsageError
 from cli.output import notice
 from cli.render.document import Document, fields, table_of
@@ -189,7 +189,7 @@ def plan_config_change(
     listed = source.list_groups()
     found = next((each for each in listed.items if each.id == group), None)
     if found is not None or not listed.problems:
-        note_other_types(plan, None if found is None else found.type)
+        note_other_types([plan], {} if found is None else {group: found.type})
     return change
 
 
@@ -242,12 +242,17 @@ def _is_noop(config: GroupConfig, value: str | None) -> bool:
     return not own if value is None else own and config.value == value.strip()
 
 
-def note_other_types(plan: SettingsPlan, found: GroupType | None) -> None:
-    """A notice where no group exists (None), or one of another type, which ignores settings of the plan's kinds."""
-    group, kinds = plan.group, {plan.configs[name].kind for name in plan.changes}
-    if found is None:
-        if kinds:
-            notice(f"{group}: no such group; the settings wait for one")
-    elif found is not GroupType.UNKNOWN:
-        for kind in sorted(kinds - {found.value}):
-            notice(f"{group} is a {found.value} group: settings of {kind} groups have no effect on it")
+def note_other_types(plans: Iterable[SettingsPlan], found: Mapping[str, GroupType]) -> None:
+    """Notices of groups that do not exist, which are not in `found`, and of groups that ignore their new settings."""
+    noted: dict[str, list[str]] = {}
+    for plan in plans:
+        kinds = {plan.configs[name].kind for name in plan.changes}
+        kind_of = found.get(plan.group)
+        if kind_of is None and kinds:
+            noted.setdefault("no such group; the settings wait for one", []).append(plan.group)
+        elif kind_of not in (None, GroupType.UNKNOWN):
+            for kind in sorted(kinds - {kind_of.value}):
+                text = f"settings of {kind} groups have no effect on a {kind_of.value} group"
+                noted.setdefault(text, []).append(plan.group)
+    for text, groups in noted.items():
+        notice(f"{first_names(groups, GROUPS_NAMED)}: {text}")

@@ -21,18 +21,18 @@ def say_what_stays(groups: Iterable[Group], set_places: set[Place]) -> None:
 
 
 def say_what_is_new(plans: Iterable[GroupChange]) -> None:
-    """Notices of groups that a change would make, one in all where there are many."""
-    new = [plan for plan in plans if not plan.exists and plan.changes]
-    if len(new) > GROUPS_NAMED:
-        notice(f"{len(new)} groups do not exist; committing offsets makes them")
-        return
-    for plan in new:
-        makes = (
-            "setting start offsets makes a share group"
-            if plan.described.type is GroupType.SHARE
-            else "committing offsets makes a classic one (for share consumers: offsets reset --type share)"
-        )
-        notice(f"{plan.group}: no such group; {makes}")
+    """Notices of groups that a change would make, the first of them by name."""
+    noted: dict[str, list[str]] = {}
+    for plan in plans:
+        if not plan.exists and plan.changes:
+            makes = (
+                "setting start offsets makes a share group"
+                if plan.described.type is GroupType.SHARE
+                else "committing offsets makes a classic one (for share consumers: offsets reset --type share)"
+            )
+            noted.setdefault(makes, []).append(plan.group)
+    for makes, groups in noted.items():
+        notice(f"{first_names(groups, GROUPS_NAMED)}: no such group; {makes}")
 
 
 def say_what_is_delivered_again(plans: Iterable[GroupChange]) -> None:

@@ -141,7 +141,7 @@ def test_whom_a_setting_concerns(rig: OffsetRig, members: Members) -> None:
     topic = rig.topic([1])
     classic = rig.group({(topic, 0): 0})
     answer = rig.ours("config set", classic, f"{SESSION}=9000")
-    assert f"{classic} is a classic group: settings of consumer groups have no effect on it" in answer.stderr
+    assert f"{classic}: settings of consumer groups have no effect on a classic group" in answer.stderr
     group = fresh_name("consumer")
     member = members.confluent(rig.broker, group, [topic], group_protocol="consumer")
     member.wait_assignment({topic: [0]})
