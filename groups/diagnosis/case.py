@@ -119,7 +119,6 @@ class Need(Enum):
 
     TWO_OBSERVATIONS = "needs two observations"
     MEMBERS = "the source does not show what members own"
-    TARGETS = "the source does not show the target assignment"
     TOPICS = "the topics are not known"
     MISSING_TOPICS = "the source does not know which topics do not exist"
     TOPIC_NAMES = "the source does not know every topic of the cluster"
@@ -139,7 +138,6 @@ class Need(Enum):
 _MET: Mapping[Need, Callable[[Case], bool]] = {
     Need.TWO_OBSERVATIONS: lambda case: sum(1 for _ in case.seen) > 1,
     Need.MEMBERS: lambda case: all(member.owned is not None for member in case.group.members),
-    Need.TARGETS: lambda case: all(member.target is not None for member in case.group.members),
     Need.TOPICS: lambda case: any(each.topics is not None for each in case.observations),
     Need.MISSING_TOPICS: lambda case: case.missing_topics is not None,
     Need.TOPIC_NAMES: lambda case: case.topic_names is not None,

@@ -22,8 +22,6 @@ class Observation:
     """Why it could not be read."""
     topics: Mapping[str, Topic] | None = None
     """Those that exist of the topics that groups read, commit to or name, with their offsets; None: not asked for."""
-    unread_topics: frozenset[str] = frozenset()
-    """Those of them that could not be read: they may exist."""
     missing_topics: frozenset[str] | None = None
     """Those of them that do not exist; None when not known: a file does not know it."""
     topic_names: frozenset[str] | None = None
@@ -37,8 +35,6 @@ class Observation:
     transactions: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] | None = None
     """Those that are open, by partition, the first leading, of partitions whose last stable offset stands before the
     end; None: not asked for."""
-    settings: Mapping[str, str] = field(default_factory=dict)
-    """The group's settings, the brokers' defaults included (`consumer.session.timeout.ms`), as far as known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

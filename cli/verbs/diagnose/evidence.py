@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from cli.sources.source import Source
 from groups.diagnosis.observation import Observation
+from groups.diagnosis.places import Place
 from groups.diagnosis.suspects import (
     commits_of,
     held_partitions,
@@ -22,7 +23,6 @@ from groups.diagnosis.suspects import (
 )
 from groups.model import Group, GroupType, OpenTransaction, Topic
 
-Place: TypeAlias = tuple[str, int]
 Waiting: TypeAlias = Mapping[str, Mapping[Place, int | None]]
 """By group and partition, as `Observation.waiting_since_ms`."""
 

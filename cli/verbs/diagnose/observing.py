@@ -34,7 +34,6 @@ class FleetObservation:
     groups: Mapping[str, Group]
     problems: tuple[Problem, ...] = ()
     topics: Mapping[str, Topic] | None = None
-    unread_topics: frozenset[str] = frozenset()
     missing_topics: frozenset[str] | None = None
     topic_names: frozenset[str] | None = None
     cluster: Cluster | None = None
@@ -49,7 +48,6 @@ class FleetObservation:
             group=self.groups.get(name),
             problem=next((each for each in self.problems if each.group == name), None),
             topics=self.topics,
-            unread_topics=self.unread_topics,
             missing_topics=self.missing_topics,
             topic_names=self.topic_names,
             cluster=self.cluster,
@@ -79,7 +77,6 @@ def observe(
         groups=groups,
         problems=(*described.problems, *topics.problems),
         topics={topic.name: topic for topic in topics.items},
-        unread_topics=unread,
         missing_topics=wanted - {topic.name for topic in topics.items} - unread if is_live else None,
         topic_names=names,
     )

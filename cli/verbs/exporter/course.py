@@ -109,7 +109,6 @@ def _observation(seen: GroupReading, reading: Reading) -> Observation:
         if seen.error
         else None,
         topics=reading.topics,
-        unread_topics=reading.unread_topics,
         missing_topics=reading.missing_topics,
         topic_names=reading.topic_names,
         waiting_since_ms=seen.waiting,

@@ -51,7 +51,6 @@ class Reading:
     groups: Mapping[str, GroupReading] = field(default_factory=dict)
     """By id, in the order of the ids."""
     topics: Mapping[str, Topic] = field(default_factory=dict)
-    unread_topics: frozenset[str] = frozenset()
     missing_topics: frozenset[str] | None = None
     """Those that a group wants and that do not exist; None when not known."""
     topic_names: frozenset[str] | None = None
@@ -141,7 +140,6 @@ def read_groups(
             for name in sorted(groups.keys() | errors.keys())
         },
         topics=topics,
-        unread_topics=unread_topics,
         missing_topics=frozenset(wanted - topics.keys() - unread_topics) if scope.is_live else None,
         topic_names=_topic_names(source, groups.values()) if scope.is_live else None,
         problems=(
