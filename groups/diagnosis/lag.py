@@ -87,7 +87,7 @@ def _commits_seldom(case: Case, still_ms: int) -> str:
     gap_ms = case.group.commit_gap_ms
     if gap_ms is None or still_ms >= STILL_INTERVALS * gap_ms:
         return ""
-    return f" The two commits before were {about(gap_ms / 1000)} apart: it may be healthy and commit no more often."
+    return f" Its last two commits were {about(gap_ms / 1000)} apart: it may be healthy and commit no more often."
 
 
 def _since_ms(case: Case, found: Mapping[Place, Progress]) -> int:

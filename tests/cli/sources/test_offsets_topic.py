@@ -1,16 +1,19 @@
-"""The leader of a live group, from the topic that nobody describes."""
+"""The leader of a live group, and the time between its commits, from the topic that nobody describes."""
 
 import re
+import time
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
+from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin._acl import AclOperation
 from confluent_kafka.admin._resource import ResourceType
 
 from cli.sources import offsets_topic
 from cli.sources.offsets_topic import LeaderRecord, Unavailable, read_leaders, with_leader
 from coordinator.store.partition_files import OFFSETS_TOPIC
-from groups.model import Group, GroupState, GroupType, Member
+from groups.model import CommittedOffset, Group, GroupState, GroupType, Member
 from tests.cli.command import Kohort
 from tests.cli.sources.live_source import live_source
 from tests.kafka.broker import Broker
@@ -118,6 +121,25 @@ def test_reading_leaves_no_group_behind(broker: Broker) -> None:
         listed = {row.id for row in live.list_groups().items}
     assert group.id in listed
     assert offsets_topic.READER not in listed
+
+
+@pytest.mark.kafka
+def test_the_time_between_two_commits_is_read_with_the_last(broker: Broker) -> None:
+    name, topic = fresh_name("commits"), fresh_topic(broker, 2)
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": name})
+    for offset in (1, 2):
+        consumer.commit(offsets=[TopicPartition(topic, 0, offset)], asynchronous=False)
+        time.sleep(0.1)
+    consumer.commit(offsets=[TopicPartition(topic, 1, 1)], asynchronous=False)
+    consumer.close()
+    with live_source(broker) as live:
+        (group,) = live.describe([name], offsets=True).items
+        (both,) = live.with_commit_times([group]).items
+        once = replace(group, offsets={topic: {1: CommittedOffset(offset=1)}})
+        (alone,) = live.with_commit_times([once]).items
+    assert both.commit_gap_ms is not None
+    assert 50 <= both.commit_gap_ms < 60_000
+    assert alone.commit_gap_ms is None
 
 
 def described(state: GroupState, *ids: str) -> Group:
