@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from cli.verbs.exporter.reading import GroupReading, Reading
 from groups import progress as progresses
@@ -44,7 +45,7 @@ class GroupCourse:
     progress: GroupProgress | None = None
     """None: it could be read only once, or not now."""
     diagnosis: Diagnosis | None = None
-    """None: there was only one poll."""
+    """None: there was only one poll, or it could not be read and no rule finds why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +78,7 @@ def _after(before: GroupCourse, seen: GroupReading, reading: Reading, kept_ms: i
     if seen.group is None:
         # What it was like before says nothing of what it is like now.
         return replace(
-            before, observations=kept, progress=None, diagnosis=_judged(seen.id, observations, None)
+            before, observations=kept, progress=None, diagnosis=_judged_unread(seen.id, observations)
         )
     readings = (
         *_within(before.readings, at_ms, WINDOW_MS),
@@ -99,6 +100,13 @@ def _judged(
     group: str, observations: Sequence[Observation], progress: GroupProgress | None
 ) -> Diagnosis | None:
     return diagnose(group, observations, _THRESHOLDS, progress=progress) if len(observations) > 1 else None
+
+
+def _judged_unread(group: str, observations: Sequence[Observation]) -> Diagnosis | None:
+    """By the newest observations, which do not show it. None: nothing is found, which does not say that it is well."""
+    unread = list(takewhile(lambda each: each.group is None, reversed(observations)))
+    found = diagnose(group, unread[::-1], _THRESHOLDS)
+    return found if found.findings else None
 
 
 def _observation(seen: GroupReading, reading: Reading) -> Observation:

@@ -14,7 +14,6 @@ from operator import attrgetter
 from typing import TypeAlias
 
 from cli.verbs.exporter.course import GroupCourse
-from cli.verbs.exporter.reading import GroupReading
 from groups.lag import PartitionLag, longest_lag_ms, total_lag
 from groups.model import Group, GroupType, Topic
 from groups.progress import GroupProgress
@@ -43,13 +42,11 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupFacts:
-    """A group, and all that its figures are worked out from."""
+    """A group that could be read, and what its figures are worked out from."""
 
-    seen: GroupReading
     group: Group
     rows: Sequence[PartitionLag]
     topics: Mapping[str, Topic]
-    course: GroupCourse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -87,6 +84,13 @@ class GroupFamily(Family):
     """A metric of a group that could be read."""
 
     values: Callable[[GroupFacts], Values]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CourseFamily(Family):
+    """A metric of what polls have shown of a group, the last of which may not have been able to read it."""
+
+    values: Callable[[GroupCourse], Values]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -183,27 +187,27 @@ def _generation(facts: GroupFacts) -> Values:
     return facts.group.generation if facts.group.type is GroupType.CLASSIC else None
 
 
-def _progress(facts: GroupFacts) -> Values:
-    at_ms = facts.course.progress_ms
+def _progress(course: GroupCourse) -> Values:
+    at_ms = course.progress_ms
     return None if at_ms is None else at_ms / 1000
 
 
-def _of_progress(pick: Callable[[GroupProgress], float | None]) -> Callable[[GroupFacts], Values]:
-    return lambda facts: None if facts.course.progress is None else pick(facts.course.progress)
+def _of_progress(pick: Callable[[GroupProgress], float | None]) -> Callable[[GroupCourse], Values]:
+    return lambda course: None if course.progress is None else pick(course.progress)
 
 
-def _progress_verdict(facts: GroupFacts) -> Values:
-    found = facts.course.progress
+def _progress_verdict(course: GroupCourse) -> Values:
+    found = course.progress
     return None if found is None or found.verdict is None else {(found.verdict.value,): 1}
 
 
-def _verdict(facts: GroupFacts) -> Values:
-    found = facts.course.diagnosis
+def _verdict(course: GroupCourse) -> Values:
+    found = course.diagnosis
     return None if found is None else {(found.verdict.value,): 1}
 
 
-def _findings(facts: GroupFacts) -> Values:
-    found = facts.course.diagnosis
+def _findings(course: GroupCourse) -> Values:
+    found = course.diagnosis
     if found is None:
         return None
     return {
@@ -226,7 +230,7 @@ UNREAD = Family(
     help="Why the group or its offsets could not be read: Kafka's name of the error, or UNREACHABLE; the value is 1.",
     labels=("error",),
 )
-OF_GROUPS = (
+OF_GROUPS: tuple[GroupFamily | CourseFamily, ...] = (
     GroupFamily(
         name="kohort_group",
         kind=Kind.INFO,
@@ -286,11 +290,11 @@ OF_GROUPS = (
         help="Partitions of the topics that members subscribe to by name, or own a part of, that no member owns.",
         values=without_owner,
     ),
-    GroupFamily(
+    CourseFamily(
         name="kohort_group_rebalances",
         kind=Kind.COUNTER,
         help="Rebalances since the exporter started: new group epochs; for classic groups those that polls observed.",
-        values=lambda facts: facts.course.rebalances,
+        values=lambda course: course.rebalances,
     ),
     GroupFamily(
         name="kohort_group_lag_records",
@@ -307,7 +311,7 @@ OF_GROUPS = (
         help="Owned or committed partitions whose lag is not known: no committed offset, or no leader answers.",
         values=lambda facts: sum(row.lag is None for row in facts.rows),
     ),
-    GroupFamily(
+    CourseFamily(
         name="kohort_group_last_progress_timestamp_seconds",
         help="Time of the last poll that found a committed offset advanced.",
         values=_progress,
@@ -317,34 +321,34 @@ OF_GROUPS = (
         help="Time of the newest commit; for a live cluster only with --commit-times.",
         values=_last_commit,
     ),
-    GroupFamily(
+    CourseFamily(
         name="kohort_group_committed_records_per_second",
         help="Rate at which committed offsets advance between polls; negative after a reset.",
         values=_of_progress(lambda found: found.committed_per_s),
     ),
-    GroupFamily(
+    CourseFamily(
         name="kohort_group_produced_records_per_second",
         help="Rate at which records are produced to the group's partitions between polls.",
         values=_of_progress(lambda found: found.produced_per_s),
     ),
-    GroupFamily(
+    CourseFamily(
         name="kohort_group_catch_up_seconds",
         help="Time until the slowest partition has caught up at these rates; +Inf: never.",
         values=_of_progress(lambda found: found.catch_up_s),
     ),
-    GroupFamily(
+    CourseFamily(
         name="kohort_group_progress",
         help="Burrow's verdict of the worst partition: OK, WARN, REWIND, STALLED, STOPPED; the value is 1.",
         labels=("verdict",),
         values=_progress_verdict,
     ),
-    GroupFamily(
+    CourseFamily(
         name="kohort_group_verdict",
         help="Verdict of kohort diagnose over the last polls: ok, warning, error; the value is 1.",
         labels=("verdict",),
         values=_verdict,
     ),
-    GroupFamily(
+    CourseFamily(
         name="kohort_group_findings",
         help="Findings of kohort diagnose by rule and level (error, warning, note).",
         labels=("rule", "level"),

@@ -31,6 +31,7 @@ from cli.verbs.exporter.families import (
     OF_TOPICS,
     READABLE,
     UNREAD,
+    CourseFamily,
     Family,
     GroupFacts,
     Kind,
@@ -172,13 +173,15 @@ def _of_group(seen: GroupReading, reading: Reading, course: Course) -> Samples:
     samples: Samples = [(READABLE, [f"{READABLE.sample}{{{at}}} {int(seen.error is None)}\n"])]
     if seen.error is not None:
         samples.append((UNREAD, [f'{UNREAD.sample}{{{at},error="{escaped(seen.error)}"}} 1\n']))
-    if seen.group is None:
-        return samples
-    facts = GroupFacts(
-        seen=seen, group=seen.group, rows=seen.rows, topics=reading.topics, course=course.groups[seen.id]
-    )
+    facts = None
+    if seen.group is not None:
+        facts = GroupFacts(group=seen.group, rows=seen.rows, topics=reading.topics)
+    own = course.groups[seen.id]
     for family in OF_GROUPS:
-        values = family.values(facts)
+        if isinstance(family, CourseFamily):
+            values = family.values(own)
+        else:
+            values = None if facts is None else family.values(facts)
         if isinstance(values, dict):  # to ask for a Mapping takes a twentieth of a poll
             named = [(at + _more(family.labels, labels), value) for labels, value in values.items()]
             samples.append(

@@ -13,7 +13,7 @@ from cli.verbs.exporter.reading import GroupReading, Reading
 from groups.diagnosis.diagnose import Verdict, diagnose
 from groups.diagnosis.observation import Observation, Thresholds
 from groups.lag import partition_lags, with_lag_times
-from groups.model import CommittedOffset, Group, GroupState, GroupType, Member, Topic
+from groups.model import CommittedOffset, Group, GroupState, GroupType, Member, Problem, Topic
 from groups.progress import Verdict as Progress
 from groups.progress import group_progress, readings_of
 from tests.cli.verbs.exporter.scrapes import Figures
@@ -141,6 +141,24 @@ def test_a_group_that_cannot_be_read_keeps_its_counts_and_one_that_is_gone_none(
     assert figures("kohort_group_unread", group="g", error="GROUP_AUTHORIZATION_FAILED") == 1
     assert "kohort_group_lag_records" not in figures.samples
     assert course.after(Reading(at_ms=3 * EVERY_MS)).groups == {}
+
+
+def test_a_group_without_a_coordinator_has_that_finding_and_one_that_is_hidden_none() -> None:
+    for error, found in (("COORDINATOR_NOT_AVAILABLE", 1), ("GROUP_AUTHORIZATION_FAILED", None)):
+        unread = Reading(
+            at_ms=EVERY_MS,
+            groups={"g": GroupReading(id="g", error=error)},
+            problems=(Problem(subject="g", message="no", group="g", error=error),),
+        )
+        course = after(reading(0), unread)
+        text = b"".join(page_of(unread, course, Limits(max_series=100)).parts(openmetrics=False))
+        figures = Figures.read(text.decode())
+        unavailable = {"rule": "coordinator-unavailable", "level": "error"}
+        assert figures("kohort_group_findings", group="g", **unavailable) == found
+        assert figures("kohort_group_verdict", group="g", verdict="error") == found
+        assert figures("kohort_group_verdict", group="g", verdict="ok") is None
+        assert figures("kohort_group_rebalances_total", group="g") == 0
+        assert "kohort_group_progress" not in figures.samples
 
 
 def test_names_with_every_character_are_read_back() -> None:
