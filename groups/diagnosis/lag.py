@@ -18,6 +18,8 @@ from groups.times import about, format_moment
 
 BURROW = "Burrow, Consumer Lag Evaluation Rules (groups.progress says where it differs)"
 DAY_MS = 24 * 3_600_000
+SELDOM_MS = 60_000
+"""Healthy groups may commit as seldom as this: once a minute, or every 30 seconds as Kafka Streams."""
 ABANDONED_MS = 7 * DAY_MS
 """A group without members that has not committed for so long was given up rather than stopped."""
 
@@ -82,9 +84,11 @@ def _evidence(case: Case, found: Mapping[Place, Progress]) -> Evidence:
     }
 
 
-def _commits_seldom(case: Case, still_ms: int) -> str:
+def _commits_seldom(case: Case, still_ms: int, evidence: Evidence) -> str:
     """What speaks for a group that commits less often than is assumed, as a sentence; empty where nothing does."""
     gap_ms = case.group.commit_gap_ms
+    if evidence["last_commit"] is None and still_ms < SELDOM_MS:
+        return " Its last commit could not be read: it may be healthy and commit less often."
     if gap_ms is None or still_ms >= STILL_INTERVALS * gap_ms:
         return ""
     return f" Its last two commits were {about(gap_ms / 1000)} apart: it may be healthy and commit no more often."
@@ -111,7 +115,7 @@ def stalled_member(case: Case) -> Iterator[Symptom]:
     evidence = _evidence(case, places)
     one = len(members) == 1
     still_ms = max(each.still_ms for each in places.values())
-    seldom = _commits_seldom(case, still_ms)
+    seldom = _commits_seldom(case, still_ms, evidence)
     host = found[0][0].client.host
     where = f" ({host.removeprefix('/')})" if host else ""
     yield (warning if seldom else error)(
@@ -189,7 +193,7 @@ def stopped(case: Case) -> Iterator[Symptom]:
     has_stopped = any(one.verdict is Verdict.STOPPED for one in lagging.values())
     abandoned = idle_ms is not None and idle_ms > ABANDONED_MS
     seldom = (
-        _commits_seldom(case, max(one.still_ms for one in lagging.values()))
+        _commits_seldom(case, max(one.still_ms for one in lagging.values()), evidence)
         if has_stopped and case.group.protocol_type == ""
         else ""
     )

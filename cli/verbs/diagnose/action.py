@@ -16,6 +16,7 @@ from cli.verbs.diagnose.observing import FleetObservation, observe, observe_agai
 from groups.diagnosis.diagnose import Diagnosis, Verdict, diagnose
 from groups.diagnosis.observation import Thresholds
 from groups.model import Problem
+from groups.progress import STILL_INTERVALS
 
 
 def status_of(found: Sequence[Diagnosis]) -> ExitStatus:
@@ -37,13 +38,19 @@ def diagnose_chosen(
         names, problems = choose_groups(source, selection)
         as_of_ms = None if options.as_of is None else parse_moment(options.as_of, time.time_ns() // 1_000_000)
         observations = [observe(source, names, in_full=True, is_live=live, at_ms=as_of_ms)]
+        begun = time.monotonic()
         if live and observations[0].groups:
-            begun = time.monotonic()
             observations[0] = _with_idle_commits(source, observations[0])
             observations += observe_again(source, names, thresholds, for_ms, begun)
         observations[-1] = with_leaders(source, observations[-1])
         if live:
             observations[-1] = _with_evidence(source, observations)
+            if for_ms is None and _may_have_stalled(observations[-1]):
+                still_ms = STILL_INTERVALS * thresholds.commit_interval_ms
+                observations += observe_again(source, names, thresholds, still_ms, begun)
+                observations[-1] = _with_evidence(
+                    source, [observations[0], with_leaders(source, observations[-1])]
+                )
     if options.log_dirs and for_ms is not None:
         observations = [*observe_log(options, names, observations[-1].at_ms, for_ms), *observations]
     unread = without_vanished(observations[-1].problems, named=bool(selection.groups))
@@ -88,6 +95,11 @@ def _with_evidence(source: Source, observations: Sequence[FleetObservation]) -> 
         transactions=open_transactions(source, first.topics or {}, last.topics or {}, groups),
         cluster=last.cluster or source.cluster(),
     )
+
+
+def _may_have_stalled(last: FleetObservation) -> bool:
+    """Whether a group with members committed nothing since the first observation, and it is not known since when."""
+    return any(not since and last.groups[name].members for name, since in last.waiting_since_ms.items())
 
 
 def diagnose_recording(

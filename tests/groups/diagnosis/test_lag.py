@@ -26,6 +26,7 @@ def look(
     *,
     starts: Mapping[int, int] | None = None,
     of: Group | None = None,
+    commit_ms: int | None = START_MS,
     **more: object,
 ) -> Observation:
     """A look at the group, whose two members own partitions 0 and 1, 2 and 3 unless it is another one."""
@@ -33,7 +34,12 @@ def look(
     offsets = (
         None
         if committed is None
-        else {NAME: {number: CommittedOffset(offset=each) for number, each in committed.items()}}
+        else {
+            NAME: {
+                number: CommittedOffset(offset=each, timestamp=commit_ms)
+                for number, each in committed.items()
+            }
+        }
     )
     topic = Topic(
         name=NAME,
@@ -277,6 +283,14 @@ def test_groups_that_commit_seldom_get_a_warning(rule: str, gap_ms: int | None, 
     of = replace(of, commit_gap_ms=gap_ms)
     told = found(*[look(at, {0: 10, 1: 10}, {0: 60, 1: 60}, of=of) for at in (0, 5)])
     assert told[rule].level is level
+
+
+@pytest.mark.parametrize(("position", "level"), [(3, Level.WARNING), (10, Level.ERROR)])
+def test_stall_is_a_warning_for_a_minute_if_the_last_commit_cannot_be_read(
+    position: int, level: Level
+) -> None:
+    told = found(*[look(at, {0: 10, 1: 10}, {0: 60, 1: 60}, commit_ms=None) for at in (0, position)])
+    assert told["stalled-member"].level is level
 
 
 def test_group_whose_last_member_left_meanwhile_has_stopped() -> None:
