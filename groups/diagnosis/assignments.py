@@ -58,7 +58,7 @@ def without_owner(case: Case) -> Iterator[Symptom]:
         ),
         remedy=(
             "New partitions are found within metadata.max.age.ms (5 minutes). Otherwise restart a member, and compare "
-            f"with what the assignor would do: kohort dry-run {case.group.id}."
+            f"with what the assignor would do: kohort dry-run {case.in_shell}."
         ),
         since_ms=since,
         evidence={"partitions": len(lost), "topics": tuple(left), "observed_for_s": lasted_ms / 1000},
@@ -125,7 +125,7 @@ def skew(case: Case) -> Iterator[Symptom]:
         ),
         remedy=(
             f"{case.group.protocol or 'The assignor'} assigns unevenly: compare other assignors with "
-            f"kohort dry-run {case.group.id} --compare."
+            f"kohort dry-run {case.in_shell} --compare."
         ),
         members=(most,),
         evidence={

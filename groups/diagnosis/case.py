@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -91,6 +92,11 @@ class Case:
     def lasted_ms(self, since_ms: int | None) -> int:
         """From then to the last observation; 0 for None."""
         return 0 if since_ms is None else self.observations[-1].at_ms - since_ms
+
+    @property
+    def in_shell(self) -> str:
+        """The group's id as a command line has it."""
+        return shlex.quote(self.group.id)
 
     def named(self, members: Iterable[str]) -> str:
         """The first few members as an operator knows them, and how many more there are."""

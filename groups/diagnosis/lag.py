@@ -160,7 +160,7 @@ def stalled_partition(case: Case) -> Iterator[Symptom]:
         remedy=(
             f"Inspect the next record of {topic}-{number}: kafka-console-consumer.sh --topic {topic} "
             f"--partition {number} --offset {at} --max-messages 1. If the consumer cannot process it, stop the group "
-            f"and skip it: kohort offsets reset {case.group.id} --topic {topic}:{number} --shift-by 1."
+            f"and skip it: kohort offsets reset {case.in_shell} --topic {topic}:{number} --shift-by 1."
         ),
         members=tuple(member.id for member, _ in found),
         since_ms=_since_ms(case, places),
@@ -204,7 +204,7 @@ def stopped(case: Case) -> Iterator[Symptom]:
             f"{count(lagging)}: {names(lagging)}.{last_commit}{seldom}"
         ),
         remedy=(
-            f"Restart its consumers. If the group is no longer needed, delete it: kohort delete {case.group.id}."
+            f"Restart its consumers. If the group is no longer needed, delete it: kohort delete {case.in_shell}."
         ),
         since_ms=_since_ms(case, lagging) if has_stopped else None,
         evidence=evidence,
@@ -266,7 +266,7 @@ def falling_behind(case: Case) -> Iterator[Symptom]:
         ),
         remedy=(
             "Add members, up to the number of partitions, or make processing faster. To follow it: "
-            f"kohort watch {case.group.id}."
+            f"kohort watch {case.in_shell}."
         ),
         evidence={
             "partitions": all_names(found),

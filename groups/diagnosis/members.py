@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -79,7 +80,7 @@ def _cause(case: Case, found: list[Change], hosts: list[tuple[str, int, int]]) -
 
 def _against_storm(case: Case, found: list[Change], hosts: list[tuple[str, int, int]]) -> str:
     if not found:
-        return f"See what changes: kohort watch {case.group.id}."
+        return f"See what changes: kohort watch {case.in_shell}."
     if returned(found):
         return _POLL_REMEDY
     return (
@@ -276,7 +277,7 @@ def static_away(case: Case) -> Iterator[Symptom]:
         ),
         remedy=(
             f"Restart it with group.instance.id={names[0]}, or remove it: "
-            f"kohort members remove {case.group.id} --instance {names[0]}."
+            f"kohort members remove {case.in_shell} --instance {shlex.quote(names[0])}."
         ),
         members=tuple(member.id for member in away),
         since_ms=since,
@@ -308,7 +309,7 @@ def mixed_protocols(case: Case) -> Iterator[Symptom]:
             f"{len(classic)} of {len(case.group.members)} members use the classic protocol: the migration to the "
             "consumer protocol is not complete."
         ),
-        remedy=f"See its progress: kohort describe {case.group.id} --migration.",
+        remedy=f"See its progress: kohort describe {case.in_shell} --migration.",
         members=tuple(classic),
         evidence={"classic": len(classic), "members": len(case.group.members)},
     )

@@ -32,7 +32,7 @@ def topic_recreated(case: Case) -> Iterator[Symptom]:
         ),
         remedy=(
             "Stop the group and reset these offsets; otherwise records of the new topic may be skipped, or "
-            f"auto.offset.reset applies: kohort offsets reset {case.group.id} --topic {found[0][0]} --to-earliest."
+            f"auto.offset.reset applies: kohort offsets reset {case.in_shell} --topic {found[0][0]} --to-earliest."
         ),
         evidence={"partitions": all_names(found)},
     )
@@ -100,7 +100,7 @@ def records_lost(case: Case) -> Iterator[Symptom]:
         remedy=(
             "auto.offset.reset decides where consumers continue: earliest reads the records that are left, latest "
             "skips them too. Or reset the offsets while the group is stopped: kohort offsets reset "
-            f"{case.group.id} --topic {min(lost)[0]} --to-earliest. Raise retention.ms if the group needs longer."
+            f"{case.in_shell} --topic {min(lost)[0]} --to-earliest. Raise retention.ms if the group needs longer."
         ),
         evidence={"partitions": all_names(lost), "records_lost": total},
     )
@@ -141,7 +141,7 @@ def beyond_end(case: Case) -> Iterator[Symptom]:
         remedy=(
             "Consumers that start there follow auto.offset.reset: latest skips the records of the new log. Stop the "
             "group and reset these offsets: "
-            f"kohort offsets reset {case.group.id} --topic {min(found)[0]} --to-earliest."
+            f"kohort offsets reset {case.in_shell} --topic {min(found)[0]} --to-earliest."
         ),
         evidence={"partitions": all_names(found), "above_the_end_by": max(found.values())},
     )
@@ -184,7 +184,7 @@ def never_committed(case: Case) -> Iterator[Symptom]:
         ),
         remedy=(
             "Set auto.offset.reset=earliest, at least while partitions are added (KIP-1327). To read these records, "
-            f"stop the group and reset it to the start: kohort offsets reset {case.group.id} "
+            f"stop the group and reset it to the start: kohort offsets reset {case.in_shell} "
             f"--topic {min(missing)[0]}:{min(missing)[1]} --to-earliest."
         ),
         evidence={"partitions": all_names(missing), "records": sum(missing.values())},
@@ -231,7 +231,7 @@ def expiring(case: Case) -> Iterator[Symptom]:
         ),
         remedy=(
             "Start a consumer before that, or raise offsets.retention.minutes of the brokers. To be able to restore "
-            f"the offsets, save them: kohort snapshot {case.group.id} -o FILE."
+            f"the offsets, save them: kohort snapshot {case.in_shell} -o FILE."
         ),
         evidence={
             "partitions": all_names(due),
@@ -272,6 +272,6 @@ def left_over(case: Case) -> Iterator[Symptom]:
             f"The group has offsets of {count(topics, 'topic')} that no member subscribes to: {first_of(topics)}; "
             f"their lag: {sum(unread(case, place) for place in left):,}."
         ),
-        remedy=f"If they are no longer needed, delete them: kohort offsets delete {case.group.id} --topic {topics[0]}.",
+        remedy=f"If they are no longer needed, delete them: kohort offsets delete {case.in_shell} --topic {topics[0]}.",
         evidence={"partitions": all_names(left), "lag": sum(unread(case, place) for place in left)},
     )

@@ -128,7 +128,7 @@ def _again_and_again(case: Case, waiting: Sequence[Awaited]) -> Iterator[Symptom
         ),
         remedy=(
             "Check which members' processes restart or no longer exist: rebalances wait for each that was killed "
-            f"until its session expires. List the members: kohort describe {case.group.id} --members."
+            f"until its session expires. List the members: kohort describe {case.in_shell} --members."
         ),
         since_ms=case.observations[0].at_ms,
         evidence={
@@ -149,7 +149,7 @@ def in_progress(case: Case) -> Iterator[Symptom]:
     yield note(
         message=f"A rebalance is in progress ({case.group.state.value}). {_waits_for(case, waiting)}",
         remedy=(
-            f"A rebalance of a few seconds is normal. Observe it on a live cluster: kohort diagnose {case.group.id} "
+            f"A rebalance of a few seconds is normal. Observe it on a live cluster: kohort diagnose {case.in_shell} "
             "--for 30s."
         ),
         since_ms=since,
@@ -202,7 +202,7 @@ _REMEDIES = {
 
 def _remedy(case: Case, waiting: Sequence[Awaited]) -> str:
     if not waiting:
-        return f"Check the members' logs; their epochs: kohort describe {case.group.id} --members --verbose."
+        return f"Check the members' logs; their epochs: kohort describe {case.in_shell} --members --verbose."
     first = waiting[0]
     member = case.member(first.member)
     host = member.client.host if member else None

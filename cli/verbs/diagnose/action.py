@@ -56,6 +56,7 @@ def diagnose_chosen(
     unread = without_vanished(observations[-1].problems, named=bool(selection.groups))
     found = _judged(names, observations, thresholds)
     explained = {each.group for each in found if not any(each.group in one.groups for one in observations)}
+    found = [each for each in found if each.findings or each.group in observations[-1].groups]
     left = (each for each in (*problems, *unread) if each.group not in explained)
     return found, tuple(dict.fromkeys(left))
 

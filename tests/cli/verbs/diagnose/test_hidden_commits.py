@@ -1,0 +1,31 @@
+"""`kohort diagnose` on a cluster that does not show when groups committed: `kohort serve` in memory."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from tests.cli.command import Kohort
+from tests.cli.served_data import serving
+from tests.kafka.wait import wait_until
+
+
+def test_stall_is_observed_until_it_can_be_told(kohort: Kohort) -> None:
+    """The six seconds of a diagnosis are less than three commit intervals of three seconds."""
+    with serving(None, "--topic", "orders:1") as served:
+        consumer = Consumer({"bootstrap.servers": served.bootstrap, "group.id": "payments of eu"})
+        with closing(consumer):
+            consumer.subscribe(["orders"])
+            wait_until(lambda: consumer.poll(0.1) or consumer.assignment(), "an assignment")
+            consumer.commit(offsets=[TopicPartition("orders", 0, 0)], asynchronous=False)
+            producer = Producer({"bootstrap.servers": served.bootstrap})
+            producer.produce("orders", b"unread")
+            assert producer.flush(30) == 0
+            answer = kohort.quick(
+                "diagnose --all-groups --commit-interval 3s --output json -b", served.bootstrap
+            )
+    (group,) = answer.document["groups"]
+    (finding,) = group["findings"]
+    assert (answer.status, finding["rule"], finding["level"]) == (0, "stalled-member", "warning")
+    assert finding["evidence"]["still_for_s"] >= 9
