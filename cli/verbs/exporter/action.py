@@ -71,14 +71,18 @@ def export(options: ExporterOptions, source: SourceOptions) -> ExitStatus:
 
 def _run(poller: _Poller, interval_s: float, guard: Guard | None, textfile: Path | None) -> NoReturn:
     """Poll, every so many seconds from beginning to beginning."""
+    unwritten = ""
     while True:
         begun = time.monotonic()
         poller.poll_or_wait()
         if textfile is not None:
+            before, unwritten = unwritten, ""
             try:
                 _write(textfile, poller.cache)
             except CommandError as error:
-                notice(str(error))
+                unwritten = str(error)
+                if unwritten != before:
+                    notice(unwritten)
         if guard is not None:
             guard.renew(notice)
         time.sleep(max(0.0, begun + interval_s - time.monotonic()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -176,14 +177,22 @@ def test_a_poll_that_waits_for_a_silent_server_ends_at_once(kohort: Kohort, tmp_
 def test_a_file_that_breaks_is_read_again(kohort: Kohort, tmp_path: Path) -> None:
     file = tmp_path / "groups.yaml"
     file.write_text("kohort: 1\ngroups: {g: {type: classic}}\n")
-    with exporting(kohort, tmp_path, "--interval", "1", "--snapshot", file) as exporter:
+    written = tmp_path / "node" / "kohort.prom"
+    written.parent.mkdir()
+    options = ("--interval", "1", "--textfile", written, "--snapshot", file)
+    with exporting(kohort, tmp_path, *options) as exporter:
         wait_scrape(exporter, lambda seen: seen("kohort_group_readable", group="g") == 1, "it is read")
+        wait_until(written.exists, "it is written")
+        shutil.rmtree(written.parent)
         file.write_text("kohort: 1\ngroups: [\n")
         down = wait_scrape(exporter, lambda seen: seen("kohort_up") == 0, "it is broken")
         assert down("kohort_group_readable", group="g") == 1
         file.write_text("kohort: 1\ngroups: {h: {type: classic}}\n")
         back = wait_scrape(exporter, lambda seen: seen("kohort_up") == 1, "it is whole again")
         assert back.by("kohort_group_readable", "group") == {"h": 1}
+        assert exporter.stderr.count("cannot be written") == 1
+        written.parent.mkdir()
+        wait_until(written.exists, "it is written again")
     kohort.quick("exporter --snapshot", tmp_path / "nowhere.yaml").assert_said(3, "nowhere.yaml")
 
 
