@@ -53,7 +53,7 @@ class Course:
     """All groups, after a number of polls."""
 
     interval_ms: int = 0
-    """How long after this poll the next one is, at least."""
+    """From one poll to the next."""
     groups: Mapping[str, GroupCourse] = field(default_factory=dict)
 
     def after(self, reading: Reading) -> Course:
