@@ -74,14 +74,14 @@ walks: $(SETUP) ## Walk groups at random on Kafka and Kohort side by side, and p
 	KOHORT_WALK_SEED=$${KOHORT_WALK_SEED:-$$(date +%s)} $(LONG) --capture no tests/conformance/walks tests/conformance/test_several_brokers.py
 
 migrations: $(SETUP) ## Follow printed plans on a real broker while a producer writes, have 270 leaders succeeded, and prove offsets in copies of logs
-	$(LONG) --durations 30 tests/migration/end_to_end tests/groups/test_succession_broker.py \
+	$(LONG) --durations 30 tests/migration/end_to_end tests/migration/test_expectation_live.py tests/groups/test_succession_broker.py \
 		tests/groups/offsets/test_proof.py tests/cli/verbs/offsets/test_cluster_copies.py
 
 dry-runs: $(SETUP) ## Dry-run live groups of every shape, in two racks too, and then make the change
 	$(LONG) tests/cli/verbs/dry_run/test_live.py
 
 pipeline: $(SETUP) ## Test the pipeline whole: a cluster, the live topic, killed streams and sessions
-	$(LONG) --numprocesses $(JOBS) --dist loadscope --durations 30 tests/pipeline tests/cli/verbs/fleet/test_follow.py
+	$(LONG) --numprocesses $(JOBS) --dist loadscope --durations 30 tests/pipeline tests/cli/verbs/fleet
 
 fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_FUZZ_CASES); compact made-up logs; send 1,000,000 broken requests (KOHORT_HOSTILE_FRAMES)
 	$(LONG) tests/wire/messages/test_record_codec_fuzz.py tests/wire/log/test_segments_fuzz.py \
@@ -92,14 +92,14 @@ fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_F
 		tests/conformance/test_compacted_logs.py
 
 kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHORT_KILL_ROUNDS)
-	$(LONG) --capture no tests/coordinator/store/test_kills.py \
+	$(LONG) --capture no tests/coordinator/store/test_kills.py tests/coordinator/store/test_broker_reads_ours.py \
 		tests/coordinator/server/test_kept_records.py tests/coordinator/server/test_kept_transactions.py
 
 tabs: $(SETUP) ## Complete odd names in every quoting, in bash, zsh and fish
 	$(LONG) tests/cli/verbs/completion/test_in_shells.py
 
 bridges: $(SETUP) ## Convert 10 groups each of librdkafka and sarama with the bridge, and kill it 20 times in each
-	$(LONG) --capture no tests/migration/end_to_end/test_bridge.py
+	$(LONG) --capture no tests/migration/end_to_end/test_bridge.py tests/cli/verbs/bridge/test_bridge.py
 
 applications: $(SETUP) ## Run applications of twelve clients on a real broker and on kohort serve, with the same checks; compare metrics
 	KOHORT_APPLICATIONS_PAGE=1 $(LONG) --numprocesses $(JOBS) --dist load tests/coordinator/applications/test_applications.py \
@@ -111,8 +111,8 @@ served-kills: $(SETUP) ## Kill kohort serve 100 times under producers and consum
 diagnoses: $(SETUP) ## Have real clients stall, restart and fence each other, and diagnose their groups
 	$(LONG) tests/cli/verbs/diagnose
 
-outages: $(SETUP) ## Lose brokers under a running kohort exporter
-	$(LONG) tests/cli/verbs/exporter
+outages: $(SETUP) ## Lose brokers under a running kohort exporter, and list 5,000 groups without one of three
+	$(LONG) tests/cli/verbs/exporter tests/cli/sources/test_outage.py
 
 packages: $(VENV)/.ready-release $(VENV)/.ready-docs ## Build the packages twice, compare them, run each alone, as `make dist` does; build the site
 	$(LONG) tests/shipping

@@ -48,7 +48,7 @@ USAGE = {
     "list --watch 1 --embedded {sample} --output html": "--watch prints table, json, csv or yaml",
     "list --watch 1 --embedded {sample} --output markdown": "--watch prints table, json, csv or yaml",
     "serve --listen 0.0.0.0:9092": "open to other machines",
-    "serve --listen 9092": "no address to listen on",
+    "serve --listen 9092": "is not a listen address",
     "serve --config group.max.size": "write NAME=VALUE",
     "serve --config group.max.sizes=3": "did you mean group.max.size?",
     "serve --config group.max.size=many": "whole number",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -228,7 +228,7 @@ class Play:
             self._save(name, _at(fields, path))
         shown = self._normaliser.answer(parked.api, fields)
         if "look_at" in step:
-            shown = {name: shown[name] for name in step["look_at"]}
+            shown = {name: _part(shown, name.split(".")) for name in step["look_at"]}
         return self._timed(shown, parked.at, step)
 
     def _timed(
@@ -326,3 +326,10 @@ def difference(wanted: Any, found: Any, place: str = "") -> str:
             "",
         )
     return "" if wanted == found else f"{place or 'it'} is {found!r}, expected {wanted!r}"
+
+
+def _part(answer: Any, path: Sequence[str]) -> Any:
+    """A field of an answer; of a list, that of each element."""
+    if isinstance(answer, list):
+        return [_part(each, path) for each in answer]
+    return _part(answer[path[0]], path[1:]) if path else answer

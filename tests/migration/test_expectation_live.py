@@ -11,6 +11,7 @@ from tests.kafka.broker import Broker
 from tests.kafka.members import Members
 from tests.kafka.plugin import StartBroker
 from tests.migration.rolled_fleet import CONSUMER, COOPERATIVE, RANGE, Fleet, Way
+from tests.support.long import LONG
 from tests.support.slowness import Slowness
 
 LEEWAY = 3
@@ -30,10 +31,19 @@ WAYS = {
     "static range to cooperative in two bounces": Way(static=True, first=RANGE, bounces=(BOTH, COOPERATIVE)),
     "static range to consumer and back": Way(static=True, first=RANGE, bounces=(CONSUMER, RANGE)),
 }
+VARIANTS = {
+    "Java's default to cooperative in one",
+    "cooperative to consumer and back",
+    "static range to cooperative in two bounces",
+}
+"""Of ways that `make test` goes."""
 
 
 @pytest.mark.kafka
-@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize(
+    "way",
+    [pytest.param(way, id=name, marks=[LONG] if name in VARIANTS else []) for name, way in WAYS.items()],
+)
 def test_the_broker_counts_what_was_expected(
     broker: Broker, members: Members, tmp_path: Path, way: Way
 ) -> None:
@@ -49,7 +59,7 @@ def test_the_broker_counts_what_was_expected(
 @pytest.mark.parametrize(
     "way",
     [
-        Way(first=COOPERATIVE, bounces=(COOPERATIVE,)),
+        pytest.param(Way(first=COOPERATIVE, bounces=(COOPERATIVE,)), marks=LONG),
         Way(library="librdkafka", first=RANGE, bounces=(CONSUMER,)),
     ],
     ids=["cooperative", "librdkafka's range to consumer"],

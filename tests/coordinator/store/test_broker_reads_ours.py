@@ -37,6 +37,7 @@ from tests.kafka.ports import HOST
 from tests.kafka.process import end
 from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
 from tests.kafka.wait import wait_until
+from tests.support.long import LONG
 from wire.log.batches import records_of
 from wire.log.segments import read_log
 
@@ -117,6 +118,7 @@ def put_in_place(ours: Path, theirs: Path) -> None:
     (theirs / CLEAN_SHUTDOWN).write_text(json.dumps({"version": 0, "brokerEpoch": -1}))
 
 
+@LONG
 def test_a_broker_takes_its_directory_back(
     real_log: RealLog, kafka_jars: Path, tools: ToolHost, tmp_path: Path
 ) -> None:

@@ -136,6 +136,7 @@ def test_a_known_weakness_is_told_apart(spark: SparkSession) -> None:
     assert all(row["known"] and row["story"] is None for row in done.failures)
 
 
+@LONG
 def test_a_broken_rule_is_found_again_on_one_machine(
     spark: SparkSession, kohort: Kohort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,7 @@ from pipeline.tables.schemas import DECODED, EVENTS, QUARANTINE
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.real_log import RealLog
 from tests.pipeline.decoded import decoded, events, quarantine, rows_of
+from tests.support.long import LONG
 from wire.log.batches import Codec, records_of
 from wire.log.offset_columns import read_offset_key, read_offset_value
 from wire.log.segments import read_segment
@@ -146,6 +147,7 @@ def test_names_are_heard_where_nothing_is_beside_the_segments(
     assert_same_events(events(decoded(spark, [str(tmp_path)])), real_events)
 
 
+@LONG
 def test_files_cut_in_small_parts_give_the_same(
     spark: SparkSession, real_events: DataFrame, real_log: RealLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:

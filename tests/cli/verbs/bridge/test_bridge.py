@@ -26,6 +26,7 @@ from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 from tests.migration.end_to_end.bridged import to_restart
 from tests.migration.raw_group import RawGroup
+from tests.support.long import LONG
 
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("heeded_interrupts")]
 
@@ -119,7 +120,10 @@ def test_the_preview_names_the_leader_to_restart_and_joins_nothing(
     assert owned(broker, group) == before
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param(signal.SIGINT, marks=LONG), signal.SIGTERM, pytest.param(signal.SIGHUP, marks=LONG)],
+)
 def test_a_signal_has_it_leave_the_group_as_it_was(
     kohort: Kohort,
     broker: Broker,

@@ -13,6 +13,7 @@ import pytest
 from tests.cli.command import Answer, Kohort
 from tests.docs.pages import ROOT, blocks, command_lines
 from tests.pipeline.conftest import spark as spark
+from tests.support.long import LONG
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -144,6 +145,7 @@ def test_a_directory_that_is_somebody_elses(kohort: Kohort, sample: Path, tmp_pa
     assert [entry.name for entry in tmp_path.iterdir()] == ["notes.txt"]
 
 
+@LONG
 def test_what_cannot_be_read_is_told_and_ends_nothing(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
     partition = tmp_path / "data" / "__consumer_offsets-28"
     partition.mkdir(parents=True)
