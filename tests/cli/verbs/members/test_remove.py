@@ -123,6 +123,7 @@ def test_the_last_of_the_consumer_protocol_does_not_come_back(
     """A broker converts what stays to a classic group, which a heartbeat of the removed member does not find."""
     group = fresh_name("mixed")
     members.java(rig.broker, group, [topic], partition_assignment_strategy=COOPERATIVE)
+    wait_group(rig.broker, group, members=1)  # a group that is just made cannot be converted
     modern = members.java(rig.broker, group, [topic], group_protocol="consumer")
     wait_group(rig.broker, group, members=2)
     (told,) = removed(rig, group, "--client-id", modern.name).succeeded().document["groups"]
