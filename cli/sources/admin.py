@@ -147,8 +147,8 @@ class AdminReader:
             if not asked:
                 break
             listed = self.admin.list_offsets(asked, isolation_level=level, request_timeout=self.timeout_s)
-            for told, future in listed.items():
-                place = told.topic, told.partition
+            for partition, future in listed.items():
+                place = partition.topic, partition.partition
                 try:
                     log = future.result()
                     if log.offset == _NO_OFFSET:

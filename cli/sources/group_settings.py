@@ -57,12 +57,12 @@ class GroupSettings:
         group = groups[0]
         try:
             brokers, unknown = self._brokers()
-            told: dict[str, Mapping[str, Any]] = {}
+            answered: dict[str, Mapping[str, Any]] = {}
             for some in _portions(groups):
                 resources = [ConfigResource(ResourceType.GROUP, group) for group in some]
                 asked = self._admin.describe_configs(resources, **self._asking)
                 for group, resource in zip(some, resources, strict=True):
-                    told[group] = asked[resource].result()
+                    answered[group] = asked[resource].result()
         except KafkaException as error:
             if error.args[0].code() == KafkaError.INVALID_REQUEST:
                 raise CommandError(f"{group}: {_NO_SETTINGS}") from None
@@ -72,11 +72,11 @@ class GroupSettings:
         for broker, failure in unknown.items():
             words = words_of(failure, READING_CONFIGS)
             self._notices.add(f"the bounds of broker {broker} are not known: {words}")
-        names = sorted({name for entries in told.values() for name in entries})
+        names = sorted({name for entries in answered.values() for name in entries})
         limits = {name: (*bounds(name, brokers), broker_default(name, brokers)) for name in names}
         return {
             group: {name: _config(name, entries[name], *limits[name]) for name in sorted(entries)}
-            for group, entries in told.items()
+            for group, entries in answered.items()
         }
 
     def alter(

@@ -163,7 +163,7 @@ def nodes_of(client: KafkaClient) -> dict[str, Node]:
     }
 
 
-def topic_of(told: TopicMetadata, racks: Mapping[int, str | None]) -> Topic:
+def topic_of(described: TopicMetadata, racks: Mapping[int, str | None]) -> Topic:
     """Without end offsets. Racks are unknown unless some broker has one."""
     from groups.model import Topic
 
@@ -171,12 +171,12 @@ def topic_of(told: TopicMetadata, racks: Mapping[int, str | None]) -> Topic:
         partition.partition_index: tuple(
             rack for node in partition.replica_nodes if (rack := racks.get(node))
         )
-        for partition in told.partitions
+        for partition in described.partitions
     }
     return Topic(
-        name=told.name,
-        partitions=len(told.partitions),
-        id=told.topic_id,
+        name=described.name,
+        partitions=len(described.partitions),
+        id=described.topic_id,
         racks=of_replicas if any(of_replicas.values()) else None,
     )
 

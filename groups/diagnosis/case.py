@@ -41,9 +41,7 @@ class Case:
     @cached_property
     def group(self) -> Group:
         """As the newest observation that shows it does."""
-        found = self.last.group
-        assert found is not None  # noqa: S101  (mypy)
-        return found
+        return next(group for observation in reversed(self.observations) if (group := observation.group))
 
     @cached_property
     def offsets(self) -> Offsets:

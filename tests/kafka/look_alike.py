@@ -10,10 +10,10 @@ import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from threading import Lock, Thread
 from typing import Any
 
 from tests.kafka.ports import HOST
+from tests.kafka.relay import Relay
 from wire.errors import ErrorCode
 from wire.messages.definition import HEAD, Api
 from wire.messages.reader import DICTIONARIES, message_reader
@@ -48,39 +48,25 @@ class Product:
     changes: Mapping[int, Change] = field(default_factory=dict)
 
 
-class LookAlike:
+class LookAlike(Relay):
     """Listens on `port`, and answers as a product with the broker at the port `to` in it. Use it in a `with` block."""
 
     def __init__(self, to: int, product: Product, *, port: int = 0) -> None:
-        """Listen on `port`, where it is given."""
+        """Listen on `port`, a free one unless it is given."""
         self.asked: set[int] = set()
         """The keys of all requests."""
-        self._to, self._product = to, product
-        self._lock = Lock()
-        self._listener = socket.create_server((HOST, port))
-        self._open = [self._listener]
-        self.port = int(self._listener.getsockname()[1])
+        self._product = product
+        super().__init__(to, port=port)
         self.bootstrap = f"{HOST}:{self.port}"
 
     def __enter__(self) -> LookAlike:
-        Thread(target=self._accept, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        with self._lock:
-            for each in self._open:
-                with suppress(OSError):  # it has ended already
-                    each.shutdown(socket.SHUT_RDWR)
-                each.close()
+        self.cut()
 
-    def _accept(self) -> None:
-        with suppress(OSError):  # closed
-            while True:
-                client, _ = self._listener.accept()
-                broker = socket.create_connection((HOST, self._to))
-                with self._lock:
-                    self._open += [client, broker]
-                Thread(target=self._converse, args=(client, broker), daemon=True).start()
+    def _connect(self, client: socket.socket, broker: socket.socket) -> None:
+        self._begin(self._converse, client, broker)
 
     def _converse(self, client: socket.socket, broker: socket.socket) -> None:
         """Requests one at a time, which keeps the answers in order."""

@@ -15,11 +15,11 @@ BYTES = 65536
 class Relay:
     """Passes everything on to the port `to`, both ways."""
 
-    def __init__(self, to: int) -> None:
-        """Listen on `port`."""
+    def __init__(self, to: int, *, port: int = 0) -> None:
+        """Listen on `port`, a free one unless it is given."""
         self._to = to
         self._lock = Lock()
-        self._listener = socket.create_server((HOST, 0))
+        self._listener = socket.create_server((HOST, port))
         self._open = [self._listener]
         self.port = int(self._listener.getsockname()[1])
         self._begin(self._accept)
@@ -39,8 +39,11 @@ class Relay:
                 broker = socket.create_connection((HOST, self._to))
                 with self._lock:
                     self._open += [client, broker]
-                self._begin(self._pass_on, client, broker)
-                self._begin(self._pass_on, broker, client)
+                self._connect(client, broker)
+
+    def _connect(self, client: socket.socket, broker: socket.socket) -> None:
+        self._begin(self._pass_on, client, broker)
+        self._begin(self._pass_on, broker, client)
 
     def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):  # cut, or the other side has ended
