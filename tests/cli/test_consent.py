@@ -14,6 +14,7 @@ from tests.kafka.members import fresh_name
 from tests.kafka.plugin import StartBroker
 from tests.kafka.tool_host import ToolHost
 from tests.kafka.topics import delete_topic
+from tests.support.signals import freeze
 
 
 @pytest.fixture(scope="module")
@@ -109,9 +110,7 @@ def test_a_broker_that_falls_silent_while_the_question_stands(
     group = rig.group({(topic, 0): 3})
     for line in (f"offsets reset {group} --topic {topic} --to-latest", f"delete {group}"):
         try:
-            ended = rig.asked(
-                f"{line} --execute --timeout 2000", meanwhile=lambda: os.kill(broker.pid, signal.SIGSTOP)
-            )
+            ended = rig.asked(f"{line} --execute --timeout 2000", meanwhile=lambda: freeze(broker.pid))
         finally:
             os.kill(broker.pid, signal.SIGCONT)
         assert ended.status == 3

@@ -15,6 +15,7 @@ from tests.kafka.commits import commit_request, send_commits
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.ports import HOST, free_ports
 from tests.kafka.wait import wait_until
+from tests.support.signals import freeze
 from wire.client.client import KafkaClient
 from wire.client.security import ConnectionSettings
 
@@ -64,7 +65,7 @@ class Trio:
 
     def freeze(self, node: int) -> None:
         """Stop a broker in its tracks: its connections stay open, and nothing is answered."""
-        os.kill(self.brokers[node].pid, signal.SIGSTOP)
+        freeze(self.brokers[node].pid)
 
     def thaw(self, node: int) -> None:
         """Let it go on."""

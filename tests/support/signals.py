@@ -1,5 +1,6 @@
 """Signals that children heed, however the tests were begun."""
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,3 +37,21 @@ def wait_until_asleep(pid: int) -> None:
     """Return when the main thread of a process sleeps: it has begun to wait for something."""
     where = Path(f"/proc/{pid}/wchan")
     wait_until(lambda: where.read_text() == "hrtimer_nanosleep", f"process {pid} sleeps")
+
+
+def freeze(pid: int) -> None:
+    """Stop a process in its tracks: its connections stay open, and nothing is answered. SIGCONT lets it continue.
+
+    A stop begins when the thread that takes the signal is scheduled, and on a busy machine the others run until then.
+    """
+    os.kill(pid, signal.SIGSTOP)
+    wait_until(
+        lambda: all(_stopped(task) for task in Path(f"/proc/{pid}/task").iterdir()), f"{pid} is stopped"
+    )
+
+
+def _stopped(task: Path) -> bool:
+    try:
+        return (task / "stat").read_text().rpartition(")")[2].split()[0] == "T"
+    except (FileNotFoundError, ProcessLookupError):  # The thread has ended meanwhile.
+        return True
