@@ -46,7 +46,7 @@ def wait_until_empty(
         return False
     wait_s = parse_duration(consent.wait_empty)
     begun = time.monotonic()
-    pending, told = list(groups), ""
+    pending, reported = list(groups), ""
     while True:
         asked = time.monotonic()
         try:
@@ -58,17 +58,17 @@ def wait_until_empty(
             line, active = f"{_whom(pending, ())}: {error}", []
         left_s = begun + wait_s - time.monotonic()
         if not pending:
-            if told:
+            if reported:
                 notice(f"all members have left after {time.monotonic() - begun:.0f} s")
-            return bool(told)
+            return bool(reported)
         if left_s <= 0:
             notice(f"timed out after {wait_s:g} s waiting for {line}")
             return True
-        if line != told:
+        if line != reported:
             notice(f"waiting for {line}")
-            if not told and any(map(stays_after_a_close, active)):
+            if not reported and any(map(stays_after_a_close, active)):
                 notice(_STAYING)
-            told = line
+            reported = line
         time.sleep(min(left_s, LONGEST_POLL_S, max(POLL_S, time.monotonic() - asked)))
 
 

@@ -272,12 +272,12 @@ def streams_members(topology: Topology | None, members: Iterable[Member]) -> Ite
     topics = tuple(sorted(topology.input_topics)) if topology else ()
     subscription = Subscription(topics=topics) if topics else None
     for member in members:
-        told = member.streams or StreamsMember()
+        streams = member.streams or StreamsMember()
         yield replace(
             member,
             subscription=subscription,
-            owned=_task_partitions(topology, told.tasks),
-            target=_task_partitions(topology, told.target_tasks),
+            owned=_task_partitions(topology, streams.tasks),
+            target=_task_partitions(topology, streams.target_tasks),
         )
 
 

@@ -184,11 +184,13 @@ class LiveSource:
         from wire.client.settings import ResourceType
 
         answers = client.describe_configs(ResourceType.BROKER, brokers)
-        told = {
+        by_broker = {
             broker: {name: entry.value for name, entry in settings.items()}
             for broker, settings in answers.found.items()
         }
-        return with_settings(cluster, told, {name: each.message for name, each in answers.failed.items()})
+        return with_settings(
+            cluster, by_broker, {name: each.message for name, each in answers.failed.items()}
+        )
 
     def list_groups(self) -> Read[GroupListing]:
         return self.select_groups(GroupFilter(), described=True)
@@ -295,8 +297,10 @@ class LiveSource:
         classic = [group.id for group in groups if group.type is GroupType.CLASSIC and group.members]
         if not classic:
             return tuple(groups)
-        told = read_leaders(librdkafka_config(self.settings), classic, self.timeout_ms / 1000)
-        return tuple(with_leader(group, told[group.id]) if group.id in told else group for group in groups)
+        leaders = read_leaders(librdkafka_config(self.settings), classic, self.timeout_ms / 1000)
+        return tuple(
+            with_leader(group, leaders[group.id]) if group.id in leaders else group for group in groups
+        )
 
     def with_topology_nodes(self, groups: Sequence[Group]) -> Read[Group]:
         topologies = {group.id: group.topology for group in groups if group.topology is not None}

@@ -197,17 +197,17 @@ def offsets_of(
 
 
 def record_times(client: KafkaClient, wanted: Mapping[tuple[str, int], Collection[int]]) -> RecordTimes:
-    """The times of the first records at or behind the offsets; what could not be told is a problem."""
+    """The times of the first records at or after the offsets; what could not be read is a problem."""
     answers = client.first_records(wanted)
     failed = [(place, failure) for place, failure in answers.failed.items()]
     times: dict[tuple[str, int], dict[int, int | None]] = {}
     for place, records in answers.found.items():
         known = times[place] = {}
-        for offset, told in records.items():
-            if isinstance(told, Failure):
-                failed.append((place, told))
+        for offset, record in records.items():
+            if isinstance(record, Failure):
+                failed.append((place, record))
             else:
-                known[offset] = None if told is None else told.timestamp_ms
+                known[offset] = None if record is None else record.timestamp_ms
     problems = (_untimed(topic, partition, failure) for (topic, partition), failure in failed)
     return RecordTimes(times=times, problems=tuple(dict.fromkeys(problems)))
 

@@ -132,10 +132,10 @@ def _read(
     places = {group: partition_for(group, len(topic.partitions)) for group in set(keys.values())}
     for key, group in keys.items():
         by_partition[places[group]].add(key)
-    told: dict[bytes, FoundRecord | Unavailable] = {}
+    records: dict[bytes, FoundRecord | Unavailable] = {}
     for partition, held in sorted(by_partition.items()):
-        told |= _of_partition(consumer, partition, held, accept, deadline)
-    return told
+        records |= _of_partition(consumer, partition, held, accept, deadline)
+    return records
 
 
 def _of_partition(
@@ -145,8 +145,8 @@ def _of_partition(
     from confluent_kafka import KafkaException, TopicPartition
 
     place = TopicPartition(OFFSETS_TOPIC, partition)
-    told: dict[bytes, FoundRecord | Unavailable] = {}
-    untold = Unavailable(f"{OFFSETS_TOPIC}-{partition} holds no record of it")
+    records: dict[bytes, FoundRecord | Unavailable] = {}
+    missing = Unavailable(f"{OFFSETS_TOPIC}-{partition} holds no record of it")
     try:
         if _left(deadline) <= 0:
             raise _GaveUpError(f"there was no time left to read {OFFSETS_TOPIC}-{partition} (--timeout)")
@@ -157,14 +157,14 @@ def _of_partition(
             while end > first and keys:
                 begin = max(first, end - size)
                 found = scan.newest(begin, end, keys, accept)
-                told |= found
+                records |= found
                 keys -= found.keys()
                 end, size = begin, size * GROWTH
     except _GaveUpError as error:
-        untold = Unavailable(str(error))
+        missing = Unavailable(str(error))
     except KafkaException as error:
-        untold = _refused(error.args[0], f"{OFFSETS_TOPIC}-{partition} cannot be read: ")
-    return {**dict.fromkeys(keys, untold), **told}
+        missing = _refused(error.args[0], f"{OFFSETS_TOPIC}-{partition} cannot be read: ")
+    return {**dict.fromkeys(keys, missing), **records}
 
 
 class _GaveUpError(Exception):
@@ -255,17 +255,17 @@ def read_leaders(config: Settings, groups: Iterable[str], timeout_s: float) -> T
     }
 
 
-def with_leader(group: Group, told: LeaderRecord | Unavailable) -> Group:
+def with_leader(group: Group, record: LeaderRecord | Unavailable) -> Group:
     """A described group with what its record says.
 
     The generation is the record's only while nobody rebalances: it grows before the next record is written.
     """
-    if isinstance(told, Unavailable):
-        return replace(group, leader_problem=told.why)
-    at_rest = group.state is GroupState.STABLE and told.leader in {member.id for member in group.members}
-    generation = told.generation if group.generation is None and at_rest else group.generation
-    members = tuple(replace(member, is_new=member.id not in told.members) for member in group.members)
-    return replace(group, leader=told.leader, generation=generation, members=members)
+    if isinstance(record, Unavailable):
+        return replace(group, leader_problem=record.why)
+    at_rest = group.state is GroupState.STABLE and record.leader in {member.id for member in group.members}
+    generation = record.generation if group.generation is None and at_rest else group.generation
+    members = tuple(replace(member, is_new=member.id not in record.members) for member in group.members)
+    return replace(group, leader=record.leader, generation=generation, members=members)
 
 
 def _decoded(found: FoundRecord) -> LeaderRecord | Unavailable:
@@ -311,7 +311,7 @@ def read_commit_times(
         return value is not None and (key not in offsets or value[OFFSET] == offsets[key])
 
     found = read_newest(config, keys | emptied, timeout_s, is_wanted)
-    told = {
+    last = {
         key: _commit(each) if isinstance(each, FoundRecord) else each
         for key, each in found.items()
         if key in keys
@@ -322,12 +322,12 @@ def read_commit_times(
         if key in emptied
     }
     problems = [
-        *_problems(told, keys, "the last commit of", "partition"),
+        *_problems(last, keys, "the last commit of", "partition"),
         *_problems(left, emptied, "when the last member left", "group"),
     ]
     since = {emptied[key]: each for key, each in left.items() if isinstance(each, int)}
     commits: dict[str, dict[tuple[str, int], StoredOffset]] = {}
-    for key, each in told.items():
+    for key, each in last.items():
         if isinstance(each, StoredOffset):
             commits.setdefault(keys[key], {})[places[key]] = each
     gaps: dict[str, list[int]] = defaultdict(list)
@@ -417,14 +417,14 @@ def _with_times(group: Group, commits: Mapping[tuple[str, int], StoredOffset]) -
 
 
 def _problems(
-    told: Mapping[bytes, object], keys: Mapping[bytes, str], what: str, unit: str
+    answers: Mapping[bytes, object], keys: Mapping[bytes, str], what: str, unit: str
 ) -> Iterable[Problem]:
     """A line for each reason why something is not known: `what` of so many `unit`s, by the groups of their keys."""
-    untold: dict[Unavailable, list[str]] = {}
-    for key, each in told.items():
+    missing: dict[Unavailable, list[str]] = {}
+    for key, each in answers.items():
         if isinstance(each, Unavailable):
-            untold.setdefault(each, []).append(keys[key])
-    for reason, groups in sorted(untold.items(), key=lambda item: item[0].why):
+            missing.setdefault(each, []).append(keys[key])
+    for reason, groups in sorted(missing.items(), key=lambda item: item[0].why):
         is_forbidden = reason.cause is Cause.FORBIDDEN
         hint = "; this needs READ on the topic __consumer_offsets" if is_forbidden else ""
         yield Problem(

@@ -81,7 +81,7 @@ class ClusterWriter:
         if not offsets:
             return {}
         answers = (self._source.client or self._source.admin).commit_offsets(offsets)
-        return _told({group: list(places) for group, places in offsets.items()}, answers, COMMITTING)
+        return _results({group: list(places) for group, places in offsets.items()}, answers, COMMITTING)
 
     def alter_share_offsets(
         self, changes: Mapping[str, Sequence[OffsetChange]]
@@ -94,7 +94,7 @@ class ClusterWriter:
             return {}
         offsets = {group: {each.place: each.after for each in wanted} for group, wanted in changes.items()}
         answers = self._client("offsets of share groups cannot be set").alter_share_group_offsets(offsets)
-        return _told({group: list(places) for group, places in offsets.items()}, answers, COMMITTING)
+        return _results({group: list(places) for group, places in offsets.items()}, answers, COMMITTING)
 
     def delete_offsets(self, places: Mapping[str, Sequence[Place]]) -> dict[str, dict[Place, Failed | None]]:
         """Delete committed offsets by group, one request per group.
@@ -104,7 +104,7 @@ class ClusterWriter:
         if not places:
             return {}
         answers = self._client("offsets cannot be deleted").delete_offsets(places)
-        return _told(places, answers, DELETING_OFFSETS)
+        return _results(places, answers, DELETING_OFFSETS)
 
     def delete_share_offsets(
         self, places: Mapping[str, Sequence[Place]]
@@ -121,7 +121,7 @@ class ClusterWriter:
             group: {place: found.get(place[0], _LEFT_OUT) for place in places[group]}
             for group, found in answers.found.items()
         }
-        return _told(places, Answers(found=by_place, failed=answers.failed), DELETING_OFFSETS)
+        return _results(places, Answers(found=by_place, failed=answers.failed), DELETING_OFFSETS)
 
     def delete_topics(self, topics: Sequence[str]) -> dict[str, Failed | None]:
         """Delete topics with their records.
@@ -177,18 +177,18 @@ def _leave_api(kind: GroupType) -> Api | None:
 _LEFT_OUT = Failure(message="the coordinator's answer does not contain it")
 
 
-def _told(
+def _results(
     places: Mapping[str, Sequence[Place]],
     answers: Answers[str, dict[Place, Failure | None]],
     needs: Needs,
 ) -> dict[str, dict[Place, Failed | None]]:
     """What became of every place."""
-    told: dict[str, dict[Place, Failed | None]] = {}
+    results: dict[str, dict[Place, Failed | None]] = {}
     for group, wanted in places.items():
         whole = answers.failed.get(group)
         parts = answers.found.get(group, {})
-        told[group] = {place: _failed(whole or parts.get(place, _LEFT_OUT), needs) for place in wanted}
-    return told
+        results[group] = {place: _failed(whole or parts.get(place, _LEFT_OUT), needs) for place in wanted}
+    return results
 
 
 def failed_of(error: KafkaException, needs: Needs) -> Failed:

@@ -39,9 +39,9 @@ def offsets_document(
         groups, problems = timed.items, problems + timed.problems
         remarks += _untimed(groups, any_problem=bool(timed.problems))
     if lag_time:
-        told = source.record_times(_unread(groups, topics))
-        times, problems = told.times, problems + told.problems
-        remarks += () if told.remark is None else (told.remark,)
+        records = source.record_times(_unread(groups, topics))
+        times, problems = records.times, problems + records.problems
+        remarks += () if records.remark is None else (records.remark,)
     view = OffsetsView(
         times=times,
         now_ms=time.time_ns() // 1_000_000,
@@ -79,7 +79,7 @@ def _unread(
 def _untimed(groups: Sequence[Group], *, any_problem: bool) -> tuple[str, ...]:
     """Why times of commits are missing that no problem speaks of."""
     share = [group.id for group in groups if group.type is GroupType.SHARE]
-    told = tuple(
+    remarks = tuple(
         f"{group}: the last commit of a share group is not known, its offsets stand in __share_group_state"
         for group in share
     )
@@ -91,5 +91,5 @@ def _untimed(groups: Sequence[Group], *, any_problem: bool) -> tuple[str, ...]:
     ]
     if without and not any_problem:
         more = f" and {len(without) - 1} more groups" if len(without) > 1 else ""
-        told += (f"{without[0]}{more}: the source does not say when offsets were committed",)
-    return told
+        remarks += (f"{without[0]}{more}: the source does not say when offsets were committed",)
+    return remarks

@@ -22,12 +22,12 @@ def member_headings(*, verbose: bool) -> list[str]:
 
 def member_cells(member: Member, *, verbose: bool) -> tuple[Cell, ...]:
     """Under those headings; empty ones for a member of another group."""
-    told = member.streams or _NOT_OF_STREAMS
-    cells: tuple[Cell, ...] = (told.process, tasks_text(told.tasks))
+    streams = member.streams or _NOT_OF_STREAMS
+    cells: tuple[Cell, ...] = (streams.process, tasks_text(streams.tasks))
     if not verbose:
         return cells
-    tags = ",".join(f"{key}={value}" for key, value in sorted(told.client_tags.items()))
-    return (*cells, tasks_text(told.target_tasks), told.topology_epoch, told.endpoint, tags or None)
+    tags = ",".join(f"{key}={value}" for key, value in sorted(streams.client_tags.items()))
+    return (*cells, tasks_text(streams.target_tasks), streams.topology_epoch, streams.endpoint, tags or None)
 
 
 def tasks_text(tasks: Tasks | None) -> str | None:
@@ -44,12 +44,12 @@ def _kind_text(tasks: TasksOfKind) -> str:
 
 def member_data(member: Member) -> dict[str, Any]:
     """Fields of a member of a streams group in the JSON document."""
-    told = member.streams or _NOT_OF_STREAMS
+    streams = member.streams or _NOT_OF_STREAMS
     return {
-        **fields(told, "process", "topology_epoch", "endpoint"),
-        "client_tags": dict(told.client_tags),
-        "tasks": _tasks_data(told.tasks),
-        "target_tasks": _tasks_data(told.target_tasks),
+        **fields(streams, "process", "topology_epoch", "endpoint"),
+        "client_tags": dict(streams.client_tags),
+        "tasks": _tasks_data(streams.tasks),
+        "target_tasks": _tasks_data(streams.target_tasks),
     }
 
 
