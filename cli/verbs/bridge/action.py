@@ -110,14 +110,13 @@ class Bridge:
         try:
             step = Step(move=Move.REJOIN, why="the bridge joins")
             while step.move not in (Move.CONVERTED, Move.LEAVE):
+                self._note(began, step)
                 if step.move is Move.REJOIN:
                     _left(member)
                     member = self._joined(settings)
-                    self._note(began, step)
                 time.sleep(OBSERVE_S)
                 step = self._observed(source, crossing, member)
-                if step.move is not Move.REJOIN:
-                    self._note(began, step)
+            self._note(began, step)
             if step.move is Move.CONVERTED:
                 self.is_converted = True
             else:
