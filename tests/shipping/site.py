@@ -1,48 +1,78 @@
 """What `make site` does to the pages on their way into the site (a hook of MkDocs).
 
-The README is the first page, the changelog and CONTRIBUTING are pages too. Links are those of the repository, where
-tests check them: what leads to another page is made to lead there in the site, and what leads to source code is shown
-as text, because the site does not know where the repository is.
+The README is the first page; the contents of docs/, the changelog and CONTRIBUTING are pages too. The navigation is the
+list in docs/README.md. Links are those of the repository, where tests check them: a link to another page is changed to
+its place in the site, and a link to source code becomes text, because the site does not know where the repository is.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mkdocs.structure.files import File, Files
+if TYPE_CHECKING:
+    from mkdocs.structure.files import Files
 
 ROOT = Path(__file__).parents[2]
-OTHERS = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
-"""Pages beside docs/, and their places in the site."""
+CONTENTS = ROOT / "docs" / "README.md"
+OTHERS = {
+    "README.md": "index.md",
+    "docs/README.md": "contents.md",
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+}
+"""Pages with another place in the site than in docs/."""
 _FENCED = re.compile(r"^( *)(`{3,})[^\n]*\n.*?^\1\2`*$", re.S | re.M)
+_ENTRY = re.compile(r"^(?:(##+) |- \[)([^\]\n]+)(?:\]\(([^)]+)\).*)?$", re.M)
 _LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\]]*)\]\((?P<target>[^()\s:]+)\)")
 
 
 def on_config(config: Any) -> Any:
-    """Complete the navigation: all pages of a folder where it has an empty section of that name, and what it lacks."""
-    docs = ROOT / "docs"
-    for section in config.nav:
-        for title, pages in section.items():
-            if pages == []:
-                names = sorted(path.name for path in (docs / title.lower()).glob("*.md"))
-                names.sort(key=lambda name: name != "README.md")
-                section[title] = [f"{title.lower()}/{name}" for name in names]
-    every = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")}
-    missing = sorted(every - set(pages_of(config.nav)))
-    if missing:
-        config.nav.append({"More": missing})
+    """Read the navigation off the contents."""
+    config.nav = [
+        {"Kohort": "index.md"},
+        {"Documentation": "contents.md"},
+        *navigation(CONTENTS.read_text("utf-8")),
+    ]
     return config
 
 
+def navigation(contents: str) -> list[Any]:
+    """The headings of the contents as sections, and the pages listed below them.
+
+    The README of a folder is a section with all pages of the folder.
+    """
+    top: list[Any] = []
+    lists = [top]
+    for heading, title, target in _ENTRY.findall(contents):
+        if heading:
+            depth = len(heading) - 2
+            inner: list[Any] = []
+            lists[depth].append({title: inner})
+            lists[depth + 1 :] = [inner]
+        else:
+            lists[-1].append({title: _pages(site_target(target, "docs/README.md", "contents.md") or target)})
+    return top
+
+
+def _pages(page: str) -> Any:
+    folder = posixpath.dirname(page)
+    if not page.endswith("/README.md"):
+        return page
+    names = sorted(path.name for path in (ROOT / "docs" / folder).glob("*.md"))
+    return [page, *(f"{folder}/{name}" for name in names if name != "README.md")]
+
+
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages that are not in docs/."""
+    """Put the pages in their places that have another one in the site."""
+    from mkdocs.structure.files import File
+
     for source, place in OTHERS.items():
-        text = (ROOT / source).read_text(encoding="utf-8")
-        files.append(File.generated(config, place, content=text))
+        if there := source.startswith("docs/") and files.get_file_from_path(source.removeprefix("docs/")):
+            files.remove(there)
+        files.append(File.generated(config, place, content=(ROOT / source).read_text(encoding="utf-8")))
     return files
 
 
@@ -85,11 +115,3 @@ def site_target(target: str, source: str, place: str) -> str | None:
     else:
         return None
     return posixpath.relpath(found, posixpath.dirname(place) or ".") + hash_ + anchor
-
-
-def pages_of(nav: Any) -> list[str]:
-    """The pages of a navigation, in order."""
-    if isinstance(nav, str):
-        return [nav]
-    inner = nav.values() if isinstance(nav, Mapping) else nav
-    return [page for each in inner for page in pages_of(each)]
