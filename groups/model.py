@@ -225,7 +225,7 @@ class Cluster:
     kafka: str | None = None
     """Version of the brokers, as far as it can be told."""
     features: Mapping[str, Annotated[int, Between(0, 32767)]] = field(default_factory=dict)
-    """Finalised features, such as group.version."""
+    """Finalized features, such as group.version."""
     consumer_protocol: bool | None = None
     """Whether the brokers offer ConsumerGroupHeartbeat and ConsumerGroupDescribe at all; None when not known."""
     settings: Mapping[str, str] | None = None

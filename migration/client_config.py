@@ -75,7 +75,7 @@ JAVA_CLASSES = {
 """Of Java's assignors, and the names that they have in the protocol."""
 _LIBRDKAFKA_NAMES = frozenset({"range", "roundrobin", "cooperative-sticky"})
 _LIBRDKAFKA_ALL = LIBRDKAFKA_KEYS | LIBRDKAFKA_OTHER_KEYS
-_RECOGNISED = ALL_KEYS | {LOCAL_ASSIGNORS, OVERRIDE_POLICY}
+_RECOGNIZED = ALL_KEYS | {LOCAL_ASSIGNORS, OVERRIDE_POLICY}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +166,7 @@ def kafka_key(written: str) -> str | None:
         for start in range(len(parts)):
             name = ".".join(parts[start:])
             name = _SPRING.get(name, name) if "-" in written else name
-            if name in _RECOGNISED:
+            if name in _RECOGNIZED:
                 return name
     return None
 

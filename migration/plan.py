@@ -23,7 +23,7 @@ from migration.paths.choose import choose_path, has_arrived
 from migration.paths.path import Trip, planned_members
 from migration.rules.assignors import lists_are_known
 from migration.rules.case import Case
-from migration.rules.catalogue import judge
+from migration.rules.catalog import judge
 
 DEFAULT_BOUNCE_S = 30.0
 """A container's stop, its start and the join: what rolling restarts are usually given. Measure yours."""

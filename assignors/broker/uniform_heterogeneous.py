@@ -68,7 +68,7 @@ class _State:
         self.overshadowed: Ints | None = None
         """Pairs (as in `from_pairs`) of claims that are not the last of their partition: they stay."""
         self.moves: list[_Moves] = []
-        """In order; each topic's own are of one kind, handed out or levelled."""
+        """In order; each topic's own are of one kind, handed out or leveled."""
 
     def keep(self, java: Java) -> None:
         """Take over the targets; of several owners of a partition the last in map order counts."""

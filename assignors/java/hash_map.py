@@ -380,7 +380,7 @@ class _Tree:
             del links[key]
 
     def _change_places(self, key: int, other: int) -> None:
-        """Colours stay with the places."""
+        """Colors stay with the places."""
         names: dict[int | None, int] = {key: other, other: key}
         self.left, self.right, self.parent = (
             {names.get(node, node): names.get(link, link) for node, link in links.items()}

@@ -1,4 +1,4 @@
-"""Levelling the loads of a general sticky assignment, move by move.
+"""Leveling the loads of a general sticky assignment, move by move.
 
 Java visits the partitions again and again, in order, until a whole visit moves nothing or the group is balanced: no
 member that lacks some of its topics' partitions sees one at a member with two more than itself. A visited partition

@@ -1,7 +1,7 @@
 """Lanes over time, as SVG: the one component that draws the pictures of plans, recordings and rebalances.
 
 A caller describes its picture (`Drawing`): lanes below one another over one axis, in each lane spans, bars and texts,
-and a legend. Colours are classes of the page's style sheet. Everything that has a title says it when pointed at.
+and a legend. Colors are classes of the page's style sheet. Everything that has a title says it when pointed at.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from itertools import groupby
 from typing import TypeVar
 
-from cli.render.page import COLOURS, DRAWING, KINDS, shortened_to, text_html
+from cli.render.page import COLORS, DRAWING, KINDS, shortened_to, text_html
 
 WIDTH = 1000
 LETTER = 6.3
@@ -154,7 +154,7 @@ def draw_file(drawing: Drawing) -> Iterator[str]:
     """The lines of a file of its own, with the styles of a page, light and dark."""
     head, *rest = _lines(drawing, "drawing", 'xmlns="http://www.w3.org/2000/svg" ')
     yield head
-    yield f"<style>{COLOURS}{DRAWING}{KINDS}</style>\n"
+    yield f"<style>{COLORS}{DRAWING}{KINDS}</style>\n"
     yield '<rect width="100%" height="100%" style="fill: var(--paper)"/>\n'
     yield from rest
 

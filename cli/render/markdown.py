@@ -10,7 +10,7 @@ from cli.render.document import Block, Checklist, Code, Document, Heading, Pictu
 
 
 def render_markdown(document: Document, stream: TextIO) -> None:
-    """GitHub-flavoured markdown; blocks are parted by an empty line."""
+    """GitHub-flavored markdown; blocks are parted by an empty line."""
     for position, block in enumerate(document.blocks):
         if position:
             stream.write("\n")

@@ -21,7 +21,7 @@ _HEAD = """<!DOCTYPE html>
 PAGE_END = "</main>\n</body>\n</html>\n"
 _CODE = re.compile(r"`([^`]+)`")
 
-COLOURS = """
+COLORS = """
 :root {
   color-scheme: light dark;
   --paper: #ffffff; --ink: #1b1f24; --faint: #59636e; --line: #d1d9e0; --shade: #f6f8fa;
@@ -108,8 +108,8 @@ KINDS = "".join(
     f"svg .k{number} {{ fill: var(--k{number}); }}\nsvg .t{number} {{ fill: var(--k{number}); fill-opacity: .18; }}\n"
     for number in range(8)
 )
-"""`k0` to `k7` colour what a picture tells apart, `t0` to `t7` the ground behind."""
-STYLE = COLOURS + _PAGE + DRAWING + _PAPER + KINDS
+"""`k0` to `k7` color what a picture tells apart, `t0` to `t7` the ground behind."""
+STYLE = COLORS + _PAGE + DRAWING + _PAPER + KINDS
 """The whole style sheet."""
 
 

@@ -1,6 +1,6 @@
 """Plots for a page: inline SVG that stretches with it, and HTML for what is read, which does not.
 
-Colour is never alone: a legend says the sums, and everything that is drawn has a title with its numbers.
+Color is never alone: a legend says the sums, and everything that is drawn has a title with its numbers.
 """
 
 from __future__ import annotations

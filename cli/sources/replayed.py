@@ -31,7 +31,7 @@ INTERNAL = "__"
 
 Told = TypeVar("Told", Group, GroupListing)
 EMBEDDED_FEATURES = {"group.version": 1}
-"""What the embedded coordinator finalises: it always speaks the consumer protocol. A broker's log does not tell."""
+"""What the embedded coordinator finalizes: it always speaks the consumer protocol. A broker's log does not tell."""
 
 
 class ReplayedSource(FileSource):

@@ -1,4 +1,4 @@
-"""The features of the cluster and the levels at which they are finalised (KIP-584, KIP-1022).
+"""The features of the cluster and the levels at which they are finalized (KIP-584, KIP-1022).
 
 Those of share and streams groups are left out, as nothing here has them, and so is that of the controllers. Level 0
 is off. Turning `group.version` off leaves consumer groups as they are: no member is answered any more, and their
@@ -57,7 +57,7 @@ class FeatureUpdate:
 
 
 class Features:
-    """The levels at which features are finalised."""
+    """The levels at which features are finalized."""
 
     def __init__(self, levels: Mapping[str, int]) -> None:
         """`levels` are those that differ from a new cluster's."""

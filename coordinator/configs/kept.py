@@ -63,7 +63,7 @@ class KeptConfigs:
         self.brokers.set(broker, values)
 
     def set_levels(self, levels: Mapping[str, int]) -> None:
-        """Finalise features at other levels. :raises RequestRefused: they cannot be kept"""
+        """Finalize features at other levels. :raises RequestRefused: they cannot be kept"""
         for name, level in levels.items():
             self._keep(Configured.FEATURE, name, {LEVEL: str(level)})
         self.features.become(levels)

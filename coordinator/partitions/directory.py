@@ -233,7 +233,7 @@ class RecordDirectory:
         return partial(_remove, removed)
 
     def unsynced(self) -> Callable[[], object] | None:
-        """What synchronises all that was written since the last time, if anything was, in whatever thread.
+        """What synchronizes all that was written since the last time, if anything was, in whatever thread.
 
         StorageFailed: nobody knows any more what is on the disk.
         """
@@ -280,7 +280,7 @@ def _sync(path: Path) -> None:
     except FileNotFoundError:
         pass  # deleted meanwhile
     except OSError as error:
-        raise StorageFailed("synchronising", path, error) from error
+        raise StorageFailed("synchronizing", path, error) from error
 
 
 def _remove(paths: Iterable[Path]) -> None:

@@ -275,7 +275,7 @@ class Cluster:
             self.topics_changed()
 
     def stop(self) -> None:
-        """Stop watching the clock; calls that wait are cancelled."""
+        """Stop watching the clock; calls that wait are canceled."""
         self.coordinators.close()
         self.transactions.stop()
         self.groups.stop()

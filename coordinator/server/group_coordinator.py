@@ -50,7 +50,7 @@ class GroupCoordinator:
         self.deliver(self._engine.loaded(self._now_ms()))
 
     def stop(self) -> None:
-        """Stop watching the clock; calls that wait are cancelled."""
+        """Stop watching the clock; calls that wait are canceled."""
         if self._alarm is not None:
             self._alarm.cancel()
         for _, future in self._waiting.values():

@@ -3,12 +3,12 @@
 Theory of operation. Records are written at once, in the order in which the engine made them. What must wait for them
 is let go by the policy:
 
-- `always`: when everything that was written before is on the disk. One synchronisation runs at a time, in a thread;
+- `always`: when everything that was written before is on the disk. One synchronization runs at a time, in a thread;
   what is written meanwhile waits for the next one, so that calls that come together share one (group commit). An
   answer without records may tell of what an earlier call changed, and waits as well, unless nothing is under way.
-- `interval`: at once. A synchronisation begins some time after the first write that needs one.
+- `interval`: at once. A synchronization begins some time after the first write that needs one.
 
-Where something cannot be written or synchronised, what waits stays unanswered and `failed` is told: the engine is
+Where something cannot be written or synchronized, what waits stays unanswered and `failed` is told: the engine is
 then ahead of what the disk holds.
 """
 
@@ -29,14 +29,14 @@ class AnsweredTooEarly(StorageError):
     """The disk did not follow."""
 
     def __init__(self, error: StorageFailed) -> None:
-        super().__init__(f"{error}; what was answered since the last synchronisation may be lost")
+        super().__init__(f"{error}; what was answered since the last synchronization may be lost")
 
 
 class Synced(Protocol):
     """A log whose writes the system has before the disk."""
 
     def unsynced(self) -> Callable[[], object] | None:
-        """What synchronises all that was written since the last time, if anything was. :raises StorageFailed:"""
+        """What synchronizes all that was written since the last time, if anything was. :raises StorageFailed:"""
 
 
 class Journal:

@@ -153,7 +153,7 @@ def _turn(brokers: Sequence[int], topic: str, partition: int, factor: int) -> Re
 
 
 def _alternating(racks: Mapping[int, str | None]) -> list[int]:
-    """All brokers, neighbours in other racks as far as possible."""
+    """All brokers, neighbors in other racks as far as possible."""
     by_rack: dict[str | None, list[int]] = {}
     for broker, rack in racks.items():
         by_rack.setdefault(rack, []).append(broker)

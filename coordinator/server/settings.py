@@ -50,7 +50,7 @@ class BrokerSettings:
     """The broker that clients believe to see; names and defaults are those of a broker's properties, `_` for `.`.
 
     `num_partitions` and `default_replication_factor` are what a topic gets whose creator does not say. Those of the
-    log count where there is a data directory; by default it is synchronised once a second, which a broker never does
+    log count where there is a data directory; by default it is synchronized once a second, which a broker never does
     on its own.
     """
 

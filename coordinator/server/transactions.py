@@ -118,7 +118,7 @@ class Transactions:
                 kept.set_exception(RequestRefused(ErrorCode.NOT_COORDINATOR))
 
     def stop(self) -> None:
-        """Stop watching the time; what waits is cancelled."""
+        """Stop watching the time; what waits is canceled."""
         if self._alarm is not None:
             self._alarm.cancel()
         for kept in self._waiting:

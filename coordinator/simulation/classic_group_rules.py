@@ -116,7 +116,7 @@ class ClassicGroupRules:
     def downgraded(self, had: Mapping[str, Partitions]) -> None:
         """The record just written has what members of a consumer group are to get.
 
-        :param had: what they had, by its members; who takes a static member's place is none, and synchronises
+        :param had: what they had, by its members; who takes a static member's place is none, and synchronizes
         """
         self._handovers.has.clear()
         self._is_downgraded, self._has_leader_returned = True, False

@@ -41,7 +41,7 @@ that are gone stay assigned (I4). Real consumers show it in the story downgrade-
 DOWNGRADED_WHILE_RECONCILING = "downgraded-while-reconciling"
 """A consumer group becomes a classic one as a static member takes its own place, and it is Stable at once, with the
 target for its assignment. A classic member that was to get partitions of the target as soon as others had given them
-up is not told: it would have to synchronise, and its heartbeats are answered without an error. Those partitions have no
+up is not told: it would have to synchronize, and its heartbeats are answered without an error. Those partitions have no
 owner until the next rebalance (I4)."""
 
 DOWNGRADE_FORGOTTEN = "downgrade-forgotten"

@@ -2,7 +2,7 @@
 
 Theory of operation. What lies before `first_dirty` was compacted before; what was written since then is dirty, and
 says which keys have a later record now. A partition is worth the work once more than half of its bytes are dirty. The
-segments are read one after the other, and neighbours that fit into one segment become one. Nothing here looks at the
+segments are read one after the other, and neighbors that fit into one segment become one. Nothing here looks at the
 active segment, and nobody else writes to the others, so that compaction runs beside appending, in a thread of its own.
 
 Which records survive is decided in `compaction`. Memory: the keys of the dirty part, and two segments. Source:
@@ -67,7 +67,7 @@ class SegmentSpan:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Neighbours:
+class _Neighbors:
     """Segments that become one; behind them the log goes on at the offset `end`."""
 
     paths: list[Path]
@@ -133,7 +133,7 @@ def compact(
         delete_retention_ms=settings.delete_retention_ms,
         producer_expiration_ms=settings.producer_expiration_ms,
     )
-    for run in _neighbours([span for span in spans if span.end <= end], settings.segment_bytes):
+    for run in _neighbors([span for span in spans if span.end <= end], settings.segment_bytes):
         _check(stopped)
         _merge(run, retention, put_in_place or replace_segments)
     _check(stopped)
@@ -148,9 +148,9 @@ def _cleanable_end(spans: Sequence[SegmentSpan], open_from: int | None, active: 
     return next(base_offset_of(span.path) for span in spans if span.end > open_from)
 
 
-def _neighbours(spans: Sequence[SegmentSpan], segment_bytes: int) -> list[_Neighbours]:
-    """Neighbours that become one segment, as none of them grows."""
-    runs: list[_Neighbours] = []
+def _neighbors(spans: Sequence[SegmentSpan], segment_bytes: int) -> list[_Neighbors]:
+    """Neighbors that become one segment, as none of them grows."""
+    runs: list[_Neighbors] = []
     size = 0
     for span in spans:
         own = span.path.stat().st_size
@@ -159,12 +159,12 @@ def _neighbours(spans: Sequence[SegmentSpan], segment_bytes: int) -> list[_Neigh
             runs[-1].end = span.end
             size += own
         else:
-            runs.append(_Neighbours(paths=[span.path], end=span.end))
+            runs.append(_Neighbors(paths=[span.path], end=span.end))
             size = own
     return runs
 
 
-def _merge(run: _Neighbours, retention: Retention, put_in_place: Callable[[Path, int], None]) -> None:
+def _merge(run: _Neighbors, retention: Retention, put_in_place: Callable[[Path, int], None]) -> None:
     cleaned = run.paths[0].parent / f"{segment_name(run.base_offset)}{CLEANED}"
     is_same = len(run.paths) == 1
     try:

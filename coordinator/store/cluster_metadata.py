@@ -73,7 +73,7 @@ class MetadataImage:
     racks: dict[int, str | None] = field(default_factory=dict)
     """By broker id."""
     features: dict[str, int] = field(default_factory=dict)
-    """Finalised levels by name."""
+    """Finalized levels by name."""
     group_configs: dict[str, dict[str, str]] = field(default_factory=dict)
     """Settings by group and name (ConfigRecord of a GROUP), of groups that have any."""
     is_whole: bool = False

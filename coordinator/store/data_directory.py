@@ -10,7 +10,7 @@
 
     data = DataDirectory.open(path)
     data.recover(engine)                        once, before the first append
-    data.log.append(result.written, now_ms)     then the answers may leave, when it has synchronised
+    data.log.append(result.written, now_ms)     then the answers may leave, when it has synchronized
     data.close()
 
 What it holds is right at every moment, whenever the process is killed. Where something cannot be written, the error
@@ -200,7 +200,7 @@ class DataDirectory:
         return True
 
     def close(self) -> None:
-        """Synchronise, say that all is in good order, and let others in. :raises StorageFailed: :raises DamagedLog:"""
+        """Synchronize, say that all is in good order, and let others in. :raises StorageFailed: :raises DamagedLog:"""
         try:
             self.log.close()
             try:

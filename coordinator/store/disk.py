@@ -1,6 +1,6 @@
-"""What lasts on a disk, and who may write to it: synchronised files and names, and the `.lock` of a directory.
+"""What lasts on a disk, and who may write to it: synchronized files and names, and the `.lock` of a directory.
 
-A process that is killed loses nothing that it wrote; only a machine that stops loses what was not synchronised.
+A process that is killed loses nothing that it wrote; only a machine that stops loses what was not synchronized.
 
 A broker locks by `fcntl` record locks (`FileChannel.tryLock`), so `flock` would not keep it out. Ordinary record locks
 belong to the process and go with any descriptor of the file that it closes; on Linux they are taken for the open

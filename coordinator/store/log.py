@@ -7,7 +7,7 @@
 
 Theory of operation. A batch is written where the last one ends, by one call if the system takes it whole; what fails
 in the middle is cut off again, so that the file always ends with a whole batch while the process lives. What a kill
-leaves half written is cut off when the log is opened. A segment that is full is synchronised before the next one
+leaves half written is cut off when the log is opened. A segment that is full is synchronized before the next one
 comes into being: only the active segment can have a torn tail, in any other it is damage. Its index files are made
 when it is full or the log is closed (`cleaner.write_missing_indexes`), not at every append: a broker makes those that
 are missing itself.
@@ -152,11 +152,11 @@ class PartitionLog:
         self._size, self.next_offset = self._size_before, self._next_offset_before
 
     def duplicate(self) -> int:
-        """A descriptor of the active segment for a thread that synchronises it; to be closed. :raises OSError:"""
+        """A descriptor of the active segment for a thread that synchronizes it; to be closed. :raises OSError:"""
         return os.dup(self._descriptor)
 
     def close(self) -> None:
-        """Synchronise, and write the index files that are missing. :raises OSError: :raises DamagedLog:"""
+        """Synchronize, and write the index files that are missing. :raises OSError: :raises DamagedLog:"""
         try:
             os.fsync(self._descriptor)
         finally:

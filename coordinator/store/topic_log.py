@@ -126,7 +126,7 @@ class TopicLog:
         self.appended(records)
 
     def unsynced(self) -> Callable[[], object] | None:
-        """What synchronises all that was appended since the last time, if anything was.
+        """What synchronizes all that was appended since the last time, if anything was.
 
         To be called once, in whatever thread. :raises StorageFailed: nobody knows any more what is on the disk
         """
@@ -140,7 +140,7 @@ class TopicLog:
             except OSError as error:
                 for _, descriptor in descriptors:
                     os.close(descriptor)
-                raise StorageFailed("synchronising", log.directory, error) from error
+                raise StorageFailed("synchronizing", log.directory, error) from error
         self._unsynced.clear()
         return partial(side_by_side, _sync, descriptors)
 
@@ -149,7 +149,7 @@ class TopicLog:
         return ((number, log.directory, log.active) for number, log in enumerate(self._logs))
 
     def close(self) -> None:
-        """Synchronise everything and let go of it. :raises StorageFailed: :raises DamagedLog:"""
+        """Synchronize everything and let go of it. :raises StorageFailed: :raises DamagedLog:"""
         logs, self._logs = self._logs, ()
         side_by_side(_close, logs)
 
@@ -179,7 +179,7 @@ def _sync(directory_and_descriptor: tuple[Path, int]) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        raise StorageFailed("synchronising", directory, error) from error
+        raise StorageFailed("synchronizing", directory, error) from error
     finally:
         os.close(descriptor)
 

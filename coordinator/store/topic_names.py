@@ -56,7 +56,7 @@ class KnownTopics:
     topics: Mapping[str, KnownTopic]
     """By name, those that exist as far as is known."""
     features: Mapping[str, int]
-    """The cluster's finalised features, which only its metadata log tells."""
+    """The cluster's finalized features, which only its metadata log tells."""
     notices: tuple[Notice, ...]
     group_configs: Mapping[str, Mapping[str, str]] | None = None
     """What is set for single groups; a group that is not here has no settings. None: not known."""

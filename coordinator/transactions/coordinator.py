@@ -8,7 +8,7 @@ Theory of operation. A transaction is Ongoing from its first partition on; its e
 (PrepareCommit, PrepareAbort) from which there is no way back; then a marker goes into every partition, and a last
 record says that all of them are there. A change counts at once; the caller writes `Outcome.change` to the log before
 it lets the answer go, and where the change is a prepared end, it writes the markers after that and calls `complete`.
-A producer that initialises fences the one before it: their epochs tell them apart.
+A producer that initializes fences the one before it: their epochs tell them apart.
 
 Source: TransactionCoordinator, TransactionStateManager.
 """
@@ -65,7 +65,7 @@ class TransactionCoordinator:
     ) -> None:
         """`new_producer_id` gives one that nobody has had; `transactions` are those of the log.
 
-        `version` gives the finalised level of `transaction.version`.
+        `version` gives the finalized level of `transaction.version`.
         """
         self._version = version
         self._settings = settings
@@ -203,7 +203,7 @@ class TransactionCoordinator:
     def _next_producer(
         self, transaction: Transaction, expected: ProducerIdentity | None
     ) -> tuple[ProducerIdentity, int] | None:
-        """What a producer that initialises gets, and the last epoch to remember; None: it was fenced."""
+        """What a producer that initializes gets, and the last epoch to remember; None: it was fenced."""
         current = transaction.producer
         is_current = expected is None or current.epoch in (NO_PRODUCER_EPOCH, expected.epoch)
         if is_current:

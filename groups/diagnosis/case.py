@@ -177,7 +177,7 @@ Judge: TypeAlias = Callable[[Case], Iterable[Symptom]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A rule of the catalogue."""
+    """A rule of the catalog."""
 
     name: str
     about: str

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from groups.diagnosis.case import Case, Rule
-from groups.diagnosis.catalogue import RULES
+from groups.diagnosis.catalog import RULES
 from groups.diagnosis.observation import Observation, Thresholds
 from groups.findings import Finding, Level
 from groups.progress import GroupProgress, group_progress, readings_of

@@ -88,7 +88,7 @@ def prove(
         agreeing = sum(index in found for index, found in enumerate(matches[: len(source.after)]))
         return Proof(verdict=Verdict.PROVED, offset=records[0].offset, records=agreeing, twice=0, skipped=0)
     return (
-        _by_neighbours(source, target, matches, log)
+        _by_neighbors(source, target, matches, log)
         or _by_sides(source, target, matches, log, is_whole=is_whole)
         or _by_time(key, target, log)
     )
@@ -166,7 +166,7 @@ class _Cut:
         return self.back + self.forth
 
 
-def _by_neighbours(
+def _by_neighbors(
     source: RecordWindow, target: RecordWindow, matches: Matches, log: TargetLog
 ) -> Proof | None:
     """The cut with the last record read right before it and the first unread one right after it."""

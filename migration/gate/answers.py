@@ -72,7 +72,7 @@ class PlanMismatch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class Judgment:
     """What a gate says: one of the four, in this order, that is not empty."""
 
     differences: tuple[PlanMismatch, ...] = ()

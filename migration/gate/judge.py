@@ -1,4 +1,4 @@
-"""The whole judgement of a gate, with what holds at every gate without being written in the plan.
+"""The whole judgment of a gate, with what holds at every gate without being written in the plan.
 
 Restarted members have come back, as they should, and the group is at rest: no step goes on before that. A state of
 Stable is not enough by itself: a cooperative group is Stable for a moment between two rebalances, with partitions
@@ -11,24 +11,24 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from groups.model import Group, GroupState, GroupType, Member, Partitions
-from migration.gate.answers import Check, Judgement, await_all, cannot_tell, count, name_all, no, yes
+from migration.gate.answers import Check, Judgment, await_all, cannot_tell, count, name_all, no, yes
 from migration.gate.checks import check_condition
 from migration.gate.observation import GateObservation, is_named
 from migration.gate.staleness import differences, find_stray
 from migration.model import Condition, Leads, MemberCount, PlannedMember, Precedes, Replaced, Speaking, Step
 
 
-def judge_gate(observed: GateObservation, *, accept_drift: bool = False) -> Judgement:
+def judge_gate(observed: GateObservation, *, accept_drift: bool = False) -> Judgment:
     """Judge a step's gate, that of a round, or (at position -1) whether the first step may begin.
 
     With `accept_drift` a group that reads other topics than it did, or has other members, is judged all the same.
     """
     found = tuple(each for each in differences(observed) if not (each.drift and accept_drift))
     if found:
-        return Judgement(differences=found)
+        return Judgment(differences=found)
     if observed.step is None:
-        return Judgement(checks=(check_at_rest(observed), _is_there(observed)))
-    return Judgement(strayed=find_stray(observed), checks=_checks(observed, observed.step))
+        return Judgment(checks=(check_at_rest(observed), _is_there(observed)))
+    return Judgment(strayed=find_stray(observed), checks=_checks(observed, observed.step))
 
 
 def needs_leader(step: Step | None) -> bool:

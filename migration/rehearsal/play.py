@@ -15,7 +15,7 @@ from groups.model import Group
 from migration.bridge import BRIDGE, Manner, Restart
 from migration.client_config import ClientConfig
 from migration.course import Course, Guest, Start
-from migration.gate.answers import Judgement, cannot_tell
+from migration.gate.answers import Judgment, cannot_tell
 from migration.gate.judge import check_steady, judge_gate
 from migration.gate.observation import GateObservation
 from migration.model import Plan, PlannedMember, Step
@@ -47,7 +47,7 @@ SPREAD_S = 1.0
 AFTER: Place = (0, 0)
 """When all that is played of the plan is done."""
 
-UNANSWERED = Judgement(checks=(cannot_tell("coordinator", "no coordinator answers"),))
+UNANSWERED = Judgment(checks=(cannot_tell("coordinator", "no coordinator answers"),))
 
 Hands = Callable[[Place, tuple[Act, ...], Mapping[str, MemberScript]], tuple[Act, ...]]
 """What is done in a place, where the plan has these acts, by how each member was started last."""
@@ -80,7 +80,7 @@ def cast_for(plan: Plan, found: Found, configs: Sequence[ClientConfig] = ()) -> 
     return cast_of(found.group, plan.baseline.members, configs)
 
 
-def is_of_group(plan: Plan, found: Found) -> Judgement:
+def is_of_group(plan: Plan, found: Found) -> Judgment:
     """What the gate before the first step says of the group as it was found, whatever its topics and members do."""
     observed = GateObservation(
         plan=plan,
@@ -160,7 +160,7 @@ class Play:
         self._obeyed: set[str] = set()
         """Ids of members that it asked to be restarted."""
         self._judged: Group | None = None
-        self._judgements: dict[tuple[int, int | None, bool], Judgement] = {}
+        self._judgments: dict[tuple[int, int | None, bool], Judgment] = {}
         """What gates have said of that group: by step, round and whether the gate has been open before."""
 
     def play(self, stop_at: Place | None, last_step: int | None) -> Rehearsed:
@@ -344,7 +344,7 @@ class Play:
                 return f"{self._stage.name_of(member)} does not run as planned"
         return ""
 
-    def _ask(self, place: Place, round_: int | None) -> tuple[Judgement, Group | None]:
+    def _ask(self, place: Place, round_: int | None) -> tuple[Judgment, Group | None]:
         if self._stage.answers:
             group = self._stage.group()
             judged = self._judge(place, round_, group)
@@ -355,17 +355,17 @@ class Play:
             self._looks.append(look)
         return judged, group
 
-    def _judge(self, place: Place, round_: int | None, group: Group | None) -> Judgement:
+    def _judge(self, place: Place, round_: int | None, group: Group | None) -> Judgment:
         """What a gate says of a group; of the same one it says the same."""
         number = place[0]
         asked = (number, round_, number + 1 in self._began_with)
         if group is not self._judged:
-            self._judged, self._judgements = group, {}
-        if asked not in self._judgements:
-            self._judgements[asked] = self._judge_anew(number, round_, group)
-        return self._judgements[asked]
+            self._judged, self._judgments = group, {}
+        if asked not in self._judgments:
+            self._judgments[asked] = self._judge_anew(number, round_, group)
+        return self._judgments[asked]
 
-    def _judge_anew(self, number: int, round_: int | None, group: Group | None) -> Judgement:
+    def _judge_anew(self, number: int, round_: int | None, group: Group | None) -> Judgment:
         found = self._stage.found
         observed = GateObservation(
             plan=self._plan,

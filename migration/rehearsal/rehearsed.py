@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from coordinator.simulation.result import Result, Violation
 from groups.model import Group, GroupState, GroupType, MemberProtocol
-from migration.gate.answers import Judgement
+from migration.gate.answers import Judgment
 from migration.rehearsal.acts import Place
 from migration.rehearsal.stage import Costs, Refusal
 
@@ -45,7 +45,7 @@ class Look:
     """After which it was asked."""
     round: int | None
     """None: it was the gate of the whole step."""
-    judged: Judgement
+    judged: Judgment
     shown: Shown
 
     @property

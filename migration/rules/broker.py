@@ -74,7 +74,7 @@ def brokers_offer_the_protocol(case: Case) -> Iterator[Finding]:
         )
 
 
-def group_version_is_finalised(case: Case) -> Iterator[Finding]:
+def group_version_is_finalized(case: Case) -> Iterator[Finding]:
     """The consumer protocol needs the feature group.version at level 1."""
     if case.destination is not Destination.CONSUMER or case.cluster.consumer_protocol is False:
         return
@@ -82,7 +82,7 @@ def group_version_is_finalised(case: Case) -> Iterator[Finding]:
     if level is None and not case.cluster.features:
         yield case.warning(
             "group-version",
-            message="Whether the cluster has finalised group.version=1 is not known from this source.",
+            message="Whether the cluster has finalized group.version=1 is not known from this source.",
             remedy="Ask the cluster: kafka-features.sh --bootstrap-server … describe. Redpanda has no such feature.",
             source=_KIP,
         )
@@ -93,7 +93,7 @@ def group_version_is_finalised(case: Case) -> Iterator[Finding]:
             "group-version",
             message=f"The brokers are Kafka {case.cluster.kafka}, where the consumer protocol is a preview."
             if is_preview
-            else "The cluster has not finalised group.version=1; it does not speak the consumer protocol.",
+            else "The cluster has not finalized group.version=1; it does not speak the consumer protocol.",
             remedy="Brokers ≥ 4.0, then: kafka-features.sh --bootstrap-server … upgrade --feature group.version=1.",
             source=_KIP,
         )

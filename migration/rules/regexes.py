@@ -34,10 +34,10 @@ def regexes_stay_the_same(case: Case) -> Iterator[Finding]:
             yield _cannot_be_seen(case)
         return
     for compared in compared_regexes(case):
-        judgements = _judged(compared.comparison, compared.engine)
+        judgments = _judged(compared.comparison, compared.engine)
         if compared.engine is ClientEngine.JAVA:
-            judgements = iter([_stays_in_the_client(compared.pattern, judgements)])
-        for rule, level, message, remedy in judgements:
+            judgments = iter([_stays_in_the_client(compared.pattern, judgments)])
+        for rule, level, message, remedy in judgments:
             yield case.finding(
                 level, rule, members=compared.members, message=message, remedy=remedy, source=_SOURCE
             )
@@ -98,12 +98,12 @@ def _engines(case: Case) -> list[ClientEngine | None]:
     return list(dict.fromkeys(found.values())) or [None]
 
 
-def _stays_in_the_client(pattern: str, judgements: Iterable[_Judgement]) -> _Judgement:
+def _stays_in_the_client(pattern: str, judgments: Iterable[_Judgment]) -> _Judgment:
     """Java sends a regex to the broker only from subscribe(SubscriptionPattern): what would change by then.
 
     Tried on 4.3.1: a member of the consumer protocol that subscribes by a Pattern sends names and no regex.
     """
-    then = " ".join(message for _, _, message, _ in judgements)
+    then = " ".join(message for _, _, message, _ in judgments)
     return (
         "regex-client",
         Level.INFO,
@@ -140,11 +140,11 @@ def _cannot_be_seen(case: Case) -> Finding:
     )
 
 
-_Judgement = tuple[str, Level, str, str]
+_Judgment = tuple[str, Level, str, str]
 """Rule, level, message and remedy."""
 
 
-def _judged(found: Comparison, engine: ClientEngine | None) -> Iterator[_Judgement]:
+def _judged(found: Comparison, engine: ClientEngine | None) -> Iterator[_Judgment]:
     pattern, verdict = found.verdict.pattern, found.verdict
     if found.is_literal:
         return
@@ -188,7 +188,7 @@ def _count(found: Comparison) -> str:
     return "" if topics is None else f": {_topics(topics)}"
 
 
-def _differences(found: Comparison, engine: ClientEngine, instead: str) -> Iterator[_Judgement]:
+def _differences(found: Comparison, engine: ClientEngine, instead: str) -> Iterator[_Judgment]:
     pattern, matched = found.verdict.pattern, found.matched
     hint = " (to librdkafka it matches anywhere in a name, to the broker only a whole one)"
     why = hint if engine is ClientEngine.LIBRDKAFKA else ""

@@ -15,7 +15,7 @@ from migration.rules.case import Case
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A program, and how its groups are recognised."""
+    """A program, and how its groups are recognized."""
 
     name: str
     group: re.Pattern[str]

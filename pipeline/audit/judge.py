@@ -21,7 +21,7 @@ from migration.paths.choose import has_arrived
 from migration.plan import DEFAULT_BOUNCE_S, case_of, make_plan
 from migration.restart_cost import destinations_assignor, restart_now_s, restart_then_s
 from migration.rules.case import Case
-from migration.rules.catalogue import nothing_to_migrate
+from migration.rules.catalog import nothing_to_migrate
 from migration.rules.regexes import ComparedRegex, compared_regexes
 from pipeline.audit.java_regexes import why_unasked
 from pipeline.audit.schemas import AUDIT, AUDIT_REGEXES

@@ -26,7 +26,7 @@ session timeout of it; where that is not known, not within three times the time 
 second. The commits have to be its own, of the time in which it was a member; in a classic group it counts, too, that
 its successor got further at once: there was something to read, and the member did not read it.
 
-That is a judgement, and it errs: on members that commit by hand, seldom, and not at their end (they seem to expire),
+That is a judgment, and it errs: on members that commit by hand, seldom, and not at their end (they seem to expire),
 on members that die before their first commit and on partitions that nothing is written to (they seem to leave), and
 where compaction took the commits away (they seem to leave). Of static members that went away and did not come back
 within their session the log tells the end itself. Members of which nothing is known are said to have left.

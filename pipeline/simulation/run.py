@@ -79,7 +79,7 @@ def simulate(
 
 
 def _played(spark: SparkSession, cases: Sequence[Case], seeds: range, terms: Terms) -> DataFrame:
-    """Rows of PLAYED. Neighbours in a task are seeds of one case."""
+    """Rows of PLAYED. Neighbors in a task are seeds of one case."""
     total = len(cases) * len(seeds)
     cores = spark.sparkContext.defaultParallelism
     tasks = max(1, min(total, MOST_TASKS, max(4 * cores, total // SEEDS_PER_TASK)))

@@ -3,7 +3,7 @@
 Theory of operation. How often an offset was reset, or how long nobody committed, depends on the order of commits,
 and to sort every commit of a log costs more than to decode it. A log is in order already. So each batch of events is
 brought down to runs, one for what a day of it says of one partition of one group, and runs are sorted instead. A run
-knows what two neighbours must know of each other: the first and the last commit. Where runs of one partition of a
+knows what two neighbors must know of each other: the first and the last commit. Where runs of one partition of a
 group overlap (events that came in no order, a transaction between other commits), nothing but the single events, as
 runs of one, will do.
 """

@@ -287,7 +287,7 @@ def _colliding_topic(rng: Random) -> str:
 
 
 def _numbered_topic(rng: Random) -> str:
-    """Neighbours whose partitions collide: 31 × partition + topic."""
+    """Neighbors whose partitions collide: 31 × partition + topic."""
     return f"t{rng.randrange(30):03}"
 
 

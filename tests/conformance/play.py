@@ -18,7 +18,7 @@ from tests.conformance.messages import (
     request_type,
     response_type,
 )
-from tests.conformance.normalise import Normaliser
+from tests.conformance.normalize import Normalizer
 from tests.conformance.peer import Closed, Peer
 from tests.conformance.script import Script, load
 from tests.conformance.values import resolve
@@ -73,7 +73,7 @@ class Play:
         self._server = server
         self._cluster = cluster
         self._defaults: Mapping[str, Any] = load("defaults.yaml")
-        self._normaliser = Normaliser(server.port, group_name(script, server.tag), exact=exact)
+        self._normalizer = Normalizer(server.port, group_name(script, server.tag), exact=exact)
         self._peers: dict[str, Peer] = {}
         self._parked: dict[str, Sent] = {}
         self._topics = topic_names(script, server.tag)
@@ -113,7 +113,7 @@ class Play:
 
     def shown(self, sent: Sent) -> Any:
         """The normal form of an answer that has come."""
-        return self._normaliser.answer(sent.api, plain(sent.future.result()))
+        return self._normalizer.answer(sent.api, plain(sent.future.result()))
 
     async def _step(self, number: int, step: Mapping[str, Any]) -> None:
         label = f"{number} {next(iter(step))} {next(iter(step.values()))}"
@@ -126,7 +126,7 @@ class Play:
             return
         self.transcript.outcomes.append((label, outcome))
         if "expect" in step:
-            wanted = self._normaliser.expected(resolve(step["expect"], self._names))
+            wanted = self._normalizer.expected(resolve(step["expect"], self._names))
             surprise = difference(wanted, outcome)
             if surprise:
                 self.transcript.surprises.append(f"step {label}: {surprise}")
@@ -180,7 +180,7 @@ class Play:
         limit = started + step.get("limit", 20_000) / 1000
         while True:
             outcome = await self._outcome(await self.start(step["until"], step.get("with", {})), {})
-            wanted = self._normaliser.expected(resolve(step["matches"], self._names))
+            wanted = self._normalizer.expected(resolve(step["matches"], self._names))
             if not difference(wanted, outcome) or time.monotonic() > limit:
                 break
             await asyncio.sleep(POLL_S)
@@ -226,7 +226,7 @@ class Play:
         fields = plain(answer)
         for name, path in step.get("save", {}).items():
             self._save(name, _at(fields, path))
-        shown = self._normaliser.answer(parked.api, fields)
+        shown = self._normalizer.answer(parked.api, fields)
         if "look_at" in step:
             shown = {name: _part(shown, name.split(".")) for name in step["look_at"]}
         return self._timed(shown, parked.at, step)
@@ -276,7 +276,7 @@ class Play:
 
     def _save(self, name: str, value: Any) -> None:
         self._names[name] = value
-        self._normaliser.learn(value, name)
+        self._normalizer.learn(value, name)
 
 
 def group_name(script: Script, tag: str) -> str:

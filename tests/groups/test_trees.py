@@ -27,7 +27,7 @@ from groups.trees import (
 from groups.yaml_files import TreeError, load_tree
 
 
-class Colour(Enum):
+class Color(Enum):
     RED = "red"
     BLUE = "blue"
 
@@ -39,7 +39,7 @@ class IsRed:
 
 @dataclass(frozen=True, kw_only=True)
 class NotBlue:
-    but: Colour
+    but: Color
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ class Item:
 class Store:
     items: Mapping[str, Item] = field(default_factory=dict)
     rules: tuple[Annotated[IsRed | NotBlue, Tagged("rule")], ...] = ()
-    colours: tuple[Colour, ...] = ()
+    colors: tuple[Color, ...] = ()
 
 
 TREE = {
@@ -70,7 +70,7 @@ TREE = {
         },
     },
     "rules": [{"rule": "is-red", "since": 4}, {"rule": "not-blue", "but": "red"}],
-    "colours": ["red", "blue"],
+    "colors": ["red", "blue"],
 }  # fmt: skip
 STORE = Store(
     items={
@@ -79,8 +79,8 @@ STORE = Store(
             ready=True, share=0.5,
         )
     },
-    rules=(IsRed(since=4), NotBlue(but=Colour.RED)),
-    colours=(Colour.RED, Colour.BLUE),
+    rules=(IsRed(since=4), NotBlue(but=Color.RED)),
+    colors=(Color.RED, Color.BLUE),
 )  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def test_what_is_unknown_is_written_as_null_or_left_out() -> None:
     store = Store(items={"a": Item(name="a")})
     assert Trees().write(Store, store)["items"]["a"]["size"] is None
     sparse = Trees(sparse=True).write(Store, store)
-    assert sparse == {"items": {"a": {"from": "", "data": "", "share": 0.0}}, "rules": [], "colours": []}
+    assert sparse == {"items": {"a": {"from": "", "data": "", "share": 0.0}}, "rules": [], "colors": []}
     assert Trees(sparse=True).read(Store, {**sparse, "rules": None}) == store
 
 
@@ -121,7 +121,7 @@ def test_what_is_unknown_is_written_as_null_or_left_out() -> None:
         ),
         ("rules:\n- red", 2, 3, "rules[0]: expected a mapping with `rule: …`, found 'red'"),
         ("rules:\n- rule: not-blue", 2, 3, "rules[0].but: is missing"),
-        ("colours: [red, green]", 1, 16, "colours[1]: expected one of red, blue; found 'green'"),
+        ("colors: [red, green]", 1, 15, "colors[1]: expected one of red, blue; found 'green'"),
     ],
 )
 def test_an_error_names_line_column_and_path(text: str, line: int, column: int, message: str) -> None:

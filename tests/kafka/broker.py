@@ -51,7 +51,7 @@ class Broker:
         """Prepare a broker; `settings` are server properties that win over the defaults of `settings.py`.
 
         `options` are those of its JVM; `classes` is a directory of more of its classes;
-        `features` are finalised at other levels than the version's own.
+        `features` are finalized at other levels than the version's own.
         """
         self.jars = jars
         self.directory = directory
@@ -146,7 +146,7 @@ class Broker:
             settings = target.with_name("format.properties")
             lines = {**properties, "log.dirs": str(target)}
             settings.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
-            # 4.3's defaults finalise group.version, share.version and streams.version at 1.
+            # 4.3's defaults finalize group.version, share.version and streams.version at 1.
             levels = [
                 word for name, level in self._features.items() for word in ("--feature", f"{name}={level}")
             ]

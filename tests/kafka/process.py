@@ -11,7 +11,7 @@ def end(
 ) -> int:
     """Ask `process` to terminate, kill it after `kill_after_s` seconds, return its exit status.
 
-    Only the child itself is signalled, by its id. Ending a process twice does nothing.
+    Only the child itself is signaled, by its id. Ending a process twice does nothing.
     """
     if process.poll() is None:
         process.terminate()

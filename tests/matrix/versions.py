@@ -13,7 +13,7 @@ class Release:
     Attributes:
         version: what is fetched.
         settings: server properties, over those of `tests/kafka/settings.py`.
-        features: finalised when the storage is formatted, where the version's own levels leave something out.
+        features: finalized when the storage is formatted, where the version's own levels leave something out.
         types: the types of groups that its coordinator has.
     """
 

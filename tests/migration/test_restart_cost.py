@@ -12,7 +12,7 @@ from migration.model import Destination
 from migration.plan import case_of, make_plan
 from migration.restart_cost import RESUME_S, destinations_assignor, restart_now_s, restart_then_s
 from migration.rules.case import Case
-from migration.rules.catalogue import nothing_to_migrate
+from migration.rules.catalog import nothing_to_migrate
 from tests.migration.cases import NEW
 from tests.migration.test_expectation import group_of, topics_of
 

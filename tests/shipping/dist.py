@@ -73,7 +73,7 @@ def build(directory: Path, environment: Mapping[str, str]) -> tuple[Path, Path]:
         man.write(Path(source) / "man")
         run("build", "--no-isolation", "--sdist", "--outdir", str(directory), source, environment=environment)
     (sdist,) = directory.glob("*.tar.gz")
-    sdist.write_bytes(normalised(sdist.read_bytes(), int(environment["SOURCE_DATE_EPOCH"])))
+    sdist.write_bytes(normalized(sdist.read_bytes(), int(environment["SOURCE_DATE_EPOCH"])))
     with tempfile.TemporaryDirectory() as source, tarfile.open(sdist) as archive:
         archive.extractall(source, filter="data")
         (unpacked,) = Path(source).iterdir()
@@ -90,7 +90,7 @@ def build(directory: Path, environment: Mapping[str, str]) -> tuple[Path, Path]:
     return sdist, wheel
 
 
-def normalised(archive: bytes, seconds: int) -> bytes:
+def normalized(archive: bytes, seconds: int) -> bytes:
     """A .tar.gz with the same files, without who packed it and when: setuptools has no way to leave that out."""
     packed, plain = io.BytesIO(), io.BytesIO()
     with tarfile.open(fileobj=io.BytesIO(archive)) as old, tarfile.open(fileobj=plain, mode="w") as new:

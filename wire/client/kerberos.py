@@ -37,7 +37,7 @@ _NEXT_STEPS = (
 )  # fmt: skip
 
 
-def gssapi_dialogue(
+def gssapi_exchange(
     settings: KerberosSettings, host: str, deadline: Deadline
 ) -> Generator[bytes, bytes, None]:
     """Prove who the client is to the service at `host`, and agree on no security layer.

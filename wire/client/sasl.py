@@ -14,7 +14,7 @@ from wire.client.steps import Deadline, Steps
 from wire.errors import error_name
 from wire.messages.schemas.security import SASL_AUTHENTICATE, SASL_HANDSHAKE
 
-Dialogue = Generator[bytes, bytes, None]
+Exchange = Generator[bytes, bytes, None]
 Ask = Callable[..., Steps[Any]]
 """``ask(api, **fields)`` sends one request and returns its response."""
 
@@ -33,7 +33,7 @@ def authenticate(address: Address, settings: ConnectionSettings, ask: Ask, deadl
         refuses the user
     :raises Unreachable: whoever gives the token does not answer
     """
-    mechanism = dialogue(address, settings, deadline)
+    mechanism = exchange(address, settings, deadline)
     message = next(mechanism)
     try:
         return (yield from _talk(settings, mechanism, message, ask))
@@ -41,7 +41,7 @@ def authenticate(address: Address, settings: ConnectionSettings, ask: Ask, deadl
         raise AuthenticationFailed(f"{address}: {error}", address=str(address)) from None
 
 
-def _talk(settings: ConnectionSettings, mechanism: Dialogue, message: bytes, ask: Ask) -> Steps[int]:
+def _talk(settings: ConnectionSettings, mechanism: Exchange, message: bytes, ask: Ask) -> Steps[int]:
     offer = yield from ask(SASL_HANDSHAKE, mechanism=settings.sasl_mechanism)
     if offer.error_code:
         raise AuthenticationFailed(_not_offered(settings, offer.mechanisms))
@@ -83,7 +83,7 @@ def _not_offered(settings: ConnectionSettings, offered: Sequence[str]) -> str:
     )
 
 
-def dialogue(address: Address, settings: ConnectionSettings, deadline: Deadline) -> Dialogue:
+def exchange(address: Address, settings: ConnectionSettings, deadline: Deadline) -> Exchange:
     """Start the mechanism of `settings`, with the broker at `address`.
 
     :raises UnsupportedMechanism: see `why_not_spoken`; packages are not installed
@@ -97,9 +97,9 @@ def dialogue(address: Address, settings: ConnectionSettings, deadline: Deadline)
     if settings.oauth is not None:
         return _oauthbearer(settings.oauth, settings.bootstrap_servers, deadline)
     if settings.kerberos is not None:
-        from wire.client.kerberos import gssapi_dialogue
+        from wire.client.kerberos import gssapi_exchange
 
-        return gssapi_dialogue(settings.kerberos, address.host, deadline)
+        return gssapi_exchange(settings.kerberos, address.host, deadline)
     mechanism = settings.sasl_mechanism or DEFAULT_MECHANISM
     if not settings.sasl_username or settings.sasl_password is None:
         raise AuthenticationFailed(
@@ -135,12 +135,12 @@ _NO_KERBEROS = (
 )
 
 
-def _plain(user: str, password: str, _mechanism: str) -> Dialogue:
+def _plain(user: str, password: str, _mechanism: str) -> Exchange:
     """RFC 4616: everything in one message; the broker's answer is empty."""
     yield f"\0{user}\0{password}".encode()
 
 
-def _scram(user: str, password: str, mechanism: str) -> Dialogue:
+def _scram(user: str, password: str, mechanism: str) -> Exchange:
     """RFC 5802, through scramp: four messages, and the broker proves that it knows the password too."""
     from scramp import ScramClient, ScramException
 
@@ -158,7 +158,7 @@ _REFUSAL_READ = b"\x01"
 """What a client says when it has read why it was refused (RFC 7628, section 3.2.3)."""
 
 
-def _oauthbearer(settings: OAuthSettings, servers: tuple[str, ...], deadline: Deadline) -> Dialogue:
+def _oauthbearer(settings: OAuthSettings, servers: tuple[str, ...], deadline: Deadline) -> Exchange:
     """RFC 7628: the token in one message; a refusal comes as JSON, and is final when the client has read it."""
     from wire.client.tokens.source import token_source
 
@@ -186,7 +186,7 @@ def _reason_of(refusal: bytes) -> str:
     return f"{answer['status']}, it wants scope {scope}" if scope else str(answer["status"])
 
 
-_WITH_PASSWORD: dict[str, Callable[[str, str, str], Dialogue]] = {
+_WITH_PASSWORD: dict[str, Callable[[str, str, str], Exchange]] = {
     "PLAIN": _plain,
     "SCRAM-SHA-256": _scram,
     "SCRAM-SHA-512": _scram,

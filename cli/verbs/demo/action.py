@@ -44,7 +44,7 @@ def fill(directory: Path) -> None:
             data.topics.create(topic)
         for at_ms, records in written:
             encoded = [(record.group, encode_record(record)) for record in records]
-            data.log.append(encoded, at_ms)  # closing synchronises
+            data.log.append(encoded, at_ms)  # closing synchronizes
 
 
 def _written(fleet: Snapshot, topics: TopicImage, now_ms: int) -> Iterator[tuple[int, Sequence[Record]]]:

@@ -1,6 +1,6 @@
-"""A picture of who owned what before and who owns it after: a bar per member, coloured by the owner before.
+"""A picture of who owned what before and who owns it after: a bar per member, colored by the owner before.
 
-Left the members as they were, right as they will be. What stays keeps its colour; what moves shows where it came
+Left the members as they were, right as they will be. What stays keeps its color; what moves shows where it came
 from, and a ribbon leads there. Partitions that nobody owned are white.
 """
 
@@ -46,16 +46,16 @@ def write_ownership(file: Path, runs: Sequence[DryRun]) -> None:
 def ownership_svg(run: DryRun) -> str:
     """The SVG text; deterministic."""
     members = run.members[:MOST_MEMBERS]
-    colours = {member.id: _colour(position, len(members)) for position, member in enumerate(members)}
+    colors = {member.id: _color(position, len(members)) for position, member in enumerate(members)}
     origin = owners_in({member.id: member.before for member in run.members})
     before = _bars([(member.id, _places(member.before)) for member in members], origin)
     after = _bars([(member.id, _places(member.after)) for member in members], origin)
     height = TOP + len(members) * (ROW + GAP) + 40
     most = max([1, *(len(bar.places) for bar in (*before, *after))])
-    body = [*_heading(run), *_ribbons(before, after, origin, colours, most)]
+    body = [*_heading(run), *_ribbons(before, after, origin, colors, most)]
     for bars, x, anchor in ((before, LEFT, "end"), (after, RIGHT, "start")):
         for bar in bars:
-            body += _bar(bar, x, anchor, origin, colours, most)
+            body += _bar(bar, x, anchor, origin, colors, most)
     if len(run.members) > MOST_MEMBERS:
         body.append(
             _text(WIDTH // 2, height - 12, f"{len(run.members) - MOST_MEMBERS} more members", "middle", 11)
@@ -114,7 +114,7 @@ def _bar(
     x: int,
     anchor: str,
     origin: Mapping[Place, Sequence[str]],
-    colours: Mapping[str, str],
+    colors: Mapping[str, str],
     most: int,
 ) -> Iterator[str]:
     label_x = x - 8 if anchor == "end" else x + BAR + 8
@@ -127,7 +127,7 @@ def _bar(
         left = start + offset * BAR / most
         if anchor == "end":
             left = start + (len(bar.places) - offset - length) * BAR / most
-        fill, title = colours.get(owner, "#ffffff"), escape(_title(bar, owner, length))
+        fill, title = colors.get(owner, "#ffffff"), escape(_title(bar, owner, length))
         yield (
             f'<rect x="{left:.1f}" y="{bar.y}" width="{length * BAR / most:.1f}" height="{ROW}" '
             f'fill="{fill}" stroke="#555555" stroke-width="0.5"><title>{title}</title></rect>'
@@ -141,7 +141,7 @@ def _ribbons(
     before: Sequence[_Bar],
     after: Sequence[_Bar],
     origin: Mapping[Place, Sequence[str]],
-    colours: Mapping[str, str],
+    colors: Mapping[str, str],
     most: int,
 ) -> Iterator[str]:
     """From each old owner to each new one, as thick as what moves."""
@@ -154,7 +154,7 @@ def _ribbons(
                 thick = max(1.0, ROW * length / most)
                 yield (
                     f'<path d="M{x1} {y1:.1f} C{middle} {y1:.1f} {middle} {y2:.1f} {x2} {y2:.1f}" fill="none" '
-                    f'stroke="{colours.get(owner, "#999999")}" stroke-opacity="0.7" stroke-width="{thick:.1f}"/>'
+                    f'stroke="{colors.get(owner, "#999999")}" stroke-opacity="0.7" stroke-width="{thick:.1f}"/>'
                 )
 
 
@@ -178,7 +178,7 @@ def _places(partitions: Mapping[str, Sequence[int]]) -> list[Place]:
     return [(topic, number) for topic, numbers in sorted(partitions.items()) for number in numbers]
 
 
-def _colour(position: int, count: int) -> str:
+def _color(position: int, count: int) -> str:
     return f"hsl({360 * position / max(count, 1):.0f}, 62%, {68 if position % 2 else 58}%)"
 
 

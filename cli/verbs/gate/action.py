@@ -18,7 +18,7 @@ from cli.selection import LastingSource, is_live
 from cli.sources.source import Source
 from groups.model import Cause, Group, Problem
 from groups.yaml_files import TreeError, load_tree, read_text, replace_file, yaml_lines
-from migration.gate.answers import Judgement
+from migration.gate.answers import Judgment
 from migration.gate.judge import check_steady, judge_gate, needs_leader
 from migration.gate.notes import Notes, NotesError, fingerprint, notes_from_data, notes_to_data
 from migration.gate.observation import GateObservation
@@ -53,21 +53,21 @@ class GateQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateAnswer:
-    """What one look showed; `judgement` is None where the group could not be read."""
+    """What one look showed; `judgment` is None where the group could not be read."""
 
-    judgement: Judgement | None
+    judgment: Judgment | None
     group: Group | None = None
     problems: tuple[Problem, ...] = ()
 
     @property
     def status(self) -> ExitStatus:
         """What a script learns."""
-        if self.judgement is None:
+        if self.judgment is None:
             return ExitStatus.UNREADABLE
-        if self.judgement.differences:
+        if self.judgment.differences:
             return ExitStatus.USAGE
         statuses = {True: ExitStatus.DONE, False: ExitStatus.FALSE, None: ExitStatus.UNREADABLE}
-        return statuses[self.judgement.open]
+        return statuses[self.judgment.open]
 
 
 def question_of(
@@ -164,9 +164,9 @@ class GatePoller:
             while True:
                 look = self._try(opened)
                 left = deadline - time.monotonic()
-                if left <= 0 or (look.judgement is not None and look.judgement.is_final):
+                if left <= 0 or (look.judgment is not None and look.judgment.is_final):
                     return look
-                progress.show(look.judgement, left)
+                progress.show(look.judgment, left)
                 time.sleep(min(POLL_S, left))
 
     def _try(self, opened: LastingSource) -> GateAnswer:
@@ -177,8 +177,8 @@ class GatePoller:
             if not opened.may_pass(error):
                 raise
             opened.close()
-            look = GateAnswer(judgement=None, problems=(Problem(subject=opened.name, message=str(error)),))
-        if look.judgement is None:
+            look = GateAnswer(judgment=None, problems=(Problem(subject=opened.name, message=str(error)),))
+        if look.judgment is None:
             for problem in look.problems:
                 self._say(f"{problem.subject}: {problem.message}; trying again")
         return look
@@ -187,21 +187,21 @@ class GatePoller:
         """A gate opens only when the group is the same a moment later; nothing moves in a file."""
         first = self._look(opened.get())
         opened.print_notices()
-        if not opened.is_live or first.judgement is None or not first.judgement.open:
+        if not opened.is_live or first.judgment is None or not first.judgment.open:
             return first
         time.sleep(STEADY_S)
         second = self._look(opened.get())
-        if second.judgement is None or not second.judgement.open:
+        if second.judgment is None or not second.judgment.open:
             return second
         steady = check_steady(first.group, second.group)
-        return replace(second, judgement=replace(second.judgement, checks=(*second.judgement.checks, steady)))
+        return replace(second, judgment=replace(second.judgment, checks=(*second.judgment.checks, steady)))
 
     def _look(self, source: Source) -> GateAnswer:
         question, plan = self.question, self.question.plan
         described = source.describe([plan.group], offsets=False)
         group = described.items[0] if described.items else None
         if group is None and not all(each.cause is Cause.ABSENT for each in described.problems):
-            return GateAnswer(judgement=None, problems=described.problems)
+            return GateAnswer(judgment=None, problems=described.problems)
         if group is not None:
             for problem in described.problems:
                 self._say(f"{problem.subject}: {problem.message}")
@@ -220,8 +220,8 @@ class GatePoller:
             was_open=before is not None,
             round=question.round,
         )
-        judgement = judge_gate(observed, accept_drift=question.accept_drift)
-        return GateAnswer(judgement=judgement, group=group)
+        judgment = judge_gate(observed, accept_drift=question.accept_drift)
+        return GateAnswer(judgment=judgment, group=group)
 
     def _partitions(self, source: Source) -> dict[str, int]:
         """Of the topics that the group read when the plan was made; only a live cluster knows that one is gone."""
@@ -239,15 +239,15 @@ class GatePoller:
 
     def _keep(self, look: GateAnswer) -> GateAnswer:
         """Note who was there, where the gate is open, and that its step has begun."""
-        question, judgement = self.question, look.judgement
-        if judgement is None or judgement.differences:
+        question, judgment = self.question, look.judgment
+        if judgment is None or judgment.differences:
             return look
         notes, number = self.notes.notes, question.position + 1
         if number:
             notes = notes.with_step_asked(number)
-        if judgement.strayed is not None and not judgement.strayed.by_waiting:
-            notes = notes.without_from(judgement.strayed.back_to + 1)
-        if judgement.open and question.round is None:
+        if judgment.strayed is not None and not judgment.strayed.by_waiting:
+            notes = notes.without_from(judgment.strayed.back_to + 1)
+        if judgment.open and question.round is None:
             members = tuple(PlannedMember.of(member) for member in look.group.members) if look.group else ()
             before = notes.opened.get(number)
             if before is not None and before.went_on and {*before.members} != {*members}:
@@ -284,14 +284,14 @@ class GateProgress:
             self._status.start()
         return self
 
-    def show(self, judgement: Judgement | None, left_s: float) -> None:
+    def show(self, judgment: Judgment | None, left_s: float) -> None:
         """Show what the last answer waits for."""
         if self._status is None:
             return
         from rich.text import Text
 
         self._status.update(
-            Text(f"{self._what}: {_waited_for(judgement)} ({left_s:.0f} s of {self._wait_s:.0f} s left)")
+            Text(f"{self._what}: {_waited_for(judgment)} ({left_s:.0f} s of {self._wait_s:.0f} s left)")
         )
 
     def __exit__(
@@ -301,10 +301,10 @@ class GateProgress:
             self._status.stop()
 
 
-def _waited_for(judgement: Judgement | None) -> str:
-    if judgement is None:
+def _waited_for(judgment: Judgment | None) -> str:
+    if judgment is None:
         return "the group cannot be read now"
-    labels = list(dict.fromkeys(one.label for one in judgement.waiting_for))
+    labels = list(dict.fromkeys(one.label for one in judgment.waiting_for))
     if labels:
         return safe_text(f"waiting for {first_names(labels, NAMES_SHOWN)}")
-    return safe_text(judgement.reasons[0]) if judgement.reasons else "the group is not at rest"
+    return safe_text(judgment.reasons[0]) if judgment.reasons else "the group is not at rest"

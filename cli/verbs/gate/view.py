@@ -7,7 +7,7 @@ from typing import Any
 
 from cli.render.document import Block, Document, Heading, Text, fields, table_of
 from cli.verbs.gate.action import GateAnswer, GateQuestion
-from migration.gate.answers import Judgement
+from migration.gate.answers import Judgment
 
 _ANSWERS = {True: "yes", False: "no", None: None}
 
@@ -16,22 +16,22 @@ def gate_document(question: GateQuestion, look: GateAnswer) -> Document:
     """The answer first, then what it rests on, then who is waited for."""
     return Document(
         command="gate",
-        data=_data(question, look.judgement),
-        blocks=list(_blocks(question, look.judgement)),
+        data=_data(question, look.judgment),
+        blocks=list(_blocks(question, look.judgment)),
         errors=look.problems,
     )
 
 
-def _data(question: GateQuestion, found: Judgement | None) -> dict[str, Any]:
-    judgement = found or Judgement()
-    strayed, steps = judgement.strayed, question.plan.steps
+def _data(question: GateQuestion, found: Judgment | None) -> dict[str, Any]:
+    judgment = found or Judgment()
+    strayed, steps = judgment.strayed, question.plan.steps
     return {
         "group": question.plan.group,
         "step": question.position + 1,
         "id": (question.step.id or None) if question.step else None,
         "round": question.round,
-        "open": judgement.open,
-        "reasons": list(judgement.reasons),
+        "open": judgment.open,
+        "reasons": list(judgment.reasons),
         "strayed": strayed is not None,
         "back_to": strayed
         and {
@@ -39,28 +39,28 @@ def _data(question: GateQuestion, found: Judgement | None) -> dict[str, Any]:
             "id": steps[strayed.back_to].id or None,
             "title": steps[strayed.back_to].title,
         },
-        "refused": bool(judgement.differences),
-        "differences": [fields(one, "what", "plan", "now") for one in judgement.differences],
-        "waiting_for": [fields(one, "label", "id", "host", "why") for one in judgement.waiting_for],
-        "checks": [fields(one, "check", "holds", "text") for one in judgement.checks],
+        "refused": bool(judgment.differences),
+        "differences": [fields(one, "what", "plan", "now") for one in judgment.differences],
+        "waiting_for": [fields(one, "label", "id", "host", "why") for one in judgment.waiting_for],
+        "checks": [fields(one, "check", "holds", "text") for one in judgment.checks],
     }
 
 
-def _blocks(question: GateQuestion, judgement: Judgement | None) -> Iterator[Block]:
-    if judgement is None:
+def _blocks(question: GateQuestion, judgment: Judgment | None) -> Iterator[Block]:
+    if judgment is None:
         return
     yield Heading(_title(question), level=1)
-    if judgement.differences:
+    if judgment.differences:
         yield Text("Refused: this plan is not that of the group, or no longer. Make a new one (kohort plan).")
-        yield table_of(judgement.differences, "WHAT", "PLAN", "NOW")
+        yield table_of(judgment.differences, "WHAT", "PLAN", "NOW")
         return
-    yield Text(_answer(question, judgement))
+    yield Text(_answer(question, judgment))
     holds = ("HOLDS", lambda check: _ANSWERS[check.holds])
-    yield table_of(judgement.checks, holds, "CHECK", ("WHAT-IS-SEEN", "text"))
-    if judgement.waiting_for:
+    yield table_of(judgment.checks, holds, "CHECK", ("WHAT-IS-SEEN", "text"))
+    if judgment.waiting_for:
         who = (("WAITING-FOR", "label"), ("CONSUMER-ID", "id"))
-        yield table_of(judgement.waiting_for, *who, "HOST", "WHY")
-    if judgement.open is False and not judgement.strayed and question.step and question.step.dangers:
+        yield table_of(judgment.waiting_for, *who, "HOST", "WHY")
+    if judgment.open is False and not judgment.strayed and question.step and question.step.dangers:
         yield Heading("What may be wrong")
         yield table_of(question.step.dangers, ("DANGER", "what"), "SYMPTOM", "THEN")
 
@@ -73,15 +73,15 @@ def _title(question: GateQuestion) -> str:
     return f"{group}: step {question.position + 1} of {len(steps)}{of_round}: {question.step.title}"
 
 
-def _answer(question: GateQuestion, judgement: Judgement) -> str:
-    if judgement.strayed is not None:
-        back = judgement.strayed.back_to
+def _answer(question: GateQuestion, judgment: Judgment) -> str:
+    if judgment.strayed is not None:
+        back = judgment.strayed.back_to
         title = question.plan.steps[back].title
-        message = judgement.strayed.message.removesuffix(".")
+        message = judgment.strayed.message.removesuffix(".")
         return f"Strayed: {message}. Go back to step {back + 1}: {title}."
-    if judgement.open is False:
+    if judgment.open is False:
         return "Not yet: do not go on."
-    if judgement.open is None:
+    if judgment.open is None:
         return "Cannot tell: do not go on before you know."
     return f"Open: {_next(question)}"
 

@@ -1,8 +1,8 @@
 """The picture of a plan: what the group and its members speak and hold, round by round.
 
-From the top: the steps; the group's type and assignor; a lane per member, coloured by what it speaks, with bars as
+From the top: the steps; the group's type and assignor; a lane per member, colored by what it speaks, with bars as
 high as it owns partitions; what each moment costs. Of a large group, bars of members and partitions by what they speak.
-Colour is never alone: kinds have letters too, and everything has a title.
+Color is never alone: kinds have letters too, and everything has a title.
 """
 
 from __future__ import annotations
@@ -276,7 +276,7 @@ class _Picture:
         """Classes of the ground and of bars."""
         if self.timeline.kinds[kind] == course.AWAY:
             return AWAY, AWAY
-        # Stopped members have no colour of their own.
+        # Stopped members have no color of their own.
         number = sum(1 for label in self.timeline.kinds[:kind] if label != course.AWAY) % 8
         return f"t{number}", f"k{number}"
 

@@ -2,7 +2,7 @@
 
 From the top: what happened to the coordinator, the network and the topics; the members; the seconds. In a lane, each
 bar is a partition that the member took for its own. The marks below are the calls of its rebalance listener. A hatched
-bar is that of a member which the coordinator had removed already. Colour is never alone: everything has a title.
+bar is that of a member which the coordinator had removed already. Color is never alone: everything has a title.
 """
 
 from __future__ import annotations

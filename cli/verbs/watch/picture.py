@@ -228,7 +228,7 @@ def _story(name: str, state: Track, tracks: Mapping[Place, Track], end_ms: int) 
 
 
 def _kinds(story: OwnershipHistory) -> dict[Owner, int]:
-    """A colour for each owner, in order of appearance."""
+    """A color for each owner, in order of appearance."""
     owners = dict.fromkeys(run.value for lane in story.lanes for run in lane.runs)
     return {
         owner: number % KINDS_COUNT

@@ -142,7 +142,7 @@ class Style(Enum):
     BOLD = "1"
     FAINT = "2"
     CHANGED = "7"
-    """Reverse: told without colour."""
+    """Reverse: told without color."""
     BAD = "1;31"
 
 

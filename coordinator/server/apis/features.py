@@ -16,7 +16,7 @@ WITHOUT_RESULTS = 2
 
 
 def feature_fields(features: Features, version: int) -> Mapping[str, Any]:
-    """What ApiVersions says of features; those of minimum 0 are shown since v4, those of level 0 are not finalised."""
+    """What ApiVersions says of features; those of minimum 0 are shown since v4, those of level 0 are not finalized."""
     return {
         "supported_features": [
             {"name": name, "min_version": one.lowest, "max_version": one.highest}

@@ -47,12 +47,12 @@ async def init_producer_id(exchange: Exchange) -> Mapping[str, Any]:
     request = exchange.request
     if not _may_produce(exchange, request.transactional_id):
         is_transactional = request.transactional_id is not None
-        return _initialised(FORBIDDEN if is_transactional else NO_PRODUCER, ProducerIdentity())
+        return _initialized(FORBIDDEN if is_transactional else NO_PRODUCER, ProducerIdentity())
     has_id, has_epoch = request.producer_id != NO_PRODUCER_ID, request.producer_epoch != NO_PRODUCER_EPOCH
     if has_id != has_epoch:
-        return _initialised(ErrorCode.INVALID_REQUEST, ProducerIdentity())
+        return _initialized(ErrorCode.INVALID_REQUEST, ProducerIdentity())
     if request.transactional_id is None:
-        return _initialised(ErrorCode.NONE, ProducerIdentity(next(exchange.cluster.producer_ids), 0))
+        return _initialized(ErrorCode.NONE, ProducerIdentity(next(exchange.cluster.producer_ids), 0))
     expected = ProducerIdentity(request.producer_id, request.producer_epoch) if has_id else None
     outcome = await _settled(
         exchange,
@@ -61,7 +61,7 @@ async def init_producer_id(exchange: Exchange) -> Mapping[str, Any]:
             request.transactional_id, request.transaction_timeout_ms, expected, exchange.cluster.now_ms()
         ),
     )
-    return _initialised(_error(exchange, "InitProducerId", outcome.error), outcome.producer)
+    return _initialized(_error(exchange, "InitProducerId", outcome.error), outcome.producer)
 
 
 def _may_produce(exchange: Exchange, transactional_id: str | None) -> bool:
@@ -77,7 +77,7 @@ def _may_write(exchange: Exchange, transactional_id: str) -> bool:
     return exchange.allows(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, transactional_id)
 
 
-def _initialised(error: ErrorCode, producer: ProducerIdentity) -> Mapping[str, Any]:
+def _initialized(error: ErrorCode, producer: ProducerIdentity) -> Mapping[str, Any]:
     return {"error_code": error, "producer_id": producer.id, "producer_epoch": producer.epoch}
 
 

@@ -27,7 +27,7 @@ MIN_REAUTHENTICATION_MS = 1_000
 TOKENS_IN_REQUESTS = 1
 """The version of SaslHandshake from which on SaslAuthenticate carries tokens."""
 
-Dialogue = Generator[bytes, bytes, tuple[str, bytes]]
+Exchange = Generator[bytes, bytes, tuple[str, bytes]]
 """Is sent the client's tokens, yields the answers, and returns the user and the last answer."""
 
 
@@ -63,7 +63,7 @@ class Login:
         self._state = State.HANDSHAKE
         self._mechanism = ""
         self._handshake_version = 0
-        self._dialogue: Dialogue | None = None
+        self._exchange: Exchange | None = None
         self._expires_ms: int | None = None
         self._reauthenticated_ms: int | None = None
         self.user: str | None = None
@@ -127,8 +127,8 @@ class Login:
         if self.user is not None and mechanism != self._mechanism:
             return self._fail(answer, "another SASL mechanism is wanted for re-authentication")
         self._mechanism = mechanism
-        self._dialogue = MECHANISMS[mechanism](self._users, mechanism)
-        next(self._dialogue)
+        self._exchange = MECHANISMS[mechanism](self._users, mechanism)
+        next(self._exchange)
         return Reply(answer=answer)
 
     def _bare_token(self, content: bytes, now_ms: int) -> Reply:
@@ -162,24 +162,24 @@ class Login:
 
     def _step(self, token: bytes, now_ms: int) -> bytes:
         """The mechanism's answer to a token; after its last one the login is complete. :raises LoginRefused:"""
-        if self._dialogue is None:
+        if self._exchange is None:
             raise LoginRefused
         user: str
         last: bytes
         try:
-            return self._dialogue.send(token)
+            return self._exchange.send(token)
         except StopIteration as end:
             user, last = end.value
         if self.user not in (None, user):
             raise LoginRefused(
                 f"Cannot change principals during re-authentication from User.{self.user}: User.{user}"
             )
-        self.user, self._dialogue, self._state = user, None, State.COMPLETE
+        self.user, self._exchange, self._state = user, None, State.COMPLETE
         self._expires_ms = now_ms + self._max_reauth_ms if self._max_reauth_ms else None
         return last
 
     def _fail(self, answer: bytes | None, why: str) -> Reply:
-        self._state, self._dialogue = State.FAILED, None
+        self._state, self._exchange = State.FAILED, None
         return Reply(answer=answer, failed=why)
 
 
@@ -200,7 +200,7 @@ PLAIN_TOKENS = 3
 """The authorization id, the user and the password."""
 
 
-def _plain(users: Users, _mechanism: str) -> Dialogue:
+def _plain(users: Users, _mechanism: str) -> Exchange:
     """RFC 4616, with the refusals of Kafka's `PlainSaslServer`."""
     tokens = (yield b"").decode(errors="replace").split("\0", PLAIN_TOKENS)
     if len(tokens) != PLAIN_TOKENS:
@@ -219,7 +219,7 @@ def _plain(users: Users, _mechanism: str) -> Dialogue:
     return user, b""
 
 
-def _scram(users: Users, mechanism: str) -> Dialogue:
+def _scram(users: Users, mechanism: str) -> Exchange:
     """RFC 5802, through scramp."""
     from scramp import ScramException, ScramMechanism
 
@@ -241,7 +241,7 @@ def _scram(users: Users, mechanism: str) -> Dialogue:
         raise LoginRefused from None
 
 
-MECHANISMS: Mapping[str, Callable[[Users, str], Dialogue]] = {
+MECHANISMS: Mapping[str, Callable[[Users, str], Exchange]] = {
     "PLAIN": _plain,
     **dict.fromkeys(SCRAM_DIGESTS, _scram),
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.cli.command import Answer
-from tests.cli.dropin.harness import DIFFERENCES, Case, filled, normalised, run_here, run_tool, unordered
+from tests.cli.dropin.harness import DIFFERENCES, Case, filled, normalized, run_here, run_tool, unordered
 from tests.kafka.broker import Broker
 from tests.kafka.tool_host import ToolHost
 
@@ -104,7 +104,7 @@ class Changes:
         content = self._filled(case.file) if isinstance(case.file, str) else case.file
         self.file.write_bytes(content.encode() if isinstance(content, str) else content)
         answer = run(case.arguments(self._names, self.broker))
-        return Trial(normalised(answer), self.scene.state())
+        return Trial(normalized(answer), self.scene.state())
 
     def _tool(self, arguments: list[str]) -> Answer:
         return run_tool(self.tools, arguments)

@@ -174,7 +174,7 @@ class Stage:
         arguments = case.arguments(scene.names, scene.broker or self.broker)
         case = replace(case, more=filled(case.more, scene.names))
         theirs = run_tool(self.tools, arguments)
-        ours = normalised(run_here(arguments))
+        ours = normalized(run_here(arguments))
         for name in case.differs:
             changed = DIFFERENCES[name](theirs, case)
             assert changed != theirs, f"{case}: there is no difference {name}"
@@ -192,7 +192,7 @@ def run_here(arguments: Sequence[str]) -> Answer:
 def run_tool(tools: ToolHost, arguments: Sequence[str]) -> Answer:
     """Run the tool, without what differs from one of its runs to the next."""
     done = tools.run(CONSUMER_GROUPS, *arguments)
-    return normalised(Answer(status=done.returncode, stdout=done.stdout, stderr=done.stderr))
+    return normalized(Answer(status=done.returncode, stdout=done.stdout, stderr=done.stderr))
 
 
 _SETS = re.compile(r"((?:these|following) options: |(?:states|types) are: |scenarios: )(.*)")
@@ -203,7 +203,7 @@ _WARNING = re.compile(
 """A line of the tool's log, which the jars alone print another way than a Kafka distribution, and than ours."""
 
 
-def normalised(answer: Answer) -> Answer:
+def normalized(answer: Answer) -> Answer:
     """Without what differs from one run of the same tool to the next."""
     stderr = _WARNING.sub(r"WARN \1\2", _in_order(answer.stderr))
     return replace(answer, stdout=_in_order(answer.stdout), stderr=stderr)

@@ -10,7 +10,7 @@ from cli.dropin.flags import FLAGS, Value
 from cli.dropin.parse import NO_EXECUTE, parse
 from cli.dropin.printing import usage
 from tests.cli.command import Answer
-from tests.cli.dropin.harness import normalised, run_tool
+from tests.cli.dropin.harness import normalized, run_tool
 from tests.kafka.tool_host import ToolHost
 
 LINES = 400
@@ -72,7 +72,7 @@ def test_both_find_the_same_fault(tools: ToolHost, capsys: pytest.CaptureFixture
     said: set[str] = set()
     for words in (line(chance) for _ in range(LINES)):
         answer = run_tool(tools, words)
-        mine = normalised(Answer(status=0, stdout=ours(words), stderr=capsys.readouterr().err))
+        mine = normalized(Answer(status=0, stdout=ours(words), stderr=capsys.readouterr().err))
         assert mine.stdout == theirs(answer), words
         assert (NO_EXECUTE in mine.stderr) == (NO_EXECUTE in answer.stderr), words
         said.add(mine.stdout)

@@ -1,4 +1,4 @@
-"""On a terminal of 80 columns: nothing is longer than a line, nothing is lost; in a pipe there is no colour."""
+"""On a terminal of 80 columns: nothing is longer than a line, nothing is lost; in a pipe there is no color."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_table_that_fits_is_not_folded(kohort: Kohort, sample: Path, arguments
 
 
 @pytest.mark.parametrize("arguments", [["list"], ["plan", "billing", "--to", "cooperative"]], ids=" ".join)
-def test_a_pipe_gets_no_colour(kohort: Kohort, sample: Path, arguments: list[str]) -> None:
+def test_a_pipe_gets_no_color(kohort: Kohort, sample: Path, arguments: list[str]) -> None:
     for output in ("table", "json", "yaml", "csv", "markdown"):
         assert "\x1b" not in kohort.quick(*arguments, "--embedded", sample, "--output", output).stdout
 

@@ -114,11 +114,11 @@ def test_a_group_that_is_not_there_is_named_beside_those_that_are(
 
 def test_an_unknown_field_is_passed_over_and_named(kohort: Kohort, tmp_path: Path) -> None:
     file = tmp_path / "later.yaml"
-    file.write_text("kohort: 1\ngroups:\n  g:\n    flavour: vanilla\n")
+    file.write_text("kohort: 1\ngroups:\n  g:\n    flavor: vanilla\n")
     answer = kohort.quick("list", "--snapshot", file, "--output", "csv")
     assert answer.status == 0
     assert answer.rows[0]["GROUP"] == "g"
-    assert answer.stderr == f"kohort: {file}:4: groups.g.flavour: unknown field, not read\n"
+    assert answer.stderr == f"kohort: {file}:4: groups.g.flavor: unknown field, not read\n"
 
 
 def test_names_do_not_steer_the_terminal(kohort: Kohort, tmp_path: Path) -> None:

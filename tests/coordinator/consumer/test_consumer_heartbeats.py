@@ -100,7 +100,7 @@ def test_a_heartbeat_says_only_what_changed() -> None:
     assert beat == ConsumerGroupHeartbeat(group="g", member="a", epoch=a.member.epoch)
 
 
-def test_an_acknowledgement_is_sent_at_once_and_says_what_is_owned() -> None:
+def test_an_acknowledgment_is_sent_at_once_and_says_what_is_owned() -> None:
     """K8."""
     play = Play()
     a = start(play, "a")
@@ -108,11 +108,11 @@ def test_an_acknowledgement_is_sent_at_once_and_says_what_is_owned() -> None:
     heartbeats(a)
     before_ms = play.now_ms
     play.advance(5_000)
-    beat, acknowledgement = heartbeats(a)
+    beat, acknowledgment = heartbeats(a)
     foo = play.topics.topics["foo"].id
     assert beat.owned is None
-    assert acknowledgement.owned == {foo: (0, 1, 2)}
-    assert acknowledgement.topics is None
+    assert acknowledgment.owned == {foo: (0, 1, 2)}
+    assert acknowledgment.topics is None
     assert play.now_ms == before_ms + 5_000
 
 

@@ -59,7 +59,7 @@ def test_step_2_it_fails_when_the_generation_is_complete_and_nobody_has_synced(d
     assert {member.generation for member in again} == {again[0].generation}
 
 
-def test_step_2_a_join_aborts_the_synchronisation_of_the_others(driver: Driver) -> None:
+def test_step_2_a_join_aborts_the_synchronization_of_the_others(driver: Driver) -> None:
     leader, follower = together(driver, Member(driver), Member(driver))
     parked = follower.sync()
     leader.protocols = protocols("range", topics=("t2",))

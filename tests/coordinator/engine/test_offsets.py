@@ -117,7 +117,7 @@ def test_a_fetch_with_an_epoch_and_no_member_is_of_an_unknown_member(driver: Dri
     assert driver.ask(request, OffsetFetchAnswer).groups[0].error is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_retention_time_of_the_request_is_honoured() -> None:
+def test_retention_time_of_the_request_is_honored() -> None:
     driver = Driver(offsets_retention_check_interval_ms="1000")
     commit(driver, retention_ms=1_500)
     driver.advance(1_499)

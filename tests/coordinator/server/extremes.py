@@ -12,7 +12,7 @@ from kio.schema.errors import ErrorCode
 from tests.conformance.messages import SchemaField, build, schema_fields
 
 LONGEST = "x" * 32_767
-TEXTS = ("", " ", "a", "\0", "ü" * 16_383, LONGEST, "..", "(" * 300, "consumer", "neighbour")
+TEXTS = ("", " ", "a", "\0", "ü" * 16_383, LONGEST, "..", "(" * 300, "consumer", "neighbor")
 SHORT_TEXTS = ("", "a", "\0", "ü" * 4_000)
 BYTES = (b"", b"\xff", b"\0\x03\0\0\0\1\0\1t\xff\xff\xff\xff\x7f\xff\xff\xff", b"\xff" * 70_000)
 IDS = (None, UUID(int=1), UUID(int=2**128 - 1))

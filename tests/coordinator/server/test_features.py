@@ -41,7 +41,7 @@ async def turn(client: Client, level: int, kind: int) -> None:
 
 
 async def listed(client: Client) -> tuple[list[str], int, set[str]]:
-    """The groups there are, how ConsumerGroupDescribe answers for one, and the features that are finalised."""
+    """The groups there are, how ConsumerGroupDescribe answers for one, and the features that are finalized."""
     groups = await client.ask("ListGroups", 5, states_filter=[], types_filter=[])
     described = await client.ask(
         "ConsumerGroupDescribe", 1, group_ids=["g"], include_authorized_operations=False

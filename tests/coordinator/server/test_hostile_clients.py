@@ -26,7 +26,7 @@ from tests.conformance.messages import build, encoded, request_type
 from tests.conformance.servers import kohort_process
 from tests.coordinator.server.extremes import extreme
 from tests.coordinator.server.mutations import mutated
-from tests.coordinator.server.neighbour import SESSION_MS, Neighbour
+from tests.coordinator.server.neighbor import SESSION_MS, Neighbor
 from tests.coordinator.server.running import HOST, connected
 from tests.support.long import cases
 from wire.log.batches import encode_batch
@@ -97,10 +97,10 @@ def _kohort(log: Path, data: Path | None) -> Iterator[Served]:
 
 
 def beside(served: Served, attack: Callable[[], Awaitable[Any]], most_s: float = 600) -> Any:
-    """Attack while the neighbours go on. Gives what the attack gives."""
+    """Attack while the neighbors go on. Gives what the attack gives."""
 
     async def scene() -> Any:
-        async with await Neighbour.at(served.port):
+        async with await Neighbor.at(served.port):
             return await asyncio.wait_for(attack(), most_s)
 
     return asyncio.run(scene())
@@ -310,7 +310,7 @@ def test_partitions_without_number(served: Served, count: int) -> None:
         found = []
         for key, version, topic in (
             (19, 7, {"name": "vast", "num_partitions": count, "replication_factor": 1}),
-            (37, 3, {"name": "neighbour-orders", "count": count + 100, "assignments": None}),
+            (37, 3, {"name": "neighbor-orders", "count": count + 100, "assignments": None}),
         ):
             if key == 37 and count + 100 > 2**31 - 1:
                 topic["count"] = count

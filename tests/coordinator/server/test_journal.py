@@ -26,11 +26,11 @@ INTERVAL_MS = 50
 
 
 class Disk:
-    """Counts synchronisations, and holds them up until it is told to let them through."""
+    """Counts synchronizations, and holds them up until it is told to let them through."""
 
     def __init__(self) -> None:
         self.begun = 0
-        self.synchronised = 0
+        self.synchronized = 0
         self.open = threading.Event()
         self.error: OSError | None = None
         self._real = os.fsync
@@ -38,7 +38,7 @@ class Disk:
     def fsync(self, descriptor: int) -> None:
         self.begun += 1
         self.open.wait(10)
-        self.synchronised += 1
+        self.synchronized += 1
         if self.error is not None:
             raise self.error
         self._real(descriptor)
@@ -48,13 +48,13 @@ class Disk:
             while self.begun < count:
                 await asyncio.sleep(0.001)
 
-    async def has_synchronised(self, count: int) -> None:
+    async def has_synchronized(self, count: int) -> None:
         """Count times, and not once more in the intervals that follow."""
         async with asyncio.timeout(10):
-            while self.synchronised < count:
+            while self.synchronized < count:
                 await asyncio.sleep(0.001)
         await asyncio.sleep(2 * INTERVAL_MS / 1000)
-        assert self.synchronised == count
+        assert self.synchronized == count
 
 
 class Desk:
@@ -109,18 +109,18 @@ def test_an_answer_waits_for_the_disk_and_what_comes_meanwhile_shares_the_next_o
         assert desk.left == []
         disk.open.set()
         await desk.has_left("first", *(str(number) for number in range(20)), "after them")
-        assert disk.synchronised == 2
+        assert disk.synchronized == 2
 
     play(tmp_path, FsyncPolicy.ALWAYS, scene)
 
 
-def test_every_partition_that_was_written_to_is_synchronised(tmp_path: Path) -> None:
+def test_every_partition_that_was_written_to_is_synchronized(tmp_path: Path) -> None:
     async def scene(desk: Desk, disk: Disk) -> None:
         disk.open.set()
         for group in "abcdefgh":
             desk.write(group, group)
         await desk.has_left(*"abcdefgh")
-        assert disk.synchronised == SMALL.partitions
+        assert disk.synchronized == SMALL.partitions
 
     play(tmp_path, FsyncPolicy.ALWAYS, scene)
 
@@ -131,10 +131,10 @@ def test_with_an_interval_answers_leave_at_once_and_the_disk_follows(tmp_path: P
         for number in range(20):
             desk.write(f"{number}")
         assert len(desk.left) == 20
-        assert disk.synchronised == 0
-        await disk.has_synchronised(1)
+        assert disk.synchronized == 0
+        await disk.has_synchronized(1)
         desk.write("once more")
-        await disk.has_synchronised(2)
+        await disk.has_synchronized(2)
 
     play(tmp_path, FsyncPolicy.INTERVAL, scene)
 
@@ -145,10 +145,10 @@ def test_a_disk_slower_than_the_interval_is_not_forgotten(tmp_path: Path) -> Non
         await disk.has_begun(1)
         desk.write("while the disk is at work")
         await asyncio.sleep(2 * INTERVAL_MS / 1000)
-        assert (disk.begun, disk.synchronised) == (1, 0)
+        assert (disk.begun, disk.synchronized) == (1, 0)
         assert desk.left == ["first", "while the disk is at work"]
         disk.open.set()
-        await disk.has_synchronised(2)
+        await disk.has_synchronized(2)
 
     play(tmp_path, FsyncPolicy.INTERVAL, scene)
 

@@ -221,7 +221,7 @@ def test_the_last_offset_is_not_lost_with_its_record(tmp_path: Path) -> None:
     assert read_segment(first).next_offset == 2
 
 
-def test_small_neighbours_become_one_segment_with_its_indexes(tmp_path: Path) -> None:
+def test_small_neighbors_become_one_segment_with_its_indexes(tmp_path: Path) -> None:
     log = Written()
     for number in range(6):
         log.batch([(b"%d" % number, b"x" * 3000)] * 3)

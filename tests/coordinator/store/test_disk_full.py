@@ -152,11 +152,11 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, number: int) -> Non
     assert what_is_in(tmp_path) == {("a", 0): 1}
 
 
-def test_a_synchronisation_that_fails_is_told(tmp_path: Path) -> None:
+def test_a_synchronization_that_fails_is_told(tmp_path: Path) -> None:
     data, _, _ = start(tmp_path, fsync=FsyncPolicy.ALWAYS)
     with (
         patch.object(os, "fsync", side_effect=OSError(errno.EIO, os.strerror(errno.EIO))),
-        pytest.raises(StorageFailed, match=r"synchronising .*__consumer_offsets"),
+        pytest.raises(StorageFailed, match=r"synchronizing .*__consumer_offsets"),
     ):
         data.append([committed("a", 0, 1)], now_ms=1)
     data.abandon()

@@ -205,7 +205,7 @@ def sizes(root: Path, as_of_ms: int | None = None) -> dict[str, int | None]:
     return {name: each.partitions for name, each in topics.items()}
 
 
-def test_the_metadata_log_tells_the_finalised_features(tmp_path: Path) -> None:
+def test_the_metadata_log_tells_the_finalized_features(tmp_path: Path) -> None:
     log(
         tmp_path,
         [record(FEATURE_LEVEL, name="group.version", featureLevel=1)],

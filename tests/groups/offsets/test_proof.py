@@ -122,14 +122,14 @@ def test_compaction_on_either_side() -> None:
         assert 25 <= proof.offset <= 29
 
 
-def test_records_that_repeat_are_told_apart_by_their_neighbours_or_not_at_all() -> None:
+def test_records_that_repeat_are_told_apart_by_their_neighbors_or_not_at_all() -> None:
     alike = [record(number, 0, time_ms=1) for number in range(6)]
     marked = [
         record(0, 1, time_ms=1),
         *(record(1 + number, 0, time_ms=1) for number in range(3)),
         record(4, 2),
     ]
-    assert proved(alike, copied(alike, 3), 0).verdict is Verdict.PROVED  # the start is a neighbour too
+    assert proved(alike, copied(alike, 3), 0).verdict is Verdict.PROVED  # the start is a neighbor too
     assert proved(marked, copied(marked, 3), 2).offset == 5
     many = [record(number, 0, time_ms=1) for number in range(60)]
     assert proved(many, copied(many, 3), 30).verdict is Verdict.SEVERAL

@@ -75,7 +75,7 @@ class SteadyProducer:
             self._producer.poll(0)
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
-        # Counted: where an acknowledgement was lost and the record sent again, the answer has no offset.
+        # Counted: where an acknowledgment was lost and the record sent again, the answer has no offset.
         if error is not None:
             self._refused.append(str(error))
             return

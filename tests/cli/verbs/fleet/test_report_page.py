@@ -210,7 +210,7 @@ def test_every_rebalance_has_a_box_in_the_row_of_its_cause() -> None:
     drawing = timeline_svg(shown)
     for cause, style in enumerate(CAUSE_STYLES):
         if style == "k1":
-            continue  # members have the same colour
+            continue  # members have the same color
         wanted = [
             f"{mark.start:%Y-%m-%d %H:%M:%S}, epoch {mark.epoch}"
             for mark in shown.marks

@@ -20,7 +20,7 @@ from tests.cli.verbs.fleet.test_fleet_rehearse import run_of
 
 WIDTHS = (375, 1280)
 PAPER = 718
-"""Pixels of the width of A4 without margins of a centimetre."""
+"""Pixels of the width of A4 without margins of a centimeter."""
 PDF_PAGES = 26
 READABLE = 4.5
 """The contrast that WCAG 2 asks of text (success criterion 1.4.3)."""
@@ -47,16 +47,16 @@ OVERLAPS = """
 """
 CONTRASTS = """
 (() => {
-  const channels = colour => colour.match(/[\\d.]+/g).map(Number);
-  const light = colour => {
-    const [r, g, b] = channels(colour).slice(0, 3).map(value => value / 255)
+  const channels = color => color.match(/[\\d.]+/g).map(Number);
+  const light = color => {
+    const [r, g, b] = channels(color).slice(0, 3).map(value => value / 255)
       .map(value => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const ground = element => {
     for (; element; element = element.parentElement) {
-      const colour = getComputedStyle(element).backgroundColor;
-      if ((channels(colour)[3] ?? 1) === 1) return colour;
+      const color = getComputedStyle(element).backgroundColor;
+      if ((channels(color)[3] ?? 1) === 1) return color;
     }
     return 'rgb(255, 255, 255)';
   };
@@ -138,7 +138,7 @@ def test_nothing_complains_and_nothing_is_fetched(page: Page) -> None:
 
 
 def test_the_policy_of_the_page_stops_what_would_run_or_load(browser: Chromium, tmp_path: Path) -> None:
-    """The page's last defence, should a name ever get through: neither handlers nor pictures."""
+    """The page's last defense, should a name ever get through: neither handlers nor pictures."""
     file = tmp_path / "report.html"
     page_with_a_hole = history_page(fleet_numbers.nothing()).replace(
         "</main>", '<img src="https://kohort.invalid/x.png" onerror="document.title = 1"></main>'

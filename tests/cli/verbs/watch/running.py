@@ -115,7 +115,7 @@ class Terminal(Running):
 
     @property
     def frames(self) -> list[list[str]]:
-        """What was drawn, picture by picture, without colours and marks; the last one may be in the making."""
+        """What was drawn, picture by picture, without colors and marks; the last one may be in the making."""
         inside = self.stdout.rpartition(ENTER)[2].partition(LEAVE)[0]
         return [
             [line.rstrip() for line in _STEERING.sub("", picture).split("\r\n")]

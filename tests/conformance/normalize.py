@@ -41,7 +41,7 @@ IGNORED = frozenset({"throttle_time", "cluster_id", "finalized_features_epoch", 
 SHORT_TEXT = 16
 
 
-class Normaliser:
+class Normalizer:
     """Knows what a script saved, and puts the names of it in its place."""
 
     def __init__(self, port: int, group: str, *, exact: bool = False) -> None:

@@ -49,7 +49,7 @@ RULES: tuple[Rule, ...] = (
     clients.library_has_the_assignor,
     clients.members_share_a_library,
     broker.brokers_offer_the_protocol,
-    broker.group_version_is_finalised,
+    broker.group_version_is_finalized,
     broker.rebalance_protocols_are_enabled,
     broker.policy_allows_it,
     broker.group_is_small_enough,

@@ -6,12 +6,12 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from groups.diagnosis import catalogue
-from groups.diagnosis.catalogue import RULES
+from groups.diagnosis import catalog
+from groups.diagnosis.catalog import RULES
 from tests.docs.test_commands import parses
 
 PAGE = Path(__file__).parents[3] / "docs" / "diagnose.md"
-SOURCES = sorted(Path(catalogue.__file__).parent.glob("*.py"))
+SOURCES = sorted(Path(catalog.__file__).parent.glob("*.py"))
 COMMAND = re.compile(r"\bkohort (.+?)(?=[.:;,](?: |$)| \(|$)")
 
 

@@ -13,12 +13,12 @@ from tests.coordinator.server.running import HOST
 BEAT_S = 0.05
 SESSION_MS = 20_000
 """Longer than a busy machine makes a heartbeat late, and far shorter than a server that hangs."""
-CLASSIC, CONSUMER = "neighbour-classic", "neighbour-consumer"
-TOPIC = "neighbour-orders"
+CLASSIC, CONSUMER = "neighbor-classic", "neighbor-consumer"
+TOPIC = "neighbor-orders"
 PARTITIONS = 4
 
 
-class Neighbour:
+class Neighbor:
     """A classic member and one of the consumer protocol, who send heartbeats and look at every answer."""
 
     def __init__(self, peer: Peer) -> None:
@@ -58,7 +58,7 @@ class Neighbour:
 
     async def _ask(self, api: str, version: int, **fields: Any) -> Any:
         message = build(request_type(api, version), fields)
-        return await self._peer.send(message, response_type(api, version), client_id="neighbour")
+        return await self._peer.send(message, response_type(api, version), client_id="neighbor")
 
     async def _join_classic(self) -> None:
         joining = {
@@ -97,7 +97,7 @@ class Neighbour:
             "ConsumerGroupHeartbeat",
             1,
             group_id=CONSUMER,
-            member_id="neighbour",
+            member_id="neighbor",
             instance_id=None,
             rack_id=None,
             server_assignor=None,
