@@ -5,7 +5,7 @@
     faults      its `fault`
     child       the process that serves, and does what a test asks for
 
-What pytest loads imports nothing of Kohort's but this package: docs/decisions/the-pytest-plugin-stands-alone.md.
+What pytest loads imports nothing of Kohort's but this package: docs/decisions/pytest-plugin-package.md.
 """
 
 from kohort_testing.broker import GroupState, KohortBroker, KohortBrokerError, MemberState, NotInTime

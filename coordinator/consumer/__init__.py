@@ -19,5 +19,5 @@ connection broke or that timed out ends with `failed`. Nothing here has a clock,
     leader              what a leader computes between JoinGroup and SyncGroup
     library             what Java's and librdkafka's consumers do differently
 
-Requests and answers are those of `coordinator.engine`: see docs/decisions/members-speak-the-engines-requests.md.
+Requests and answers are those of `coordinator.engine`: see docs/decisions/shared-request-classes.md.
 """

@@ -252,7 +252,7 @@ def test_kio_itself_would_end_the_process() -> None:
         f"entity_reader(ApiVersionsResponse)({LIE!r}, 0)\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
-    assert done.returncode < 0, "kio no longer aborts: see docs/decisions/one-codec-by-layouts.md"
+    assert done.returncode < 0, "kio no longer aborts: see docs/decisions/one-codec.md"
 
 
 def test_a_frame_gives_no_more_elements_than_it_is_allowed() -> None:
