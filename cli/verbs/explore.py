@@ -39,10 +39,15 @@ def explore(
     ] = False,
     output: OutputOptions,
 ) -> None:
-    """Explore every interleaving of a small group on the real engine.
+    """Explore every interleaving of a small group.
 
-    Needs no broker. Exits with 0: all properties hold, or with --break one falls for every rule; 1: otherwise, or
-    stopped at --limit.
+    Runs the real group coordinator; needs no broker. Exit status: 0 all properties hold, or with --break each
+    rule's property fails; 1 otherwise, or stopped at --limit.
+
+    \b
+    Examples:
+      kohort explore --list
+      kohort explore upgrade
     """
     from cli.errors import ExitStatus
     from cli.output import emit

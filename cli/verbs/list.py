@@ -23,7 +23,13 @@ def list_groups(
     output: OutputOptions,
     repeat: RepeatOptions,
 ) -> None:
-    """List groups: type, state, protocol, members."""
+    """List groups with type, state, protocol and members.
+
+    \b
+    Examples:
+      kohort list
+      kohort list --state Empty --type classic -b localhost:9092
+    """
     from cli.output import emit
     from cli.selection import group_filter, opened, split_list, without_vanished
     from cli.sources.source import Read

@@ -27,9 +27,15 @@ def snapshot(
     ] = False,
     source: SourceOptions,
 ) -> None:
-    """Save groups, with the topics they read, to a file that every command takes as --snapshot.
+    """Save groups and their topics to a file.
 
-    All groups, unless some are named. Without -o the YAML goes to standard output.
+    Other commands read the file with --snapshot. Saves all groups unless some are named. Without --out the YAML is
+    printed.
+
+    \b
+    Examples:
+      kohort snapshot --out groups.yaml
+      kohort snapshot billing -b localhost:9092 --out billing.yaml
     """
     from dataclasses import replace
 

@@ -38,7 +38,14 @@ def version(
     ] = False,
     output: OutputOptions,
 ) -> None:
-    """Print the version; --verbose adds what is installed."""
+    """Print the version.
+
+    --verbose adds the versions of Python and of libraries, and what is not installed.
+
+    \b
+    Examples:
+      kohort version --verbose
+    """
     from cli.output import emit
 
     emit(_verbose() if verbose else _brief(), output)

@@ -24,8 +24,13 @@ def apply(
 ) -> None:
     """Apply settings, offsets and deletions from a file.
 
-    Shows the differences; nothing is changed without --execute. The same file can be applied again: only what differs
-    is changed. Groups that are not in the file are not changed.
+    Shows the differences; nothing is changed without --execute. Only what differs is changed, so a file can be
+    applied again. Groups that are not in the file stay as they are.
+
+    \b
+    Examples:
+      kohort apply groups.yaml -b localhost:9092
+      kohort apply groups.yaml -b localhost:9092 --execute
     """
     from cli.changing import carry_out
     from cli.errors import UsageError

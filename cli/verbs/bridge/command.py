@@ -20,11 +20,16 @@ def bridge(
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Lead a classic group for a while, so that it can be converted online.
+    """Lead a classic group until a broker can convert it.
 
-    A group whose leader writes user data into the assignments (librdkafka's cooperative-sticky, sarama's sticky) is
-    converted by no broker. The bridge joins it as a member that owns nothing, leads, and leaves when the first member
-    of the consumer protocol has converted the group, or on Ctrl-C.
+    A broker cannot convert a group whose leader writes user data into the assignments (librdkafka's
+    cooperative-sticky, sarama's sticky). The bridge joins such a group as a member without partitions, and leads
+    it. It leaves when the first member of the consumer protocol has converted the group, or on Ctrl-C.
+
+    \b
+    Examples:
+      kohort bridge clickstream -b localhost:9092
+      kohort bridge clickstream -b localhost:9092 --execute --watch
     """
     from cli.changing import carry_out
     from cli.errors import UsageError

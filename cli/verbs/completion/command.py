@@ -19,28 +19,30 @@ class Shell(Enum):
 def completion(
     *, shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")]
 ) -> None:
-    """Print the completion script of a shell, for kohort and for kohort-consumer-groups.
+    """Print the completion script of a shell.
+
+    The script completes kohort and kohort-consumer-groups.
 
     \b
-    Only for now, in the shell that you are in:
+    For the current shell:
       bash   source <(kohort completion bash)
       zsh    source <(kohort completion zsh)
       fish   kohort completion fish | source
     \b
-    For good:
-      bash   put the first line above into ~/.bashrc
-      zsh    put it into ~/.zshrc, somewhere behind compinit
-      fish   put it into ~/.config/fish/config.fish
+    Permanently:
+      bash   add the first line above to ~/.bashrc
+      zsh    add it to ~/.zshrc, after compinit
+      fish   add it to ~/.config/fish/config.fish
     \b
-    Or as a file, which is read at the first Tab:
+    Or as a file, which the shell reads at the first Tab:
       zsh    kohort completion zsh > DIR/_kohort, DIR being one of $fpath
       fish   kohort completion fish > ~/.config/fish/completions/kohort.fish
       bash   kohort completion bash > DIR/kohort, DIR being
              ~/.local/share/bash-completion/completions
     bash and fish find it for kohort-consumer-groups by a link of that name.
 
-    Names of groups, topics, members and contexts are asked for with the options typed so far; a source that takes
-    longer than KOHORT_COMPLETION_MS (500 ms) is not waited for.
+    Names of groups, topics, members and contexts come from the source that the options name. A source that does
+    not answer within KOHORT_COMPLETION_MS (500 ms) is skipped.
     """
     from importlib.resources import files
 

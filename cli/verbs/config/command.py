@@ -31,7 +31,15 @@ def get(
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Show what settings are in force for a group, where they come from, and the brokers' bounds."""
+    """Show a group's settings and where they come from.
+
+    Shows the values in force, and the bounds that the brokers set.
+
+    \b
+    Examples:
+      kohort config get billing -b localhost:9092
+      kohort config get billing consumer.session.timeout.ms -b localhost:9092
+    """
     from cli.output import emit
     from cli.selection import opened
     from cli.verbs.config.action import config_document, read_configs
@@ -55,6 +63,10 @@ def set_(
     """Set settings for one group, within the brokers' bounds.
 
     Shows the settings before and after; nothing is changed without --execute.
+
+    \b
+    Examples:
+      kohort config set fraud consumer.session.timeout.ms=60000 -b localhost:9092
     """
     from cli.changing import carry_out
     from cli.selection import opened
@@ -75,9 +87,13 @@ def unset(
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Take settings of one group away, so that the brokers' are in force.
+    """Remove a group's own settings.
 
-    Shows the settings before and after; nothing is changed without --execute.
+    The brokers' settings apply again. Shows the settings before and after; nothing is changed without --execute.
+
+    \b
+    Examples:
+      kohort config unset fraud consumer.session.timeout.ms -b localhost:9092
     """
     from cli.changing import carry_out
     from cli.selection import opened

@@ -14,7 +14,12 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="The context.")]
 
 
 def list_contexts(*, output: OutputOptions) -> None:
-    """List the contexts of the configuration file, and say which one is in use."""
+    """List contexts, and show which one is current.
+
+    \b
+    Examples:
+      kohort context list
+    """
     from cli.output import emit
     from cli.verbs.context.action import listed
 
@@ -29,7 +34,14 @@ def show(
     ] = None,
     output: OutputOptions,
 ) -> None:
-    """Show what a context says. Secrets are not shown, but where they are kept and whether they can be had."""
+    """Show the settings of a context.
+
+    Secrets are not shown, only where they are stored and whether they can be read.
+
+    \b
+    Examples:
+      kohort context show staging
+    """
     from cli.output import emit
     from cli.verbs.context.action import shown
 
@@ -43,7 +55,15 @@ def use(
     ] = None,
     none: Annotated[bool, typer.Option("--none", help="Let none be the current one.")] = False,
 ) -> None:
-    """Make a context the current one: the source of every command that names no other."""
+    """Set the current context.
+
+    Commands that name no source read from the current context.
+
+    \b
+    Examples:
+      kohort context use staging
+      kohort context use --none
+    """
     from cli.errors import UsageError
     from cli.verbs.context.action import make_current
 
@@ -60,9 +80,15 @@ def add(
         bool, typer.Option("--use", help="Make it the current one.", rich_help_panel=USUAL_PANEL)
     ] = False,
 ) -> None:
-    """Add a context to the configuration file, which is made where there is none.
+    """Add a context to the configuration file.
 
-    A secret on the command line is refused: it would stay in the shell's history.
+    The file is created if it does not exist. A secret on the command line is refused: it would stay in the shell's
+    history.
+
+    \b
+    Examples:
+      kohort context add staging -b localhost:9092 --use
+      kohort context add prod -b kafka:9093 --command-config prod.properties
     """
     from cli.verbs.context.action import added
 
@@ -70,9 +96,13 @@ def add(
 
 
 def remove(*, name: Name, consent: ConsentOptions, output: OutputOptions) -> None:
-    """Remove a context from the configuration file, with the secrets that are kept for it alone.
+    """Remove a context, and the secrets stored for it.
 
-    Shows what would go; nothing is removed without --execute.
+    Shows what would be removed; nothing is removed without --execute. A secret that another context uses is kept.
+
+    \b
+    Examples:
+      kohort context remove staging --execute
     """
     from dataclasses import replace
 
@@ -87,7 +117,14 @@ def remove(*, name: Name, consent: ConsentOptions, output: OutputOptions) -> Non
 
 
 def rename(*, name: Name, new: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.")]) -> None:
-    """Call a context otherwise; it stays the current one where it was."""
+    """Rename a context.
+
+    If it is the current context, it stays current.
+
+    \b
+    Examples:
+      kohort context rename staging test
+    """
     from cli.verbs.context.action import renamed
 
     renamed(name, new)

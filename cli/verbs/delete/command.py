@@ -16,9 +16,15 @@ def delete(
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Delete groups without members, of any type, with all that they have committed.
+    """Delete groups without members, and their offsets.
 
-    Shows the groups; nothing is deleted without --execute. Topics are kept, except internal ones that an option names.
+    Shows the groups; nothing is deleted without --execute. Topics are kept, except internal ones that an option
+    names.
+
+    \b
+    Examples:
+      kohort delete nightly-report
+      kohort delete --unused-for 30d -b localhost:9092 --execute
     """
     from cli.changing import carry_out
     from cli.errors import UsageError

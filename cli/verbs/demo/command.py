@@ -16,7 +16,15 @@ def demo(
     ] = None,
     force: Annotated[bool, option("--force", "Replace the groups and topics there.")] = False,
 ) -> None:
-    """Fill an embedded data directory with a sample fleet to try the commands on."""
+    """Create a sample fleet to try the commands on.
+
+    The fleet is stored in an embedded data directory. Commands read it if they name no other source.
+
+    \b
+    Examples:
+      kohort demo
+      kohort list
+    """
     from cli.errors import UsageError
     from cli.output import notice
     from cli.selection import data_directory, is_log_directory

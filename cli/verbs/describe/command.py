@@ -89,7 +89,16 @@ def describe(
     output: OutputOptions,
     repeat: RepeatOptions,
 ) -> None:
-    """Describe groups: offsets and lag, members, state, or where they stand on their way to another protocol."""
+    """Show offsets, lag, members or state of groups.
+
+    --migration shows how far a group is on its path to another protocol.
+
+    \b
+    Examples:
+      kohort describe billing
+      kohort describe --all-groups --only-with-lag
+      kohort describe checkout --members --verbose
+    """
     from cli.errors import UsageError
     from cli.output import emit
     from cli.selection import describe_chosen, opened, split_list

@@ -59,9 +59,14 @@ def diagnose(
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Find what is wrong with groups, and what to do.
+    """Find problems in groups, and how to fix them.
 
     Exit status: 0 no errors, 1 errors found, 3 something could not be read.
+
+    \b
+    Examples:
+      kohort diagnose fraud
+      kohort diagnose --all-groups -b localhost:9092 --for 30s
     """
     from cli.errors import UsageError
     from cli.output import emit

@@ -45,7 +45,15 @@ def dry_run(
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Show what a rebalance would do now: the very assignment that Kafka would compute."""
+    """Show the assignment that a rebalance would make now.
+
+    Kohort computes it as Kafka's own assignor would. Nothing is changed.
+
+    \b
+    Examples:
+      kohort dry-run billing --add 1
+      kohort dry-run billing --compare
+    """
     from assignors.assignor import Leader, Side
     from cli.output import emit
     from cli.selection import describe_chosen, opened

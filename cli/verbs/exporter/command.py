@@ -9,10 +9,16 @@ from cli.verbs.exporter.options import ExporterOptions
 
 
 def exporter(*, options: ExporterOptions, source: SourceOptions) -> None:
-    """Serve metrics of groups: state, members, epochs, lag.
+    """Serve metrics of groups for Prometheus.
 
-    Serves OpenMetrics and Prometheus's text at /metrics. One poll serves all scrapes. While the cluster does not
-    answer, the metrics of the last poll are kept, kohort_up is 0, and kohort_last_poll_age_seconds grows.
+    Serves state, members, epochs and lag at /metrics, as OpenMetrics or in Prometheus's text format. One poll
+    serves all scrapes. While the cluster does not answer, the metrics of the last poll are kept, kohort_up is 0,
+    and kohort_last_poll_age_seconds grows.
+
+    \b
+    Examples:
+      kohort exporter -b localhost:9092
+      kohort exporter --once --match '^billing'
     """
     from cli.errors import ExitStatus
     from cli.verbs.exporter.action import export

@@ -39,7 +39,12 @@ def delay(
     rule: RuleOptions,
     source: SourceOptions,
 ) -> None:
-    """Delay requests: they are handled so much later."""
+    """Delay the handling of requests.
+
+    \b
+    Examples:
+      kohort fault delay 2s --api Heartbeat --group billing -b localhost:9092
+    """
     from cli.verbs.fault.action import add_rule, delay_of
 
     add_rule(source, rule, "delay", delay_of(time))
@@ -54,7 +59,12 @@ def error(
     rule: RuleOptions,
     source: SourceOptions,
 ) -> None:
-    """Answer requests with an error; they are not handled."""
+    """Answer requests with an error; they are not handled.
+
+    \b
+    Examples:
+      kohort fault error NOT_COORDINATOR --group billing -b localhost:9092
+    """
     from cli.verbs.fault.action import add_rule
 
     add_rule(source, rule, "error", code.upper())
@@ -68,14 +78,24 @@ def drop(
     rule: RuleOptions,
     source: SourceOptions,
 ) -> None:
-    """Leave requests without an answer; they are not handled."""
+    """Drop requests: they are not handled or answered.
+
+    \b
+    Examples:
+      kohort fault drop --api OffsetCommit --times 3 -b localhost:9092
+    """
     from cli.verbs.fault.action import add_rule
 
     add_rule(source, rule, "drop", "connection" if close else "answer")
 
 
 def expire(*, group: Group, member: Member, source: SourceOptions) -> None:
-    """End the session of a member now."""
+    """Expire the session of a member.
+
+    \b
+    Examples:
+      kohort fault expire billing billing-1 -b localhost:9092
+    """
     from cli.verbs.fault.action import do
 
     do(source, {"expire": member, "group": group})
@@ -95,9 +115,13 @@ def fence(
     instance: Annotated[str | None, option("--instance", "A static member by its instance id.", "ID")] = None,
     source: SourceOptions,
 ) -> None:
-    """Fence a member: another process takes a static one's place.
+    """Fence a member, as if another process took its place.
 
-    A dynamic member is removed, as by an administrator.
+    A dynamic member is removed, as if an administrator removed it.
+
+    \b
+    Examples:
+      kohort fault fence billing --instance billing-1 -b localhost:9092
     """
     from cli.errors import UsageError
     from cli.verbs.fault.action import do
@@ -112,7 +136,12 @@ def disconnect(
     client: Annotated[str, typer.Argument(metavar="CLIENT", help="The client id.", show_default=False)],
     source: SourceOptions,
 ) -> None:
-    """Close the connections of a client."""
+    """Close the connections of a client.
+
+    \b
+    Examples:
+      kohort fault disconnect billing-1 -b localhost:9092
+    """
     from cli.verbs.fault.action import do
 
     do(source, {"disconnect": client})
@@ -132,6 +161,10 @@ def move(
     """Move the coordinator of a group to another broker.
 
     The old one answers NOT_COORDINATOR, the new one COORDINATOR_LOAD_IN_PROGRESS until it has loaded.
+
+    \b
+    Examples:
+      kohort fault move billing --loading 2s -b localhost:9092
     """
     from cli.verbs.fault.action import do, seconds
 
@@ -144,7 +177,12 @@ def crash(
     for_: Annotated[str, option("--for", "How long it is away: 3s, 500ms.", "TIME")] = "0",
     source: SourceOptions,
 ) -> None:
-    """Crash the broker that coordinates a group, and start it again."""
+    """Crash and restart the coordinator of a group.
+
+    \b
+    Examples:
+      kohort fault crash billing --for 3s -b localhost:9092
+    """
     from cli.verbs.fault.action import do, seconds
 
     do(source, {"coordinator": "crash", "group": group, "for": seconds(for_)})
@@ -160,7 +198,14 @@ def topic(
     ] = None,
     source: SourceOptions,
 ) -> None:
-    """Create, grow, recreate (with another id) or delete a topic."""
+    """Create, grow, recreate or delete a topic.
+
+    A recreated topic has another topic id.
+
+    \b
+    Examples:
+      kohort fault topic grow orders 12 -b localhost:9092
+    """
     from cli.errors import UsageError
     from cli.verbs.fault.action import do
 
@@ -172,7 +217,12 @@ def topic(
 
 
 def list_rules(*, source: SourceOptions, output: OutputOptions) -> None:
-    """List the faults in force."""
+    """List active faults.
+
+    \b
+    Examples:
+      kohort fault list -b localhost:9092
+    """
     from cli.output import emit
     from cli.verbs.fault.action import listed_rules
 
@@ -187,7 +237,12 @@ def clear(
     ] = None,
     source: SourceOptions,
 ) -> None:
-    """Clear faults that are in force."""
+    """Clear active faults.
+
+    \b
+    Examples:
+      kohort fault clear -b localhost:9092
+    """
     from cli.verbs.fault.action import clear_rules
 
     clear_rules(source, ids or ())

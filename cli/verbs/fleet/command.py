@@ -57,10 +57,16 @@ def fleet_history(
     spark: SparkOptions,
     output: OutputOptions,
 ) -> None:
-    """Work out the history of all groups from a log, with Spark: rebalances and their causes, owners, commits.
+    """Compute the history of all groups from a log.
 
-    Without --group, a row per group, those that rebalanced longest first. What cannot be read is put into quarantine
-    and told; it does not end the run.
+    Shows rebalances and their causes, owners and commits. Without --group there is a row per group, the groups
+    that rebalanced longest first. What cannot be read is put into quarantine and reported; the run continues.
+    Needs Spark.
+
+    \b
+    Examples:
+      kohort fleet history --log-dir /var/lib/kafka/data --report fleet.html
+      kohort fleet history --log-dir /var/lib/kafka/data --group billing
     """
     from cli.output import emit
     from cli.render.output_format import FOR_PROGRAMS
@@ -114,10 +120,15 @@ def fleet_follow(
     live: LiveOptions,
     spark: SparkOptions,
 ) -> None:
-    """Keep the tables of a history up to date from a live cluster, with Spark's Structured Streaming.
+    """Keep a fleet's history current from a live cluster.
 
-    Ends with Ctrl-C. Started again, even after a crash, it goes on from its checkpoint; nothing is lost or doubled.
-    `kohort fleet history --out` shows what the tables say, while nothing follows into them.
+    Uses Spark's Structured Streaming. Stop it with Ctrl-C. After a stop or a crash it continues from its
+    checkpoint; no record is lost or counted twice. When it does not run, `kohort fleet history --out` shows what
+    the tables contain.
+
+    \b
+    Examples:
+      kohort fleet follow -b localhost:9092 --out history
     """
     from cli.errors import UsageError
     from cli.output import write_line
@@ -160,10 +171,15 @@ def fleet_audit(
     spark: SparkOptions,
     output: OutputOptions,
 ) -> None:
-    """Judge every group of a fleet, with Spark: which are ready to migrate, which come first, what blocks the others.
+    """Find which groups of a fleet are ready to migrate.
 
-    The findings are those of `kohort plan`, the dry run and the regexes those of `dry-run` and `validate-regex`, with
-    Java's own regular expressions beside. What cannot be read is put into quarantine and told.
+    Lists the groups to start with, and what blocks the others. Findings are those of `kohort plan`; assignments
+    and regexes are those of `dry-run` and `validate-regex`, compared with Java's own regular expressions. What
+    cannot be read is put into quarantine and reported. Needs Spark.
+
+    \b
+    Examples:
+      kohort fleet audit --snapshots snapshots/ --report readiness.html
     """
     from cli.output import emit
     from cli.render.output_format import FOR_PROGRAMS
@@ -214,10 +230,15 @@ def fleet_simulate(
     spark: SparkOptions,
     output: OutputOptions,
 ) -> None:
-    """Simulate scenarios from many seeds, with Spark: verdicts, costs by protocol and setting, and what failed.
+    """Simulate scenarios from many seeds.
 
-    Each run is that of `kohort simulate`; what fails is listed with the command that plays it again on one machine.
-    Exits with 0: all invariants hold in every run; 1: one does not, a run was stopped, or its code threw.
+    Shows verdicts, costs by protocol and setting, and failures, each with the `kohort simulate` command that
+    repeats it. Exit status: 0 all invariants hold in every run; 1 one does not, a run was stopped, or Kohort
+    failed in one. Needs Spark.
+
+    \b
+    Examples:
+      kohort fleet simulate crash downgrade --seeds 1000
     """
     from cli.output import emit
     from cli.verbs.fleet.simulate import carry_out, request_of, simulation_document, status_of
@@ -266,10 +287,15 @@ def fleet_rehearse(
     spark: SparkOptions,
     output: OutputOptions,
 ) -> None:
-    """Plan and rehearse every group of a fleet's snapshots, with Spark: which are safe, and in which order to go.
+    """Plan and rehearse the migration of many groups.
 
-    Each is what `kohort plan` and `kohort rehearse` give. Safe groups come with the fewest warnings first, of these the
-    cheapest first. Exits with 0: no plan is unsafe; 1: one is (its seed is listed), or Kohort's own code threw.
+    Shows which are safe, and in which order to migrate them: those with the fewest warnings first, of these the
+    cheapest first. Results are those of `kohort plan` and `kohort rehearse`. Exit status: 0 no plan is unsafe; 1 a
+    plan is unsafe (its seed is listed), or Kohort failed on one. Needs Spark.
+
+    \b
+    Examples:
+      kohort fleet rehearse --snapshots snapshots/ --to consumer
     """
     from cli.output import emit
     from cli.verbs.fleet.rehearse import (

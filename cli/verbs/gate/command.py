@@ -59,10 +59,15 @@ def gate(
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Ask the cluster whether a step of a plan is complete.
+    """Check whether a step of a plan is complete.
 
-    Exits with 0: go on; 1: not yet, or the group has strayed from the plan; 3: cannot tell;
-    2: the plan is not, or no longer, that of the group.
+    Exit status: 0 the step is complete; 1 not yet, or the group no longer follows the plan; 2 the plan is not, or no
+    longer, for this group; 3 the step cannot be judged.
+
+    \b
+    Examples:
+      kohort plan billing --to cooperative --output yaml > plan.yaml
+      kohort gate plan.yaml --step 1 -b localhost:9092
     """
     from cli.errors import UsageError
     from cli.output import emit

@@ -26,7 +26,15 @@ def help_(
     ] = None,
     output: Annotated[HelpFormat, option("--output", "How to print a topic.")] = HelpFormat.TEXT,
 ) -> None:
-    """Explain a concept, such as epochs, or show the help of a command; without a topic, list them all."""
+    """Explain a concept, or show the help of a command.
+
+    Without a topic, lists the topics.
+
+    \b
+    Examples:
+      kohort help lag
+      kohort help offsets reset
+    """
     from cli.output import write_out
     from cli.verbs.help.action import explanation
 

@@ -32,7 +32,14 @@ def log_dump(
     batches: Annotated[bool, option("--batches", "Show the batches, not their records.")] = False,
     output: Annotated[DumpFormat, option("--output", "How to print.")] = DumpFormat.TABLE,
 ) -> None:
-    """Show every record of the coordinator's log, as kafka-dump-log --offsets-decoder does."""
+    """Print every record of the coordinator's log.
+
+    Prints the records as kafka-dump-log --offsets-decoder does.
+
+    \b
+    Examples:
+      kohort log dump /var/lib/kafka/data
+    """
     import time
 
     from cli.errors import ExitStatus, UsageError

@@ -18,9 +18,14 @@ def log_verify(
     ],
     output: OutputOptions,
 ) -> None:
-    """Check every batch, record and index file of the coordinator's log.
+    """Check the coordinator's log for damage.
 
-    Exits with 1 when anything is wrong, and names the file and the byte.
+    Checks every batch, record and index file, and shows the file and the byte of each fault. Exit status: 0 no
+    faults, 1 faults found.
+
+    \b
+    Examples:
+      kohort log verify /var/lib/kafka/data
     """
     from cli.errors import ExitStatus
     from cli.output import emit

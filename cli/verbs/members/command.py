@@ -47,8 +47,12 @@ def remove(
 ) -> None:
     """Remove dead or stuck members from a group.
 
-    Their partitions are reassigned at once; a member that is still running rejoins. Shows the members, their partitions
-    and the effect; nothing is changed without --execute.
+    Their partitions are reassigned at once; a member that is still running rejoins. Shows the members, their
+    partitions and the effect; nothing is changed without --execute.
+
+    \b
+    Examples:
+      kohort members remove billing --member billing-1 -b localhost:9092
     """
     from cli.changing import carry_out
     from cli.errors import UsageError

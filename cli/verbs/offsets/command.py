@@ -67,8 +67,13 @@ def reset(
     """Reset the committed offsets of groups without members.
 
     Shows every partition before and after; nothing is changed without --execute. A new offset outside the log is
-    brought to its nearer end, and the table says so. Share and streams groups are reset only if they are named or
-    selected by --type; --type share makes a share group of a new name.
+    moved to the nearest end of the log, and the table shows it. Share and streams groups are reset only if they
+    are named or selected by --type; --type share creates a share group if there is none of this name.
+
+    \b
+    Examples:
+      kohort offsets reset nightly-report --to-earliest --all-topics
+      kohort offsets reset nightly-report --to-datetime -1h --all-topics --execute
     """
     from cli.changing import carry_out
     from cli.selection import choose_groups, group_filter, opened_for_change
@@ -114,10 +119,16 @@ def load(
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Set committed offsets to those of a file, which offsets export or Kafka's tool wrote.
+    """Set committed offsets from a CSV file.
 
-    Shows every partition before and after; nothing is changed without --execute. A new offset outside the log is
-    brought to its nearer end, and the table says so.
+    Reads the files of `kohort offsets export` and of Kafka's own tool. Shows every partition before and after;
+    nothing is changed without --execute. A new offset outside the log is moved to the nearest end of the log, and
+    the table shows it.
+
+    \b
+    Examples:
+      kohort offsets import billing.csv billing
+      kohort offsets import billing.csv billing -b localhost:9092 --execute
     """
     from cli.changing import carry_out
     from cli.selection import opened_for_change
@@ -150,9 +161,15 @@ def export(
     file: Annotated[Path | None, option("-o --out", "Where to write; else standard output.", "FILE")] = None,
     source: SourceOptions,
 ) -> None:
-    """Write committed offsets as CSV, as kafka-consumer-groups --export does.
+    """Export committed offsets as CSV.
 
-    topic,partition,offset for one group that is named, group,topic,partition,offset for several; no header.
+    Writes what kafka-consumer-groups --export writes, without a header: topic,partition,offset for one group that
+    is named, group,topic,partition,offset for several.
+
+    \b
+    Examples:
+      kohort offsets export billing > billing.csv
+      kohort offsets export --match '^billing' -b localhost:9092 > offsets.csv
     """
     from cli.counts import counted
     from cli.output import notice, status_of, write_file, write_out
@@ -194,11 +211,16 @@ def clone(
 
     Within a cluster they are copied unchanged, with leader epochs and metadata, even if they are outside the log.
 
-    In another cluster (--to-context, --to-bootstrap-server) the same record has another offset. It is found by its
-    timestamp, and proved by comparing the records around it: keys, values, headers and timestamps. Offsets that are
-    not proved are refused.
+    In another cluster (--to-context, --to-bootstrap-server) the same record has another offset. Kohort finds it by
+    its timestamp, and proves it by comparing the records around it: keys, values, headers and timestamps. Offsets
+    that are not proved are refused.
 
     Nothing is changed without --execute.
+
+    \b
+    Examples:
+      kohort offsets clone billing billing-test
+      kohort offsets clone billing billing --context old --to-context new
     """
     from cli.changing import carry_out
     from cli.selection import opened, opened_for_change
@@ -231,10 +253,15 @@ def delete(
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Delete what groups have committed of a topic that none of their members subscribes to.
+    """Delete the offsets that groups committed of a topic.
 
-    Shows what would go; nothing is deleted without --execute. A share group must have no members. Share and streams
-    groups are included only if they are named or selected by --type.
+    Members of a group must not subscribe to the topic; a share group must have no members. Shows the offsets;
+    nothing is deleted without --execute. Share and streams groups are included only if they are named or selected
+    by --type.
+
+    \b
+    Examples:
+      kohort offsets delete nightly-report --topic orders
     """
     from cli.changing import carry_out
     from cli.selection import choose_groups, group_filter, opened_for_change

@@ -60,9 +60,14 @@ def plan(
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Plan a migration: what speaks against it, and the steps with their checks and ways back.
+    """Plan a migration: blockers, steps, checks, rollback.
 
-    Of several groups (or with --match or --all-groups), a table of verdicts. Exits with 1 when a plan is blocked.
+    For several groups, shows a table of verdicts. Exit status: 0 no plan is blocked, 1 a plan is blocked.
+
+    \b
+    Examples:
+      kohort plan billing --to cooperative --client java:3.7.0
+      kohort plan --all-groups --to consumer
     """
     from cli.output import emit
     from cli.render.output_format import FOR_PROGRAMS

@@ -53,10 +53,16 @@ def rehearse(
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Rehearse a plan on the group as it is now, in simulated time: what each round costs, and whether it is safe.
+    """Rehearse a plan on the group, in simulated time.
 
-    Nothing is changed. Exits with 0: safe in every seed; 1: an invariant fell, or a gate opened too early, in spite
-    of a mistake or not at all; 2: the plan is not, or no longer, that of the group.
+    Shows what each round costs, and whether it is safe. Nothing is changed. Exit status: 0 safe in every seed; 1 an
+    invariant fails, or a gate opens too early, opens despite a mistake, or never opens; 2 the plan is not, or no
+    longer, for this group.
+
+    \b
+    Examples:
+      kohort plan billing --to cooperative --output yaml > plan.yaml
+      kohort rehearse plan.yaml --seeds 10
     """
     from cli.output import emit
     from cli.render.output_format import OutputFormat

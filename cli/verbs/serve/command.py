@@ -66,10 +66,15 @@ def serve(
         ),
     ] = None,
 ) -> None:
-    """Run the embedded group coordinator as a Kafka broker that real clients connect to.
+    """Run the embedded coordinator as a Kafka broker.
 
-    Producers and consumers work on it: topics hold records. Without --data, records, groups, offsets and topics are in
-    memory and end with the process.
+    Real clients connect to it, produce and consume. Without --data, records, groups, offsets and topics are in
+    memory and are lost when the process exits.
+
+    \b
+    Examples:
+      kohort serve --topic orders:6
+      kohort serve --listen 127.0.0.1:9092 --data broker-data
     """
     from time import monotonic
 

@@ -40,9 +40,15 @@ def simulate(
     list_: Annotated[bool, option("--list", "List the scenarios that ship with Kohort.")] = False,
     output: OutputOptions,
 ) -> None:
-    """Simulate a group from a scenario: members, coordinator and network, in simulated time from a seed.
+    """Simulate a group: members, coordinator and network.
 
-    Needs no broker. Exits with 0: all invariants hold; 1: one does not, or a run was stopped at --limit.
+    Runs a scenario in simulated time, from a seed; needs no broker. Exit status: 0 all invariants hold; 1 one does
+    not, or a run was stopped at --limit.
+
+    \b
+    Examples:
+      kohort simulate --list
+      kohort simulate crash --story
     """
     from cli.errors import UsageError
     from cli.output import emit

@@ -24,13 +24,19 @@ def validate_regex(
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Check subscription regexes by the broker's engine, and say which topics of the source they match.
+    """Check which topics a subscription regex matches.
 
-    With --from, also what the classic consumer matches today, what the group would lose and gain under the consumer
-    protocol, and a pattern to use instead. --topics FILE takes the place of a source here: names, one a line.
+    Uses the regex engine of the broker (RE2/J) and the topics of the source, or the names in the file of --topics,
+    one a line. --from also shows what the classic consumer matches today, which topics the group would lose and
+    gain under the consumer protocol, and a pattern to use instead.
 
-    Exits with 1 when a pattern is refused, dangerous to the broker, or with --from loses or gains topics; with 3 when
-    it cannot be told what the consumer matches.
+    Exit status: 0 every pattern is valid and changes nothing; 1 a pattern is refused, dangerous to the broker, or
+    with --from loses or gains topics; 3 the topics that the consumer matches are not known.
+
+    \b
+    Examples:
+      kohort validate-regex '^audit-.*'
+      kohort validate-regex --from java '(?!audit).*'
     """
     from cli.output import emit, notice
     from cli.verbs.validate_regex.action import check, patterns_of, status_of, topics_of, untold

@@ -14,10 +14,15 @@ ANSWER_WITHIN_MS = 5_000
 
 
 def watch(*, options: WatchOptions, source: SourceOptions) -> None:
-    """Watch groups while they rebalance: members, epochs, owners, lag, and what happens.
+    """Watch groups while they rebalance.
 
-    Ends with Ctrl-C. A cluster that goes away is asked again. One look may take 5 seconds, unless --timeout says
-    otherwise.
+    Shows members, epochs, owners, lag and events. Stop it with Ctrl-C. If the cluster stops answering, Kohort asks
+    it again. Each request may take 5 seconds, unless --timeout sets another time.
+
+    \b
+    Examples:
+      kohort watch billing -b localhost:9092
+      kohort watch billing --until stable -b localhost:9092
     """
     from cli.errors import ExitStatus
     from cli.verbs.watch.session import watch_live, watch_recording
