@@ -17,8 +17,7 @@ SCHEMAS = DOCS / "schemas"
 HEAD = """# Commands
 
 Written from the commands themselves by `tests/docs/test_reference.py`; do not edit. `kohort COMMAND --help` prints the
-same. What stands on standard output, what on standard error and what the exit status says is in the
-[README](../README.md#exit-status).
+same. [Scripting](scripting.md) describes standard output, standard error and the exit status.
 """
 
 

@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.docs.pages import DOCS, ROOT, blocks
@@ -14,36 +13,6 @@ from tests.docs.pages import DOCS, ROOT, blocks
 TIMEOUT_S = 240
 LOADED_S = 0.1
 """What the plugin may add to the start of pytest."""
-SERVICE = '''
-from confluent_kafka import Consumer
-
-
-class OrderService:
-    """One whose listener is right, or one that closes everything with every rebalance."""
-
-    def __init__(self, bootstrap_servers):
-        self.open, self.closed = set(), 0
-        self.consumer = Consumer({
-            "bootstrap.servers": bootstrap_servers,
-            "group.id": "order-service",
-            "partition.assignment.strategy": "STRATEGY",
-            "heartbeat.interval.ms": 300,
-        })
-        self.consumer.subscribe(["orders"], on_assign=self.assigned, on_revoke=self.revoked)
-
-    def poll(self):
-        self.consumer.poll(0.1)
-
-    def close(self):
-        self.consumer.close()
-
-    def assigned(self, consumer, partitions):
-        self.open |= {partition.partition for partition in partitions}
-
-    def revoked(self, consumer, partitions):
-        self.open -= {partition.partition for partition in partitions}
-        self.closed += len(partitions)
-'''
 
 
 def run_pytest(project: Path, *words: str) -> tuple[int, str]:
@@ -60,36 +29,25 @@ def run_pytest(project: Path, *words: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def readme_test() -> str:
-    (test,) = (each.text for each in blocks(ROOT / "README.md", "python") if "# test_orders.py" in each.text)
-    return test
-
-
-def test_the_test_of_the_readme_passes_and_finds_an_eager_service(tmp_path: Path) -> None:
-    def tried(strategy: str) -> tuple[int, str]:
-        project = tmp_path / strategy
-        project.mkdir()
-        (project / "test_orders.py").write_text(readme_test())
-        (project / "orders.py").write_text(SERVICE.replace("STRATEGY", strategy))
-        return run_pytest(project)
-
-    with ThreadPoolExecutor() as side_by_side:
-        (good, _), (bad, said) = side_by_side.map(tried, ["cooperative-sticky", "range"])
-    assert (good, bad) == (0, 1), said
-    assert "assert 6 == 3" in said
-
-
-def test_the_readme_needs_five_lines() -> None:
-    body = readme_test().partition("(kohort_broker):\n")[2]
-    assert len(body.strip().splitlines()) == 5
+def page_tests() -> str:
+    (tests,) = (
+        each.text for each in blocks(DOCS / "testing.md", "python") if "# test_orders.py" in each.text
+    )
+    return tests
 
 
 def test_the_tests_of_the_page_pass(tmp_path: Path) -> None:
-    (test,) = (each.text for each in blocks(DOCS / "testing.md", "python") if "# test_orders.py" in each.text)
-    (tmp_path / "test_orders.py").write_text(test)
-    status, said = run_pytest(tmp_path, "-x")
-    assert status == 0, said
-    assert "3 passed" in said
+    (tmp_path / "test_orders.py").write_text(page_tests())
+    status, printed = run_pytest(tmp_path, "-x")
+    assert status == 0, printed
+    assert "3 passed" in printed
+
+
+def test_the_test_of_the_page_finds_an_eager_service(tmp_path: Path) -> None:
+    (tmp_path / "test_orders.py").write_text(page_tests().replace('"cooperative-sticky"', '"range"'))
+    status, printed = run_pytest(tmp_path, "-k", "takes_only")
+    assert status == 1, printed
+    assert "assert 6 == 3" in printed
 
 
 USES = """

@@ -21,7 +21,7 @@ from tests.support.long import LONG
     ("target", "source", "place", "there"),
     [
         ("docs/lag.md#totals", "README.md", "index.md", "lag.md#totals"),
-        ("../README.md#exit-status", "docs/reference.md", "reference.md", "index.md#exit-status"),
+        ("../README.md#install", "docs/tutorial.md", "tutorial.md", "index.md#install"),
         ("../bridge.md", "docs/runbooks/a.md", "runbooks/a.md", "../bridge.md"),
         ("docs/runbooks", "README.md", "index.md", "runbooks/README.md"),
         ("docs/README.md", "README.md", "index.md", "contents.md"),
