@@ -28,11 +28,13 @@ demo: $(SETUP) ## Run the main job on an embedded sample; needs no broker
 test: $(SETUP) ## Run what every change must pass, JOBS files at once; fetches Apache Kafka once
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
 
-check: $(SETUP) ## Format, lint, types and import rules
+check: $(SETUP) ## Format, lint, types, import rules, spelling and words
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	git ls-files -z | xargs -0 $(BIN)/codespell
+	$(BIN)/python -m tests.docs.words
 
 format: $(SETUP) ## Format and fix what can be fixed
 	$(BIN)/ruff format .

@@ -125,14 +125,14 @@ class Placement:
     def leave(self, broker: int, topics: Mapping[str, int]) -> list[tuple[str, int]]:
         """The broker is gone; the partitions, of topics with so many, that have another leader for it."""
         self._away.add(broker)
-        return list(self._relead(topics))
+        return list(self._elect(topics))
 
     def come(self, broker: int, topics: Mapping[str, int]) -> list[tuple[str, int]]:
         """The broker is back; as `leave`. It leads what nobody led in its place, but for a partition's only replica."""
         self._away.discard(broker)
-        return list(self._relead(topics))
+        return list(self._elect(topics))
 
-    def _relead(self, topics: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    def _elect(self, topics: Mapping[str, int]) -> Iterator[tuple[str, int]]:
         """Give a new leader to every partition that needs one."""
         brokers = [each for each in self._order if each not in self._away]
         for topic, count in topics.items():

@@ -1,0 +1,80 @@
+"""Check the repository's texts for the words of `words.txt`: `python -m tests.docs.words`, a part of `make check`.
+
+Names are texts too. Files listed in `words-remaining.txt` are not checked yet; `--update` removes the clean ones.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+REMAINING = HERE / "words-remaining.txt"
+NOT_OURS = (
+    "LICENSE",
+    "constraints.txt",
+    "cli/dropin/kafka_errors.py",  # Kafka's messages, help and descriptions
+    "cli/dropin/usage.txt",
+    "coordinator/configs/kafka.tsv",
+    "tests/coordinator/simulation/stories/recorded/",  # what clients sent
+    "tests/docs/test_words.py",
+    "tests/docs/words",
+)
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[^\w\s#]+")
+"""A word of a sentence or a part of a name. Punctuation counts: no phrase spans it."""
+_WORDS = dict(
+    line.split("\t") for line in (HERE / "words.txt").read_text().splitlines() if not line.startswith("#")
+)
+"""Regular expressions over words separated by one space, and what to write instead."""
+_ANY = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """A word that is not to be used, in a line of a text."""
+
+    line: int
+    word: str
+    instead: str
+
+
+def find_uses(text: str) -> Iterator[Use]:
+    """All uses in a text, in order."""
+    found = list(_WORD.finditer(text))
+    words = [each[0] if each[0] == "None" else each[0].lower() for each in found]
+    starts, length = [], 0
+    for word in words:
+        starts.append(length)
+        length += len(word) + 1
+    for use in _ANY.finditer(" ".join(words)):
+        place = found[bisect_right(starts, use.start()) - 1].start()
+        yield Use(line=text.count("\n", 0, place) + 1, word=use[0], instead=_instead(use[0]))
+
+
+def _instead(word: str) -> str:
+    return next(remedy for expression, remedy in _WORDS.items() if re.fullmatch(expression, word))
+
+
+def main() -> int:
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    paths = [path for path in tracked.decode().split("\0") if path and not path.startswith(NOT_OURS)]
+    uses = {path: list(find_uses((ROOT / path).read_text(errors="replace"))) for path in paths}
+    remaining = set(REMAINING.read_text().split()) if REMAINING.exists() else set()
+    if "--update" in sys.argv:
+        REMAINING.write_text("".join(f"{path}\n" for path in paths if path in remaining and uses[path]))
+    wrong = [(path, use) for path in paths if path not in remaining for use in uses[path]]
+    for path, use in wrong:
+        print(f"{path}:{use.line}: {use.word}: write {use.instead}")
+    if remaining:
+        print(f"{sum(bool(uses.get(path)) for path in remaining)} files are not checked yet")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
