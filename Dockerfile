@@ -4,7 +4,7 @@ ARG PYTHON=3.13
 FROM python:${PYTHON}-slim AS build
 ARG EXTRAS=aws,azure,gcp,keystores
 COPY . /src
-# The venv has what the wheel needs and nothing that built it.
+# The venv has the dependencies of the wheel, without the build tools.
 RUN python -m venv /opt/kohort \
  && /opt/kohort/bin/pip install --no-cache-dir --disable-pip-version-check --constraint /src/constraints.txt "/src[${EXTRAS}]"
 
@@ -16,7 +16,7 @@ ENV PATH=/opt/kohort/bin:$PATH \
 USER 65532:65532
 WORKDIR /tmp
 EXPOSE 9408
-# Only `kohort exporter` has it. Behind TLS set HEALTH_URL to https://…; the certificate is not looked at from inside.
+# Only `kohort exporter` has a health page. With TLS set HEALTH_URL to https://…; the certificate is not verified from inside.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=15s CMD ["python", "-c", "\
 import os, ssl, urllib.request as web; \
 url = os.environ.get('HEALTH_URL', 'http://127.0.0.1:9408/-/healthy'); \

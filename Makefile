@@ -5,7 +5,7 @@ IMAGE_BUILD ?= docker build
 VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
-# Whole: no test is skipped for its length, and of made-up cases there are very many.
+# Nothing is left out: long tests run, and generated cases are many.
 LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 
 .PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills diagnoses kerberos packages outages matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation bench-exporter dist man site release-notes image clean
@@ -22,10 +22,10 @@ $(VENV)/.ready-%: $(SETUP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[$*]'
 	@touch $@
 
-demo: $(SETUP) ## Run the main job on an embedded sample; needs no broker
+demo: $(SETUP) ## Run the main job on an embedded sample, without a broker
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
 
-test: $(SETUP) ## Run what every change must pass, JOBS files at once; fetches Apache Kafka once
+test: $(SETUP) ## Run the tests that every change must pass (JOBS=3: three processes); downloads Apache Kafka once
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
 
 check: $(SETUP) ## Format, lint, types, import rules, spelling and words
@@ -40,30 +40,30 @@ format: $(SETUP) ## Format and fix what can be fixed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-kafka: $(SETUP) ## Fetch Apache Kafka for the tests into the cache
+kafka: $(SETUP) ## Download Apache Kafka for the tests
 	$(BIN)/python -m tests.kafka.jars
 
-completions: $(SETUP) ## Write the shell completions anew
+completions: $(SETUP) ## Generate the shell completions
 	$(BIN)/kohort completion bash > completions/kohort.bash
 	$(BIN)/kohort completion zsh > completions/_kohort
 	$(BIN)/kohort completion fish > completions/kohort.fish
 
-shells: ## Install the shells that completion is tested in, where they are missing (Debian and its kin)
+shells: ## Install missing shells for the tests of completion (Debian and derivatives)
 	@sh tests/cli/shells/install.sh
 
-browser: ## Install the browser that pages are tested in, where it is missing (Debian and its kin)
+browser: ## Install a missing browser for the tests of pages (Debian and derivatives)
 	@sh tests/browser/install.sh
 
-kerberos: $(SETUP) ## Install a KDC where it is missing (Debian and its kin), and try logins that need a broker of their own
+kerberos: $(SETUP) ## Install a missing KDC (Debian and derivatives), and test logins that need their own broker
 	@command -v krb5kdc >/dev/null || test -x /usr/sbin/krb5kdc || \
 		sh tests/support/install.sh Kerberos krb5-kdc krb5-admin-server krb5-user libkrb5-dev gcc
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt 'gssapi'
 	KOHORT_REQUIRE_KERBEROS=1 $(LONG) tests/cli/sources/test_own_listeners.py
 
-bench: $(SETUP) ## Measure the command line beside Kafka's own tool (ratios are printed)
+bench: $(SETUP) ## Compare the speed of the command line with Kafka's own tool
 	$(BIN)/python -m benchmarks.command_line
 
-test-long: regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills diagnoses kerberos packages outages ## Run all that `make test` leaves out: hours
+test-long: regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills diagnoses kerberos packages outages ## Run everything that `make test` leaves out; takes hours
 
 regexes: $(SETUP) ## Compare 10,000 patterns on 1,000 topics with RE2/J and Java (KOHORT_REGEX_SEED repeats)
 	KOHORT_RANDOM=1 $(LONG) --capture no tests/groups/regex/test_engines.py tests/groups/regex/test_posix.py
@@ -72,20 +72,20 @@ oracle: $(SETUP) ## Compare 10,000 groups per assignor, and 5,000 lists of ACLs,
 	KOHORT_RANDOM=1 $(LONG) --capture no tests/assignors/test_oracle.py tests/assignors/test_librdkafka.py \
 		tests/coordinator/server/security/test_authorizer.py
 
-walks: $(SETUP) ## Walk groups at random on Kafka and Kohort side by side, and play the table on three brokers (KOHORT_WALK_SEED repeats, KOHORT_WALK_STEPS)
+walks: $(SETUP) ## Compare random sequences of requests on Kafka and Kohort, and play the table on three brokers (KOHORT_WALK_SEED repeats, KOHORT_WALK_STEPS)
 	KOHORT_WALK_SEED=$${KOHORT_WALK_SEED:-$$(date +%s)} $(LONG) --capture no tests/conformance/walks tests/conformance/test_several_brokers.py
 
-migrations: $(SETUP) ## Follow printed plans on a real broker while a producer writes, have 270 leaders succeeded, and prove offsets in copies of logs
+migrations: $(SETUP) ## Carry out printed plans on a real broker while a producer writes, predict 270 leaders, and verify offsets in copied logs
 	$(LONG) --durations 30 tests/migration/end_to_end tests/migration/test_expectation_live.py tests/groups/test_succession_broker.py \
 		tests/groups/offsets/test_proof.py tests/cli/verbs/offsets/test_cluster_copies.py
 
-dry-runs: $(SETUP) ## Dry-run live groups of every shape, in two racks too, and then make the change
+dry-runs: $(SETUP) ## Compare dry runs of live groups of every shape, also in two racks, with the actual change
 	$(LONG) tests/cli/verbs/dry_run/test_live.py
 
-pipeline: $(SETUP) ## Test the pipeline whole: a cluster, the live topic, killed streams and sessions
+pipeline: $(SETUP) ## Test the whole pipeline: a cluster, the live topic, killed streams and sessions
 	$(LONG) --numprocesses $(JOBS) --dist loadscope --durations 30 tests/pipeline tests/cli/verbs/fleet
 
-fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_FUZZ_CASES); compact made-up logs; send 1,000,000 broken requests (KOHORT_HOSTILE_FRAMES)
+fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_FUZZ_CASES); compact generated logs; send 1,000,000 broken requests (KOHORT_HOSTILE_FRAMES)
 	$(LONG) tests/wire/messages/test_record_codec_fuzz.py tests/wire/log/test_segments_fuzz.py \
 		tests/coordinator/store/test_loader_fuzz.py tests/coordinator/store/test_compaction.py \
 		tests/coordinator/store/test_compaction_of_groups.py tests/coordinator/server/test_hostile_clients.py \
@@ -97,48 +97,48 @@ kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHOR
 	$(LONG) --capture no tests/coordinator/store/test_kills.py tests/coordinator/store/test_broker_reads_ours.py \
 		tests/coordinator/server/test_kept_records.py tests/coordinator/server/test_kept_transactions.py
 
-tabs: $(SETUP) ## Complete odd names in every quoting, in bash, zsh and fish
+tabs: $(SETUP) ## Test completion of unusual names in every quoting, in bash, zsh and fish
 	$(LONG) tests/cli/verbs/completion/test_in_shells.py
 
-bridges: $(SETUP) ## Convert 10 groups each of librdkafka and sarama with the bridge, and kill it 20 times in each
+bridges: $(SETUP) ## Convert 10 groups each of librdkafka and sarama with the bridge, killing it 20 times in each
 	$(LONG) --capture no tests/migration/end_to_end/test_bridge.py tests/cli/verbs/bridge/test_bridge.py
 
 applications: $(SETUP) ## Run applications of twelve clients on a real broker and on kohort serve, with the same checks; compare metrics
 	KOHORT_APPLICATIONS_PAGE=1 $(LONG) --numprocesses $(JOBS) --dist load tests/coordinator/applications/test_applications.py \
 		tests/cli/verbs/serve/test_metrics.py
 
-served-kills: $(SETUP) ## Kill kohort serve 100 times under producers and consumers that go on (KOHORT_SERVED_KILLS)
+served-kills: $(SETUP) ## Kill kohort serve 100 times while producers and consumers keep running (KOHORT_SERVED_KILLS)
 	$(LONG) --capture no tests/coordinator/applications/test_served_kills.py
 
-diagnoses: $(SETUP) ## Have real clients stall, restart and fence each other, and diagnose their groups
+diagnoses: $(SETUP) ## Diagnose groups of real clients that stall, restart and fence each other
 	$(LONG) tests/cli/verbs/diagnose
 
 outages: $(SETUP) ## Lose brokers under a running kohort exporter, and list 5,000 groups without one of three
 	$(LONG) tests/cli/verbs/exporter tests/cli/sources/test_outage.py
 
-packages: $(VENV)/.ready-release $(VENV)/.ready-docs ## Build the packages twice, compare them, run each alone, as `make dist` does; build the site
+packages: $(VENV)/.ready-release $(VENV)/.ready-docs ## Build the packages twice, compare and run them, as `make dist` does; build the site
 	$(LONG) tests/shipping
 
-simulations: $(SETUP) ## Play 2,000 seeds of the standard scenario, read odd scenarios, explore the published world
+simulations: $(SETUP) ## Play 2,000 seeds of the standard scenario, read unusual scenarios, explore the published world
 	$(LONG) --numprocesses 2 --dist load tests/coordinator/simulation
 
-matrix: $(SETUP) ## Try Kohort on brokers from 3.5 to 4.4, and write the table of docs/brokers.md (RELEASES=4.4.0: some)
+matrix: $(SETUP) ## Test Kohort with brokers from 3.5 to 4.4, and write the table of docs/brokers.md (RELEASES=4.4.0: some)
 	$(BIN)/python -m tests.matrix $(RELEASES)
 
-stories: $(SETUP) ## Record again what real consumers do in the stories of the simulation (STORIES="crash pause": some)
+stories: $(SETUP) ## Record again how real consumers behave in the stories of the simulation (STORIES="crash pause": some)
 	$(BIN)/python -m tests.kafka.stories $(STORIES)
 
-bench-assignors: $(SETUP) ## Time our assignors and Kafka's on a million partitions
+bench-assignors: $(SETUP) ## Compare the speed of Kohort's and Kafka's assignors on a million partitions
 	$(BIN)/python -m benchmarks.assignors
 
 bench-coordinator: $(SETUP) ## Time the engine of the embedded coordinator
 	$(BIN)/python -m benchmarks.coordinator
 
-bench-serving: $(SETUP) ## Time records and heartbeats at `kohort serve` and a real broker, its start, and 2,000 connections (HELD=600: for ten minutes)
+bench-serving: $(SETUP) ## Time records, heartbeats, the start and 2,000 connections of `kohort serve`, compared with a real broker (HELD=600: for ten minutes)
 	$(if $(HELD),,$(BIN)/python -m benchmarks.records)
 	$(BIN)/python -m benchmarks.serving $(if $(HELD),held $(HELD))
 
-bench-storage: $(SETUP) ## Time the reading of a log of 1.2 million commits beside a real broker and kafka-dump-log
+bench-storage: $(SETUP) ## Time reading a log of 1.2 million commits, compared with a real broker and kafka-dump-log
 	$(BIN)/python -m benchmarks.storage
 
 bench-plans: $(SETUP) ## Time plans of 500 members on 5,000 partitions and checks of 100 regexes on 100,000 topics
@@ -150,7 +150,7 @@ bench-rehearsals: $(SETUP) ## Time rehearsals of groups of up to 100 members on 
 bench-audit: $(SETUP) ## Time the audit of 20,000 groups on 40 clusters, on two cores
 	$(BIN)/python -m benchmarks.audit
 
-bench-pipeline: $(SETUP) ## Time the history of forty million records beside kafka-dump-log, on one core and two
+bench-pipeline: $(SETUP) ## Time the history of 40 million records, compared with kafka-dump-log, on one core and two
 	$(BIN)/python -m benchmarks.pipeline
 
 bench-exporter: $(SETUP) ## Time polls and scrapes of the exporter over 5,000 groups × 20 partitions (MINUTES=30: watch its memory)
@@ -159,13 +159,13 @@ bench-exporter: $(SETUP) ## Time polls and scrapes of the exporter over 5,000 gr
 bench-fleet-simulation: $(SETUP) ## Play 100,000 seeds of the standard scenario on Spark, on one core and two (SEEDS=2000: fewer)
 	$(BIN)/python -m benchmarks.fleet_simulation --seeds $(or $(SEEDS),100000)
 
-dist: $(VENV)/.ready-release ## Build sdist and wheel, check both, and run the demo from each in a fresh environment
+dist: $(VENV)/.ready-release ## Build and check sdist and wheel, and run the demo from each in a fresh environment
 	$(BIN)/python -m tests.shipping.dist
 
 man: $(SETUP) ## Write the man pages into man/ (man -l man/kohort.1)
 	$(BIN)/python -m tests.shipping.man man
 
-site: $(VENV)/.ready-docs ## Build the site of the documentation into site/, with every warning an error
+site: $(VENV)/.ready-docs ## Build the documentation as a site into site/; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 image: ## Build the image kohort:VERSION of the Dockerfile (IMAGE_BUILD='buildah build --format docker')
@@ -174,5 +174,5 @@ image: ## Build the image kohort:VERSION of the Dockerfile (IMAGE_BUILD='buildah
 release-notes: $(SETUP) ## Print a release's section of the changelog (VERSION=0.1.0)
 	@$(BIN)/python -m tests.shipping.release_notes $(or $(VERSION),Unreleased)
 
-clean: ## Remove what the other targets made
+clean: ## Remove the files that other targets create
 	rm -rf $(VENV) build dist man site *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
