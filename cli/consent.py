@@ -12,7 +12,7 @@ from cli.options import option
 from cli.output import notice
 from cli.sources.contexts.place import SourceOrigin
 
-_consent = partial(option, rich_help_panel="Doing it")
+_consent = partial(option, rich_help_panel="Making the change")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

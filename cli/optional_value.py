@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import typer
-from typer.core import TyperCommand
-
 
 def with_value(
     arguments: list[str], *, option: str, default: str, is_value: Callable[[str], bool]
@@ -24,14 +21,3 @@ def with_value(
         if argument == option and not is_value(following):
             filled.append(default)
     return filled
-
-
-def parser_of(fill: Callable[[list[str]], list[str]]) -> type[TyperCommand]:
-    """A class for `app.command(cls=…)` that reads the arguments as `fill` completes them."""
-
-    class Filled(TyperCommand):
-        # Typer keeps the type that the inherited method takes to itself; it is always given its own Context.
-        def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-            return super().parse_args(ctx, fill(args))
-
-    return Filled

@@ -1,6 +1,6 @@
 """Options that many commands share, written once.
 
-A command takes an options dataclass as one parameter; `cli.app.expand` spreads its fields over the command's
+A command takes an options dataclass as one parameter; `cli.option_groups.expand` spreads its fields over the command's
 signature, where Typer reads them, and puts the object together again when the command is called.
 """
 
@@ -20,7 +20,9 @@ from cli.sources.contexts.place import SourceOrigin
 if TYPE_CHECKING:
     from cli.render.output_format import Shape
 
-SOURCE_PANEL = "Where groups come from"
+SELECTION_PANEL = "Selection of groups"
+SOURCE_PANEL = "Source of groups"
+OUTPUT_PANEL = "Output"
 
 
 def option(names: str, help_text: str, metavar: str | None = None, **settings: Any) -> Any:
@@ -85,7 +87,7 @@ class NamedSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOptions(NamedSource):
-    """Where groups come from."""
+    """The source of groups."""
 
     context: Annotated[
         str | None,
@@ -147,19 +149,22 @@ class TargetClusterOptions:
         return any((self.to_context, self.to_bootstrap_server, self.to_command_config))
 
 
+_output = partial(option, rich_help_panel=OUTPUT_PANEL)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions:
     """How the answer is shown."""
 
-    output: Annotated[OutputFormat, option("--output", "How to print.")] = OutputFormat.TABLE
+    output: Annotated[OutputFormat, _output("--output", "How to print.")] = OutputFormat.TABLE
     columns: Annotated[
-        str | None, option("--columns", "Only these columns, by their headings, in this order.", "A,B,…")
+        str | None, _output("--columns", "Only these columns, by their headings, in this order.", "A,B,…")
     ] = None
     sort: Annotated[
         str | None,
-        option("--sort", "Sort rows by these columns; what is unknown comes last.", "COLUMN[:desc],…"),
+        _output("--sort", "Sort rows by these columns; what is unknown comes last.", "COLUMN[:desc],…"),
     ] = None
-    no_header: Annotated[bool, option("--no-header", "Leave out the headings of columns.")] = False
+    no_header: Annotated[bool, _output("--no-header", "Leave out the headings of columns.")] = False
 
     def __post_init__(self) -> None:
         """Refuse what a format has no use for, before anything is asked or changed."""
@@ -199,6 +204,8 @@ class RepeatOptions:
     ] = None
 
 
+_selection = partial(option, rich_help_panel=SELECTION_PANEL)
+
 OnlyTopics = Annotated[
     list[str] | None,
     option("--topic", "Only this topic, or these partitions of it; repeatable.", "TOPIC[:0,1]"),
@@ -214,18 +221,20 @@ class SelectionOptions:
     """
 
     groups: Annotated[list[str] | None, typer.Argument(metavar="GROUP…", help="Groups by id.")] = None
-    match: Annotated[str | None, option("--match", "Groups in whose id this matches (RE2).", "REGEX")] = None
-    all_groups: Annotated[bool, option("--all-groups", "All groups.")] = False
+    match: Annotated[str | None, _selection("--match", "Groups in whose id this matches (RE2).", "REGEX")] = (
+        None
+    )
+    all_groups: Annotated[bool, _selection("--all-groups", "All groups.")] = False
     types: Annotated[
         list[str] | None,
-        option("--type", "Only these types: classic (or generic), consumer, share, streams.", "TYPE,…"),
+        _selection("--type", "Only these types: classic (or generic), consumer, share, streams.", "TYPE,…"),
     ] = None
     states: Annotated[
-        list[str] | None, option("--state", "Only these states: Stable, Empty, …", "STATE,…")
+        list[str] | None, _selection("--state", "Only these states: Stable, Empty, …", "STATE,…")
     ] = None
     protocols: Annotated[
         list[str] | None,
-        option(
+        _selection(
             "--protocol",
             "Only these protocol types or assignors: consumer, connect, range, …",
             "PROTOCOL,…",
@@ -233,7 +242,7 @@ class SelectionOptions:
     ] = None
     topics: Annotated[
         list[str] | None,
-        option(
+        _selection(
             "--topic",
             "Only groups that read this topic: a member owns it or subscribes to it, or offsets are committed.",
             "TOPIC,…",
@@ -263,7 +272,7 @@ class SelectionOptions:
 
 UnusedFor = Annotated[
     str | None,
-    option(
+    _selection(
         "--unused-for",
         "Only groups without members that were not used for this long: 30d, 12h.",
         "DURATION",

@@ -27,10 +27,10 @@ USAGE = {
         f"describe a {mode} --embedded {{sample}}": "different tables; give one"
         for mode in ("--members --state", *(f"--migration {other}" for other in ("--members", "--offsets", "--state")))
     },
-    "descibe": "No such command 'descibe'",
-    "list --groups": "No such option",
+    "descibe": "kohort has no command 'descibe'. Did you mean describe?",
+    "list --groups": "no such option: --groups",
     "plan --to consumer --embedded {sample}": "name groups, or give --match",
-    "plan billing": "Missing option '--to'",
+    "plan billing": "missing option '--to'",
     "plan billing --to sideways": "'sideways' is not one of",
     "plan billing --to eager --concurrency 0": "--concurrency",
     "plan billing --to eager --bounce-seconds nan": "--bounce-seconds",

@@ -9,6 +9,7 @@ import pytest
 import typer.main
 
 from cli.app import app
+from cli.errors import UsageError
 from tests.docs.pages import ROOT, blocks, command_lines, pages
 
 ROOT_COMMAND: Any = typer.main.get_command(app)
@@ -53,5 +54,5 @@ def test_shell_texts_are_read_as_a_shell_reads_them() -> None:
 
 @pytest.mark.parametrize("line", ["list --nope", "describ g", "offsets reset g --to-offset soon", "plan g"])
 def test_what_is_no_command_is_told(line: str) -> None:
-    with pytest.raises(USAGE_ERROR):
+    with pytest.raises((USAGE_ERROR, UsageError)):
         parses(line.split())

@@ -1,4 +1,4 @@
-"""docs/reference.md is what the commands say of themselves; KOHORT_WRITE_GOLDEN=1 writes it anew."""
+"""docs/reference.md is generated from the commands; KOHORT_WRITE_GOLDEN=1 writes it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cli.options import SOURCE_PANEL
+from cli.command_tree import summary
+from cli.commands import SECTIONS
+from cli.options import OUTPUT_PANEL, SOURCE_PANEL
 from tests.cli.command import commands
 from tests.docs.pages import DOCS
 
@@ -21,74 +23,83 @@ same. [Scripting](scripting.md) describes standard output, standard error and th
 """
 
 
+SHARED = {SOURCE_PANEL: "--context", OUTPUT_PANEL: "--columns"}
+"""Panels that are in the page once, and the option by which a command is known to have all options of the panel."""
+
+
 def reference() -> str:
     """The whole page."""
     every = commands()
-    index = "".join(
-        f"| [`{name}`](#kohort-{name.replace(' ', '-')}) | {_summary(command)} |\n"
-        for name, command in every.items()
-    )
     sections = "".join(_section(name, command) for name, command in every.items())
-    return f"{HEAD}\n| command | what it does |\n| --- | --- |\n{index}{_sources(every)}{sections}"
+    shared = "".join(_shared_panel(panel, every) for panel in SHARED)
+    return f"{HEAD}{_index(every)}{shared}{sections}"
 
 
-def _summary(command: Any) -> str:
-    paragraph: str = command.help.strip().partition("\n\n")[0]
-    return " ".join(paragraph.split())
+def _index(every: Mapping[str, Any]) -> str:
+    """The commands under the headings of `kohort --help`."""
+    text = ""
+    for heading, first_words in SECTIONS.items():
+        text += f"\n**{heading}**\n\n| command | what it does |\n| --- | --- |\n"
+        for word in first_words:
+            for name, command in every.items():
+                if name.split()[0] == word:
+                    text += f"| [`{name}`](#kohort-{name.replace(' ', '-')}) | {summary(command)} |\n"
+    return text
 
 
 def _section(name: str, command: Any) -> str:
     context = _context(name, command)
     usage = " ".join([f"kohort {name}", *command.collect_usage_pieces(context)])
-    told = "\n\n".join(_paragraph(part) for part in inspect.cleandoc(command.help).split("\n\n"))
-    text = f"\n## kohort {name}\n\n```text\n{usage}\n```\n\n{told}\n"
+    paragraphs = "\n\n".join(_paragraph(part) for part in inspect.cleandoc(command.help).split("\n\n"))
+    text = f"\n## kohort {name}\n\n```text\n{usage}\n```\n\n{paragraphs}\n"
     schema = SCHEMAS / f"{name.replace(' ', '-')}.json"
     if schema.exists():
         text += f"\n`--output json`: [{schema.name}](schemas/{schema.name}).\n"
-    own = _own(command)
-    text += _table(own, context)
-    if len(own) < len(command.params):
-        text += f"\nAnd the options of [{SOURCE_PANEL.lower()}](#{SOURCE_PANEL.lower().replace(' ', '-')}).\n"
+    panels = [panel for panel in SHARED if _has(command, panel)]
+    text += _table([each for each in command.params if _panel(each) not in panels], context)
+    if panels:
+        links = [f"[{panel.lower()}](#{panel.lower().replace(' ', '-')})" for panel in panels]
+        text += f"\nAnd the options of {' and '.join(links)}.\n"
     return text
 
 
 def _paragraph(text: str) -> str:
-    """As typer shows it: lines behind a \\b stay as they are."""
+    """As typer shows it: lines after a \\b stay as they are."""
     if text.startswith("\b"):
         return f"```text\n{textwrap.dedent(text[1:].strip(chr(10)))}\n```"
     return " ".join(text.split())
 
 
-def _sources(every: Mapping[str, Any]) -> str:
-    """The options that name a source, once; every command that has them has all of them."""
+def _shared_panel(panel: str, every: Mapping[str, Any]) -> str:
+    """The options of a panel, once; every command that has them has all of them."""
     tables = {
-        _table([each for each in command.params if each not in _own(command)], _context(name, command))
+        _table([each for each in command.params if _panel(each) == panel], _context(name, command))
         for name, command in every.items()
+        if _has(command, panel)
     }
-    (table,) = tables - {""}
-    return f"\n## {SOURCE_PANEL}\n{table}"
+    (table,) = tables
+    return f"\n## {panel}\n{table}"
 
 
 def _context(name: str, command: Any) -> Any:
     return command.context_class(command, info_name=f"kohort {name}")
 
 
-def _own(command: Any) -> list[Any]:
-    """Its parameters but for those of a source, where it has all of these; what adds a context has no --context."""
-    if not any("--context" in each.opts for each in command.params):
-        return list(command.params)
-    return [each for each in command.params if not _names_source(each)]
+def _has(command: Any, panel: str) -> bool:
+    """Whether it has all options of a shared panel; what adds a context has no --context."""
+    return any(SHARED[panel] in each.opts and _panel(each) == panel for each in command.params)
 
 
-def _names_source(parameter: Any) -> bool:
-    return getattr(parameter, "rich_help_panel", None) == SOURCE_PANEL
+def _panel(parameter: Any) -> str | None:
+    panel: str | None = getattr(parameter, "rich_help_panel", None)
+    return panel
 
 
 def _table(parameters: Iterable[Any], context: Any) -> str:
     records = [parameter.get_help_record(context) for parameter in parameters]
     rows = [
-        f"| `{_cell(name)}` | {_cell(' '.join(told.split()))} |\n"
-        for name, told in (record for record in records if record is not None)
+        f"| `{_cell(name)}` | {_cell(' '.join(text.split()))} |\n"
+        for name, text in (record for record in records if record is not None)
     ]
     return "\n| | |\n| --- | --- |\n" + "".join(rows) if rows else ""
 

@@ -19,6 +19,8 @@ import typer.main
 from click_man.man import ManPage
 
 from cli.app import app
+from cli.command_tree import summary
+from cli.commands import SECTIONS
 
 _TITLE = re.compile(r"^\.TH .*", re.M)
 _PARAGRAPHS = re.compile(r"\n\n|\n(?=\x08)")
@@ -45,16 +47,16 @@ def _page(name: str, command: Any) -> str:
     context = command.context_class(command, info_name=name)
     page = ManPage(name)
     page.version = f"kohort {version('kohort')}"
-    page.short_help = escaped(_summary(command))
+    page.short_help = escaped(_short(command))
     page.synopsis = " ".join(command.collect_usage_pieces(context))
     page.description = "\n\n".join(
         _paragraph(part) for part in _PARAGRAPHS.split(inspect.cleandoc(command.help))
     )
     records = [parameter.get_help_record(context) for parameter in command.params]
     page.options = [(left, escaped(" ".join(right.split()))) for left, right in filter(None, records)]
-    page.commands = [(word, escaped(_summary(inner))) for word, inner in _commands(command).items()]
+    page.commands = [(word, escaped(_short(inner))) for word, inner in _commands(command).items()]
     text = _TITLE.sub(_title(name, page), str(page)).replace(".SH COMMANDS\n.PP\n", ".SH COMMANDS\n")
-    return text + _see_also(name)
+    return (_with_headings(text) if name == "kohort" else text) + _see_also(name)
 
 
 def _title(name: str, page: ManPage) -> str:
@@ -69,8 +71,18 @@ def _see_also(name: str) -> str:
     return ".SH SEE ALSO\n" + ", ".join(rf"\fB{each}\fP(1)" for each in above) + "\n" if above else ""
 
 
-def _summary(command: Any) -> str:
-    return " ".join(command.help.strip().partition("\n\n")[0].split()).partition(". ")[0].rstrip(".:")
+def _short(command: Any) -> str:
+    return summary(command).rstrip(".")
+
+
+def _with_headings(text: str) -> str:
+    """The commands under the headings of `kohort --help`."""
+    for heading, commands in SECTIONS.items():
+        first = rf"\fB{next(iter(commands))}\fP" + "\n"
+        for before in (".PP\n", ".SH COMMANDS\n"):
+            kept = before.removeprefix(".PP\n")
+            text = text.replace(before + first, f'{kept}.SS "{heading}"\n{first}')
+    return text
 
 
 def _paragraph(text: str) -> str:

@@ -10,10 +10,10 @@ import typer
 from cli.options import NamedSource
 from cli.render.output_format import OutputFormat
 
-PROPERTIES_PANEL = "How to reach a live cluster"
+PROPERTIES_PANEL = "Client properties"
 
 
-USUAL_PANEL = "What is usual with it"
+USUAL_PANEL = "Defaults for commands"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from cli.options import option
 _spark = partial(option, rich_help_panel="Spark")
 
 
-_logs = partial(option, rich_help_panel="What is read")
+_logs = partial(option, rich_help_panel="Logs")
 
 
 TopicsFile = Annotated[

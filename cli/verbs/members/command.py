@@ -11,7 +11,7 @@ import typer
 from cli.consent import ConsentOptions
 from cli.options import OutputOptions, SourceOptions, option
 
-_which = partial(option, rich_help_panel="Which members")
+_which = partial(option, rich_help_panel="Members")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from cli.options import (
 )
 
 _THESE_TOPICS = option("--topic", "This topic, or these partitions of it; repeatable.", "TOPIC[:0,1]")
-_scenario = partial(option, rich_help_panel="Where to (one of these)")
+_scenario = partial(option, rich_help_panel="New offsets (give one of these)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +72,8 @@ def reset(
 
     \b
     Examples:
-      kohort offsets reset nightly-report --to-earliest --all-topics
-      kohort offsets reset nightly-report --to-datetime -1h --all-topics --execute
+      kohort offsets reset reports --to-earliest --all-topics -b localhost:9092
+      kohort offsets reset reports --to-datetime -1h --topic orders --execute
     """
     from cli.changing import carry_out
     from cli.selection import choose_groups, group_filter, opened_for_change
@@ -261,7 +261,7 @@ def delete(
 
     \b
     Examples:
-      kohort offsets delete nightly-report --topic orders
+      kohort offsets delete nightly-report --topic payments
     """
     from cli.changing import carry_out
     from cli.selection import choose_groups, group_filter, opened_for_change

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from cli.options import option
 
-_clients = partial(option, rich_help_panel="What the members run")
+_clients = partial(option, rich_help_panel="Client libraries of the members")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,7 @@ from tests.kafka.broker import Broker
         (["--report", "."], "--report .: is a directory; name a file in it"),
         (["--conf", "spark.cores.max"], "--conf spark.cores.max: write NAME=VALUE"),
         (["--master", "spark://a:7077"], "the workers of spark://a:7077 write the tables: give --out"),
-        (["--topics", "t.txt", "--snapshot", "s.yaml"], "No such option: --snapshot"),
+        (["--topics", "t.txt", "--snapshot", "s.yaml"], "no such option: --snapshot"),
         (["-b", "a:1", "--log-dir", "d"], "--log-dir and --bootstrap-server name different sources"),
         (["--context", "c", "--log-dir", "d"], "--log-dir and --context name different sources"),
     ],

@@ -1,0 +1,191 @@
+"""Typer's commands out of the table of commands; each is imported and built when it is looked up.
+
+A process runs one command, and should pay for one.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import typer
+import typer.main
+from typer.core import TyperCommand, TyperGroup
+
+from cli.commands import ARGUMENT_FILLERS, SECTIONS, Family, load
+from cli.errors import ExitStatus, UsageError
+from cli.option_groups import expand
+from cli.options import OUTPUT_PANEL, SELECTION_PANEL, SOURCE_PANEL
+from wire.suggestion import did_you_mean
+
+Build = Callable[[bool], Any]
+"""Makes a command; True requests one that has its summary alone, for a list of commands."""
+
+_LAST_PANELS = (SELECTION_PANEL, SOURCE_PANEL, OUTPUT_PANEL)
+
+
+class Command(TyperCommand):
+    """A command whose help shows its own options first, then each panel of options under its heading."""
+
+    fill: Callable[[list[str]], list[str]] | None = None
+    """Completes the arguments before they are parsed."""
+
+    # Typer keeps the types of the inherited methods' arguments private.
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, self.fill(args) if self.fill else args)
+        except typer.TyperException as error:
+            # An option without its value does not know its command.
+            if getattr(error, "ctx", ctx) is None:
+                error.ctx = ctx  # type: ignore[attr-defined]
+            raise
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                sections.setdefault(_heading(parameter), []).append(record)
+        for heading in sorted(sections, key=_position):
+            if sections[heading]:
+                with formatter.section(heading):
+                    formatter.write_dl(sections[heading])
+
+
+def _position(heading: str) -> int:
+    return _LAST_PANELS.index(heading) + 1 if heading in _LAST_PANELS else 0
+
+
+def _heading(parameter: Any) -> str:
+    own = "Arguments" if parameter.param_type_name == "argument" else "Options"
+    return getattr(parameter, "rich_help_panel", None) or own
+
+
+class LazyCommands(Mapping[str, Any]):
+    """Commands by name, each built once, when it is looked up."""
+
+    def __init__(self, builds: Mapping[str, Build]) -> None:
+        self._builds = builds
+        self._built: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._built:
+            self._built[name] = self._builds[name](False)
+        return self._built[name]
+
+    def outline(self, name: str) -> Any:
+        """The command if it has been built, or one that has its summary and nothing else."""
+        return self._built[name] if name in self._built else self._builds[name](True)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._builds)
+
+    def __len__(self) -> int:
+        return len(self._builds)
+
+
+def lazy_group(sections: Mapping[str, Mapping[str, Build]], overview: str | None = None) -> type[TyperGroup]:
+    """A class for `typer.Typer(cls=…)`: a group of these commands, listed under these headings.
+
+    Without arguments it prints `overview`, or its help where there is none.
+    """
+
+    class Lazy(TyperGroup):
+        def __init__(self, **settings: Any) -> None:
+            builds = {name: build for commands in sections.values() for name, build in commands.items()}
+            self.lazy = LazyCommands(builds)
+            super().__init__(**settings | {"commands": self.lazy})
+
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            if not args and not ctx.resilient_parsing:
+                typer.echo(ctx.get_help() if overview is None else overview.rstrip(), err=True)
+                raise typer.Exit(int(ExitStatus.USAGE))
+            return super().parse_args(ctx, args)
+
+        def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+            word = args[0]
+            if word in self.lazy or word.startswith("-") or ctx.resilient_parsing:
+                return super().resolve_command(ctx, args)
+            known = {name: name for name in self.lazy}
+            if ctx.parent is None:
+                known = _second_words() | known
+            raise UsageError(
+                f"{ctx.command_path} has no command {word!r}.{did_you_mean(word, known)}\n"
+                f"`{ctx.command_path} --help` lists its commands"
+            )
+
+        def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+            width = max(map(len, self.lazy))
+            for heading, commands in sections.items():
+                with formatter.section(heading):
+                    formatter.write_dl(
+                        [(name.ljust(width), summary(self.lazy.outline(name))) for name in commands]
+                    )
+
+        def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+            outlines = {name: self.lazy.outline(name) for name in self.lazy if name.startswith(incomplete)}
+            group = TyperGroup(name=self.name, commands=outlines, params=self.params)
+            found = group.shell_complete(typer.Context(group, parent=ctx.parent), incomplete)
+            for item in found:
+                if item.value in outlines:
+                    item.help = summary(outlines[item.value])
+            return found
+
+    return Lazy
+
+
+def summary(command: Any) -> str:
+    """The first paragraph of a command's help: one sentence."""
+    return " ".join(command.help.strip().partition("\n\n")[0].split())
+
+
+def _second_words() -> dict[str, str]:
+    """Commands of two words by the second word."""
+    return {
+        second: f"{first} {second}"
+        for commands in SECTIONS.values()
+        for first, each in commands.items()
+        if isinstance(each, Family)
+        for second in each.commands
+    }
+
+
+def root_group(overview: str) -> type[TyperGroup]:
+    """The class of `kohort` itself, which prints `overview` where it has no arguments."""
+    builds = {
+        heading: {
+            name: _family(name, each) if isinstance(each, Family) else _verb(name, each)
+            for name, each in commands.items()
+        }
+        for heading, commands in SECTIONS.items()
+    }
+    return lazy_group(builds, overview)
+
+
+def _verb(name: str, reference: str) -> Build:
+    def build(outline: bool) -> Any:
+        function = load(reference)
+        if outline:
+            return TyperCommand(name, help=inspect.getdoc(function))
+        alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+        alone.command(name, cls=Command)(expand(function))
+        command = typer.main.get_command(alone)
+        if reference in ARGUMENT_FILLERS and isinstance(command, Command):
+            command.fill = load(ARGUMENT_FILLERS[reference])
+        return command
+
+    return build
+
+
+def _family(name: str, family: Family) -> Build:
+    def build(outline: bool) -> Any:
+        if outline:
+            return TyperGroup(name=name, help=family.summary)
+        builds = {second: _verb(second, reference) for second, reference in family.commands.items()}
+        group = typer.Typer(
+            name=name, help=family.summary, cls=lazy_group({"Commands": builds}), rich_markup_mode=None
+        )
+        return typer.main.get_group(group)
+
+    return build

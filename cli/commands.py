@@ -1,0 +1,139 @@
+"""All commands: where their functions are, and how the help groups them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """Commands of two words: the summary of the first word, and a function as MODULE:NAME for each second word."""
+
+    summary: str
+    commands: Mapping[str, str]
+
+
+_FAULT = "cli.verbs.fault.command"
+_OFFSETS = "cli.verbs.offsets.command"
+_CONTEXT = "cli.verbs.context.command"
+_FLEET = "cli.verbs.fleet.command"
+
+SECTIONS: Mapping[str, Mapping[str, str | Family]] = {
+    "See groups": {
+        "list": "cli.verbs.list:list_groups",
+        "describe": "cli.verbs.describe.command:describe",
+        "watch": "cli.verbs.watch.command:watch",
+        "diagnose": "cli.verbs.diagnose.command:diagnose",
+        "snapshot": "cli.verbs.snapshot:snapshot",
+        "log": Family(
+            summary="Read a broker's own log of groups and offsets.",
+            commands={
+                "dump": "cli.verbs.log_dump.command:log_dump",
+                "verify": "cli.verbs.log_verify.command:log_verify",
+            },
+        ),
+    },
+    "Check a change before you make it": {
+        "validate-regex": "cli.verbs.validate_regex.command:validate_regex",
+        "dry-run": "cli.verbs.dry_run.command:dry_run",
+    },
+    "Migrate groups to another protocol": {
+        "plan": "cli.verbs.plan.command:plan",
+        "gate": "cli.verbs.gate.command:gate",
+        "rehearse": "cli.verbs.rehearse.command:rehearse",
+        "bridge": "cli.verbs.bridge.command:bridge",
+    },
+    "Change groups": {
+        "offsets": Family(
+            summary="Reset, export, import, clone or delete offsets.",
+            commands={
+                "reset": f"{_OFFSETS}:reset",
+                "export": f"{_OFFSETS}:export",
+                "import": f"{_OFFSETS}:load",
+                "clone": f"{_OFFSETS}:clone",
+                "delete": f"{_OFFSETS}:delete",
+            },
+        ),
+        "config": Family(
+            summary="Show and change the settings of groups.",
+            commands={
+                "get": "cli.verbs.config.command:get",
+                "set": "cli.verbs.config.command:set_",
+                "unset": "cli.verbs.config.command:unset",
+            },
+        ),
+        "members": Family(
+            summary="Remove members from groups.", commands={"remove": "cli.verbs.members.command:remove"}
+        ),
+        "delete": "cli.verbs.delete.command:delete",
+        "apply": "cli.verbs.apply.command:apply",
+    },
+    "Monitor and analyze many groups": {
+        "exporter": "cli.verbs.exporter.command:exporter",
+        "fleet": Family(
+            summary="Analyze thousands of groups with Apache Spark.",
+            commands={
+                "history": f"{_FLEET}:fleet_history",
+                "follow": f"{_FLEET}:fleet_follow",
+                "audit": f"{_FLEET}:fleet_audit",
+                "simulate": f"{_FLEET}:fleet_simulate",
+                "rehearse": f"{_FLEET}:fleet_rehearse",
+            },
+        ),
+    },
+    "Simulate groups, and test clients": {
+        "simulate": "cli.verbs.simulate.command:simulate",
+        "explore": "cli.verbs.explore:explore",
+        "serve": "cli.verbs.serve.command:serve",
+        "fault": Family(
+            summary="Inject faults into a running kohort serve.",
+            commands={
+                "delay": f"{_FAULT}:delay",
+                "error": f"{_FAULT}:error",
+                "drop": f"{_FAULT}:drop",
+                "expire": f"{_FAULT}:expire",
+                "fence": f"{_FAULT}:fence",
+                "disconnect": f"{_FAULT}:disconnect",
+                "move": f"{_FAULT}:move",
+                "crash": f"{_FAULT}:crash",
+                "topic": f"{_FAULT}:topic",
+                "list": f"{_FAULT}:list_rules",
+                "clear": f"{_FAULT}:clear",
+            },
+        ),
+    },
+    "Set up Kohort, and get help": {
+        "demo": "cli.verbs.demo.command:demo",
+        "context": Family(
+            summary="Manage contexts: names for clusters and files.",
+            commands={
+                "list": f"{_CONTEXT}:list_contexts",
+                "show": f"{_CONTEXT}:show",
+                "use": f"{_CONTEXT}:use",
+                "add": f"{_CONTEXT}:add",
+                "remove": f"{_CONTEXT}:remove",
+                "rename": f"{_CONTEXT}:rename",
+            },
+        ),
+        "completion": "cli.verbs.completion.command:completion",
+        "help": "cli.verbs.help.command:help_",
+        "version": "cli.verbs.version:version",
+    },
+}
+"""The first words of all commands, in the order and under the headings of the help."""
+
+ARGUMENT_FILLERS: Mapping[str, str] = {
+    "cli.verbs.gate.command:gate": "cli.verbs.gate.command:with_default",
+    "cli.verbs.describe.command:describe": "cli.verbs.describe.command:with_table",
+}
+"""Functions that complete the arguments of commands with an option whose value is optional."""
+
+
+def load(reference: str) -> Callable[..., Any]:
+    """Import the function that MODULE:NAME names."""
+    module, _, name = reference.partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function

@@ -1,0 +1,83 @@
+"""Commands take dataclasses of options; Typer reads their fields from the command's signature."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any, get_origin, get_type_hints
+
+import typer
+
+from cli.errors import UsageError
+from cli.options import SourceOptions
+
+
+def expand(function: Callable[..., None]) -> Callable[..., None]:
+    """Spread options dataclasses over the signature that Typer reads."""
+    hints = get_type_hints(function, include_extras=True)
+    bundles: dict[str, Any] = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
+    call = next((name for name, hint in hints.items() if hint is typer.Context), None)
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name in bundles:
+            parameters += _fields_of(bundles[name])
+        else:
+            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
+    names = {name: [field.name for field in _fields_of(bundle)] for name, bundle in bundles.items()}
+    if call is None:
+        parameters.append(_CALL)
+
+    @wraps(function)
+    def command(**arguments: Any) -> None:
+        for value in arguments.values():
+            _refuse_bytes(value)
+        invocation = arguments[call] if call else arguments.pop(_CALL.name)
+        for bundle, fields in names.items():
+            arguments[bundle] = bundles[bundle](**{field: arguments.pop(field) for field in fields})
+        if SourceOptions in bundles.values():
+            from cli.sources.contexts.settle import settle
+
+            arguments = settle(arguments, _typed(invocation))
+        function(**arguments)
+
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return command
+
+
+_CALL = inspect.Parameter("invocation", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+"""Where Typer keeps which options were typed."""
+
+
+def _typed(invocation: typer.Context) -> Callable[[str], bool]:
+    """Whether the command line itself gave a parameter."""
+
+    def typed(name: str) -> bool:
+        source = invocation.get_parameter_source(name)
+        return source is not None and source.name == "COMMANDLINE"
+
+    return typed
+
+
+def _refuse_bytes(value: Any) -> None:
+    """Bytes that are not UTF-8 may name a file, but no group, topic or regex: those are texts."""
+    for text in value if isinstance(value, list | tuple) else [value]:
+        if isinstance(text, str) and any("\ud800" <= character <= "\udfff" for character in text):
+            raise UsageError(f"{text!a} is not text in UTF-8")
+
+
+def _fields_of(bundle: Any) -> list[inspect.Parameter]:
+    """The options of a bundle; a field without an option is for those who work with it."""
+    hints = get_type_hints(bundle, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=field.default,
+            annotation=hints[field.name],
+        )
+        for field in dataclasses.fields(bundle)
+        if get_origin(hints[field.name]) is Annotated
+    ]
