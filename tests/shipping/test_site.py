@@ -74,7 +74,7 @@ def _pages(nav: Any) -> list[str]:
 
 @LONG
 @pytest.mark.skipif(find_spec("mkdocs") is None, reason="the extra docs is not installed")
-def test_the_site_is_built_without_a_warning_and_asks_nobody(tmp_path: Path) -> None:
+def test_the_site_is_built_without_a_warning_and_links_no_other_site(tmp_path: Path) -> None:
     mkdocs = Path(sys.executable).with_name("mkdocs")
     done = subprocess.run(
         [mkdocs, "build", "--strict", "--site-dir", tmp_path],

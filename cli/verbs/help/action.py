@@ -1,4 +1,4 @@
-"""What `kohort help` prints: a page about a concept, the help of a command, or what there is to choose from.
+"""The output of `kohort help`: a page about a concept, a term of the glossary, the help of a command, or the topics.
 
 A page is markdown of a few kinds of blocks: `# Title`, paragraphs and lists of at most 80 columns that are printed as
 they stand, code between fences of three backticks, and `[topic](topic.md)`, a link to another page.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -20,51 +20,51 @@ from cli.errors import UsageError
 def explanation(context: typer.Context, words: Sequence[str], form: str) -> str:
     """The text to print, as `text`, `markdown` or `json`.
 
-    :raises UsageError: there is neither such a topic nor such a command; names the nearest
+    :raises UsageError: there is no such topic, term or command; names the nearest
     """
-    topics = page_names()
+    pages = {name: page_source(name) for name in page_names()}
     if not words:
-        return _as_json(None, topics) if form == "json" else _contents(topics, form)
+        return _as_json(pages) if form == "json" else _contents(pages, form)
     command = _command_help(context, words)
-    name = "-".join(words).lower()
-    if command is None and name in topics:
-        source = page_source(name)
-        return _as_json(name, topics) if form == "json" else plain(source) if form == "text" else source
     if command is None:
-        raise UsageError(_unknown(context, words, topics))
+        pages = {**pages, **terms(), **pages}  # topics first, and rather than a term of the same name
+        name = "-".join(words).lower()
+        if name not in pages:
+            raise UsageError(_unknown(context, words, list(pages)))
+        source = pages[name]
+        return _as_json({name: source}) if form == "json" else plain(source) if form == "text" else source
     if form != "text":
         raise UsageError(f"{' '.join(words)} is a command; its help is printed as text only")
     return command
 
 
-def _contents(topics: Sequence[str], form: str) -> str:
-    titles = {name: title_of(page_source(name)) for name in topics}
+def _contents(pages: Mapping[str, str], form: str) -> str:
+    titles = {name: title_of(source) for name, source in pages.items()}
     if form == "markdown":
         return "".join(f"- `kohort help {name}`: {title}\n" for name, title in titles.items())
-    width = max(map(len, topics))
+    width = max(map(len, titles))
     lines = [f"  {name:<{width}}  {title}" for name, title in titles.items()]
     return "\n".join(
         ["Concepts, explained by `kohort help TOPIC`:", "", *lines, "",
+         "`kohort help TERM` explains a term of the glossary, such as bounce or stray.",
          "`kohort help COMMAND` shows the help of a command; `kohort --help` lists them.", ""]
     )  # fmt: skip
 
 
-def _as_json(name: str | None, topics: Sequence[str]) -> str:
+def _as_json(pages: Mapping[str, str]) -> str:
     from cli.output import render
     from cli.render.document import Document
     from cli.render.output_format import OutputFormat
 
-    chosen = topics if name is None else [name]
-    pages = {each: page_source(each) for each in chosen}
     data = [
         {
-            "topic": each,
+            "topic": name,
             "title": title_of(source),
             "text": plain(source),
             "commands": commands_in(source),
             "see_also": links_in(source),
         }
-        for each, source in pages.items()
+        for name, source in pages.items()
     ]
     stream = io.StringIO()
     render(Document(command="help", data={"topics": data}, blocks=()), OutputFormat.JSON, stream)
@@ -91,13 +91,13 @@ def _unknown(context: typer.Context, words: Sequence[str], topics: Sequence[str]
     for name, command in commands.commands.items():
         names += [name, *(f"{name} {second}" for second in getattr(command, "commands", {}))]
     asked = " ".join(words)
-    near = get_close_matches(asked.lower(), names, n=3, cutoff=0.6)
+    near = get_close_matches(asked.lower(), names, n=3, cutoff=0.7)
     near += [name for name in names if asked and asked.lower() in name and name not in near][: 3 - len(near)]
     hint = f" (near: {', '.join(near)})" if near else ""
-    return f"there is neither a topic nor a command {asked!r}{hint}; `kohort help` lists the topics"
+    return f"there is no topic, term or command {asked!r}{hint}; `kohort help` lists the topics"
 
 
-LINK = re.compile(r"\[([^\]]+)\]\(([a-z-]+)\.md\)")
+LINK = re.compile(r"\[([^\]]+)\]\((?:concepts/)?([a-z-]+)\.md\)")
 FENCE = "```"
 
 
@@ -110,6 +110,17 @@ def page_names() -> list[str]:
 def page_source(name: str) -> str:
     """The markdown of a topic."""
     return files("cli.verbs.help").joinpath("concepts").joinpath(f"{name}.md").read_text(encoding="utf-8")
+
+
+def glossary() -> str:
+    """The markdown of the glossary: a heading for each term; links lead to topics."""
+    return files("cli.verbs.help").joinpath("glossary.md").read_text(encoding="utf-8")
+
+
+def terms() -> dict[str, str]:
+    """The terms of the glossary by the name that `kohort help` takes, each as a page."""
+    pages = [f"# {entry}".rstrip() + "\n" for entry in glossary().split("\n## ")[1:]]
+    return {title_of(page).replace(" ", "-").lower(): page for page in pages}
 
 
 def title_of(source: str) -> str:

@@ -22,7 +22,10 @@ def help_(
     *,
     context: typer.Context,
     topic: Annotated[
-        list[str] | None, typer.Argument(metavar="[TOPIC]…", help="A topic, or the words of a command.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[TOPIC]…", help="A topic, a term of the glossary, or the words of a command."
+        ),
     ] = None,
     output: Annotated[HelpFormat, option("--output", "How to print a topic.")] = HelpFormat.TEXT,
 ) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.verbs.help.action import commands_in, links_in, page_names, page_source, plain, title_of
+from cli.verbs.help.action import commands_in, links_in, page_names, page_source, plain, terms, title_of
 from tests.cli.command import Kohort, command_names
 from tests.docs.test_commands import parses
 
@@ -78,6 +78,17 @@ def test_the_topics_are_listed(kohort: Kohort) -> None:
     document = kohort.quick("help --output json").document
     assert [topic["topic"] for topic in document["topics"]] == PAGES
     assert kohort.quick("help --output markdown").stdout.count("kohort help ") == len(PAGES)
+
+
+@pytest.mark.parametrize(
+    ("words", "title"), [("target assignment", "Target assignment"), ("bounce", "Bounce")]
+)
+def test_help_explains_a_term(kohort: Kohort, words: str, title: str) -> None:
+    source = terms()[words.replace(" ", "-")]
+    assert kohort.quick(f"help {words}").stdout == plain(source)
+    assert kohort.quick(f"help {words} --output markdown").stdout == source
+    (topic,) = kohort.quick(f"help {words} --output json").document["topics"]
+    assert (topic["title"], topic["see_also"]) == (title, links_in(source))
 
 
 @pytest.mark.parametrize("command", command_names())
