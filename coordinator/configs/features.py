@@ -78,8 +78,8 @@ class Features:
             wanted[update.name] = update.level
         return wanted
 
-    def become(self, levels: Mapping[str, int]) -> None:
-        """Take levels that `check` has given."""
+    def set_levels(self, levels: Mapping[str, int]) -> None:
+        """Set levels returned by `check`."""
         after = {**self.levels, **levels}
         if after != self.levels:
             self.levels = after

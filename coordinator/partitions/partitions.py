@@ -71,8 +71,8 @@ class Partitions:
         """What removes the files of deleted records, in whatever thread."""
         return _nothing if self._directory is None else self._directory.purging()
 
-    def become(self, image: TopicImage) -> None:
-        """Other topics are there: the partitions of those that are gone are closed."""
+    def set_topics(self, image: TopicImage) -> None:
+        """Replace the topics: the partitions of deleted ones are closed."""
         gone = [topic for topic in self._image.by_id.values() if topic.id not in image.by_id]
         self._image = image
         for topic in gone:

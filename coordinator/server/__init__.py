@@ -1,4 +1,4 @@
-"""The embedded coordinator on the wire: real Kafka clients connect to it.
+"""The server: it puts the embedded coordinator on the wire, so that real Kafka clients can connect to it.
 
     cluster = Cluster(BrokerSettings(...), Config(...))      brokers, topics, settings, and the engine
     cluster.start()
@@ -7,5 +7,5 @@
     await listener.close()
     await cluster.close()
 
-A function per API in `apis/` turns a request into a call of the engine and its answer into the fields of a response.
+Each API has a function in `apis/`: it turns a request into a call of the engine, and the answer into response fields.
 """

@@ -11,17 +11,17 @@ from coordinator.partitions.fetch_sessions import FetchSessions
 
 
 class Endpoint(Protocol):
-    """Where a broker can be reached: what listens for it."""
+    """The listener of a broker."""
 
     @property
     def connections(self) -> int:
-        """How many are open."""
+        """The number of open connections."""
 
     async def close(self) -> None:
         """Stop listening, and close every connection."""
 
     async def listen(self) -> None:
-        """Listen again, where it did before. :raises OSError:"""
+        """Listen again at the same address. :raises OSError:"""
 
 
 def _no_sessions() -> FetchSessions:
@@ -30,7 +30,7 @@ def _no_sessions() -> FetchSessions:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Broker:
-    """`host` and `port` are what clients are told to connect to; they are known once it listens."""
+    """`host` and `port` are the advertised address, known once it listens."""
 
     node_id: int
     rack: str | None = None
@@ -40,9 +40,9 @@ class Broker:
     fetch_sessions: FetchSessions = field(default_factory=_no_sessions)
 
     def forget(self) -> None:
-        """Lose what a broker has in memory alone."""
+        """Drop everything that a broker keeps only in memory."""
         self.fetch_sessions = _no_sessions()
 
     def advertise(self, host: str, port: int | None) -> None:
-        """Have clients told to connect there; None: to the same port."""
+        """Set the address that clients are told to connect to; port None: the one it listens on."""
         self.host, self.port = host, self.port if port is None else port

@@ -1,4 +1,4 @@
-"""Who sends requests."""
+"""The sender of requests, and its connection's session."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from coordinator.server.security.sasl import Login, Reply
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who sent a request: the client id, "" for none, the host as Kafka shows it (`/127.0.0.1`), and the principal."""
+    """The sender of a request: client id ("" for none), host as Kafka shows it (`/127.0.0.1`), and principal."""
 
     client_id: str
     host: str
@@ -19,13 +19,13 @@ class Caller:
 
     @property
     def address(self) -> str:
-        """The host as ACLs have it."""
+        """The host as ACLs write it."""
         return self.host.removeprefix("/")
 
 
 @dataclass(slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Session:
-    """What is known of a connection while it lasts. `host` and `principal` as in `Caller`.
+    """The state of a connection. `host` and `principal` as in `Caller`.
 
     `end` closes the connection at once.
     """
@@ -33,10 +33,10 @@ class Session:
     host: str
     end: Callable[[], object]
     is_mute: bool = False
-    """A fault has lost an answer: there are no more."""
+    """A fault has dropped an answer, so no further ones are sent."""
     principal: str = ANONYMOUS
     login: Login | None = None
-    """None: clients need none."""
+    """None: no login is required."""
     _caller: Caller = field(init=False)
 
     def __post_init__(self) -> None:
@@ -44,11 +44,11 @@ class Session:
 
     @property
     def client_id(self) -> str:
-        """Of the last request."""
+        """The client id of the last request."""
         return self._caller.client_id
 
     def caller(self, client_id: str) -> Caller:
-        """Who sends a request on it."""
+        """The sender of a request on this connection."""
         if client_id != self._caller.client_id:
             self._caller = self._called(client_id)
         return self._caller
@@ -59,7 +59,7 @@ class Session:
         return self.login is None or self.login.is_complete
 
     def receive(self, content: bytes, now_ms: int) -> Reply | None:
-        """Take a frame for the login. None: it is a request to be answered. :raises DecodeError:"""
+        """Pass a frame to the login. None: it is a request to answer. :raises DecodeError:"""
         if self.login is None:
             return None
         reply = self.login.receive(content, now_ms)

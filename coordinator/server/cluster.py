@@ -1,8 +1,8 @@
-"""What all brokers of the server share: topics and their records, groups, transactions and settings.
+"""The state that all brokers of the server share: topics and their records, groups, transactions and configs.
 
-With a data directory it goes on from what that holds, and answers when what was asked for is kept. Once something
-cannot be written, memory is ahead of the disk: what waits and what comes is refused, and whoever runs the cluster is
-to end it (docs/decisions).
+With a data directory, the cluster continues from what that holds, and answers a request once its records are stored.
+If a write fails, memory is ahead of the disk: pending and new requests are refused, and the caller must stop the
+cluster (docs/decisions).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from coordinator.configs.brokers import BrokerConfigs, ConfigSource
 from coordinator.configs.definitions import BROKER
 from coordinator.configs.features import GROUP_VERSION, TRANSACTION_VERSION
 from coordinator.configs.groups import check_others, of_consumer_groups
-from coordinator.configs.kept import KeptConfigs
+from coordinator.configs.stored import StoredConfigs
 from coordinator.configs.topics import TopicConfigs
 from coordinator.engine.config import Config
 from coordinator.engine.engine import Engine
@@ -40,8 +40,8 @@ from coordinator.server.group_coordinator import GroupCoordinator
 from coordinator.server.journal import Journal, resolve
 from coordinator.server.placement import Placement, Replicas
 from coordinator.server.retention import Retention
-from coordinator.server.security.kept_acls import KeptAcls
 from coordinator.server.security.security import Security
+from coordinator.server.security.stored_acls import StoredAcls
 from coordinator.server.settings import BrokerSettings, transaction_settings
 from coordinator.server.topics import Topics
 from coordinator.server.transactions import Transactions
@@ -62,7 +62,7 @@ _log = logging.getLogger(__name__)
 
 
 class Cluster:
-    """See the module. `brokers` are by node id; each listens on its own (`listener.Listener`)."""
+    """See the module. `brokers` are by node id; each has its own listener (`listener.Listener`)."""
 
     def __init__(
         self,
@@ -73,23 +73,23 @@ class Cluster:
         *,
         brokers: int = 1,
     ) -> None:
-        """:raises DamagedLog: :raises Unusable: the data directory cannot be gone on from"""
+        """:raises DamagedLog: :raises Unusable: the data directory cannot be used"""
         self.settings = settings
         self.config = self._given_config = config
         self.security = security or Security()
-        self.acls = KeptAcls(self.security.authorizer, data)
+        self.acls = StoredAcls(self.security.authorizer, data)
         racks = _racks(settings, brokers)
         self.brokers = {node_id: Broker(node_id=node_id, rack=rack) for node_id, rack in racks.items()}
         self.placement = Placement(racks)
         self.failure: Exception | None = None
-        """Why nothing is served any more."""
+        """The error after which nothing is served."""
         self.failed = asyncio.Event()
         self.group_settings: dict[str, dict[str, str]] = {}
         self.faults = Rules()
         self.sessions: WeakSet[Session] = WeakSet()
-        """Of all connections, to whichever broker."""
+        """Of all connections, to any broker."""
         self.requests = 0
-        """Those that brokers were sent since the start, but for logins."""
+        """The requests received since the start, without logins."""
         self._began = time.time() - time.monotonic()
         self._data = data
         self._journal: Journal | None = None
@@ -102,11 +102,11 @@ class Cluster:
             self._engine = Engine(config, self.topics.image, encode_record)
         else:
             self.cluster_id = data.cluster_id
-            # The time: larger than any version that a former process has written into a record.
+            # The time: larger than any version that an earlier process has written into a record.
             self.topics = Topics(
                 self.placement, racks, settings.default_replication_factor, data, version=self.now_ms()
             )
-            # Deleted topics whose offsets may still be there; `start` tells of their end.
+            # Deleted topics whose offsets may still exist; `start` has the engine remove them.
             known = [*self.topics.image.topics.values(), *data.topics.deleted]
             self._engine = Engine(config, TopicImage.of(known, self.topics.image.version), encode_record)
             began = time.monotonic()
@@ -119,17 +119,17 @@ class Cluster:
         self.coordinators = Coordinators(
             self.placement, partitions, self._engine, self.now_ms, self.groups.deliver
         )
-        if self.recovered is not None:  # they were loaded together
+        if self.recovered is not None:  # all were loaded at once
             self.coordinators.load_times.add(loading_s, partitions)
         if self.recovered is not None and self.recovered.records:
             self.topics.show(self._internal[OFFSETS_TOPIC])
         if self._transactions_log is not None and self._transactions_log.recovered:
             self.topics.show(self._internal[TRANSACTIONS_TOPIC])
-        self.configs = KeptConfigs(settings.given, settings.node_id, data, self.topics.image.topics)
+        self.configs = StoredConfigs(settings.given, settings.node_id, data, self.topics.image.topics)
         try:
             self._configure(self._config_with(self.configs.brokers.dynamic))
         except InvalidSetting as error:
-            raise Unusable(f"the settings of brokers that are kept: {error}") from None
+            raise Unusable(f"the stored broker configs: {error}") from None
         self._records = None if data is None else RecordDirectory(data.path, was_clean=data.was_clean)
         self.partitions = Partitions(self.topics.image, self.topic_configs.of, self._records)
         self._coordinator_logs: dict[str, OffsetsLog | TransactionsLog] = {}
@@ -137,7 +137,7 @@ class Cluster:
             self._coordinator_logs = {OFFSETS_TOPIC: data.log, TRANSACTIONS_TOPIC: self._transactions_log}
         for name, log in self._coordinator_logs.items():
             log.watch(partial(self.partitions.appended, self._internal[name].id))
-        # Larger than any that a former process has given away.
+        # Larger than any that an earlier process has assigned.
         self.producer_ids = count(self.now_ms() * 1000)
         self.transactions = Transactions(
             TransactionCoordinator(
@@ -154,22 +154,22 @@ class Cluster:
 
     @property
     def present(self) -> list[Broker]:
-        """The brokers that are there, by ascending id."""
+        """The running brokers, by ascending id."""
         return [self.brokers[node_id] for node_id in self.placement.present]
 
     @property
     def log_directory(self) -> Path | None:
-        """Where everything is kept; None: in memory."""
+        """The directory that holds everything; None: in memory."""
         return None if self._data is None else self._data.path
 
     @property
     def topic_configs(self) -> TopicConfigs:
-        """What counts for each topic."""
+        """The effective topic configs."""
         return self.configs.topics
 
     @property
     def serves_consumer_protocol(self) -> bool:
-        """Whether members of the consumer protocol are answered (KIP-848)."""
+        """Whether the consumer protocol is enabled (KIP-848)."""
         return (
             self.configs.features.levels[GROUP_VERSION] > 0
             and "consumer" in self.settings.group_coordinator_rebalance_protocols
@@ -177,34 +177,34 @@ class Cluster:
 
     @property
     def controller(self) -> Broker:
-        """The broker of the lowest id that is there."""
+        """The running broker of the lowest id."""
         return self.present[0]
 
     def leader_of(self, topic: str, partition: int) -> Broker | None:
-        """The broker that leads a partition, which exists; None while all are away."""
+        """The leader of an existing partition; None while all brokers are down."""
         return self.brokers.get(self.placement.leader(topic, partition))
 
     def coordinator_of(self, group: str) -> Broker | None:
-        """The broker that coordinates a group; None while all are away."""
+        """The coordinator of a group; None while all brokers are down."""
         return self.brokers.get(self.coordinators.coordinator_of(group))
 
     def transaction_coordinator_of(self, transactional_id: str) -> Broker | None:
-        """The broker that coordinates a producer's transactions; None while all are away."""
+        """The coordinator of a producer's transactions; None while all brokers are down."""
         partition = partition_for(transactional_id, self._internal[TRANSACTIONS_TOPIC].partitions)
         return self.leader_of(TRANSACTIONS_TOPIC, partition)
 
     async def show_internal_topic(self, name: str) -> None:
-        """Somebody has asked for a coordinator that keeps its records in this topic: it is there from now on."""
+        """Create the internal topic of a coordinator when a client first looks that coordinator up."""
         if name not in self.topics.image.topics:
             async with self.topics.changing:
                 self.topics.show(self._internal[name])
                 self.topics_changed()
 
     def move_coordinator(self, partition: int, to_broker: int, loading_ms: int = 0) -> None:
-        """Have another broker, or the same one again, lead a partition of `__consumer_offsets` and load its groups.
+        """Have a broker, possibly the current one, lead a partition of `__consumer_offsets` and load its groups.
 
-        Requests that wait are answered NOT_COORDINATOR, those that come within `loading_ms`
-        COORDINATOR_LOAD_IN_PROGRESS. :raises RequestRefused: there is no such partition, or broker
+        Pending requests are answered NOT_COORDINATOR, those received within `loading_ms` COORDINATOR_LOAD_IN_PROGRESS.
+        :raises RequestRefused: there is no such partition or broker
         """
         if not 0 <= partition < self.coordinators.partitions:
             why = f"{OFFSETS_TOPIC} has the partitions 0 to {self.coordinators.partitions - 1}."
@@ -214,45 +214,45 @@ class Cluster:
         self._leaders_changed([(OFFSETS_TOPIC, partition)], loading_ms)
 
     def reassign(self, topic: str, partition: int, replicas: Replicas) -> None:
-        """Let other brokers have a partition that exists. :raises TopicRefused:"""
+        """Assign other replicas to an existing partition. :raises TopicRefused:"""
         is_led_anew = self.topics.reassign(self.topics.image.topics[topic], partition, replicas)
         self.topics_changed()
         if is_led_anew:
             self._leaders_changed([(topic, partition)], 0)
 
     def elect_preferred(self, topic: str, partition: int) -> bool:
-        """Let the first replica of a partition that exists lead it; whether another one did."""
+        """Make the first replica the leader of an existing partition; whether another one led it."""
         is_led_anew = self.placement.elect_preferred(topic, partition)
         if is_led_anew:
             self._leaders_changed([(topic, partition)], 0)
         return is_led_anew
 
-    async def lose_broker(self, node_id: int, loading_ms: int = 0) -> None:
-        """A broker is gone: its connections end, others lead its partitions and coordinate its groups.
+    async def stop_broker(self, node_id: int, loading_ms: int = 0) -> None:
+        """Stop a broker: its connections are closed, others lead its partitions and coordinate its groups.
 
-        `loading_ms` as in `move_coordinator`. Not to be awaited by a request that came over one of these connections.
-        :raises RequestRefused: there is no such broker now
+        `loading_ms` as in `move_coordinator`. Do not await it in a request received over one of these connections.
+        :raises RequestRefused: there is no such running broker
         """
         broker = self._present(node_id)
         if broker.endpoint is not None:
             await broker.endpoint.close()
         broker.forget()
-        self._leaders_changed(self.placement.leave(node_id, self._partition_counts()), loading_ms)
+        self._leaders_changed(self.placement.stop(node_id, self._partition_counts()), loading_ms)
 
-    async def restore_broker(self, node_id: int, loading_ms: int = 0) -> None:
-        """A lost broker is back. It leads what nobody leads in its place, and partitions that have no other replica.
+    async def restart_broker(self, node_id: int, loading_ms: int = 0) -> None:
+        """Restart a stopped broker. It leads the partitions without a leader, and those that have no other replica.
 
-        :raises RequestRefused: it is not away :raises OSError: it cannot listen again
+        :raises RequestRefused: it is running :raises OSError: it cannot listen again
         """
         broker = self.brokers.get(node_id)
         if broker is None or broker in self.present:
-            raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Broker {node_id} is not away.")
+            raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Broker {node_id} is not down.")
         if broker.endpoint is not None:
             await broker.endpoint.listen()
-        self._leaders_changed(self.placement.come(node_id, self._partition_counts()), loading_ms)
+        self._leaders_changed(self.placement.restart(node_id, self._partition_counts()), loading_ms)
 
     def start(self) -> None:
-        """Begin to watch the clock; the event loop must run."""
+        """Start the timers; the event loop must run."""
         if self._data is not None:
             others = [log for log in (self._records, self._transactions_log) if log is not None]
             self._journal = Journal(self._data, self.settings.log_flush_interval_ms, self._fail, others)
@@ -275,13 +275,13 @@ class Cluster:
             self.topics_changed()
 
     def stop(self) -> None:
-        """Stop watching the clock; calls that wait are canceled."""
+        """Stop the timers; pending calls are canceled."""
         self.coordinators.close()
         self.transactions.stop()
         self.groups.stop()
 
     async def close(self) -> None:
-        """Stop, and close the data directory. :raises StorageFailed: :raises DamagedLog: it could not be"""
+        """Stop, and close the data directory. :raises StorageFailed: :raises DamagedLog: closing it failed"""
         self.stop()
         for cleaner in (self._compactor, self._retention):
             if cleaner is not None:
@@ -309,34 +309,34 @@ class Cluster:
 
     @property
     def calls_held(self) -> int:
-        """Calls that are done but for the disk."""
+        """The number of calls that wait only for the disk."""
         return 0 if self._journal is None else self._journal.held
 
-    async def records_kept(self) -> None:
-        """Wait until what was written to topics is as safe as the policy wants."""
+    async def records_durable(self) -> None:
+        """Wait until the records written to topics are as durable as the policy requires."""
         if self._journal is not None:
             kept: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._journal.write(lambda: None, partial(resolve, kept))
             await kept
 
     def topics_changed(self) -> None:
-        """Tell engine and partitions of the topics there are now; settings of those that are gone go with them."""
+        """Update engine and partitions to the current topics, and remove the configs of deleted ones."""
         self.configs.keep_topics(self.topics.image.topics)
-        self.partitions.become(self.topics.image)
+        self.partitions.set_topics(self.topics.image)
         result = self._engine.update_topics(self.topics.image, self.now_ms())
         self.groups.deliver(
-            result, None if self._data is None else partial(_beside, self._data.topics.purging())
+            result, None if self._data is None else partial(_in_thread, self._data.topics.purging())
         )
 
     def set_broker_settings(self, broker: str, values: Mapping[str, str], *, dry_run: bool = False) -> None:
-        """Replace the dynamic settings of a broker, or of all. :raises InvalidSetting: :raises RequestRefused:"""
+        """Replace the dynamic configs of a broker, or of all. :raises InvalidSetting: :raises RequestRefused:"""
         config = self._config_with({**self.configs.brokers.dynamic, broker: values})
         if not dry_run:
             self.configs.set_broker(broker, values)
             self._configure(config)
 
     def _config_with(self, dynamic: Mapping[str, Mapping[str, str]]) -> Config:
-        """What counts for the coordinator with these dynamic settings. :raises InvalidSetting:"""
+        """The coordinator's effective settings with these dynamic configs. :raises InvalidSetting:"""
         brokers = BrokerConfigs({}, dynamic)
         node_id = self.settings.node_id
         return self._given_config.altered(
@@ -353,7 +353,7 @@ class Cluster:
         self._engine.configure(config)
 
     def set_group_settings(self, group: str, values: Mapping[str, str]) -> None:
-        """Replace the settings of a group. :raises CoordinatorError: when they are not allowed, or cannot be kept"""
+        """Replace the configs of a group. :raises CoordinatorError: they are invalid, or cannot be stored"""
         self.check_group_settings(group, values)
         if self._data is not None:
             try:
@@ -364,7 +364,7 @@ class Cluster:
         self.group_settings[group] = dict(values)
 
     def check_group_settings(self, group: str, values: Mapping[str, str]) -> None:
-        """As `set_group_settings`, changing nothing."""
+        """As `set_group_settings`, without the change."""
         try:
             check_others(values, self.configs.brokers, self.settings.node_id)
         except InvalidSetting as error:
@@ -377,7 +377,7 @@ class Cluster:
         return self.brokers[node_id]
 
     def _partition_counts(self) -> dict[str, int]:
-        """By topic; with those that clients may not see yet."""
+        """By topic, including topics that clients may not see yet."""
         return {
             **self.topics.image.counts,
             **{name: topic.partitions for name, topic in self._internal.items()},
@@ -386,7 +386,7 @@ class Cluster:
     def _leaders_changed(self, changed: Collection[tuple[str, int]], loading_ms: int) -> None:
         for topic, number in changed:
             known = self.topics.image.topics.get(topic)
-            with suppress(RequestRefused, OSError):  # it cannot be read or written by any leader
+            with suppress(RequestRefused, OSError):  # its files are unusable for any leader
                 partition = None if known is None else self.partitions.find(known.id, number)
                 if partition is not None:
                     partition.begin_epoch(partition.leader_epoch + 1)
@@ -419,12 +419,12 @@ class Cluster:
             try:
                 self._engine.restore_group_config(group, of_consumer_groups(values))
             except RequestRefused as error:
-                raise Unusable(f"{data.path}: the settings of group {group}: {error}") from None
+                raise Unusable(f"{data.path}: the configs of group {group}: {error}") from None
             self.group_settings[group] = dict(values)
         return recovered
 
     def _keep(self, append: Callable[[], object], release: Callable[[], None]) -> None:
-        """Have something written; `release` is called when it is as safe as the policy wants."""
+        """Write something; `release` is called when it is as durable as the policy requires."""
         if self._journal is None:
             append()
             release()
@@ -432,7 +432,7 @@ class Cluster:
             self._journal.write(append, release)
 
     def _write_markers(self, transaction: Transaction) -> None:
-        """Write the end of a transaction to its partitions. :raises StorageFailed:"""
+        """Write the markers of a transaction to its partitions. :raises StorageFailed:"""
         producer, now_ms = transaction.producer, self.now_ms()
         committed = transaction.state is TransactionState.PREPARE_COMMIT
         offsets = []
@@ -441,7 +441,7 @@ class Cluster:
                 offsets.append(number)
                 continue
             known = self.topics.image.topics.get(topic)
-            # One that a newer producer has been to has its marker; one that cannot be read has no readers.
+            # A partition where a newer producer has written has its marker; an unreadable one has no readers.
             with suppress(RequestRefused):
                 partition = None if known is None else self.partitions.find(known.id, number)
                 if partition is not None:
@@ -454,7 +454,7 @@ class Cluster:
         self._engine.end_transaction(producer.id, committed=committed)
 
     def _fail(self, error: Exception) -> None:
-        """Refuse what waits and what comes: the engine is ahead of the disk."""
+        """Refuse pending and new requests: the engine is ahead of the disk."""
         self.failure = self.failure or error
         self.transactions.fail()
         self.groups.fail()
@@ -462,7 +462,7 @@ class Cluster:
 
 
 def _racks(settings: BrokerSettings, brokers: int) -> dict[int, str | None]:
-    """By node id: a broker's own where several are given, separated by commas, for several brokers."""
+    """By node id: with several brokers, a comma-separated list has one rack for each."""
     text = settings.broker_rack
     racks = [text] if text is None or brokers == 1 else [each.strip() or None for each in text.split(",")]
     return {settings.node_id + number: racks[number % len(racks)] for number in range(brokers)}
@@ -477,9 +477,9 @@ def _transactions_log(data: DataDirectory, settings: BrokerSettings) -> Transact
 
 
 _DYNAMIC = tuple(name for name in Config.names() if name in BROKER and not BROKER[name].read_only)
-"""The coordinator's settings that a broker changes while it runs."""
+"""The coordinator's configs that a broker can change while it runs."""
 
 
-def _beside(work: Callable[[], object]) -> None:
-    """Do work that takes long in a thread, and go on."""
+def _in_thread(work: Callable[[], object]) -> None:
+    """Do slow work in a thread, without waiting for it."""
     asyncio.get_running_loop().run_in_executor(None, work)

@@ -1,7 +1,7 @@
-"""Compaction of the data directory beside the server's work: of what coordinators keep, and of topics.
+"""Compaction of the data directory while the server runs: of the coordinators' records, and of topics.
 
-It runs in a thread, so that answers wait for it no longer than for the interpreter's lock. Segments of topics take
-their places in the event loop.
+It runs in a thread, so that answers wait for it at most as long as the interpreter switches threads. Compacted
+segments of topics are put in place in the event loop.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 class Compactor:
-    """Looks for something to compact again and again, until it is closed."""
+    """Periodically compacts what is due, until it is closed."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Compactor:
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def close(self) -> None:
-        """Stop after the segment that is being worked on."""
+        """Stop after the current segment."""
         self._closing.set()
         self._stopped.set()
         await self._task
@@ -53,13 +53,13 @@ class Compactor:
         while not await self._is_closed_within(self._backoff_s):
             try:
                 while await asyncio.to_thread(self._data.compact, self._now_ms(), self._stopped.is_set):
-                    pass  # there may be another partition to do
+                    pass  # another partition may be due
                 for partition in self._partitions.kept(lambda settings: settings.cleanup_compacts):
                     await self._compact_topic(partition)
             except Interrupted:
                 return
             except (StorageFailed, DamagedLog) as error:
-                _log.warning("The log is not compacted any further: %s", error)
+                _log.warning("Compaction of the log has stopped: %s", error)
 
     async def _compact_topic(self, partition: Partition) -> None:
         """:raises Interrupted:"""
@@ -87,10 +87,10 @@ class Compactor:
                 raise
         except (OSError, DamagedLog) as error:
             if not partition.is_closed:
-                _log.warning("%s is not compacted: %s", partition, error)
+                _log.warning("Compaction of %s failed: %s", partition, error)
         finally:
             if not partition.is_closed:
-                with suppress(OSError):  # what was to be deleted meanwhile is, with the next segment
+                with suppress(OSError):  # the next segment deletes what could not be deleted now
                     work.compaction.end(work)
 
     async def _is_closed_within(self, seconds: float) -> bool:

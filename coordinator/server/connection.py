@@ -1,18 +1,18 @@
 """The connections of clients: frames in, answers out, in the order of the requests.
 
-Theory of operation. Requests are answered straight from the bytes that arrive, without a task, as long as their
-answers are there at once. What holds a connection is
+Theory of operation. A request whose answer is ready at once is answered straight from the bytes that arrive, without
+a task. A connection is held by
 
-- an answer that waits, for which it gets a task: later requests wait as well, as Kafka has it (`SocketServer` mutes
-  the channel);
+- an answer that is not ready yet, which gets a task: later requests wait as well, as in Kafka (`SocketServer` mutes the
+  channel);
 - a client that does not read its answers;
-- for one turn of the event loop, that it had its share of it.
+- for one turn of the event loop, having used up its share.
 
-What arrives while it is held stays as it is, one read at most: then nothing is read until the connection goes on.
+While a connection is held, at most one more read is buffered; then reading pauses until the connection is released.
 
-A request longer than `LONG_BYTES` is read and understood by a task, of which only a few do so at a time over all
-connections. That bounds the memory that all clients together can take. Threads beside the event loop do the long work,
-so that other clients do not wait for it.
+A request longer than `LONG_BYTES` is read and parsed by a task; only a few such tasks run at a time over all
+connections, which bounds the memory that all clients together can take. Long work runs in threads, so that other
+clients do not wait for it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from types import coroutine
 from typing import Any, TypeVar, cast
 
 from coordinator.server.caller import Session
-from coordinator.server.dispatch import LONG_BYTES, Dispatcher, Incoming, understand
+from coordinator.server.dispatch import LONG_BYTES, Dispatcher, Incoming, parse_request
 from coordinator.server.exchange import PeerFault
 from coordinator.server.security.sasl import Reply
 from wire.messages.framing import LENGTH_BYTES, MAX_FRAME_BYTES, frame
@@ -39,21 +39,21 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LONG_AT_ONCE = 4
-"""Requests longer than `LONG_BYTES`; others wait for their turn. Every connection may hold that much unasked."""
+"""Requests longer than `LONG_BYTES` at a time; others wait their turn. A connection buffers up to that many bytes."""
 SHARE = 64
-"""Requests of one connection that are answered while others wait."""
+"""Requests of one connection that are answered before others get their turn."""
 ENOUGH = 65_536
-"""No more connections than these, whatever the system allows."""
+"""The upper limit of connections, even if the system allows more."""
 KEPT_FREE = 256
-"""Files for what is no connection: the log's, the standard streams, libraries."""
+"""Files reserved for other uses: the log, the standard streams, libraries."""
 IDLE_S = 600.0
-"""Kafka's `connections.max.idle.ms`: a client that is quiet for so long is taken for gone."""
+"""Kafka's `connections.max.idle.ms`: a client that is idle for this long is disconnected."""
 SWEEP_S = 30.0
-"""How often such clients are looked for."""
+"""How often idle clients are looked for."""
 
 
 def most_connections() -> int:
-    """Take what the system allows, and say how many connections that is."""
+    """Raise the limit of open files as far as allowed; the number of connections that this permits."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = ENOUGH if hard == resource.RLIM_INFINITY else min(ENOUGH, hard)
     if soft == resource.RLIM_INFINITY:
@@ -68,9 +68,9 @@ class Connections:
     """All connections of a broker, and what they share. Belongs to the event loop in which it is made."""
 
     def __init__(self, brokers: int = 1) -> None:
-        """`brokers` is how many share what the system allows."""
+        """`brokers` is how many brokers share the system's limit."""
         self.turns = asyncio.Semaphore(LONG_AT_ONCE)
-        # Threads of its own: those of the event loop see to it that records reach the disk.
+        # Threads of its own: the event loop's threads synchronize records to the disk.
         self.aside = ThreadPoolExecutor(LONG_AT_ONCE, thread_name_prefix="long")
         self._open: set[ClientConnection] = set()
         self._most = max(1, most_connections() // brokers)
@@ -82,7 +82,7 @@ class Connections:
     def add(self, connection: ClientConnection) -> bool:
         """Whether there is room for one more."""
         if len(self._open) >= self._most:
-            _log.warning("A connection is refused: %d are open, and there are no more files", self._most)
+            _log.warning("A connection is refused: %d are open, which is the limit of open files", self._most)
             return False
         self._open.add(connection)
         return True
@@ -94,7 +94,7 @@ class Connections:
         return await asyncio.get_running_loop().run_in_executor(self.aside, work, content)
 
     async def close(self) -> None:
-        """Close every one of them."""
+        """Close all connections."""
         self._sweeper.cancel()
         await asyncio.gather(
             *(connection.close() for connection in tuple(self._open)), return_exceptions=True
@@ -102,7 +102,7 @@ class Connections:
         self.aside.shutdown(wait=False, cancel_futures=True)
 
     def _sweep(self) -> None:
-        """Drop the clients that are quiet for too long."""
+        """Drop the clients that have been idle for too long."""
         for connection in tuple(self._open):
             if connection.quiet_s() > IDLE_S:
                 connection.drop()
@@ -110,7 +110,7 @@ class Connections:
 
 
 class ClientConnection(asyncio.Protocol):
-    """A client, and the conversation with it. See the module."""
+    """The connection of one client. See the module."""
 
     _transport: asyncio.Transport
     _session: Session
@@ -120,12 +120,12 @@ class ClientConnection(asyncio.Protocol):
         self._connections = connections
         self._received = b""
         self._position = 0
-        """Where in it the next request begins."""
+        """The position in it where the next request starts."""
         self._long: _LongRequest | None = None
-        """The one that is being read."""
+        """The long request that is being read."""
         self._task: asyncio.Task[None] | None = None
         self._only_waits = False
-        """What the task does is nobody's loss when the client is gone."""
+        """Work of the task that can be canceled when the client is gone."""
         self._is_clogged = False
         self._had_its_share = False
         self._has_sent_all = False
@@ -133,15 +133,15 @@ class ClientConnection(asyncio.Protocol):
         self._quiet_since: float | None = time.monotonic()
 
     def quiet_s(self) -> float:
-        """For how long the client has sent no request, or not read its answer; 0 while it waits for one."""
+        """How long the client has neither sent a request nor read its answer; 0 while it waits for one."""
         return 0.0 if self._quiet_since is None else time.monotonic() - self._quiet_since
 
     def drop(self) -> None:
-        """End it now; what the client has not read is thrown away."""
+        """Close it now; answers that the client has not read are discarded."""
         self._transport.abort()
 
     async def close(self) -> None:
-        """End it; a request that waits is given up."""
+        """Close it; a pending request is canceled."""
         self._transport.close()
         if self._task is not None:
             self._task.cancel()
@@ -175,7 +175,7 @@ class ClientConnection(asyncio.Protocol):
             self._proceed()
 
     def eof_received(self) -> bool:
-        """Keep the connection for answers that are under way; TLS has no half of a connection."""
+        """Keep the connection for pending answers; TLS cannot close one direction only."""
         self._has_sent_all = True
         self._feed_end()
         is_encrypted = self._transport.get_extra_info("sslcontext") is not None
@@ -189,7 +189,7 @@ class ClientConnection(asyncio.Protocol):
             self._connections.remove(self)
 
     def _gives_up(self) -> bool:
-        """Stop waiting for an answer that nobody reads, where that is all that the task does."""
+        """Cancel the wait for an answer that no client will read, if the task does nothing else."""
         if self._task is None or not self._only_waits:
             return False
         self._task.cancel()
@@ -224,7 +224,7 @@ class ClientConnection(asyncio.Protocol):
                 self._rest()
 
     def _read_on(self) -> None:
-        """Everything that has arrived whole is answered, or is long and has a task by now."""
+        """All complete requests are answered, or one is long and has its task."""
         if self._task is not None:
             return
         if self._has_sent_all:
@@ -233,7 +233,7 @@ class ClientConnection(asyncio.Protocol):
             self._transport.resume_reading()
 
     def _next(self) -> bytes | None:
-        """The next request; None: it has not arrived whole, or is long."""
+        """The next request; None: incomplete, or long."""
         received, position = self._received, self._position
         start = position + LENGTH_BYTES
         if start > len(received):
@@ -260,7 +260,7 @@ class ClientConnection(asyncio.Protocol):
         ):
             self._log_in(reply)
             return
-        incoming = understand(content)
+        incoming = parse_request(content)
         answering = self._dispatcher.respond(incoming, self._session)
         try:
             awaited = answering.send(None)
@@ -278,10 +278,10 @@ class ClientConnection(asyncio.Protocol):
         if reply.failed is None:
             self._write(reply.answer)
         else:
-            self._hold_for(self._turn_away(reply))
+            self._hold_for(self._refuse_login(reply))
 
-    async def _turn_away(self, reply: Reply) -> None:
-        """Have who guesses passwords wait."""
+    async def _refuse_login(self, reply: Reply) -> None:
+        """Delay the answer to a failed login, which slows password guessing."""
         await asyncio.sleep(self._dispatcher.failure_delay_s)
         self._write(reply.answer)
         raise PeerFault(f"the login failed: {reply.failed}")
@@ -292,13 +292,13 @@ class ClientConnection(asyncio.Protocol):
             content = await self._read_long(length)
             if (reply := self._session.receive(content, _now_ms())) is not None:
                 raise PeerFault(str(reply.failed))
-            incoming = await self._connections.in_thread(understand, content)
+            incoming = await self._connections.in_thread(parse_request, content)
             del content
         self._begin_to_wait(incoming)
         return await self._dispatcher.respond(incoming, self._session)
 
     async def _read_long(self, length: int) -> bytes:
-        """:raises ConnectionResetError: it ends before"""
+        """:raises ConnectionResetError: the client closes the connection first"""
         self._long = _LongRequest(length)
         self._long.feed(self._received[self._position :])
         self._received, self._position = b"", 0
@@ -313,7 +313,7 @@ class ClientConnection(asyncio.Protocol):
             self._long.has_ended.set()
 
     def _hold_for(self, answering: Coroutine[Any, Any, bytes | None]) -> None:
-        """Later requests wait until it is there."""
+        """Hold later requests until the answer is ready."""
         self._task = asyncio.get_running_loop().create_task(self._write_later(answering))
 
     async def _write_later(self, answering: Coroutine[Any, Any, bytes | None]) -> None:
@@ -336,7 +336,7 @@ class ClientConnection(asyncio.Protocol):
             self._rest()
 
     def _rest(self) -> None:
-        """Let others have their turn."""
+        """Give other connections their turn."""
         self._had_its_share = True
         asyncio.get_running_loop().call_soon(self._go_on)
 
@@ -345,16 +345,16 @@ class ClientConnection(asyncio.Protocol):
         self._proceed()
 
     def _end(self, error: Exception) -> None:
-        """Close the connection: nothing that follows could be answered."""
+        """Close the connection: no later request could be answered."""
         if isinstance(error, (DecodeError, PeerFault)):
             _log.warning("A connection from %s is closed: %s", self._session.host, error)
-        elif not isinstance(error, OSError):  # a bug of ours is not to take the other clients down
+        elif not isinstance(error, OSError):  # a bug must not affect other clients
             _log.error("A connection from %s is closed", self._session.host, exc_info=error)
         self._transport.close()
 
 
 class _LongRequest:
-    """What there is of a long request; `has_ended` when it is whole, or the client sends no more."""
+    """A long request as far as it has arrived; `has_ended` when it is complete, or the client sends no more."""
 
     def __init__(self, length: int) -> None:
         self._length = length
@@ -367,7 +367,7 @@ class _LongRequest:
             self.has_ended.set()
 
     def parted(self) -> tuple[bytes, bytes]:
-        """The request, and what came after it. :raises ConnectionResetError: it is not whole"""
+        """The request, and the bytes after it. :raises ConnectionResetError: it is incomplete"""
         if len(self._content) < self._length:
             raise ConnectionResetError
         with memoryview(self._content) as view:
@@ -379,7 +379,7 @@ def _now_ms() -> int:
 
 
 async def _resume(begun: Coroutine[Any, Any, T], awaited: Any) -> T:
-    """The rest of a coroutine that was begun outside of a task, and waits for something by now."""
+    """The rest of a coroutine that was started outside of a task and now waits for something."""
     return await _rest_of(begun, awaited)
 
 

@@ -1,8 +1,8 @@
-"""Which broker coordinates which groups: the leader of their partition of `__consumer_offsets`.
+"""The mapping of groups to coordinators: the leader of a group's partition of `__consumer_offsets`.
 
-Theory of operation. There is one engine for all brokers. What a broker would have in memory alone is forgotten when a
-partition gets another leader: the engine gives the groups up, the old leader answers NOT_COORDINATOR from then on, and
-the new one COORDINATOR_LOAD_IN_PROGRESS until it has loaded them; then they are as after a restart.
+Theory of operation. There is one engine for all brokers. When a partition gets another leader, everything that a broker
+would hold only in memory is dropped: the engine unloads the groups, the old leader answers NOT_COORDINATOR from then
+on, and the new one COORDINATOR_LOAD_IN_PROGRESS until it has loaded them; then they are as after a restart.
 
 Source: KIP-848 "Initialize"; CoordinatorRuntime, GroupCoordinatorService.partitionFor.
 """
@@ -32,7 +32,7 @@ class Coordinators:
         now_ms: Callable[[], int],
         deliver: Callable[[CoordinatorResult], None],
     ) -> None:
-        """`partitions` is how many `__consumer_offsets` has; `deliver` takes what the engine gives."""
+        """`partitions` is the number of partitions of `__consumer_offsets`; `deliver` takes the engine's results."""
         self.partitions = partitions
         self._placement = placement
         self._engine = engine
@@ -47,11 +47,11 @@ class Coordinators:
         return self._partition_of(group)
 
     def coordinator_of(self, group: str) -> int:
-        """The node id of the broker that coordinates a group; `placement.NOBODY` when all are away."""
+        """The node id of the broker that coordinates a group; `placement.NO_LEADER` when all are down."""
         return self._placement.leader(OFFSETS_TOPIC, self._partition_of(group))
 
     def refusal(self, node_id: int, group: str) -> ErrorCode:
-        """Why a broker does not answer for a group; NONE: it does."""
+        """The error of a broker that does not coordinate a group; NONE if it does."""
         partition = self._partition_of(group)
         if self._placement.leader(OFFSETS_TOPIC, partition) != node_id:
             return ErrorCode.NOT_COORDINATOR
@@ -59,15 +59,15 @@ class Coordinators:
 
     @property
     def loading(self) -> int:
-        """How many partitions are being loaded."""
+        """The number of partitions that are loading."""
         return len(self._loading)
 
     def is_loading(self, node_id: int) -> bool:
-        """Whether a broker loads some of its groups."""
+        """Whether a broker is loading some of its groups."""
         return any(self._placement.leader(OFFSETS_TOPIC, each) == node_id for each in self._loading)
 
     def reload(self, partitions: Iterable[int], loading_ms: int) -> None:
-        """Give the groups of some partitions up, and load them; for their leaders, which may be others than before."""
+        """Unload the groups of these partitions, and load them on their leaders, which may have changed."""
         some = frozenset(partitions)
         self._deliver(self._engine.unload(lambda group: self._partition_of(group) in some, self._now_ms()))
         loop = asyncio.get_running_loop()
@@ -78,7 +78,7 @@ class Coordinators:
                 self._load(each, loop.time())
 
     def close(self) -> None:
-        """Load nothing any more."""
+        """Cancel all loading."""
         for each in list(self._loading):
             self._stop_loading(each)
 

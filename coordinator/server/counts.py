@@ -1,4 +1,4 @@
-"""What happened since the start, counted from the records that calls and timers led to: a replay counts nothing.
+"""Event counts since the start, derived from the records that calls and timers write; a replay counts nothing.
 
 Source: the sensors of GroupCoordinatorMetrics, and where GroupMetadataManager and OffsetMetadataManager record them.
 """
@@ -26,15 +26,15 @@ from coordinator.engine.records import (
 
 @dataclass(slots=True, kw_only=True)
 class Counts:
-    """Numbers that only grow. Offsets of a deleted group or topic count as neither deleted nor expired, as in Kafka."""
+    """Counters. As in Kafka, offsets of a deleted group or topic count as neither deleted nor expired."""
 
     offset_commits: int = 0
     offset_expirations: int = 0
     offset_deletions: int = 0
     classic_rebalances: int = 0
-    """Completed ones: the leader has sent its assignment."""
+    """Completed classic rebalances: the leader has sent its assignment."""
     consumer_rebalances: int = 0
-    """A subscription or a subscribed topic has changed, so that there is a new group epoch."""
+    """New group epochs because a subscription or a subscribed topic changed."""
 
     def call(self, request: Request[Any], records: Sequence[Record]) -> None:
         """Count the records of a call."""
@@ -50,7 +50,7 @@ class Counts:
             self.consumer_rebalances += bool(_with_new_epoch(records))
 
     def timers(self, records: Sequence[Record]) -> None:
-        """Count the records of timers: of those that move a group epoch only the one that resolves regexes counts."""
+        """Count the records of timers. Only the timer that resolves regexes counts a new group epoch."""
         for record in records:
             self.offset_expirations += isinstance(record, OffsetRecord) and record.value is None
         resolved = {record.group for record in records if isinstance(record, RegexRecord)}
@@ -67,7 +67,7 @@ def _with_new_epoch(records: Iterable[Record]) -> set[str]:
 
 @dataclass(slots=True, kw_only=True)
 class LoadTimes:
-    """How long partitions of `__consumer_offsets` took to load, since the start."""
+    """How long the partitions of `__consumer_offsets` took to load, since the start."""
 
     partitions: int = 0
     total_s: float = 0.0
@@ -75,7 +75,7 @@ class LoadTimes:
     """NaN: none was loaded."""
 
     def add(self, seconds: float, partitions: int = 1) -> None:
-        """Some were loaded, each for so long."""
+        """Count partitions that each took this long to load."""
         self.partitions += partitions
         self.total_s += seconds * partitions
         self.longest_s = seconds if math.isnan(self.longest_s) else max(self.longest_s, seconds)

@@ -1,9 +1,9 @@
-"""A request on its way through the server: from its bytes to the handler, and from the handler to the answer's bytes.
+"""The dispatch of a request: bytes to fields, fields to the handler, and the handler's answer to bytes.
 
-    incoming = understand(content)                       which API and version, and the fields
+    incoming = parse_request(content)                    API, version and fields
     answer = await dispatcher.respond(incoming, session)     None: the client wants no answer
 
-Sockets are the listener's, what is answered the handlers' (`served.SERVED`). What concerns every request belongs here.
+Sockets belong to the listener, answers to the handlers (`served.SERVED`). What concerns every request is here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange, PeerFault
 from coordinator.server.faults.error_answers import error_answer
 from coordinator.server.faults.events import AnswerError, Drop, Dropped
-from coordinator.server.faults.rules import Asked
+from coordinator.server.faults.rules import IncomingRequest
 from coordinator.server.security.principals import UnknownPrincipal, principal_of
 from coordinator.server.served import OWN, SERVED, ServedApi
 from wire.messages.definition import API_VERSIONS_KEY, HEAD
@@ -31,25 +31,25 @@ from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_HEARTBEAT
 from wire.messages.schemas.faults import FAULT_CLIENT
 
 LONG_BYTES = 64 * 1024
-"""What belongs to a longer request is done in a thread."""
+"""A longer request is handled in a thread."""
 MOST_ELEMENTS = 500_000
-"""Of all arrays of one request: a commit of so many partitions keeps the coordinator from others for three seconds."""
+"""The elements of all arrays of one request: committing that many partitions blocks the coordinator for 3 s."""
 
 
 REPEATED = frozenset({HEARTBEAT.key, CONSUMER_GROUP_HEARTBEAT.key})
-"""What members send again and again, the same to the byte but for the correlation id: it is read once."""
+"""Requests that members repeat, identical except for the correlation id: such bytes are parsed once."""
 MOST_REPEATED = 8_192
 LONGEST_REPEATED = 256
-"""Bytes of such a request, where it is to be remembered."""
+"""The longest request that is cached, in bytes."""
 ID_AT, NO_ID = 4, bytes(4)
-"""The correlation id in the header of a request."""
+"""The position of the correlation id in the request header."""
 
 
 class Incoming(NamedTuple):
-    """One request. `message` has the fields of its `version`.
+    """A request. `message` has the fields of its `version`.
 
-    None stands for an ApiVersions of a version that is not known: the client is told in version 0 which ones
-    are (KIP-511). `size` is that of its frame, in bytes.
+    It is None for an ApiVersions of an unknown version: the answer in version 0 lists the known ones (KIP-511).
+    `size` is that of its frame, in bytes.
     """
 
     served: ServedApi
@@ -60,18 +60,18 @@ class Incoming(NamedTuple):
     size: int
 
 
-def understand(content: bytes) -> Incoming:
-    """Read a frame. :raises PeerFault, DecodeError: when it is no request that is answered"""
+def parse_request(content: bytes) -> Incoming:
+    """Parse a frame. :raises PeerFault, DecodeError: it is not a request that can be answered"""
     size = len(content)
     if size < HEAD.size:
-        raise PeerFault(f"a request has only {size} bytes")
+        raise PeerFault(f"the request has only {size} bytes")
     key, version, correlation_id = HEAD.unpack_from(content)
     served = SERVED.get(key) or OWN.get(key)
     if served is None:
         raise PeerFault(f"API {key} is not served")
     message = None
     if served.serves(version):
-        # An element is a byte at least.
+        # An element takes at least one byte.
         if key in REPEATED and size <= LONGEST_REPEATED:
             client_id, message = _repeated(content[:ID_AT] + NO_ID + content[ID_AT + len(NO_ID) :])
         else:
@@ -93,19 +93,19 @@ def _repeated(content: bytes) -> tuple[str, Any]:
 
 
 class Dispatcher:
-    """Has requests to one broker answered."""
+    """Answers the requests to one broker."""
 
     def __init__(self, cluster: Cluster, broker: Broker, aside: Executor) -> None:
-        """`aside` runs what takes long."""
+        """`aside` runs slow work."""
         self._cluster = cluster
         self._faults = cluster.faults
         self._broker = broker
         self._aside = aside
 
     def session(self, host: str, end: Callable[[], object], certificate: Mapping[str, Any] | None) -> Session:
-        """That of a new connection, which `end` closes; the certificate is the client's, if it has shown one.
+        """The session of a new connection, which `end` closes; `certificate` is the client's, if it has shown one.
 
-        :raises PeerFault: it does not say who the client is
+        :raises PeerFault: no principal can be derived from it
         """
         security = self._cluster.security
         try:
@@ -118,21 +118,21 @@ class Dispatcher:
 
     @property
     def failure_delay_s(self) -> float:
-        """How long a client waits for the news that its login failed."""
+        """The delay before a client learns that its login failed."""
         return self._cluster.security.settings.failure_delay_ms / 1000
 
     async def respond(self, incoming: Incoming, session: Session) -> bytes | None:
-        """The whole response, None where there is to be none. :raises PeerFault: the connection is to be closed"""
+        """The whole response, None if the client wants none. :raises PeerFault: the connection must be closed"""
         served = incoming.served
         self._cluster.requests += 1
         if session.is_mute:
             return None
         if self._faults.active:
-            end = await self._meet_faults(incoming)
+            end = await self._apply_faults(incoming)
             if isinstance(end, AnswerError):
                 return _composed(incoming, _erroneous(incoming, end))
             if end is not None and end.what is Dropped.CONNECTION:
-                raise PeerFault(f"a fault drops it at {served.api.name}")
+                raise PeerFault(f"a fault drops the connection at {served.api.name}")
             if end is not None:
                 session.is_mute = True
                 return None
@@ -151,13 +151,13 @@ class Dispatcher:
             return await loop.run_in_executor(self._aside, _composed, incoming, fields)
         return _composed(incoming, fields)
 
-    async def _meet_faults(self, incoming: Incoming) -> AnswerError | Drop | None:
-        """Wait as long as the rules want; what they end the request with, if they do."""
+    async def _apply_faults(self, incoming: Incoming) -> AnswerError | Drop | None:
+        """Wait for the delays of matching rules; the fault that replaces the answer, if any."""
         if incoming.client_id == FAULT_CLIENT or incoming.message is None:
             return None
         topics = self._cluster.topics
         verdict = self._faults.judge(
-            Asked(
+            IncomingRequest(
                 api=incoming.served.api,
                 version=incoming.version,
                 client_id=incoming.client_id,
@@ -174,18 +174,18 @@ class Dispatcher:
 
 
 def _erroneous(incoming: Incoming, rule: AnswerError) -> Mapping[str, Any]:
-    """:raises PeerFault: the answer has no room for the error, or the client wants no answer"""
+    """:raises PeerFault: the response has no field for the error, or the client wants no answer"""
     api = incoming.served.api
     if getattr(incoming.message, "acks", None) == 0:
-        raise PeerFault(f"a producer without acks learns of {rule.error} in no other way")
+        raise PeerFault(f"a producer with acks=0 cannot be sent {rule.error}")
     fields = error_answer(api, incoming.version, incoming.message, rule.code)
     if fields is None:
-        raise PeerFault(f"the answer to this {api.name} has no room for {rule.error}")
+        raise PeerFault(f"the answer to this {api.name} has no field for {rule.error}")
     return fields
 
 
 def _composed(incoming: Incoming, fields: Mapping[str, Any]) -> bytes:
-    """:raises PeerFault: when the answer is longer than a frame, or names made of the client's are too long"""
+    """:raises PeerFault: the answer is longer than a frame, or a name derived from the client's is too long"""
     api, version = incoming.served.api, incoming.version
     try:
         if isinstance(fields, Repeated):

@@ -1,4 +1,4 @@
-"""What a handler gets: a request, who sent it, and whom it was sent to."""
+"""A handler's input: a request, its sender, and the broker that received it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ K = TypeVar("K", bound=Hashable)
 
 
 class PeerFault(Exception):
-    """What the client sent gets no answer: its connection is closed."""
+    """The client's bytes cannot be answered: its connection is closed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """A request, as the version it came in has it, and who sent it to which broker."""
+    """A request with the fields of its version, its sender, and the broker that received it."""
 
     cluster: Cluster
     broker: Broker
@@ -33,9 +33,9 @@ class Exchange:
     caller: Caller
 
     async def ask(self, call: Request[A], needs: Operation = Operation.READ) -> A:
-        """Hand a call to the engine and wait for its answer.
+        """Pass a call to the engine and wait for its answer.
 
-        Of a group, if that is allowed and the broker coordinates it: `needs` is what is done with the group.
+        A call about a group requires the operation `needs` on it, and that this broker coordinates the group.
         """
         group: str | None = getattr(call, "group", None)
         if group is None:
@@ -52,9 +52,9 @@ class Exchange:
         group_of: Callable[[K], str],
         needs: Operation = Operation.DESCRIBE,
     ) -> Mapping[K, Any]:
-        """As `ask`, of several groups at once: `make` gives a call for some of them, whose answer has `groups`.
+        """As `ask`, for several groups at once: `make` returns a call for the permitted ones; its answer has `groups`.
 
-        What is answered for each.
+        Returns an answer for each group.
         """
         parts: dict[ErrorCode, list[K]] = {}
         for one in dict.fromkeys(asked):
@@ -71,24 +71,24 @@ class Exchange:
         return found
 
     def refusal(self, group: str, needs: Operation) -> ErrorCode:
-        """Why the broker does not do something with a group; NONE: it does."""
+        """The error of a broker that does not serve a group; NONE if it does."""
         if not self.allows(needs, ResourceType.GROUP, group):
             return ErrorCode.GROUP_AUTHORIZATION_FAILED
         return self.cluster.coordinators.refusal(self.broker.node_id, group)
 
     def coordinates(self, group: str) -> bool:
-        """Whether the broker answers for a group."""
+        """Whether this broker coordinates the group."""
         return not self.cluster.coordinators.refusal(self.broker.node_id, group)
 
     def allows(self, operation: Operation, resource_type: ResourceType, name: str) -> bool:
-        """Whether who sent the request may do it, by the ACLs of the cluster."""
+        """Whether the ACLs permit the caller an operation on a resource."""
         authorizer = self.cluster.security.authorizer
         return authorizer is None or authorizer.allows(
             self.caller.principal, self.caller.address, operation, resource_type, name
         )
 
     def allows_some(self, operation: Operation, resource_type: ResourceType) -> bool:
-        """Whether it may do it with some resource of the type."""
+        """Whether the ACLs permit it on some resource of the type."""
         authorizer = self.cluster.security.authorizer
         return authorizer is None or authorizer.allows_some(
             self.caller.principal, self.caller.address, operation, resource_type
@@ -96,11 +96,11 @@ class Exchange:
 
     @property
     def has_acls(self) -> bool:
-        """Whether anything may be forbidden."""
+        """Whether anything can be forbidden."""
         return self.cluster.security.authorizer is not None
 
     def topic_name(self, name: str | None, topic_id: UUID | None) -> str | None:
-        """The name of a topic that a request names, or has the id of; None: there is no such id."""
+        """The name of a topic given by name or id; None: unknown id."""
         if topic_id is None:
             return name
         found = self.cluster.topics.image.by_id.get(topic_id)
@@ -108,7 +108,7 @@ class Exchange:
 
     @property
     def may_describe(self) -> Callable[[str], bool] | None:
-        """Which topics it may describe; None: all."""
+        """Which topics the caller may describe; None: all."""
         authorizer = self.cluster.security.authorizer
         if authorizer is None:
             return None
@@ -118,7 +118,7 @@ class Exchange:
         )
 
     def operations(self, resource_type: ResourceType, name: str) -> int:
-        """What it may do with a resource, as bits."""
+        """The caller's authorized operations on a resource, as a bit field."""
         authorizer = self.cluster.security.authorizer
         if authorizer is None:
             return operation_bits(OPERATIONS[resource_type])

@@ -1,9 +1,9 @@
-"""Fault events that happen at once. What becomes of a group is the engine's doing, with records as ever:
+"""Faults that happen at once. The engine handles them as always, with records:
 
-- an expired session is the member's own timer that fires now;
-- a static member is fenced by what another process with its instance id would send: a JoinGroup, or heartbeats that
-  say "away" and join. Nobody is behind it, so its session ends some time later;
-- a dynamic member is removed by a LeaveGroup, as an administrator does it.
+- an expired session fires the member's own timer;
+- a static member is fenced by the requests of another process with its instance id: a JoinGroup, or heartbeats that
+  leave and join. That process does not exist, so its session expires some time later;
+- a dynamic member is removed by a LeaveGroup, as an administrator would.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ from wire.uuids import format_uuid
 _log = logging.getLogger(__name__)
 
 CALLER = Caller(client_id="kohort-fault", host="/127.0.0.1")
-"""Who sends the requests of a fault."""
-PATIENCE_S = 1.0
-"""How long a request of a fault is waited for: a JoinGroup may be parked, and nobody is there to read its answer."""
+"""The sender of the requests of a fault."""
+ANSWER_TIMEOUT_S = 1.0
+"""How long to wait for an answer: a JoinGroup may be parked, and no client reads its answer."""
 FENCED_FOR_S = 300.0
 """How long a removed member is answered that it is fenced."""
-ANOTHER = "another process has taken its place"
+REPLACED = "another process has taken its place"
 
 
 class FaultRefused(CoordinatorError):
-    """A fault event that cannot be done now."""
+    """A fault that cannot be injected now."""
 
 
 async def carry_out(cluster: Cluster, event: FaultEvent) -> str | int:
-    """Do it, and say what was done; or put it in force, and give its id. :raises FaultRefused:"""
+    """Inject a fault and describe what was done; or activate a rule and return its id. :raises FaultRefused:"""
     if isinstance(event, Rule):
         return cluster.faults.add(event, cluster.now_ms())
     try:
@@ -74,7 +74,7 @@ async def _expire(cluster: Cluster, event: Expire) -> str:
     left = [member.id for member in members if group.has_member(member.id)]
     if left:
         raise FaultRefused(
-            f"{', '.join(left)} waits for an answer to JoinGroup or SyncGroup and does not expire"
+            f"{', '.join(left)} waits for an answer to JoinGroup or SyncGroup and cannot expire"
         )
     return f"the session of {_listed(members)} has expired"
 
@@ -89,12 +89,12 @@ async def _fence(cluster: Cluster, event: Fence) -> str:
             await _take_classic_place(cluster, group, member)
         elif isinstance(member, ConsumerMember):
             await _take_place(cluster, group, member)
-    how = "removed" if all(member.instance is None for member in members) else f"fenced: {ANOTHER}"
+    how = "removed" if all(member.instance is None for member in members) else f"fenced: {REPLACED}"
     return f"{_listed(members)} is {how}"
 
 
 async def _remove(cluster: Cluster, group: Group, member: Any) -> None:
-    """A dynamic member. One of the consumer protocol is answered FENCED_MEMBER_EPOCH when it comes next."""
+    """Remove a dynamic member. In the consumer protocol its next heartbeat is answered FENCED_MEMBER_EPOCH."""
     await _send(cluster, LeaveGroup(group=group.id, members=((member.id, None),)))
     if isinstance(member, ConsumerMember) and member.classic is None:
         fenced = AnswerError(
@@ -113,7 +113,7 @@ async def _take_classic_place(cluster: Cluster, group: ClassicGroup, member: Any
 
 
 async def _take_place(cluster: Cluster, group: Group, member: ConsumerMember) -> None:
-    """A static member of a consumer group, of either protocol."""
+    """Replace a static member of a consumer group, which may use either protocol."""
     if member.classic is not None:
         await _join(cluster, group.id, member, "consumer", member.classic)
         return
@@ -156,15 +156,15 @@ async def _join(cluster: Cluster, group: str, member: Any, protocol_type: str, o
 
 
 async def _send(cluster: Cluster, request: Request[A]) -> None:
-    """Have the engine handle a request. :raises FaultRefused: with its error"""
+    """Pass a request to the engine. :raises FaultRefused: with the engine's error"""
     asking = asyncio.create_task(cluster.groups.ask(request, CALLER))
-    done, _ = await asyncio.wait({asking}, timeout=PATIENCE_S)
+    done, _ = await asyncio.wait({asking}, timeout=ANSWER_TIMEOUT_S)
     if not done:
         asking.cancel()
         return
     error: ErrorCode = getattr(asking.result(), "error", ErrorCode.NONE)
     if error:
-        raise FaultRefused(f"the coordinator answers {error.name}")
+        raise FaultRefused(f"the coordinator answered {error.name}")
 
 
 def _group(cluster: Cluster, name: str) -> Group:
@@ -175,7 +175,7 @@ def _group(cluster: Cluster, name: str) -> Group:
 
 
 def _members(group: Group, name: str) -> list[Any]:
-    """By member id, else by instance id, else all with that client id. :raises FaultRefused: there is none"""
+    """By member id, otherwise by instance id, otherwise all with that client id. :raises FaultRefused: unknown"""
     members: list[Any] = list(group.members.values())
     for found in (
         [each for each in members if each.id == name],
@@ -231,7 +231,7 @@ async def _disconnect(cluster: Cluster, event: Disconnect) -> str:
 
 
 async def _fail_coordinator(cluster: Cluster, event: FailCoordinator) -> str:
-    """Of one group, or of all."""
+    """Move the coordinator of one group, or of all."""
     if event.fault is CoordinatorFault.CRASH:
         return _crash(cluster, event)
     coordinators = cluster.coordinators
@@ -246,46 +246,46 @@ async def _fail_coordinator(cluster: Cluster, event: FailCoordinator) -> str:
         places.add(place)
     brokers = ", ".join(map(str, sorted(places)))
     loading = f", which loads for {event.for_s:g} s" if event.for_s else ""
-    return f"the coordinator of {whose} is broker {brokers} now{loading}"
+    return f"the coordinator of {whose} is now broker {brokers}{loading}"
 
 
 def _crash(cluster: Cluster, event: FailCoordinator) -> str:
-    """Lose a broker, or all of them, and have it come back: aside, as the connection of who asks may be one to it."""
+    """Stop a broker, or all of them, and restart it later, in a task: the caller's connection may be one of its."""
     if event.group is None:
         lost = [broker.node_id for broker in cluster.present]
     else:
         coordinator = cluster.coordinator_of(event.group)
         lost = [] if coordinator is None else [coordinator.node_id]
     if not lost:
-        raise FaultRefused("no broker is there")
-    away = asyncio.get_running_loop().create_task(_be_away(cluster, lost, event.for_s))
-    _AWAY.add(away)
-    away.add_done_callback(_AWAY.discard)
+        raise FaultRefused("no broker is running")
+    away = asyncio.get_running_loop().create_task(_restart_later(cluster, lost, event.for_s))
+    _PENDING_RESTARTS.add(away)
+    away.add_done_callback(_PENDING_RESTARTS.discard)
     named = f"broker {lost[0]} is" if len(lost) == 1 else f"brokers {', '.join(map(str, lost))} are"
-    return f"{named} away for {event.for_s:g} s"
+    return f"{named} down for {event.for_s:g} s"
 
 
-async def _be_away(cluster: Cluster, lost: Sequence[int], seconds: float) -> None:
+async def _restart_later(cluster: Cluster, lost: Sequence[int], seconds: float) -> None:
     try:
         for node_id in lost:
-            await cluster.lose_broker(node_id)
+            await cluster.stop_broker(node_id)
         await asyncio.sleep(seconds)
         for node_id in lost:
-            await cluster.restore_broker(node_id)
+            await cluster.restart_broker(node_id)
     except (RequestRefused, OSError) as error:
-        _log.warning("A broker that crashed does not come back: %s", error)
+        _log.warning("A crashed broker could not restart: %s", error)
 
 
-_AWAY: set[asyncio.Task[None]] = set()
-"""Crashes that are not over; the event loop itself would forget them."""
+_PENDING_RESTARTS: set[asyncio.Task[None]] = set()
+"""Restarts that are pending; the event loop itself does not keep their tasks alive."""
 
 
 def _next_broker(cluster: Cluster, partition: int) -> int:
-    """The one after the leader of a partition of `__consumer_offsets`; where there is only one, the same again."""
+    """The one after the leader of a partition of `__consumer_offsets`; the same one if there is no other."""
     present = [broker.node_id for broker in cluster.present]
     leader = cluster.leader_of(OFFSETS_TOPIC, partition)
     if not present or leader is None:
-        raise FaultRefused("no broker is there")
+        raise FaultRefused("no broker is running")
     return present[(present.index(leader.node_id) + 1) % len(present)]
 
 

@@ -1,4 +1,4 @@
-"""Fault events with times, carried out while the server runs: of a faults file, or of a scenario."""
+"""Timed faults, injected while the server runs: from a faults file, or from a scenario."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from coordinator.server.faults.events import FaultEvent
 from coordinator.server.faults.reading import TimedEvent, tree_of
 
 
-async def play(cluster: Cluster, events: Sequence[TimedEvent], said: Callable[[str], None]) -> None:
-    """Carry out events, which are in the order of time, from now on; `said` gets a line on each, done or refused."""
+async def play(cluster: Cluster, events: Sequence[TimedEvent], report: Callable[[str], None]) -> None:
+    """Inject faults, sorted by time, counting from now; `report` gets a line on each, injected or refused."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     for timed in events:
@@ -20,9 +20,9 @@ async def play(cluster: Cluster, events: Sequence[TimedEvent], said: Callable[[s
         try:
             done = await carry_out(cluster, timed.event)
         except FaultRefused as error:
-            said(f"at {timed.at_s:g} s: {_text(timed.event)}: not done: {error}")
+            report(f"at {timed.at_s:g} s: {_text(timed.event)}: not done: {error}")
         else:
-            said(f"at {timed.at_s:g} s: {_text(timed.event) if isinstance(done, int) else done}")
+            report(f"at {timed.at_s:g} s: {_text(timed.event) if isinstance(done, int) else done}")
 
 
 def _text(event: FaultEvent) -> str:

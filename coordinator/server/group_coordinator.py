@@ -1,8 +1,8 @@
-"""The group coordinator of all brokers: the engine with its clock, its records' way to the disk, and its answers.
+"""The group coordinator of all brokers: the engine with its clock, the storage of its records, and its answers.
 
-Everything runs in one event loop: a call of the engine is never interrupted by another. A call is answered when its
-records are as safe as the journal's policy wants. Once something cannot be kept, the engine is ahead of the disk:
-every call that waits is refused, and so is every later one, with the code that a broker gives on a storage error.
+Everything runs in one event loop: no other call interrupts a call of the engine. A call is answered when its records
+are as durable as the journal's policy requires. If a write fails, the engine is ahead of the disk: every pending and
+every later call is refused, with the error that a broker answers after a storage error.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from coordinator.server.journal import Journal
 from wire.errors import ErrorCode
 from wire.messages.layout import NO_UUID
 
-# A deadline far away is looked at again: the loop's clock may run differently from ours.
+# A distant deadline is checked again: the loop's clock may drift from ours.
 LONGEST_SLEEP_S = 60.0
 
 
 class GroupCoordinator:
-    """See the module. `counts` is what happened since the start."""
+    """See the module. `counts` has the events since the start."""
 
     def __init__(self, engine: Engine, now_ms: Callable[[], int]) -> None:
         self.counts = Counts()
@@ -45,26 +45,26 @@ class GroupCoordinator:
         """The deadline that the alarm was set for."""
 
     def start(self, journal: Journal | None) -> None:
-        """Begin to watch the clock; the event loop must run. Without a journal nothing outlives the process."""
+        """Start the timers; the event loop must run. Without a journal nothing outlives the process."""
         self._journal = journal
         self.deliver(self._engine.loaded(self._now_ms()))
 
     def stop(self) -> None:
-        """Stop watching the clock; calls that wait are canceled."""
+        """Stop the timers; pending calls are canceled."""
         if self._alarm is not None:
             self._alarm.cancel()
         for _, future in self._waiting.values():
             future.cancel()
 
     def fail(self) -> None:
-        """Refuse what waits and what comes: the engine is ahead of the disk."""
+        """Refuse pending and new calls: the engine is ahead of the disk."""
         self._has_failed = True
         for request, future in self._waiting.values():
             if not future.done():
                 future.set_result(request.refused(RequestRefused(ErrorCode.NOT_COORDINATOR)))
 
     async def ask(self, request: Request[A], caller: Caller, refusal: ErrorCode = ErrorCode.NONE) -> A:
-        """Hand a request to the engine and wait for its answer, however long that takes; `refusal` as in `Call`."""
+        """Pass a request to the engine and wait for its answer, however long that takes; `refusal` as in `Call`."""
         if self._has_failed:
             return request.refused(RequestRefused(ErrorCode.NOT_COORDINATOR))
         ticket = next(self._tickets)
@@ -74,7 +74,7 @@ class GroupCoordinator:
             now_ms=self._now_ms(),
             client_id=caller.client_id,
             host=caller.host,
-            # Who has an id gets none: it is dear.
+            # A member that has an id needs no new one: generating it is expensive.
             fresh_id=NO_UUID if getattr(request, "member", "") else uuid4(),
             refusal=refusal,
         )
@@ -94,18 +94,18 @@ class GroupCoordinator:
 
     @property
     def state(self) -> State:
-        """All groups and offsets, for looking at."""
+        """All groups and offsets, read-only."""
         return self._engine.state
 
     def expire_session(self, group: str, member: str) -> None:
-        """Have the session of a member end now, as when it is not heard of in time.
+        """Expire the session of a member now, as if its heartbeats had stopped.
 
-        :raises CannotBeWritten: its end has no room in the log
+        :raises CannotBeWritten: the records of the expiry do not fit into the log
         """
         self.deliver(self._engine.fire(TimerKey(TimerKind.SESSION, group, member), self._now_ms()))
 
     def deliver(self, result: CoordinatorResult, then: Callable[[], object] | None = None) -> None:
-        """Keep the records, then answer whom the engine answers; `then` is called after that."""
+        """Store the records, then send the engine's answers; `then` is called after that."""
         release = partial(self._answer, result, then)
         if self._journal is None:
             release()
@@ -114,7 +114,7 @@ class GroupCoordinator:
         self._set_alarm()
 
     def _changes_nothing(self, result: CoordinatorResult, ticket: int) -> bool:
-        """Whether the call is answered, and that is all, as with most heartbeats: nothing is kept or waited for."""
+        """Whether the only result is the call's answer, as with most heartbeats: nothing to store or to wait for."""
         return (
             not result.written
             and len(result.answers) == 1
@@ -131,7 +131,7 @@ class GroupCoordinator:
             then()
 
     def _set_alarm(self) -> None:
-        """Wake up at the engine's next deadline, or a little more often."""
+        """Set the alarm to the engine's next deadline, or earlier."""
         deadline_ms = None if self._has_failed else self._engine.no_deadline_before()
         if self._alarm is not None:
             if deadline_ms == self._alarm_ms:
@@ -140,7 +140,7 @@ class GroupCoordinator:
             self._alarm = None
         self._alarm_ms = deadline_ms
         if deadline_ms is not None:
-            # One more millisecond: the deadline is not to be a fraction of it away when the alarm goes off.
+            # One more millisecond: the alarm must not fire a fraction before the deadline.
             delay_s = min(max(0, deadline_ms - self._now_ms() + 1) / 1000, LONGEST_SLEEP_S)
             self._alarm = asyncio.get_running_loop().call_later(delay_s, self._expire)
 

@@ -1,15 +1,15 @@
-"""Results on their way out: their records into the data directory, and then their answers to who waits.
+"""The journal: writes the records of results to the data directory, then releases their answers.
 
-Theory of operation. Records are written at once, in the order in which the engine made them. What must wait for them
-is let go by the policy:
+Theory of operation. Records are written at once, in the order in which the engine made them. When an answer is released
+depends on the policy:
 
-- `always`: when everything that was written before is on the disk. One synchronization runs at a time, in a thread;
-  what is written meanwhile waits for the next one, so that calls that come together share one (group commit). An
-  answer without records may tell of what an earlier call changed, and waits as well, unless nothing is under way.
-- `interval`: at once. A synchronization begins some time after the first write that needs one.
+- `always`: when everything written before is on the disk. One synchronization runs at a time, in a thread; what is
+  written meanwhile waits for the next one, so that concurrent calls share one (group commit). An answer without records
+  may depend on what an earlier call changed, and waits as well, unless nothing is pending.
+- `interval`: at once. A synchronization starts some time after the first write that needs one.
 
-Where something cannot be written or synchronized, what waits stays unanswered and `failed` is told: the engine is
-then ahead of what the disk holds.
+If a write or a synchronization fails, pending answers are not sent and `failed` is called: the engine is then ahead of
+the disk.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from wire.log.errors import StorageError, StorageFailed
 
 
 class AnsweredTooEarly(StorageError):
-    """The disk did not follow."""
+    """The disk did not keep up with the answers."""
 
     def __init__(self, error: StorageFailed) -> None:
-        super().__init__(f"{error}; what was answered since the last synchronization may be lost")
+        super().__init__(f"{error}; changes answered since the last synchronization may be lost")
 
 
 class Synced(Protocol):
-    """A log whose writes the system has before the disk."""
+    """A log whose writes reach the operating system before the disk."""
 
     def unsynced(self) -> Callable[[], object] | None:
-        """What synchronizes all that was written since the last time, if anything was. :raises StorageFailed:"""
+        """A function that synchronizes all writes since the last call, None without any. :raises StorageFailed:"""
 
 
 class Journal:
@@ -49,19 +49,19 @@ class Journal:
         failed: Callable[[Exception], None],
         others: Sequence[Synced] = (),
     ) -> None:
-        """`others`: logs beside that of `data` which `write` is used for."""
+        """`others`: logs besides that of `data` that `write` is used for."""
         self._data = data
         self._logs: Sequence[Synced] = (data.log, *others)
         self._interval_s = interval_ms / 1000
         self._failed = failed
         self.held = 0
-        """How many are not let go yet."""
+        """How many answers are not released yet."""
         self._held: list[Callable[[], None]] = []
         self._syncing: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     def take(self, result: CoordinatorResult, now_ms: int, release: Callable[[], None]) -> None:
-        """Write the records of a result; `release` is called when they are as safe as the policy wants."""
+        """Write the records of a result; `release` is called when they are as durable as the policy requires."""
         if result.written:
             self.write(partial(self._data.log.append, result.written, now_ms, result.producer), release)
         elif self.is_idle:
@@ -70,7 +70,7 @@ class Journal:
             self._hold(release)
 
     def write(self, append: Callable[[], object], release: Callable[[], None]) -> None:
-        """Write what `append` writes to one of the logs; `release` as in `take`."""
+        """Have `append` write to one of the logs; `release` as in `take`."""
         try:
             append()
         except StorageFailed as error:
@@ -84,27 +84,27 @@ class Journal:
 
     @property
     def is_idle(self) -> bool:
-        """Whether what has no records would be let go at once."""
+        """Whether an answer without records would be released at once."""
         return self._data.settings.fsync is FsyncPolicy.INTERVAL or not (
             self._held or self._syncing is not None
         )
 
     async def close(self) -> None:
-        """Wait until nothing is under way."""
+        """Wait until nothing is pending."""
         if self._timer is not None:
             self._timer.cancel()
         if self._syncing is not None:
             await self._syncing
 
     def _hold(self, release: Callable[[], None]) -> None:
-        """Let go when everything that was written so far is on the disk."""
+        """Release when everything written so far is on the disk."""
         self.held += 1
         self._held.append(release)
         if self._syncing is None:
             self._syncing = asyncio.get_running_loop().create_task(self._sync_held())
 
     async def _sync_held(self) -> None:
-        """Let go of what waits, until nothing does."""
+        """Release what waits, until nothing does."""
         try:
             while self._held:
                 held, self._held = self._held, []
@@ -144,6 +144,6 @@ class Journal:
 
 
 def resolve(kept: asyncio.Future[None]) -> None:
-    """A `release` for who waits for `kept`, unless the wait was given up."""
+    """Resolve `kept`, unless the wait for it was canceled."""
     if not kept.done():
         kept.set_result(None)

@@ -1,6 +1,6 @@
-"""The listening sockets and their clients, until the process is told to end: frames in, answers out.
+"""The listening sockets and their clients, until the process is stopped: frames in, answers out.
 
-serve(cluster, host, port, listening)      from the outside: until SIGTERM or SIGINT
+serve(cluster, host, port, listening)      the entry point: runs until SIGTERM or SIGINT
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from coordinator.server.security.addresses import Advertised
 from wire.client.address import Address
 
 BACKLOG = 1024
-"""Connections that wait to be accepted: a thousand clients may start at once."""
+"""Connections waiting to be accepted: a thousand clients may start at once."""
 SWITCH_INTERVAL_S = 0.0005
-"""How long a thread that computes, as compaction does, may keep the event loop waiting (Python's default: 5 ms)."""
+"""How long a computing thread, such as compaction, may delay the event loop (Python's default: 5 ms)."""
 LAST_ANSWERS_S = 0.2
-"""How long clients get to read that they are refused, before their connections are closed."""
+"""How long clients may read their refusals before their connections are closed."""
 
 
 class CannotListen(CoordinatorError):
-    """The address is taken, or not of this machine."""
+    """The address is in use, or not one of this machine."""
 
     def __init__(self, address: Address, error: OSError) -> None:
         super().__init__(
-            f"{address} cannot be listened on: {error.strerror or error}. Take another port, or 0 for any free one."
+            f"{address} cannot be used: {error.strerror or error}. Use another port, or 0 for any free one."
         )
 
 
 class StorageLost(CoordinatorError):
-    """The data directory could not be written any more."""
+    """A write to the data directory failed."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(
-            f"{error}. The server ends, as what it has in memory is no longer what the directory holds. "
-            "Put that right and start it again: it goes on from what is there."
+            f"{error}. The server stops, because the directory no longer holds what it has in memory. "
+            "Fix the cause and start it again: it continues from the directory."
         )
 
 
@@ -56,14 +56,13 @@ def serve(
     advertised: Advertised | None = None,
     alongside: Sequence[AbstractAsyncContextManager[object]] = (),
 ) -> None:
-    """Serve clients at `host`:`port` until SIGTERM or SIGINT; `listening` is told where, once it works.
+    """Serve clients at `host`:`port` until SIGTERM or SIGINT; `listening` gets the addresses once it serves.
 
-    Several brokers listen on ports one after the other; with port 0, each on any free one. Clients are told to
-    connect to `advertised`, by default to where they listen. What runs `alongside` is entered before anybody is
-    answered, and left at the end.
+    Several brokers listen on consecutive ports; with port 0, each on any free one. Clients connect to `advertised`, by
+    default the listen addresses. `alongside` is entered before the first client is answered, and exited at the end.
 
     :raises CannotListen: :raises StorageLost:
-    :raises StorageFailed: :raises DamagedLog: the data directory could not be closed in good order
+    :raises StorageFailed: :raises DamagedLog: closing the data directory failed
     """
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     with asyncio.Runner(loop_factory=_event_loop()) as runner:
@@ -71,7 +70,7 @@ def serve(
 
 
 def _event_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """uvloop's, where there is one: a request costs it a third less. None: Python's own."""
+    """uvloop's, if installed: a request costs a third less. None: Python's own."""
     try:
         from uvloop import new_event_loop
     except ImportError:
@@ -108,7 +107,7 @@ async def _serve(
 
 
 async def _listen(cluster: Cluster, host: str, port: int, advertised: Advertised | None) -> list[Address]:
-    """Have every broker listen; where they do."""
+    """Have every broker listen; their addresses."""
     places = []
     for number, broker in enumerate(cluster.brokers.values()):
         await _open(cluster, broker, host, port and port + number)
@@ -120,7 +119,7 @@ async def _listen(cluster: Cluster, host: str, port: int, advertised: Advertised
 
 
 async def close_all(cluster: Cluster) -> None:
-    """Have no broker listen any more."""
+    """Close the listeners of all brokers."""
     for broker in cluster.brokers.values():
         if broker.endpoint is not None:
             await broker.endpoint.close()
@@ -144,7 +143,7 @@ async def _first_of(*events: asyncio.Event) -> None:
 
 
 class Listener:
-    """Where one broker of the cluster listens, until it is closed."""
+    """The listener of one broker, until it is closed."""
 
     def __init__(self, cluster: Cluster, broker: Broker, host: str, port: int) -> None:
         self._cluster = cluster
@@ -156,7 +155,7 @@ class Listener:
 
     @classmethod
     async def open(cls, cluster: Cluster, broker: Broker, host: str, port: int) -> Self:
-        """Listen on `host`:`port`, 0 for any free port; `broker.port` says which. :raises OSError:"""
+        """Listen on `host`:`port`, 0 for any free port; `broker.port` is the one in use. :raises OSError:"""
         listener = cls(cluster, broker, host, port)
         await listener.listen()
         broker.host, broker.port, broker.endpoint = host, listener._port, listener
@@ -164,11 +163,11 @@ class Listener:
 
     @property
     def connections(self) -> int:
-        """How many are open."""
+        """The number of open connections."""
         return 0 if self._connections is None else len(self._connections)
 
     async def listen(self) -> None:
-        """Listen, after it was closed too. :raises OSError:"""
+        """Listen, also after `close`. :raises OSError:"""
         connections = Connections(len(self._cluster.brokers))
         dispatcher = Dispatcher(self._cluster, self._broker, connections.aside)
         try:
@@ -186,7 +185,7 @@ class Listener:
         self._port = self._server.sockets[0].getsockname()[1]
 
     async def close(self) -> None:
-        """Stop listening, and close every connection; twice does nothing."""
+        """Stop listening, and close every connection; calling it twice is allowed."""
         server, connections, self._server, self._connections = self._server, self._connections, None, None
         if server is not None and connections is not None:
             server.close()

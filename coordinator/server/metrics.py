@@ -1,6 +1,6 @@
-"""Where the metrics of the coordinator are read: HTTP, in the text of OpenMetrics or Prometheus, as the reader accepts.
+"""The metrics endpoint of the coordinator: HTTP, in OpenMetrics or Prometheus text format as the reader accepts.
 
-A library's thread answers each reader; the values are looked up in the event loop, between two requests.
+A library's thread serves each reader; the values are read in the event loop, between two requests.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ Values: TypeAlias = float | Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Described:
-    """A metric: its name without the prefix and, of a counter, the suffix; Kafka's name for it, and what it is."""
+class MetricDefinition:
+    """A metric: its name without the prefix and, for a counter, the suffix; Kafka's name, and its help text."""
 
     name: str
     kafka: str
@@ -57,7 +57,7 @@ class Described:
     counts: bool = False
 
     def family(self, cluster: Cluster) -> Metric:
-        """Its values now."""
+        """Its current values."""
         make = CounterMetricFamily if self.counts else GaugeMetricFamily
         family = make(PREFIX + self.name, f"{self.help} ({self.kafka})", labels=self.label and [self.label])
         values = self.values(cluster)
@@ -90,87 +90,87 @@ def _by_partition_state(cluster: Cluster) -> Values:
 
 
 METRICS = (
-    Described(
+    MetricDefinition(
         name="groups",
         kafka=f"{OF_COORDINATOR}group-count, and {OF_MANAGER}NumGroups for protocol=classic",
         help="Groups by the rebalance protocol that they use",
         label="protocol",
         values=_by_protocol,
     ),
-    Described(
+    MetricDefinition(
         name="partitions",
         kafka=f"{OF_COORDINATOR}num-partitions",
         help="Partitions of __consumer_offsets by state",
         label="state",
         values=_by_partition_state,
     ),
-    Described(
+    MetricDefinition(
         name="event_queue_size",
         kafka=f"{OF_COORDINATOR}event-queue-size",
-        help="Calls whose answers wait for the disk",
+        help="Answers that wait for the disk",
         values=lambda cluster: cluster.calls_held,
     ),
-    Described(
+    MetricDefinition(
         name="consumer_groups",
         kafka=f"{OF_COORDINATOR}consumer-group-count",
         help="Groups of the consumer protocol by state",
         label="state",
         values=_by_state(GroupType.CONSUMER, CONSUMER_STATES),
     ),
-    Described(
+    MetricDefinition(
         name="consumer_group_rebalances",
         kafka=f"{OF_COORDINATOR}consumer-group-rebalance-count",
         help="Rebalances of groups of the consumer protocol: new group epochs because of a subscription or a topic",
         counts=True,
         values=lambda cluster: cluster.groups.counts.consumer_rebalances,
     ),
-    Described(
+    MetricDefinition(
         name="partition_load_time_max_seconds",
         kafka=f"{OF_COORDINATOR}partition-load-time-max",
-        help="The longest that a partition of __consumer_offsets took to load since the start; NaN: none was loaded",
+        help="Longest load time of a partition of __consumer_offsets since the start; NaN: none was loaded",
         values=lambda cluster: cluster.coordinators.load_times.longest_s,
     ),
-    Described(
+    MetricDefinition(
         name="partition_load_time_avg_seconds",
         kafka=f"{OF_COORDINATOR}partition-load-time-avg",
-        help="How long they took on average",
+        help="Average load time of a partition of __consumer_offsets since the start",
         values=lambda cluster: cluster.coordinators.load_times.average_s,
     ),
-    Described(
+    MetricDefinition(
         name="classic_groups",
         kafka=f"{OF_MANAGER}NumGroupsPreparingRebalance, NumGroupsCompletingRebalance, and so on",
         help="Groups of the classic protocol by state",
         label="state",
         values=_by_state(GroupType.CLASSIC, CLASSIC_STATES),
     ),
-    Described(
+    MetricDefinition(
         name="classic_group_completed_rebalances",
         kafka=f"{OF_COORDINATOR}group-completed-rebalance-count",
-        help="Rebalances of groups of the classic protocol that their leaders have completed",
+        help="Rebalances of groups of the classic protocol completed by their leaders",
         counts=True,
         values=lambda cluster: cluster.groups.counts.classic_rebalances,
     ),
-    Described(
+    MetricDefinition(
         name="offsets",
         kafka=f"{OF_MANAGER}NumOffsets",
-        help="Committed offsets that are kept",
+        help="Committed offsets that are stored",
         values=lambda cluster: sum(map(len, cluster.groups.state.offsets.values())),
     ),
-    Described(
+    MetricDefinition(
         name="offset_commits",
         kafka=f"{OF_COORDINATOR}offset-commit-count",
-        help="Committed offsets, also of transactions that have not ended",
+        help="Offset commits, including those of open transactions",
         counts=True,
         values=lambda cluster: cluster.groups.counts.offset_commits,
     ),
-    Described(
+    MetricDefinition(
         name="offset_expirations",
         kafka=f"{OF_COORDINATOR}offset-expiration-count",
         help="Offsets deleted because of their age",
         counts=True,
         values=lambda cluster: cluster.groups.counts.offset_expirations,
     ),
-    Described(
+    MetricDefinition(
         name="offset_deletions",
         kafka=f"{OF_COORDINATOR}offset-deletion-count",
         help="Offsets deleted by OffsetDelete requests",
@@ -184,7 +184,7 @@ METRICS = (
 async def serving_metrics(
     cluster: Cluster, host: str, port: int, serving: Callable[[Address], None]
 ) -> AsyncIterator[None]:
-    """Serve the metrics of a cluster at `host`:`port`, 0 for any free port; `serving` is told where.
+    """Serve the metrics of a cluster at `host`:`port`, 0 for any free port; `serving` gets the address.
 
     :raises CannotListen:
     """
@@ -200,7 +200,7 @@ async def serving_metrics(
 
 
 class _IdleRatio:
-    """What part of the time since it was last asked the event loop's thread had nothing to do."""
+    """The share of the time since the last call in which the event loop's thread was idle."""
 
     def __init__(self) -> None:
         self._clock_s, self._busy_s = time.monotonic(), time.thread_time()
@@ -225,7 +225,7 @@ class MetricsEndpoint(Collector):
 
     @classmethod
     def open(cls, cluster: Cluster, host: str, port: int) -> Self:
-        """Listen on `host`:`port`, 0 for any free port; `address` says where. :raises OSError:"""
+        """Listen on `host`:`port`, 0 for any free port; `address` is the one in use. :raises OSError:"""
         endpoint = cls(cluster)
         registry = CollectorRegistry()
         registry.register(endpoint)
@@ -241,18 +241,18 @@ class MetricsEndpoint(Collector):
         return ()
 
     def collect(self) -> Iterable[Metric]:
-        """In whichever thread."""
-        return asyncio.run_coroutine_threadsafe(self._look(), self._loop).result(SCRAPE_TIMEOUT_S)
+        """Called in any thread."""
+        return asyncio.run_coroutine_threadsafe(self._read_values(), self._loop).result(SCRAPE_TIMEOUT_S)
 
-    async def _look(self) -> list[Metric]:
+    async def _read_values(self) -> list[Metric]:
         idle = self._idle.take()
         return [
             *(each.family(self._cluster) for each in METRICS),
             *(
                 GaugeMetricFamily(
                     f"{PREFIX}thread_idle_ratio_{which}",
-                    "The part of the time since the last look at the metrics that the one thread of the "
-                    f"coordinator was idle ({OF_COORDINATOR}thread-idle-ratio-{which})",
+                    "The share of the time since the last scrape in which the coordinator's single "
+                    f"thread was idle ({OF_COORDINATOR}thread-idle-ratio-{which})",
                     value=idle,
                 )
                 for which in ("min", "avg")

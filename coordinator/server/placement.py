@@ -1,12 +1,12 @@
-"""Where partitions are: their replicas, and which broker leads each of them.
+"""The replicas of partitions, and the leader of each.
 
-Theory of operation. All brokers work on one storage, so that a replica is but a name, and in sync while its broker is
-there. Of a topic whose replicas nobody has given, the leaders take turns, from another broker on for every topic; the
-other replicas follow, in another rack each as far as there are racks.
+Theory of operation. All brokers share one storage, so a replica is just a broker id, and in sync while that broker is
+running. Without a manual assignment, leaders are assigned round-robin, starting from another broker for every topic;
+the other replicas follow, each in another rack as far as there are enough.
 
-A partition is led by its first replica until that broker leaves, then by another replica. Where none is left, another
-broker takes its place until one of them is back; Kafka's partition has no leader then. Leader epochs are with the
-records (`coordinator.partitions`): every change of the leader that is reported here begins another one.
+A partition is led by its first replica until that broker stops, then by another replica. If none is left, another
+broker leads it until one of them restarts; in Kafka the partition has no leader then. Leader epochs are stored with the
+records (`coordinator.partitions`): every leader change reported here starts another one.
 
 Source: StripedReplicaPlacer, PartitionChangeBuilder.
 """
@@ -21,8 +21,8 @@ from zlib import crc32
 Replicas: TypeAlias = tuple[int, ...]
 """Node ids, preferred leader first."""
 
-NOBODY = -1
-"""The leader of a partition when no broker is there."""
+NO_LEADER = -1
+"""The leader of a partition when no broker is running."""
 
 
 class Place(NamedTuple):
@@ -40,64 +40,67 @@ class Placement:
     def __init__(self, racks: Mapping[int, str | None]) -> None:
         self._order = _alternating(racks)
         self._given: dict[str, Sequence[Replicas]] = {}
-        """Where they are not as `_turn` has them with one replica."""
+        """The replicas that differ from the round-robin assignment with one replica."""
         self._led: dict[tuple[str, int], int] = {}
-        """The leader, where it is not the first replica or has not always been."""
+        """The leader, if it is not the first replica or once was not."""
         self._away: set[int] = set()
 
     @property
     def present(self) -> list[int]:
-        """The brokers that are there, ascending."""
+        """The running brokers, ascending."""
         return sorted(each for each in self._order if each not in self._away)
 
     def choose(self, topic: str, partitions: Iterable[int], factor: int) -> list[Replicas]:
-        """Replicas for partitions of a topic, on brokers that are there first; `factor` is no more than all brokers."""
+        """Replicas for partitions of a topic, on running brokers first; `factor` is at most the number of brokers."""
         brokers = [each for each in self._order if each not in self._away]
         away = tuple(each for each in self._order if each in self._away)
         missing = max(0, factor - len(brokers))
         turns = [
-            _turn(brokers, topic, number, factor - missing) + away[:missing] for number in range(len(brokers))
+            _round_robin(brokers, topic, number, factor - missing) + away[:missing]
+            for number in range(len(brokers))
         ]
         return [turns[number % len(turns)] for number in partitions]
 
     def is_usual(self, topic: str, replicas: Sequence[Replicas]) -> bool:
-        """Whether partitions are where they are without `put`, when all brokers are there."""
-        return all(each == _turn(self._order, topic, number, 1) for number, each in enumerate(replicas))
+        """Whether the assignment equals the one without `put`, when all brokers are running."""
+        return all(
+            each == _round_robin(self._order, topic, number, 1) for number, each in enumerate(replicas)
+        )
 
     def put(self, topic: str, replicas: Sequence[Replicas]) -> None:
-        """Place all partitions of a topic."""
+        """Assign all partitions of a topic."""
         self._given[topic] = replicas
 
     def forget(self, topic: str) -> None:
-        """The topic is deleted."""
+        """Remove a deleted topic."""
         self._given.pop(topic, None)
         for key in [each for each in self._led if each[0] == topic]:
             del self._led[key]
 
     def replicas(self, topic: str, partition: int) -> Replicas:
-        """Of a partition that exists."""
+        """The replicas of an existing partition."""
         given = self._given.get(topic)
-        return _turn(self._order, topic, partition, 1) if given is None else given[partition]
+        return _round_robin(self._order, topic, partition, 1) if given is None else given[partition]
 
     def leader(self, topic: str, partition: int) -> int:
-        """Of a partition that exists; NOBODY when all brokers are away."""
+        """The leader of an existing partition; NO_LEADER when all brokers are down."""
         led = self._led.get((topic, partition))
         return self.replicas(topic, partition)[0] if led is None else led
 
     def place(self, topic: str, partition: int) -> Place:
-        """All there is to show of a partition that exists."""
+        """The Metadata fields of an existing partition."""
         replicas = self.replicas(topic, partition)
         leader = self.leader(topic, partition)
-        if leader != NOBODY and leader not in replicas:
+        if leader != NO_LEADER and leader not in replicas:
             replicas = (leader,)
         in_sync = tuple(each for each in replicas if each not in self._away)
         offline = tuple(each for each in replicas if each in self._away)
         return Place(leader, replicas, in_sync, offline)
 
     def move(self, topic: str, partition: int, broker: int) -> None:
-        """Let a broker that is there lead a partition of a topic that was put.
+        """Make a running broker the leader of a partition of a topic that was put.
 
-        One that has no replica takes that of the last.
+        A broker without a replica replaces the last replica.
         """
         replicas = self._given[topic][partition]
         if broker not in replicas:
@@ -107,7 +110,7 @@ class Placement:
         self._led[topic, partition] = broker
 
     def reassign(self, topic: str, partition: int, placed: Sequence[Replicas]) -> bool:
-        """Place all partitions of a topic, of which one has other brokers; whether another one leads it for that."""
+        """Assign all partitions of a topic, of which one has other brokers; whether its leader has changed."""
         before = self.leader(topic, partition)
         self._given[topic] = placed
         present = [each for each in placed[partition] if each not in self._away]
@@ -115,20 +118,20 @@ class Placement:
         return self.leader(topic, partition) != before
 
     def elect_preferred(self, topic: str, partition: int) -> bool:
-        """Let the first replica lead; whether it did not, and is there."""
+        """Make the first replica the leader; whether it was not, and is running."""
         preferred = self.replicas(topic, partition)[0]
         if preferred in self._away or self.leader(topic, partition) == preferred:
             return False
         self._led[topic, partition] = preferred
         return True
 
-    def leave(self, broker: int, topics: Mapping[str, int]) -> list[tuple[str, int]]:
-        """The broker is gone; the partitions, of topics with so many, that have another leader for it."""
+    def stop(self, broker: int, topics: Mapping[str, int]) -> list[tuple[str, int]]:
+        """Stop a broker; the partitions with a new leader, of topics with these partition counts."""
         self._away.add(broker)
         return list(self._elect(topics))
 
-    def come(self, broker: int, topics: Mapping[str, int]) -> list[tuple[str, int]]:
-        """The broker is back; as `leave`. It leads what nobody led in its place, but for a partition's only replica."""
+    def restart(self, broker: int, topics: Mapping[str, int]) -> list[tuple[str, int]]:
+        """Restart a broker; as `stop`. It leads partitions without a leader, and those whose only replica it is."""
         self._away.discard(broker)
         return list(self._elect(topics))
 
@@ -141,19 +144,19 @@ class Placement:
                 present = [each for each in replicas if each not in self._away]
                 if leader in present or (not present and leader in brokers):
                     continue
-                chosen = present or _turn(brokers, topic, number, 1) if brokers else (NOBODY,)
+                chosen = present or _round_robin(brokers, topic, number, 1) if brokers else (NO_LEADER,)
                 if chosen[0] != leader:
                     self._led[topic, number] = chosen[0]
                     yield topic, number
 
 
-def _turn(brokers: Sequence[int], topic: str, partition: int, factor: int) -> Replicas:
+def _round_robin(brokers: Sequence[int], topic: str, partition: int, factor: int) -> Replicas:
     start = crc32(topic.encode("utf-8", "surrogatepass")) + partition
     return tuple(brokers[(start + each) % len(brokers)] for each in range(factor))
 
 
 def _alternating(racks: Mapping[int, str | None]) -> list[int]:
-    """All brokers, neighbors in other racks as far as possible."""
+    """All brokers, neighbors in different racks as far as possible."""
     by_rack: dict[str | None, list[int]] = {}
     for broker, rack in racks.items():
         by_rack.setdefault(rack, []).append(broker)

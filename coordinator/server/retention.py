@@ -1,8 +1,7 @@
-"""Records that are no longer retained, by the settings of their topics, and producers that have long been quiet.
+"""Retention: deletes records according to the settings of their topics, and forgets idle producers.
 
-They go beside the server's work.
-
-A partition at a time is looked at, and clients are answered in between; files are removed in a thread.
+It checks one partition at a time while the server runs, and clients are answered in between; a thread removes the
+files.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 class Retention:
-    """Looks for something to delete again and again, until it is closed."""
+    """Periodically deletes what is due, until it is closed."""
 
     def __init__(
         self,
@@ -36,7 +35,7 @@ class Retention:
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def close(self) -> None:
-        """Stop after the partition that is being worked on."""
+        """Stop after the current partition."""
         self._task.cancel()
         with suppress(asyncio.CancelledError):
             await self._task
@@ -49,6 +48,6 @@ class Retention:
                     partition.expire(self._now_ms())
                     partition.producers.expire(self._now_ms(), self._producer_expiration_ms)
                 except OSError as error:
-                    _log.warning("Records of %s cannot be deleted: %s", partition, error.strerror or error)
+                    _log.warning("Cannot delete records of %s: %s", partition, error.strerror or error)
                 await asyncio.sleep(0)
             await asyncio.to_thread(self._partitions.purging())

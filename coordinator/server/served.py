@@ -1,4 +1,4 @@
-"""The APIs that the server answers and what answers each, with the versions that Kafka 4.3.1 lists for them."""
+"""The APIs that the server answers, their handlers, and the versions that Kafka 4.3.1 lists for them."""
 
 from __future__ import annotations
 
@@ -109,20 +109,20 @@ from wire.messages.schemas.transactions import (
 WITH_SOFTWARE = 3
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 Handler: TypeAlias = Callable[[Exchange], Awaitable[Mapping[str, Any] | None]]
-"""Gives the fields of the newest response. None: the client wants none. PeerFault: its connection is closed.
+"""Returns the fields of the newest response. None: the client wants none. PeerFault: its connection is closed.
 
-It begins outside of a task: `asyncio.timeout` and `wait_for` are not for it, `asyncio.wait` is.
+It starts outside of a task: `asyncio.timeout` and `wait_for` do not work in it, `asyncio.wait` does.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedApi:
-    """One API, what answers it, and the versions it is listed with.
+    """One API, its handler, and the versions it is listed with.
 
-    `oldest` is the first version listed where that is not the first with a layout: Kafka lists Produce from 0 on and
-    answers it from 3 on. `newest` is the last one, where layouts go on with those of a later Kafka. Where the answer
-    `grows` with all that the server knows, it may be long however short the request is. What `waits` for others, as
-    long as the client says, is given up when the client is gone.
+    `oldest` is the first listed version if that is not the first with a layout: Kafka lists Produce from 0 but serves
+    it from 3. `newest` is the last one, if the layouts include those of a later Kafka. If the answer `grows` with the
+    server's state, it may be long however short the request is. If it `waits` for others, for a time that the client
+    sets, it is canceled when the client is gone.
     """
 
     api: Api
@@ -143,7 +143,7 @@ class ServedApi:
 async def api_versions(exchange: Exchange) -> Mapping[str, Any]:
     """ApiVersions v0–v4: client software v3 (KIP-511), features of minimum 0 shown since v4 (KIP-1022).
 
-    A client of the future asks in a version that is not known: it is told so in version 0, with those that are.
+    A newer client may ask in an unknown version: it is answered in version 0, with the known ones.
     """
     request = exchange.request
     if request is None:
@@ -199,7 +199,7 @@ def _served(
 
 
 def apis_with_faults() -> frozenset[str]:
-    """The names of the APIs that faults can be about."""
+    """The names of the APIs that faults can match."""
     return frozenset(each.api.name for each in SERVED.values())
 
 
@@ -282,7 +282,7 @@ SERVED: Mapping[int, ServedApi] = {
         _served(DESCRIBE_TOPIC_PARTITIONS, admin.describe_topic_partitions, grows=True),
     )
 }
-"""Kafka's, by key."""
+"""Kafka's APIs, by key."""
 OWN: Mapping[int, ServedApi] = {
     each.key: each
     for each in (
@@ -291,4 +291,4 @@ OWN: Mapping[int, ServedApi] = {
         _served(CONSUMER_GROUP_INSTALL_ASSIGNMENT, client_assignment.install_assignment),
     )
 }
-"""Kohort's own, by key: listed to whom they are for."""
+"""Kohort's own APIs, by key: listed only to the clients that they are for."""

@@ -1,4 +1,4 @@
-"""What the server is told at its start: the coordinator's settings and those of the one broker it plays."""
+"""The server's settings: the coordinator's, and those of its brokers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _parse_ratio(name: str, text: str) -> float:
     try:
         ratio = float(text)
     except ValueError:
-        raise InvalidSetting(f"{name} is a number, not {text!r}") from None
+        raise InvalidSetting(f"{name} must be a number, not {text!r}") from None
     if not 0 <= ratio <= 1:
         raise InvalidSetting(f"{name} must be from 0 to 1, not {text}")
     return ratio
@@ -47,11 +47,10 @@ def _parse_ratio(name: str, text: str) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerSettings:
-    """The broker that clients believe to see; names and defaults are those of a broker's properties, `_` for `.`.
+    """The settings of the brokers; names and defaults are those of a broker's properties, `_` for `.`.
 
-    `num_partitions` and `default_replication_factor` are what a topic gets whose creator does not say. Those of the
-    log count where there is a data directory; by default it is synchronized once a second, which a broker never does
-    on its own.
+    `num_partitions` and `default_replication_factor` are the defaults of new topics. The log settings apply to a data
+    directory; by default it is synchronized once a second, which a broker never does on its own.
     """
 
     node_id: int = _integer(1, 0)
@@ -78,19 +77,19 @@ class BrokerSettings:
         "group.coordinator.rebalance.protocols"
     )
     given: Mapping[str, str] = field(default_factory=dict)
-    """Every setting that was given, as a text: those above, the coordinator's, and all others that Kafka knows."""
+    """Every setting that was given, as text: those above, the coordinator's, and all others that Kafka knows."""
 
 
 BROKER_SETTINGS: Mapping[str, Any] = {
     each.name.replace("_", "."): each for each in fields(BrokerSettings) if each.metadata
 }
-"""By the name that a broker gives them."""
+"""By their names in a broker's properties."""
 OURS = frozenset((*BROKER_SETTINGS, *Config.names()))
-"""The settings that are parsed here; a few of them no broker knows."""
+"""The settings that are parsed here; some of them are unknown to a broker."""
 
 
 def parse_settings(settings: Mapping[str, str]) -> tuple[BrokerSettings, Config]:
-    """Settings by the names that a broker gives them. :raises InvalidSetting: with what is wrong"""
+    """Parse settings by their names in a broker's properties. :raises InvalidSetting: with what is wrong"""
     check_known(settings, OURS)
     for name, text in settings.items():
         if name in FEATURES:
@@ -107,7 +106,7 @@ def parse_settings(settings: Mapping[str, str]) -> tuple[BrokerSettings, Config]
 
 
 _SYNONYMS = {"log.roll.hours": ("log.roll.ms", 3_600_000), "broker.id": ("node.id", 1)}
-"""A setting and how many of its units are one of the synonym's, which counts where the setting is not given."""
+"""The synonym and its unit in terms of the setting's, which applies if the setting is not given."""
 
 
 def _of_synonyms(settings: Mapping[str, str]) -> Mapping[str, str]:
@@ -119,19 +118,19 @@ def _of_synonyms(settings: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def transaction_settings(broker: BrokerSettings) -> TransactionSettings:
-    """What the transaction coordinator of such a broker goes by."""
+    """The settings of the transaction coordinator."""
     return TransactionSettings(
         **{each.name: getattr(broker, each.name) for each in fields(TransactionSettings)}
     )
 
 
 def parse_topics(topics: Mapping[str, str]) -> dict[str, int]:
-    """Numbers of partitions by topic, from their texts; `""` is one. :raises InvalidSetting:"""
+    """Partition counts by topic, from their texts; `""` is one. :raises InvalidSetting:"""
     return {name: parse_integer(f"topic {name}", text or "1", minimum=1) for name, text in topics.items()}
 
 
 def storage_settings(broker: BrokerSettings, config: Config, fsync: FsyncPolicy) -> StorageSettings:
-    """How the data directory of such a broker is kept."""
+    """The settings of the data directory."""
     return StorageSettings(
         fsync=fsync,
         node_id=broker.node_id,

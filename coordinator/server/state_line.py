@@ -1,4 +1,4 @@
-"""The state of a running server in one line, for whoever sends the process SIGUSR1."""
+"""The state of a running server in one line, printed when the process receives SIGUSR1."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from coordinator.server.cluster import Cluster
 
 
 @asynccontextmanager
-async def telling_state(cluster: Cluster, said: Callable[[str], object]) -> AsyncIterator[None]:
-    """`said` gets the line at every SIGUSR1; its seconds are those since this began."""
+async def state_reports(cluster: Cluster, report: Callable[[str], object]) -> AsyncIterator[None]:
+    """`report` gets the line at every SIGUSR1; its seconds count from the entry of this context."""
     loop = asyncio.get_running_loop()
     began = time.monotonic()
-    loop.add_signal_handler(signal.SIGUSR1, lambda: said(state_line(cluster, time.monotonic() - began)))
+    loop.add_signal_handler(signal.SIGUSR1, lambda: report(state_line(cluster, time.monotonic() - began)))
     try:
         yield
     finally:
@@ -25,7 +25,7 @@ async def telling_state(cluster: Cluster, said: Callable[[str], object]) -> Asyn
 
 
 def state_line(cluster: Cluster, seconds: float) -> str:
-    """`brokers=2/3 connections=12 groups=2 classic.Stable=1 …`: every name every time, but states without groups."""
+    """`brokers=2/3 connections=12 groups=2 classic.Stable=1 …`: every key every time, except states without groups."""
     state, topics = cluster.groups.state, cluster.topics.image.topics.values()
     by_state = Counter(f"{group.type.value}.{group.state.value}" for group in state.groups.values())
     values = {

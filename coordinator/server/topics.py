@@ -1,4 +1,4 @@
-"""The topics of the server: names, ids and numbers of partitions."""
+"""The topics of the server: names, ids and partition counts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ILLEGAL = "contains one or more characters other than ASCII alphanumerics, '.',
 
 
 class TopicRefused(Exception):
-    """A topic cannot be made or changed; `code` is Kafka's, `message` goes on the wire."""
+    """A topic cannot be created or changed; `code` is Kafka's, `message` is sent to the client."""
 
     def __init__(self, code: int, message: str | None = None) -> None:
         super().__init__(message or str(code))
@@ -31,7 +31,7 @@ class TopicRefused(Exception):
 
 
 class Topics:
-    """All topics, and the image of them that a coordinator is told of."""
+    """All topics, and the image of them that the coordinator uses."""
 
     def __init__(
         self,
@@ -41,9 +41,9 @@ class Topics:
         data: DataDirectory | None = None,
         version: int = 0,
     ) -> None:
-        """`racks` are those of the brokers, by node id; `factor` is how many have a partition where nobody says so.
+        """`racks` are the brokers', by node id; `factor` is the default replication factor.
 
-        `data`: where topics outlive the process; `version` is to be larger than any it has had before.
+        `data`: where topics outlive the process; `version` must be larger than any it has had before.
         """
         self._placement = placement
         self._racks = racks
@@ -51,7 +51,7 @@ class Topics:
         self._data = data
         self._kept = kept = None if data is None else data.topics
         self.changing = asyncio.Lock()
-        """Held by who changes topics: beside the event loop, as directories are made and deleted for them."""
+        """Held while topics change, outside of the event loop, as their directories are created and deleted."""
         found = () if kept is None else tuple(kept.found)
         for topic in found:
             self._restore(topic)
@@ -66,7 +66,7 @@ class Topics:
         replicas: Sequence[Replicas] | None = None,
         dry_run: bool = False,
     ) -> TopicInfo:
-        """Make a topic; without `replicas`, on brokers of our choice. :raises TopicRefused:"""
+        """Create a topic; without `replicas`, the server assigns brokers. :raises TopicRefused:"""
         if name in self.image.topics or name in INTERNAL_TOPICS:
             raise TopicRefused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         check_name(name)
@@ -84,7 +84,7 @@ class Topics:
         return topic
 
     def place(self, name: str, partitions: Iterable[int], factor: int | None = None) -> Sequence[Replicas]:
-        """Brokers for partitions of a topic, `factor` of them for each. :raises TopicRefused: there are not so many"""
+        """Brokers for partitions of a topic, `factor` for each. :raises TopicRefused: there are too few brokers"""
         wanted, brokers = self._factor if factor is None else factor, len(self._racks)
         if wanted > brokers:
             raise TopicRefused(
@@ -96,8 +96,8 @@ class Topics:
         return self._placement.choose(name, partitions, wanted)
 
     def show(self, topic: TopicInfo) -> None:
-        """Let clients and coordinator know a topic from now on, new or grown."""
-        self._become({**self.image.topics, topic.name: self._placed(topic)})
+        """Make a topic, new or grown, visible to clients and the coordinator."""
+        self._replace({**self.image.topics, topic.name: self._placed(topic)})
 
     def grow(
         self,
@@ -107,7 +107,7 @@ class Topics:
         replicas: Sequence[Replicas] | None = None,
         dry_run: bool = False,
     ) -> None:
-        """Give a topic more partitions; those without `replicas` have as many as the first. :raises TopicRefused:"""
+        """Add partitions; those without `replicas` have as many as the first. :raises TopicRefused:"""
         topic = self.image.topics.get(name)
         if topic is None:
             raise TopicRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -133,7 +133,7 @@ class Topics:
             self.show(grown)
 
     def reassign(self, topic: TopicInfo, partition: int, replicas: Replicas) -> bool:
-        """Let other brokers have a partition; whether another one leads it for that. :raises TopicRefused:"""
+        """Assign other brokers to a partition; whether its leader changes. :raises TopicRefused:"""
         placed = [self._placement.replicas(topic.name, number) for number in range(topic.partitions)]
         placed[partition] = replicas
         with _storing():
@@ -143,27 +143,27 @@ class Topics:
         return is_led_anew
 
     def delete(self, topic: TopicInfo) -> None:
-        """Forget a topic. :raises TopicRefused: it cannot be deleted where it is kept"""
+        """Delete a topic. :raises TopicRefused: its files cannot be deleted"""
         _check_changeable(topic.name)
         with _storing():
             if self._kept is not None:
                 self._kept.delete(topic)
         self._placement.forget(topic.name)
-        self._become({name: one for name, one in self.image.topics.items() if one.id != topic.id})
+        self._replace({name: one for name, one in self.image.topics.items() if one.id != topic.id})
 
     def find(self, name: str | None, topic_id: UUID | None) -> TopicInfo | None:
-        """A topic by id where one is given (Java sends an empty name beside it), else by name."""
+        """A topic by id if given (Java sends an empty name with it), otherwise by name."""
         if topic_id is not None:
             return self.image.by_id.get(topic_id)
         return self.image.topics.get(name or "")
 
     def name_of(self, topic_id: UUID) -> str | None:
-        """The name of a topic; None: there is none with that id."""
+        """The name of a topic; None: unknown id."""
         topic = self.image.by_id.get(topic_id)
         return None if topic is None else topic.name
 
     def _keep_placed(self, name: str, placed: Sequence[Replicas]) -> None:
-        """Have the brokers of a topic outlive the process, if it would not get the same. :raises StorageFailed:"""
+        """Store a topic's brokers, if a restart would not assign the same. :raises StorageFailed:"""
         if self._data is None:
             return
         by_partition = {str(number): ",".join(map(str, each)) for number, each in enumerate(placed)}
@@ -171,7 +171,7 @@ class Topics:
         self._data.set_config(Configured.ASSIGNMENT, name, {} if usual else by_partition)
 
     def _restore(self, topic: TopicInfo) -> None:
-        """Place a topic as it was, where all these brokers are there again."""
+        """Restore a topic's brokers, if all of them exist again."""
         if self._data is None:
             return
         kept = self._data.configs[Configured.ASSIGNMENT].get(topic.name, {})
@@ -182,7 +182,7 @@ class Topics:
                 self._placement.put(topic.name, placed)
 
     def _placed(self, topic: TopicInfo) -> TopicInfo:
-        """With the racks of its replicas."""
+        """The topic with the racks of its replicas."""
         racks = {node_id: () if rack is None else (rack,) for node_id, rack in self._racks.items()}
         by_replicas: dict[Replicas, tuple[str, ...]] = {}
         placed = [self._placement.replicas(topic.name, number) for number in range(topic.partitions)]
@@ -190,7 +190,7 @@ class Topics:
             by_replicas.setdefault(replicas, tuple(rack for each in replicas for rack in racks[each]))
         return replace(topic, racks=tuple(by_replicas[replicas] for replicas in placed))
 
-    def _become(self, topics: Mapping[str, TopicInfo]) -> None:
+    def _replace(self, topics: Mapping[str, TopicInfo]) -> None:
         self.image = TopicImage(topics=topics, version=self.image.version + 1)
 
 
@@ -204,11 +204,11 @@ def _storing() -> Iterator[None]:
 
 def _check_changeable(name: str) -> None:
     if name in INTERNAL_TOPICS:
-        raise TopicRefused(ErrorCode.POLICY_VIOLATION, f"{name} is kept by kohort serve itself.")
+        raise TopicRefused(ErrorCode.POLICY_VIOLATION, f"{name} is managed by kohort serve itself.")
 
 
 def check_name(name: str) -> None:
-    """Kafka's rules for the name of a topic (`Topic.validate`). :raises TopicRefused:"""
+    """Kafka's rules for topic names (`Topic.validate`). :raises TopicRefused:"""
     why = None
     if not name:
         why = "the empty string is not allowed"
@@ -223,7 +223,7 @@ def check_name(name: str) -> None:
 
 
 def check_distinct(name: str, topics: Iterable[str]) -> None:
-    """A new name equals none of `topics` where '.' and '_' are one (`Topic.hasCollision`). :raises TopicRefused:"""
+    """Check that a name differs from `topics` with '.' and '_' as one (`Topic.hasCollision`). :raises TopicRefused:"""
     if not {".", "_"} & set(name):
         return
     unified = name.replace(".", "_")

@@ -1,9 +1,8 @@
-"""Transactions of the cluster: what the coordinator decides is kept, and markers are written.
+"""The cluster's transactions: stores the transaction coordinator's decisions, and writes markers.
 
-Theory of operation. A change of the coordinator goes into the log at once, and its answer waits until it is as safe
-as the policy of the journal wants. Where it decides the end of a transaction, the markers are written then, all
-without a pause, and after them the record that says so: no client ever sees a part of them. What a kill
-interrupts, `recover` completes.
+Theory of operation. A change of the coordinator is written to the log at once, and answered when it is as durable as
+the journal's policy requires. When it decides to end a transaction, the markers are written then, without a pause, and
+after them the record that completes it: no client ever sees part of them. `recover` completes what a kill interrupts.
 
 Source: TransactionMarkerChannelManager, AddPartitionsToTxnManager.
 """
@@ -26,8 +25,8 @@ from wire.log.batch_header import ProducerIdentity
 _RETRIED = frozenset({ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.NOT_COORDINATOR})
 
 
-class Keeper(Protocol):
-    """Writes what `append` writes; `release` is called when that is as safe as the policy wants."""
+class Writer(Protocol):
+    """Writes what `append` writes; `release` is called when that is as durable as the policy requires."""
 
     def __call__(self, append: Callable[[], object], release: Callable[[], None]) -> None: ...
 
@@ -40,11 +39,11 @@ class Transactions:
         coordinator: TransactionCoordinator,
         log: TransactionsLog | None,
         *,
-        keep: Keeper,
+        keep: Writer,
         write_markers: Callable[[Transaction], None],
         now_ms: Callable[[], int],
     ) -> None:
-        """`log` None: transactions end with the process. `write_markers` raises StorageFailed."""
+        """`log` None: transactions do not outlive the process. `write_markers` raises StorageFailed."""
         self.coordinator = coordinator
         self._log = log
         self._keep = keep
@@ -55,13 +54,13 @@ class Transactions:
         self._alarm: asyncio.TimerHandle | None = None
 
     def recover(self) -> None:
-        """Complete what was decided before a restart, and watch the time."""
+        """Complete the transactions decided before a restart, and start the timers."""
         for transaction in self.coordinator.prepared():
             self._finish(transaction)
         self._set_alarm()
 
     async def settle(self, outcome: Outcome) -> Outcome:
-        """Give the outcome back when what it changes is kept. :raises RequestRefused: NOT_COORDINATOR: it cannot be"""
+        """Return the outcome once its change is stored. :raises RequestRefused: NOT_COORDINATOR: it cannot be stored"""
         if self._has_failed:
             raise RequestRefused(ErrorCode.NOT_COORDINATOR)
         if outcome.change is not None:
@@ -83,9 +82,9 @@ class Transactions:
         adds: bool,
         is_abortable: bool = True,
     ) -> None:
-        """Let a producer write to a partition in its transaction, to which the write `adds` it.
+        """Check that a producer may write to a partition in its transaction; the write `adds` the partition.
 
-        What is written then waits for the same disk, after this. `is_abortable`: the client knows
+        The records then wait for the same disk, after this change. `is_abortable`: the client knows
         TRANSACTION_ABORTABLE. :raises RequestRefused:
         """
         if adds:
@@ -111,14 +110,14 @@ class Transactions:
             raise RequestRefused(error)
 
     def fail(self) -> None:
-        """Nothing can be kept any more: refuse what waits, and what comes."""
+        """Storage failed: refuse pending and new requests."""
         self._has_failed = True
         for kept in self._waiting:
             if not kept.done():
                 kept.set_exception(RequestRefused(ErrorCode.NOT_COORDINATOR))
 
     def stop(self) -> None:
-        """Stop watching the time; what waits is canceled."""
+        """Stop the timers; pending requests are canceled."""
         if self._alarm is not None:
             self._alarm.cancel()
         for kept in self._waiting:
@@ -134,7 +133,7 @@ class Transactions:
         self._set_alarm()
 
     def _finish(self, transaction: Transaction) -> None:
-        """Write the markers of a transaction whose end is decided, and that they are written."""
+        """Write the markers of a transaction that is decided, then the record that completes it."""
 
         def append() -> None:
             self._write_markers(transaction)

@@ -60,7 +60,7 @@ def unknown(what: str, name: str, known: Collection[str]) -> str:
 def check_faults(faults: Faults) -> None:
     """:raises Malformed: the bounds of the delay are not two numbers in order"""
     if len(faults.delay_ms) != 2 or faults.delay_ms[0] > faults.delay_ms[1]:
-        raise Malformed("expected the least and the greatest delay, as [1, 80]", "delay_ms")
+        raise Malformed("expected the shortest and the longest delay, as [1, 80]", "delay_ms")
     if faults.delay_ms[1] > MAX_SECONDS * 1000:
         raise Malformed(f"{faults.delay_ms[1]} ms is out of range", "delay_ms")
 

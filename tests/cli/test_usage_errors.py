@@ -47,7 +47,7 @@ USAGE = {
     "config set g consumer.session.timeout.ms=1 --execute -b 127.0.0.1:1": "here is no terminal; add --yes",
     "list --watch 1 --embedded {sample} --output html": "--watch prints table, json, csv or yaml",
     "list --watch 1 --embedded {sample} --output markdown": "--watch prints table, json, csv or yaml",
-    "serve --listen 0.0.0.0:9092": "open to other machines",
+    "serve --listen 0.0.0.0:9092": "can be reached from other machines",
     "serve --listen 9092": "is not a listen address",
     "serve --config group.max.size": "write NAME=VALUE",
     "serve --config group.max.sizes=3": "did you mean group.max.size?",

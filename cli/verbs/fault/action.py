@@ -83,7 +83,7 @@ def seconds(text: str) -> float:
 
 
 def delay_of(text: str) -> float | list[float]:
-    """A time, or the least and the greatest: `2s`, `500ms-2s`. :raises UsageError:"""
+    """A time, or the shortest and the longest: `2s`, `500ms-2s`. :raises UsageError:"""
     bounds = [seconds(part) for part in text.split("-")]
     return bounds[0] if len(bounds) == 1 else bounds
 

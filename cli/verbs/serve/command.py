@@ -91,7 +91,7 @@ def serve(
         what_was_recovered,
     )
     from coordinator.server.listener import serve as serve_clients
-    from coordinator.server.state_line import telling_state
+    from coordinator.server.state_line import state_reports
 
     place = listen_address(listen, brokers)
     readers = None if metrics is None else metrics_address(metrics)
@@ -121,7 +121,7 @@ def serve(
         if timeline is not None:
             timeline.begin(cluster, notice)
 
-    alongside: list[AbstractAsyncContextManager[object]] = [telling_state(cluster, notice)]
+    alongside: list[AbstractAsyncContextManager[object]] = [state_reports(cluster, notice)]
     if readers is not None:
         alongside.append(metrics_served(cluster, readers))
     serve_clients(cluster, place.host, place.port, listening, advertised, alongside)

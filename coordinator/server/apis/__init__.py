@@ -1,4 +1,4 @@
-"""A file per kind of API, as in `wire.messages.schemas`; each function gives the fields of the newest response.
+"""The APIs' handlers, a file per kind of API as in `wire.messages.schemas`; each returns the newest response's fields.
 
-A field that a later version brought is asked for with its default, as the request has the version it came in.
+A request of an older version has the default in every field that a later version added.
 """

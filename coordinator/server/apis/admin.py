@@ -1,4 +1,4 @@
-"""What tools for administrators ask: partitions by page, log directories, quotas, logins, what has settings."""
+"""Admin requests: partitions page by page, log directories, quotas, SCRAM users, resources that have configs."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
 
 MOST_PARTITIONS = 2_000
-"""Of one answer, whatever a client wants (`max.request.partition.size.limit`)."""
+"""The partitions of one answer, whatever limit a client sets (`max.request.partition.size.limit`)."""
 IN_MEMORY = "memory"
-"""What stands for the log directory where there is none."""
+"""The log directory that is shown where there is none."""
 
 
 async def describe_topic_partitions(exchange: Exchange) -> Mapping[str, Any]:
-    """DescribeTopicPartitions v0 (KIP-966): topics by name, so many partitions at a time."""
+    """DescribeTopicPartitions v0 (KIP-966): topics by name, a limited number of partitions per answer."""
     request, cluster = exchange.request, exchange.cluster
     cursor = request.cursor
     if cursor is not None and cursor.partition_index < 0:
@@ -107,7 +107,7 @@ def _nameless(name: str, error: int) -> Mapping[str, Any]:
 
 
 async def describe_log_dirs(exchange: Exchange) -> Mapping[str, Any]:
-    """DescribeLogDirs v1–v5: the sizes of what this broker has; space v4 (KIP-827), cordons v5 (KIP-1066)."""
+    """DescribeLogDirs v1–v5: sizes of this broker's partitions; disk space v4 (KIP-827), cordoned v5 (KIP-1066)."""
     directory = exchange.cluster.log_directory
     total, usable = (-1, -1) if directory is None else _space(directory)
     return {
@@ -134,8 +134,8 @@ def _space(directory: Path) -> tuple[int, int]:
 
 
 def _sizes(exchange: Exchange) -> Iterator[Mapping[str, Any]]:
-    cluster, asked = exchange.cluster, exchange.request.topics
-    wanted = None if asked is None else {one.topic: set(one.partitions) for one in asked}
+    cluster, requested = exchange.cluster, exchange.request.topics
+    wanted = None if requested is None else {one.topic: set(one.partitions) for one in requested}
     for name, topic in cluster.topics.image.topics.items():
         if wanted is None or name in wanted:
             numbers = [
@@ -159,12 +159,12 @@ def _size(cluster: Cluster, topic: TopicInfo, number: int) -> Mapping[str, Any]:
 
 
 async def describe_client_quotas(_: Exchange) -> Mapping[str, Any]:
-    """DescribeClientQuotas v0–v1: there are none."""
+    """DescribeClientQuotas v0–v1: always an empty list."""
     return {"error_code": ErrorCode.NONE, "error_message": "", "entries": ()}
 
 
 async def describe_user_scram_credentials(exchange: Exchange) -> Mapping[str, Any]:
-    """DescribeUserScramCredentials v0: logins are in a file of the server's, and none can be changed."""
+    """DescribeUserScramCredentials v0: users come from the server's file, so there is no credential to describe."""
     return {
         "error_code": ErrorCode.NONE,
         "error_message": "",
@@ -184,7 +184,7 @@ LISTED = {OF_TOPIC, OF_BROKER, OF_BROKER_LOGGER, OF_CLIENT_METRICS, OF_GROUP}
 
 
 async def list_config_resources(exchange: Exchange) -> Mapping[str, Any]:
-    """ListConfigResources v0–v1 (KIP-1142): in v0, whose name was ListClientMetricsResources, those of metrics."""
+    """ListConfigResources v0–v1 (KIP-1142). v0 was ListClientMetricsResources and lists only those."""
     types = set(exchange.request.resource_types or LISTED) if exchange.version > 0 else {OF_CLIENT_METRICS}
     if not types <= LISTED:
         return {"error_code": ErrorCode.UNSUPPORTED_VERSION, "config_resources": ()}

@@ -1,4 +1,4 @@
-"""Changing the settings of topics, groups and the broker: IncrementalAlterConfigs, AlterConfigs."""
+"""IncrementalAlterConfigs and AlterConfigs: change the configs of topics, groups and the broker."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
 class Operation(IntEnum):
-    """What is done to a setting (AlterConfigOp.OpType)."""
+    """The operation on a config (AlterConfigOp.OpType)."""
 
     SET = 0
     DELETE = 1
@@ -30,16 +30,16 @@ class Operation(IntEnum):
 
 
 Changed: TypeAlias = Callable[[Mapping[str, str], Mapping[str, Definition], Any], dict[str, str]]
-"""What is set after a request, of what was set before, the known settings and what the request has of a resource."""
+"""Computes the new configs from the current ones, the known definitions and the request's entry for the resource."""
 
 
 async def incremental_alter_configs(exchange: Exchange) -> Mapping[str, Any]:
-    """IncrementalAlterConfigs v0–v1 (KIP-339): single settings; the others stay."""
+    """IncrementalAlterConfigs v0–v1 (KIP-339): changes single configs; the others stay."""
     return await _alter_all(exchange, _incremental)
 
 
 async def alter_configs(exchange: Exchange) -> Mapping[str, Any]:
-    """AlterConfigs v0–v2: everything that is set is replaced."""
+    """AlterConfigs v0–v2: replaces all configs that are set."""
     return await _alter_all(exchange, _replaced)
 
 
@@ -55,43 +55,43 @@ async def _alter_all(exchange: Exchange, changed: Changed) -> Mapping[str, Any]:
         }
 
 
-def _altered(exchange: Exchange, asked: Any, changed: Changed, times: int) -> Mapping[str, Any]:
+def _altered(exchange: Exchange, requested: Any, changed: Changed, times: int) -> Mapping[str, Any]:
     error, message = ErrorCode.NONE, None
     try:
         if times > 1:
             raise RequestRefused(ErrorCode.INVALID_REQUEST, TWICE)
-        _alter(exchange, asked, changed)
+        _alter(exchange, requested, changed)
     except RequestRefused as refused:
         error, message = refused.code, refused.message
     return {
         "error_code": error,
         "error_message": message,
-        "resource_type": asked.resource_type,
-        "resource_name": asked.resource_name,
+        "resource_type": requested.resource_type,
+        "resource_name": requested.resource_name,
     }
 
 
-def _alter(exchange: Exchange, asked: Any, changed: Changed) -> None:
-    """:raises RequestRefused: nothing is changed"""
-    kind, name = asked.resource_type, asked.resource_name
-    names = [one.name for one in asked.configs]
+def _alter(exchange: Exchange, requested: Any, changed: Changed) -> None:
+    """:raises RequestRefused: nothing has changed"""
+    kind, name = requested.resource_type, requested.resource_name
+    names = [one.name for one in requested.configs]
     if kind not in TYPES:
         raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Unknown resource type {kind}")
     if len(set(names)) < len(names):
         raise RequestRefused(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
     if kind == OF_TOPIC:
-        _alter_topic(exchange, name, asked, changed)
+        _alter_topic(exchange, name, requested, changed)
     elif kind == OF_GROUP:
-        _alter_group(exchange, name, asked, changed)
+        _alter_group(exchange, name, requested, changed)
     elif kind == OF_BROKER:
-        _alter_broker(exchange, name, asked, changed)
+        _alter_broker(exchange, name, requested, changed)
     else:
         raise RequestRefused(
             ErrorCode.INVALID_REQUEST, "Only settings of topics, groups and brokers can be changed here."
         )
 
 
-def _alter_topic(exchange: Exchange, topic: str, asked: Any, changed: Changed) -> None:
+def _alter_topic(exchange: Exchange, topic: str, requested: Any, changed: Changed) -> None:
     configs = exchange.cluster.configs
     if not topic:
         raise RequestRefused(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
@@ -101,7 +101,7 @@ def _alter_topic(exchange: Exchange, topic: str, asked: Any, changed: Changed) -
         raise RequestRefused(ErrorCode(error.code), error.message) from None
     if topic not in exchange.cluster.topics.image.topics:
         raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{topic}' does not exist.")
-    values = changed(configs.topics.own.get(topic, {}), TOPIC, asked)
+    values = changed(configs.topics.own.get(topic, {}), TOPIC, requested)
     try:
         configs.topics.check(values)
     except InvalidSetting as error:
@@ -110,18 +110,18 @@ def _alter_topic(exchange: Exchange, topic: str, asked: Any, changed: Changed) -
         configs.set_topic(topic, values)
 
 
-def _alter_group(exchange: Exchange, group: str, asked: Any, changed: Changed) -> None:
+def _alter_group(exchange: Exchange, group: str, requested: Any, changed: Changed) -> None:
     if not group:
         raise RequestRefused(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
-    values = changed(exchange.cluster.group_settings.get(group, {}), GROUP, asked)
+    values = changed(exchange.cluster.group_settings.get(group, {}), GROUP, requested)
     if exchange.request.validate_only:
         exchange.cluster.check_group_settings(group, values)
     else:
         exchange.cluster.set_group_settings(group, values)
 
 
-def _alter_broker(exchange: Exchange, name: str, asked: Any, changed: Changed) -> None:
-    """As a broker does, settings that nobody knows are kept too: a plug-in may read them."""
+def _alter_broker(exchange: Exchange, name: str, requested: Any, changed: Changed) -> None:
+    """Like a broker, it accepts unknown configs too: a plug-in may read them."""
     node_id, configs = exchange.broker.node_id, exchange.cluster.configs
     if name != ALL and not _NUMBER.fullmatch(name):
         raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Node id must be an integer, but it is: {name}")
@@ -129,12 +129,12 @@ def _alter_broker(exchange: Exchange, name: str, asked: Any, changed: Changed) -
         raise RequestRefused(
             ErrorCode.INVALID_REQUEST, f"Unexpected broker id, expected {node_id}, but received {name}"
         )
-    fixed = [one.name for one in asked.configs if one.name in BROKER and BROKER[one.name].read_only]
+    fixed = [one.name for one in requested.configs if one.name in BROKER and BROKER[one.name].read_only]
     if fixed:
         raise RequestRefused(
             ErrorCode.INVALID_REQUEST, f"Cannot update these configs dynamically: [{', '.join(fixed)}]"
         )
-    values = changed(configs.brokers.dynamic.get(name, {}), BROKER, asked)
+    values = changed(configs.brokers.dynamic.get(name, {}), BROKER, requested)
     try:
         for setting, text in values.items():
             if setting in BROKER:
@@ -144,13 +144,15 @@ def _alter_broker(exchange: Exchange, name: str, asked: Any, changed: Changed) -
         raise RequestRefused(ErrorCode.INVALID_REQUEST, str(error)) from None
 
 
-def _replaced(_: Mapping[str, str], __: Mapping[str, Definition], asked: Any) -> dict[str, str]:
-    return {one.name: _given(one) for one in asked.configs}
+def _replaced(_: Mapping[str, str], __: Mapping[str, Definition], requested: Any) -> dict[str, str]:
+    return {one.name: _given(one) for one in requested.configs}
 
 
-def _incremental(before: Mapping[str, str], known: Mapping[str, Definition], asked: Any) -> dict[str, str]:
+def _incremental(
+    before: Mapping[str, str], known: Mapping[str, Definition], requested: Any
+) -> dict[str, str]:
     values = dict(before)
-    for one in asked.configs:
+    for one in requested.configs:
         operation = _operation(one.config_operation)
         if operation is Operation.DELETE:
             values.pop(one.name, None)
@@ -164,7 +166,7 @@ def _incremental(before: Mapping[str, str], known: Mapping[str, Definition], ask
 def _relisted(
     values: Mapping[str, str], definition: Definition | None, one: Any, operation: Operation
 ) -> str:
-    """A list with items more or less; one that was not set begins with Kafka's default, whatever the broker's is."""
+    """The list with items added or removed; an unset list starts from Kafka's default, not the broker's value."""
     items = _given(one).split(",")
     if definition is None or definition.type is not Type.LIST:
         raise RequestRefused(

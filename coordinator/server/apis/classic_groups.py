@@ -1,4 +1,4 @@
-"""Groups of the classic protocol."""
+"""Requests of the classic protocol."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from wire.messages.reader import LONGEST_STRING
 
 UUID_BYTES = len("-") + 36
 NULL_PROTOCOL = 7
-"""The version from which on a refusal has a null protocol name, and no longer an empty one."""
+"""The first version in which a refusal has a null protocol name instead of an empty one."""
 
 
 async def join_group(exchange: Exchange) -> Mapping[str, Any]:
@@ -33,7 +33,7 @@ async def join_group(exchange: Exchange) -> Mapping[str, Any]:
     call = JoinGroup(
         group=request.group_id,
         session_timeout_ms=session_ms,
-        # v0 knows one timeout for both (JoinGroupRequest.maybeOverrideRebalanceTimeout).
+        # v0 has one timeout for both (JoinGroupRequest.maybeOverrideRebalanceTimeout).
         rebalance_timeout_ms=request.rebalance_timeout_ms if exchange.version >= 1 else session_ms,
         member=request.member_id,
         instance=request.group_instance_id,
@@ -46,9 +46,9 @@ async def join_group(exchange: Exchange) -> Mapping[str, Any]:
 
 
 def _can_be_named(request: Any, caller: Caller) -> bool:
-    """Whether there is room for the UUID behind the name that a new member's id begins with.
+    """Whether a member id, which is the client id or instance id plus a UUID, fits its field.
 
-    Kafka fails to write down a longer one and answers UNKNOWN_SERVER_ERROR; members would fail to read it.
+    Kafka fails to write a longer one to its log and answers UNKNOWN_SERVER_ERROR; members could not read it.
     """
     name = request.group_instance_id or caller.client_id
     return len(name.encode()) + UUID_BYTES <= LONGEST_STRING
@@ -101,11 +101,11 @@ async def heartbeat(exchange: Exchange) -> Mapping[str, Any]:
         member=request.member_id,
         instance=request.group_instance_id,
     )
-    return _beaten((await exchange.ask(call)).error)
+    return _heartbeat_fields((await exchange.ask(call)).error)
 
 
 @cache
-def _beaten(error: ErrorCode) -> Repeated:
+def _heartbeat_fields(error: ErrorCode) -> Repeated:
     return Repeated(error_code=error)
 
 
@@ -113,7 +113,7 @@ SEVERAL = 3
 
 
 async def leave_group(exchange: Exchange) -> Mapping[str, Any]:
-    """LeaveGroup v0–v5: one member below v3, several since (KIP-345); reasons v5 (KIP-800)."""
+    """LeaveGroup v0–v5: one member before v3, several since (KIP-345); reasons v5 (KIP-800)."""
     request = exchange.request
     call = LeaveGroup(
         group=request.group_id, members=_leaving(request, exchange.version), version=exchange.version
@@ -133,7 +133,7 @@ def _leaving(request: Any, version: int) -> tuple[tuple[str, str | None], ...]:
 
 
 async def describe_groups(exchange: Exchange) -> Mapping[str, Any]:
-    """DescribeGroups v0–v6: authorized operations v3, instance ids v4, errors for groups that are not there v6."""
+    """DescribeGroups v0–v6: authorized operations v3, instance ids v4, an error for a group that does not exist v6."""
     request = exchange.request
     by_name = await exchange.ask_each(
         request.groups, lambda groups: DescribeGroups(groups=groups, version=exchange.version), str

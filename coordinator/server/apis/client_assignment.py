@@ -1,6 +1,6 @@
-"""KIP-848's client-side assignors on the wire: a member prepares, computes and installs its group's assignment.
+"""KIP-848's client-side assignors: a member prepares, computes and installs the assignment of its group.
 
-Only where `group.consumer.client.assignors.enable` is set; else these requests are not listed, and not answered.
+Only where `group.consumer.client.assignors.enable` is set; otherwise these APIs are neither listed nor answered.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from coordinator.server.exchange import Exchange, PeerFault
 
 
 async def prepare_assignment(exchange: Exchange) -> Mapping[str, Any]:
-    """ConsumerGroupPrepareAssignment v0: the group as it is to be assigned."""
+    """ConsumerGroupPrepareAssignment v0: the input of the assignor."""
     _check_served(exchange)
     request = exchange.request
     call = PrepareAssignment(group=request.group_id, member=request.member_id, epoch=request.member_epoch)
@@ -39,7 +39,7 @@ async def prepare_assignment(exchange: Exchange) -> Mapping[str, Any]:
 
 
 async def install_assignment(exchange: Exchange) -> Mapping[str, Any]:
-    """ConsumerGroupInstallAssignment v0: what was computed."""
+    """ConsumerGroupInstallAssignment v0: the assignor's result."""
     _check_served(exchange)
     request = exchange.request
     call = InstallAssignment(
@@ -60,7 +60,7 @@ async def install_assignment(exchange: Exchange) -> Mapping[str, Any]:
 
 
 def client_assignors(given: Sequence[Any] | None) -> tuple[ClientAssignor, ...] | None:
-    """What a heartbeat says of a member's assignors; None: nothing new."""
+    """The assignors in a member's heartbeat; None: unchanged."""
     if given is None:
         return None
     return tuple(
@@ -75,10 +75,10 @@ def client_assignors(given: Sequence[Any] | None) -> tuple[ClientAssignor, ...] 
     )
 
 
-def payload_fields(beaten: ConsumerGroupHeartbeatAnswer) -> Mapping[str, Any]:
-    """What a client-side assignor says with an assignment; nothing where none has computed it."""
-    said = beaten.metadata
-    found: dict[str, Any] = {"error": beaten.assignment_error} if beaten.assignment_error else {}
+def payload_fields(answer: ConsumerGroupHeartbeatAnswer) -> Mapping[str, Any]:
+    """The metadata and error of a client-side assignor, sent with an assignment; empty if the broker computed it."""
+    said = answer.metadata
+    found: dict[str, Any] = {"error": answer.assignment_error} if answer.assignment_error else {}
     return found if said is None else {**found, "metadata_version": said.version, "metadata_bytes": said.data}
 
 

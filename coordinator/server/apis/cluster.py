@@ -1,4 +1,4 @@
-"""The brokers, and the topics that there are."""
+"""Metadata and DescribeCluster: the brokers and the topics."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from coordinator.server.apis.permissions import may_create
 from coordinator.server.apis.topics import create_missing
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange
-from coordinator.server.placement import NOBODY
+from coordinator.server.placement import NO_LEADER
 from coordinator.server.topics import TopicRefused, check_name
 from coordinator.store.partition_files import INTERNAL_TOPICS
 from wire.acls import CLUSTER_NAME, Operation, ResourceType
 from wire.errors import ErrorCode
 
 BY_ID = 12
-NOT_THERE = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-NOWHERE = -1
+UNKNOWN_TOPIC = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+NO_CONTROLLER = -1
 
 
 async def metadata(exchange: Exchange) -> Mapping[str, Any]:
-    """Metadata v0–v13: no topics v1, ids v10 (KIP-516), by id v12, a top-level error v13.
+    """Metadata v0–v13: an empty topic list v1, topic ids v10 (KIP-516), lookup by id v12, a top-level error v13.
 
-    A topic that is not there is made when the answer, which does not have it yet, is made (AutoTopicCreationManager).
+    A missing topic is created while the answer is built, which does not contain it yet (AutoTopicCreationManager).
     """
     request, cluster = exchange.request, exchange.cluster
-    if exchange.version < BY_ID and any(_is_by_id(asked) for asked in request.topics or ()):
+    if exchange.version < BY_ID and any(_is_by_id(requested) for requested in request.topics or ()):
         return _refused(request)
     creates = request.allow_auto_topic_creation and cluster.settings.auto_create_topics_enable
     topics = [_shown(exchange, topic, creates=creates) for topic in _topics(exchange)]
     if creates:
-        await create_missing(cluster, [one["name"] for one in topics if one["error_code"] == NOT_THERE])
+        await create_missing(cluster, [one["name"] for one in topics if one["error_code"] == UNKNOWN_TOPIC])
     return {
         "brokers": [
             {"node_id": broker.node_id, "host": broker.host, "port": broker.port, "rack": broker.rack}
@@ -49,7 +49,7 @@ async def metadata(exchange: Exchange) -> Mapping[str, Any]:
 
 
 def _cluster_operations(exchange: Exchange) -> int:
-    """What who asks may do with the cluster; nothing may be described where that is forbidden."""
+    """The caller's authorized operations on the cluster, none if it may not describe it."""
     if not exchange.request.include_cluster_authorized_operations:
         return NO_OPERATIONS
     if not exchange.allows(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME):
@@ -58,9 +58,9 @@ def _cluster_operations(exchange: Exchange) -> int:
 
 
 def _shown(exchange: Exchange, topic: Mapping[str, Any], *, creates: bool) -> Mapping[str, Any]:
-    """With what who asks may do with the topic. It is not made for who may not make it."""
+    """The topic with the caller's authorized operations. A missing one is created only if the caller may create it."""
     name, error = topic["name"], topic["error_code"]
-    if error == NOT_THERE and creates and not may_create(exchange, name):
+    if error == UNKNOWN_TOPIC and creates and not may_create(exchange, name):
         return {**topic, "error_code": ErrorCode.TOPIC_AUTHORIZATION_FAILED}
     is_asked = exchange.request.include_topic_authorized_operations and name is not None
     if not is_asked or error == ErrorCode.TOPIC_AUTHORIZATION_FAILED:
@@ -68,35 +68,41 @@ def _shown(exchange: Exchange, topic: Mapping[str, Any], *, creates: bool) -> Ma
     return {**topic, "topic_authorized_operations": exchange.operations(ResourceType.TOPIC, name)}
 
 
-def _is_by_id(asked: Any) -> bool:
-    return asked.name is None or asked.topic_id is not None
+def _is_by_id(requested: Any) -> bool:
+    return requested.name is None or requested.topic_id is not None
 
 
 def _refused(request: Any) -> Mapping[str, Any]:
-    """v10 and v11 have a place for ids, and answer none."""
+    """The refusal of a request by id: v10 and v11 have a field for ids and do not serve them."""
     return {
         "brokers": (),
-        "controller_id": NOWHERE,
+        "controller_id": NO_CONTROLLER,
         "topics": [
-            _missing(asked.name or "", asked.topic_id, ErrorCode.INVALID_REQUEST) for asked in request.topics
+            _missing(requested.name or "", requested.topic_id, ErrorCode.INVALID_REQUEST)
+            for requested in request.topics
         ],
     }
 
 
 def _topics(exchange: Exchange) -> Iterable[Mapping[str, Any]]:
-    """What is asked for, as far as it may be described; of all topics, those that may be."""
+    """The requested topics, or all, without those that the caller may not describe."""
     cluster, request, version = exchange.cluster, exchange.request, exchange.version
-    # v0 has no null: an empty list is all topics.
+    # v0 has no null: an empty list means all topics.
     if request.topics is None or (version == 0 and not request.topics):
         return (
             _topic(cluster, one)
             for one in cluster.topics.image.topics.values()
             if exchange.allows(Operation.DESCRIBE, ResourceType.TOPIC, one.name)
         )
-    ids = dict.fromkeys(asked.topic_id for asked in request.topics if version >= BY_ID and asked.topic_id)
-    if ids:  # names beside them are not looked at
+    ids = dict.fromkeys(
+        requested.topic_id for requested in request.topics if version >= BY_ID and requested.topic_id
+    )
+    if ids:  # names next to ids are ignored
         return (_of_id(exchange, topic_id) for topic_id in ids)
-    return (_of_name(exchange, name) for name in dict.fromkeys(asked.name or "" for asked in request.topics))
+    return (
+        _of_name(exchange, name)
+        for name in dict.fromkeys(requested.name or "" for requested in request.topics)
+    )
 
 
 def _of_id(exchange: Exchange, topic_id: UUID) -> Mapping[str, Any]:
@@ -140,10 +146,10 @@ def _topic(cluster: Cluster, topic: TopicInfo) -> Mapping[str, Any]:
 
 
 def described_partition(cluster: Cluster, topic: TopicInfo, number: int) -> Mapping[str, Any]:
-    """A partition that exists, as Metadata shows it."""
+    """The Metadata fields of an existing partition."""
     place = cluster.placement.place(topic.name, number)
     return {
-        "error_code": ErrorCode.LEADER_NOT_AVAILABLE if place.leader == NOBODY else ErrorCode.NONE,
+        "error_code": ErrorCode.LEADER_NOT_AVAILABLE if place.leader == NO_LEADER else ErrorCode.NONE,
         "partition_index": number,
         "leader_id": place.leader,
         "leader_epoch": cluster.partitions.leader_epoch(topic.id, number),

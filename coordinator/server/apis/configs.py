@@ -1,4 +1,4 @@
-"""What counts for the broker, for topics and for groups: DescribeConfigs."""
+"""DescribeConfigs: the effective configs of the broker, topics and groups."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ _NAMELESS = {
 
 
 async def describe_configs(exchange: Exchange) -> Mapping[str, Any]:
-    """DescribeConfigs v1–v4. Loggers and subscriptions to clients' metrics have no settings here."""
+    """DescribeConfigs v1–v4. Broker loggers and client metrics subscriptions have no configs here."""
     return {"results": Each(lambda one: _resource(exchange, one), exchange.request.resources)}
 
 
-def _resource(exchange: Exchange, asked: Any) -> Mapping[str, Any]:
-    error, message = _refusal(exchange, asked.resource_type, asked.resource_name)
+def _resource(exchange: Exchange, requested: Any) -> Mapping[str, Any]:
+    error, message = _refusal(exchange, requested.resource_type, requested.resource_name)
     return {
         "error_code": error,
         "error_message": message,
-        "resource_type": asked.resource_type,
-        "resource_name": asked.resource_name,
-        "configs": () if error else _entries(exchange, asked),
+        "resource_type": requested.resource_type,
+        "resource_name": requested.resource_name,
+        "configs": () if error else _entries(exchange, requested),
     }
 
 
 def _refusal(exchange: Exchange, kind: int, name: str) -> tuple[int, str]:
-    """(NONE, "") where there is nothing against it."""
+    """The error and its message; (NONE, "") if the resource can be described."""
     if kind not in TYPES:
         return ErrorCode.INVALID_REQUEST, MALFORMED
     if not name and kind in _NAMELESS:
@@ -71,10 +71,10 @@ def _no_broker(kind: int, node_id: int, name: str) -> str:
     return f"Broker id must be an integer, but it is: {name}"
 
 
-def _entries(exchange: Exchange, asked: Any) -> Sequence[Mapping[str, Any]]:
-    """Every setting where no names are given."""
-    name, request = asked.resource_name, exchange.request
-    kind, cluster = asked.resource_type, exchange.cluster
+def _entries(exchange: Exchange, requested: Any) -> Sequence[Mapping[str, Any]]:
+    """The requested configs, all if the request lists none."""
+    name, request = requested.resource_name, exchange.request
+    kind, cluster = requested.resource_type, exchange.cluster
     if kind == OF_TOPIC:
         found = _of_topic(cluster, name)
     elif kind == OF_GROUP:
@@ -83,7 +83,7 @@ def _entries(exchange: Exchange, asked: Any) -> Sequence[Mapping[str, Any]]:
         found = _of_all_brokers(cluster) if name == ALL else _of_broker(exchange)
     else:
         return ()
-    wanted = set(asked.configuration_keys or ())
+    wanted = set(requested.configuration_keys or ())
     return [
         _entry(setting, definition, synonyms, value, request)
         for setting, definition, synonyms, value in found
@@ -92,7 +92,7 @@ def _entries(exchange: Exchange, asked: Any) -> Sequence[Mapping[str, Any]]:
 
 
 Found = tuple[str, Definition | None, Sequence[Synonym], str | None]
-"""Name, definition (None: no setting of Kafka's), where the value comes from, and its text."""
+"""Name, definition (None: unknown to Kafka), source of the value, and its text."""
 
 
 def _of_topic(cluster: Cluster, topic: str) -> Iterator[Found]:
@@ -127,13 +127,13 @@ def _of_broker(exchange: Exchange) -> Iterator[Found]:
 
 
 def _names(given: set[str]) -> Iterable[str]:
-    """What a broker shows: what it knows, and what was set beyond that."""
+    """The configs that a broker shows: those it defines, and others that were set."""
     shown = [name for name, definition in BROKER.items() if not definition.internal or name in given]
     return (*shown, *sorted(given - set(shown) - set(FEATURES)))
 
 
 def _facts(exchange: Exchange) -> Mapping[str, str]:
-    """What is true of a broker here, whatever it was told at the start."""
+    """Configs whose values this server determines itself, whatever it was started with."""
     broker = exchange.broker
     protocol = exchange.cluster.security.settings.protocol.value
     node_id, address = str(broker.node_id), f"{protocol}://{broker.host}:{broker.port}"
@@ -167,7 +167,7 @@ def _shown(synonym: Synonym, definition: Definition) -> Synonym:
 def _entry(
     name: str, definition: Definition | None, synonyms: Sequence[Synonym], text: str | None, request: Any
 ) -> Mapping[str, Any]:
-    """A setting that nobody knows may be a secret, and has no value to show."""
+    """One config. An unknown one may be a secret, so its value is not shown."""
     hidden = name not in OURS if definition is None else definition.sensitive
     value = text if text is None or definition is None else definition.shown(text)
     return {
@@ -190,7 +190,7 @@ def _entry(
 
 
 def created(cluster: Cluster, own: Mapping[str, str]) -> list[Mapping[str, Any]]:
-    """The settings of a new topic that has these of its own, as CreateTopics shows them."""
+    """The configs of a new topic with these overrides, as CreateTopics returns them."""
     configs = cluster.topic_configs
     entries: list[Mapping[str, Any]] = []
     for name, definition in TOPIC.items():

@@ -1,4 +1,4 @@
-"""KohortFault: faults on demand over the wire."""
+"""KohortFault: injects faults on request."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from wire.messages.schemas.faults import CLEAR, DO, LIST
 
 
 async def kohort_fault(apis: Callable[[], Collection[str]], exchange: Exchange) -> Mapping[str, Any]:
-    """KohortFault v0: list the rules in force, add one or do what happens at once, or clear rules.
+    """KohortFault v0: list the active rules, add one, clear rules, or inject a fault at once.
 
-    Needs ALTER on the cluster. `apis` gives the names of the APIs that rules can be about.
+    Requires ALTER on the cluster. `apis` returns the names of the APIs that a rule can match.
     """
     if not exchange.allows(Operation.ALTER, ResourceType.CLUSTER, CLUSTER_NAME):
         return _refused("Cluster authorization failed.", ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
@@ -29,7 +29,7 @@ async def kohort_fault(apis: Callable[[], Collection[str]], exchange: Exchange) 
             return _answer(outcome=str(rules.clear(request.rules)))
         case operation if operation == DO:
             return await _do(exchange, apis())
-    return _refused(f"there is no operation {request.operation}")
+    return _refused(f"unknown operation {request.operation}")
 
 
 async def _do(exchange: Exchange, apis: Collection[str]) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""The features of the cluster: shown with ApiVersions, and changed."""
+"""Feature levels: the fields of ApiVersions, and UpdateFeatures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WITHOUT_RESULTS = 2
 
 
 def feature_fields(features: Features, version: int) -> Mapping[str, Any]:
-    """What ApiVersions says of features; those of minimum 0 are shown since v4, those of level 0 are not finalized."""
+    """The feature fields of ApiVersions: features of minimum 0 only since v4, none that has level 0 (not finalized)."""
     return {
         "supported_features": [
             {"name": name, "min_version": one.lowest, "max_version": one.highest}
@@ -33,7 +33,7 @@ def feature_fields(features: Features, version: int) -> Mapping[str, Any]:
 
 
 async def update_features(exchange: Exchange) -> Mapping[str, Any]:
-    """UpdateFeatures v0–v2 (KIP-584): types of updates and dry runs since v1, all or nothing."""
+    """UpdateFeatures v0–v2 (KIP-584): update types and dry runs since v1; all updates or none."""
     request, configs = exchange.request, exchange.cluster.configs
     updates = [
         FeatureUpdate(name=one.feature, level=one.max_version_level, type=_type(one, exchange.version))

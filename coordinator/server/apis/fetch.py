@@ -1,4 +1,4 @@
-"""Records that are read."""
+"""Fetch: reading records."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BY_ID = 13
 SHOWS_LEADER = 16
 COMMITTED = 1
 MOST_BYTES = 55 << 20
-"""`fetch.max.bytes` of a broker: no answer is longer, unless its first batch is."""
+"""A broker's `fetch.max.bytes`: the size limit of an answer, unless its first batch is larger."""
 LONGEST_WAIT_MS = 2**31 - 1
 NONE = -1
 UNKNOWN = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID})
@@ -36,7 +36,7 @@ UNKNOWN = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOP
 async def fetch(exchange: Exchange) -> Mapping[str, Any]:
     """Fetch v4–v18: sessions v7 (KIP-227), leader epochs v9 and v12, topic ids v13 (KIP-516), the leader v16 (KIP-951).
 
-    It waits until there are `min_bytes`, or a partition has an error, or `max_wait_ms` are over.
+    Waits until `min_bytes` can be read, a partition has an error, or `max_wait_ms` have passed.
     """
     request, sessions = exchange.request, exchange.broker.fetch_sessions
     by_id = exchange.version >= BY_ID
@@ -56,21 +56,21 @@ async def fetch(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
-async def _results(exchange: Exchange, asked: Sequence[tuple[PartitionKey, Any]]) -> Results:
-    """What there is to read, once that is worth an answer."""
+async def _results(exchange: Exchange, requested: Sequence[tuple[PartitionKey, Any]]) -> Results:
+    """Read the partitions, waiting until there is enough for an answer."""
     loop = asyncio.get_running_loop()
     end = loop.time() + min(max(0, exchange.request.max_wait_ms), LONGEST_WAIT_MS) / 1000
     reading = _Reading(exchange)
-    reading.read(asked)
-    while asked and not reading.is_enough and loop.time() < end:
+    reading.read(requested)
+    while requested and not reading.is_enough and loop.time() < end:
         await _change_of(reading.partitions, end)
         reading = _Reading(exchange)
-        reading.read(asked)
+        reading.read(requested)
     return reading.results
 
 
 async def _change_of(partitions: Sequence[Partition], end: float) -> None:
-    """Wait for more in one of the partitions, at most until the loop's time is `end`."""
+    """Wait until one of the partitions has new records, at most until the loop's time `end`."""
     changed = asyncio.get_running_loop().create_future()
 
     def wake() -> None:
@@ -89,7 +89,7 @@ async def _change_of(partitions: Sequence[Partition], end: float) -> None:
 
 
 class _Reading:
-    """One attempt at the partitions of a request, in their order."""
+    """One attempt to read the request's partitions, in their order."""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
@@ -99,35 +99,35 @@ class _Reading:
         self._is_urgent = False
         self.results: Results = {}
         self.partitions: list[Partition] = []
-        """Those without an error."""
+        """The partitions without an error."""
 
     @property
     def is_enough(self) -> bool:
-        """Whether the client need not wait."""
+        """Whether the answer can be sent now."""
         return self._is_urgent or self._bytes >= self._wanted
 
-    def read(self, asked: Sequence[tuple[PartitionKey, Any]]) -> None:
-        for key, one in asked:
+    def read(self, requested: Sequence[tuple[PartitionKey, Any]]) -> None:
+        for key, one in requested:
             result = self._partition(key, one)
             self.results[key] = result
             self._bytes += len(result["records"])
             self._left -= len(result["records"])
             self._is_urgent |= bool(result["error_code"]) or "diverging_epoch" in result
 
-    def _partition(self, key: PartitionKey, asked: Any) -> Result:
+    def _partition(self, key: PartitionKey, requested: Any) -> Result:
         exchange, request = self._exchange, self._exchange.request
         topic: TopicInfo | None = None
         try:
             topic = topic_named(
                 exchange, key.topic, key.topic_id, Operation.READ, by_id=exchange.version >= BY_ID
             )
-            partition = led_partition(exchange, topic, key.partition, asked.current_leader_epoch)
+            partition = led_partition(exchange, topic, key.partition, requested.current_leader_epoch)
             read = partition.read(
-                asked.fetch_offset,
-                min(asked.partition_max_bytes, self._left),
+                requested.fetch_offset,
+                min(requested.partition_max_bytes, self._left),
                 committed=request.isolation_level == COMMITTED,
                 at_least_one=not self._bytes,
-                last_fetched_epoch=asked.last_fetched_epoch,
+                last_fetched_epoch=requested.last_fetched_epoch,
             )
         except (RequestRefused, OSError) as error:
             return self._refused(topic, key.partition, refusal(error))

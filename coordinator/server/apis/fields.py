@@ -1,4 +1,4 @@
-"""What several APIs do with the fields of a request or a response."""
+"""Fields of requests and responses that several APIs share."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 NO_OPERATIONS = -(2**31)
-"""Authorized operations where nobody asked for them."""
+"""The value of authorized operations that were not requested."""
 ZERO_ID = UUID(int=0)
 MALFORMED = (
     "This most likely occurs because of a request being malformed by the client library or the message was sent "
     "to an incompatible broker. See the broker logs for more details."
 )
-"""What INVALID_REQUEST says where nothing better is known."""
+"""The message of INVALID_REQUEST where there is no better one."""
 
 
 def group_operations(exchange: Exchange, described: Described) -> int:
-    """What who asks may do with a group, where that is asked for and the group is shown."""
+    """The caller's authorized operations on a group, if requested and the group was found."""
     if described.error or not exchange.request.include_authorized_operations:
         return NO_OPERATIONS
     return exchange.operations(ResourceType.GROUP, described.id)
 
 
 def judged_partition(partition: tuple[int, ErrorCode]) -> Mapping[str, Any]:
-    """What became of a partition: number and error."""
+    """The result for a partition: its index and error."""
     number, error = partition
     return {"partition_index": number, "error_code": error}
 
 
 class Repeated(dict[str, Any]):
-    """The fields of an answer that is given again and again, and not changed: each version is written once."""
+    """The fields of a cached answer, which must not be changed: each version is encoded once."""
 
     def __init__(self, **fields: Any) -> None:
         super().__init__(fields)
         self.written: dict[int, bytes] = {}
-        """By version, from behind the correlation id on."""
+        """The encoded bytes after the correlation id, by version."""
 
 
 class Each(Generic[V]):
-    """The fields of many things, made one by one as they are written: all at once may be more than memory holds."""
+    """Fields of many entries, each built when it is encoded: all at once could exceed the memory."""
 
     def __init__(self, make: Callable[[V], Mapping[str, Any]], things: Sequence[V]) -> None:
         self._make = make
@@ -61,7 +61,7 @@ class Each(Generic[V]):
 
 
 def by_topic(entries: Iterable[tuple[K, V]]) -> Iterable[tuple[K, list[V]]]:
-    """(topic, what there is of it) gathered by topic, in the order in which topics first come."""
+    """Group (topic, value) entries by topic, in the order in which topics first appear."""
     found: dict[K, list[V]] = {}
     for topic, one in entries:
         found.setdefault(topic, []).append(one)

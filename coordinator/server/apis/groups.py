@@ -1,4 +1,4 @@
-"""Groups of any type: who coordinates them, which there are, and their end."""
+"""Groups of any type: FindCoordinator, ListGroups and DeleteGroups."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _RESOURCES = {
     GROUP: (ResourceType.GROUP, ErrorCode.GROUP_AUTHORIZATION_FAILED),
     TRANSACTION: (ResourceType.TRANSACTIONAL_ID, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED),
 }
-"""What a key names, and what whoever may not describe that is answered."""
+"""What each key type names, and the error for a caller that may not describe it."""
 _TOPICS = {GROUP: OFFSETS_TOPIC, TRANSACTION: TRANSACTIONS_TOPIC}
 
 
 async def find_coordinator(exchange: Exchange) -> Mapping[str, Any]:
-    """FindCoordinator v0–v6: key types v1, several keys v4 (KIP-699). Of every key there is one coordinator."""
+    """FindCoordinator v0–v6: key types v1, several keys v4 (KIP-699). Each key has exactly one coordinator."""
     request, cluster = exchange.request, exchange.cluster
     kind = request.key_type
     if kind in _TOPICS:

@@ -1,4 +1,4 @@
-"""Partitions as the broker that is asked leads them."""
+"""Partitions that the requested broker leads."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from wire.errors import ErrorCode
 _log = logging.getLogger(__name__)
 
 MOVED = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH})
-"""The client is to go to another leader, or learn of another epoch of the same one."""
+"""Errors after which the client must use another leader, or refresh the leader epoch."""
 
 
 def topic_named(
     exchange: Exchange, name: str, topic_id: UUID | None, needs: Operation, *, by_id: bool
 ) -> TopicInfo:
-    """The topic that a request names in one of both ways; `needs` is what is done with it.
+    """Look up the topic that a request identifies by name or id; `needs` is the operation on it.
 
-    :raises RequestRefused: there is none, or that is not allowed, which hides whether there is one of the name
+    :raises RequestRefused: unknown, or the caller may not do it, which hides whether the topic exists
     """
     image = exchange.cluster.topics.image
     if by_id and topic_id is not None:
@@ -43,15 +43,15 @@ def topic_named(
 
 
 def require_ordinary(topic: TopicInfo) -> None:
-    """Whether clients may write to a topic, and delete from it. :raises RequestRefused: a coordinator keeps it"""
+    """Check that clients may write to a topic or delete its records. :raises RequestRefused: it is an internal topic"""
     if topic.name in INTERNAL_TOPICS:
         raise RequestRefused(ErrorCode.INVALID_TOPIC_EXCEPTION)
 
 
 def led_partition(exchange: Exchange, topic: TopicInfo, number: int, leader_epoch: int = -1) -> Partition:
-    """A partition that the broker leads; `leader_epoch` is what the client knows, -1 for nothing.
+    """The partition, if this broker leads it; `leader_epoch` is the one that the client knows, -1 for unknown.
 
-    :raises RequestRefused: it is not there, another broker's, or of another epoch
+    :raises RequestRefused: unknown, led by another broker, or of another epoch
     """
     partition = exchange.cluster.partitions.find(topic.id, number)
     if partition is None:
@@ -63,7 +63,7 @@ def led_partition(exchange: Exchange, topic: TopicInfo, number: int, leader_epoc
 
 
 def current_leader(exchange: Exchange, topic: TopicInfo, number: int) -> Mapping[str, Any]:
-    """The leader that a client is to go to instead (KIP-951)."""
+    """The current leader, for a client that asked another broker (KIP-951)."""
     leader = exchange.cluster.leader_of(topic.name, number)
     return {
         "leader_id": -1 if leader is None else leader.node_id,
@@ -72,7 +72,7 @@ def current_leader(exchange: Exchange, topic: TopicInfo, number: int) -> Mapping
 
 
 def refusal(error: RequestRefused | OSError) -> RequestRefused:
-    """What is answered where a partition refuses, or its files cannot be read or written."""
+    """The error to answer if a partition refuses a request, or its files cannot be read or written."""
     if isinstance(error, RequestRefused):
         return error
     _warn_once(f"Records cannot be read or written: {error.strerror or error}")
@@ -85,7 +85,7 @@ def _warn_once(message: str) -> None:
 
 
 def endpoints(exchange: Exchange, results: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Where the leaders are that results of partitions name."""
+    """The endpoints of the leaders named in partition results."""
     brokers = exchange.cluster.brokers
     named = dict.fromkeys(one["current_leader"]["leader_id"] for one in results if "current_leader" in one)
     return [

@@ -1,4 +1,4 @@
-"""The offsets at which logs begin, end, and hold a time or an epoch; and ids of producers."""
+"""ListOffsets, OffsetForLeaderEpoch and DeleteRecords: the offsets of a log by time and by leader epoch."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ SINCE = {
     LATEST_TIERED: 9,
     EARLIEST_PENDING_UPLOAD: 11,
 }
-"""The version of ListOffsets that first knows what is asked for instead of a time."""
+"""The first ListOffsets version that knows each special timestamp."""
 NEVER = 1 << 15
 
 
 async def list_offsets(exchange: Exchange) -> Mapping[str, Any]:
-    """ListOffsets v1–v11: isolation v2, leader epochs v4, the latest time v7, tiered storage v8, v9 and v11."""
+    """ListOffsets v1–v11: isolation v2, leader epochs v4, max timestamp v7, tiered storage v8, v9 and v11."""
     request = exchange.request
     named = Counter((topic.name, one.partition_index) for topic in request.topics for one in topic.partitions)
     twice = {each for each, count in named.items() if count > 1}
@@ -52,21 +52,21 @@ async def list_offsets(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
-def _listed(exchange: Exchange, name: str, twice: set[tuple[str, int]], asked: Any) -> Mapping[str, Any]:
+def _listed(exchange: Exchange, name: str, twice: set[tuple[str, int]], requested: Any) -> Mapping[str, Any]:
     offset, timestamp, leader_epoch, error = NONE, NONE, NONE, ErrorCode.NONE
     try:
-        if (name, asked.partition_index) in twice:
+        if (name, requested.partition_index) in twice:
             raise RequestRefused(ErrorCode.INVALID_REQUEST)
         topic = topic_named(exchange, name, None, Operation.DESCRIBE, by_id=False)
-        if asked.timestamp < 0 and exchange.version < SINCE.get(asked.timestamp, NEVER):
+        if requested.timestamp < 0 and exchange.version < SINCE.get(requested.timestamp, NEVER):
             raise RequestRefused(ErrorCode.UNSUPPORTED_VERSION)
-        log = led_partition(exchange, topic, asked.partition_index, asked.current_leader_epoch)
-        found = log.find_offset(asked.timestamp, committed=exchange.request.isolation_level == COMMITTED)
+        log = led_partition(exchange, topic, requested.partition_index, requested.current_leader_epoch)
+        found = log.find_offset(requested.timestamp, committed=exchange.request.isolation_level == COMMITTED)
         offset, timestamp, leader_epoch = found.offset, found.timestamp, found.leader_epoch
     except (RequestRefused, OSError) as refused:
         error = refusal(refused).code
     return {
-        "partition_index": asked.partition_index,
+        "partition_index": requested.partition_index,
         "error_code": error,
         "timestamp": timestamp,
         "offset": offset,
@@ -87,15 +87,15 @@ async def offset_for_leader_epoch(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
-def _end_of_epoch(exchange: Exchange, name: str, asked: Any) -> Mapping[str, Any]:
+def _end_of_epoch(exchange: Exchange, name: str, requested: Any) -> Mapping[str, Any]:
     epoch, end, error = NONE, NONE, ErrorCode.NONE
     try:
         topic = topic_named(exchange, name, None, Operation.DESCRIBE, by_id=False)
-        log = led_partition(exchange, topic, asked.partition, asked.current_leader_epoch)
-        epoch, end = log.end_of_epoch(asked.leader_epoch)
+        log = led_partition(exchange, topic, requested.partition, requested.current_leader_epoch)
+        epoch, end = log.end_of_epoch(requested.leader_epoch)
     except (RequestRefused, OSError) as refused:
         error = refusal(refused).code
-    return {"error_code": error, "partition": asked.partition, "leader_epoch": epoch, "end_offset": end}
+    return {"error_code": error, "partition": requested.partition, "leader_epoch": epoch, "end_offset": end}
 
 
 async def delete_records(exchange: Exchange) -> Mapping[str, Any]:
@@ -111,12 +111,12 @@ async def delete_records(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
-def _records_deleted(exchange: Exchange, name: str, asked: Any) -> Mapping[str, Any]:
+def _records_deleted(exchange: Exchange, name: str, requested: Any) -> Mapping[str, Any]:
     start, error = NONE, ErrorCode.NONE
     try:
         topic = topic_named(exchange, name, None, Operation.DELETE, by_id=False)
         require_ordinary(topic)
-        start = led_partition(exchange, topic, asked.partition_index).delete_records(asked.offset)
+        start = led_partition(exchange, topic, requested.partition_index).delete_records(requested.offset)
     except (RequestRefused, OSError) as refused:
         error = refusal(refused).code
-    return {"partition_index": asked.partition_index, "low_watermark": start, "error_code": error}
+    return {"partition_index": requested.partition_index, "low_watermark": start, "error_code": error}

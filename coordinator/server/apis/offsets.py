@@ -1,4 +1,4 @@
-"""Offsets that groups commit."""
+"""Committed offsets: OffsetCommit, OffsetFetch and OffsetDelete."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def offset_commit(exchange: Exchange) -> Mapping[str, Any]:
             for topic in request.topics
             for one in topic.partitions
         ),
-        # Left to the broker where the version has no retention.
+        # The broker decides where the version has no retention time.
         retention_ms=None if request.retention_time_ms == DEFAULT_RETENTION_MS else request.retention_time_ms,
         version=exchange.version,
     )
@@ -65,7 +65,7 @@ async def offset_commit(exchange: Exchange) -> Mapping[str, Any]:
 
 
 def forbidden_commits(exchange: Exchange, group: str, offsets: Iterable[Offset]) -> Collection[Offset]:
-    """Offsets of topics that may not be read; none where the group may not be read."""
+    """Offsets of topics that the caller may not read; empty if it may not read the group, which is refused first."""
     if not exchange.has_acls or not exchange.allows(Operation.READ, ResourceType.GROUP, group):
         return ()
     names = {one: exchange.topic_name(one.topic, one.topic_id) for one in offsets}
@@ -82,10 +82,10 @@ BY_ID = 10
 
 
 async def offset_fetch(exchange: Exchange) -> Mapping[str, Any]:
-    """OffsetFetch v1–v10: null for all v2, several groups v8 (KIP-709), KIP-848 members v9, topic ids v10."""
+    """OffsetFetch v1–v10: null for all topics v2, several groups v8 (KIP-709), KIP-848 members v9, topic ids v10."""
     request = exchange.request
     if exchange.version >= BATCHED:
-        asked = [
+        requested = [
             OffsetQuery(
                 group=one.group_id,
                 member=one.member_id,
@@ -95,8 +95,8 @@ async def offset_fetch(exchange: Exchange) -> Mapping[str, Any]:
             for one in request.groups
         ]
     else:
-        asked = [OffsetQuery(group=request.group_id, topics=_fetched_topics(request, exchange.version))]
-    visible = {one: _visible(exchange, one) for one in asked}
+        requested = [OffsetQuery(group=request.group_id, topics=_fetched_topics(request, exchange.version))]
+    visible = {one: _visible(exchange, one) for one in requested}
     fetched = await exchange.ask_each(
         visible.values(),
         lambda some: OffsetFetch(
@@ -104,9 +104,9 @@ async def offset_fetch(exchange: Exchange) -> Mapping[str, Any]:
         ),
         lambda query: query.group,
     )
-    found = {one: _with_hidden(exchange, one, fetched[visible[one]]) for one in asked}
+    found = {one: _with_hidden(exchange, one, fetched[visible[one]]) for one in requested}
     if exchange.version >= BATCHED:
-        return {"groups": Each(lambda one: _fetched_group(found[one], exchange.version), asked)}
+        return {"groups": Each(lambda one: _fetched_group(found[one], exchange.version), requested)}
     (single,) = found.values()
     if exchange.version < TOP_LEVEL_ERROR and single.error:
         return {"topics": _refused(request, single.error)}
@@ -114,14 +114,14 @@ async def offset_fetch(exchange: Exchange) -> Mapping[str, Any]:
 
 
 def _visible(exchange: Exchange, query: OffsetQuery) -> OffsetQuery:
-    """A query without the topics that may not be described."""
+    """The query without topics that the caller may not describe."""
     if query.topics is None or not exchange.has_acls:
         return query
     return replace(query, topics=tuple(topic for topic in query.topics if not _is_hidden(exchange, topic[0])))
 
 
 def _with_hidden(exchange: Exchange, query: OffsetQuery, fetched: QueriedOffsets) -> QueriedOffsets:
-    """What a query is answered: topics that may not be described are refused, or left out where all are meant."""
+    """The answer with topics that the caller may not describe: an error if requested by name, omitted if all were."""
     if fetched.error or not exchange.has_acls:
         return fetched
     if query.topics is None:
@@ -174,7 +174,7 @@ def _fetched_partition(partition: tuple[int, FetchedOffset]) -> Mapping[str, Any
 
 
 def _refused(request: Any, error: ErrorCode) -> list[Mapping[str, Any]]:
-    """v1 has no place for the group's error: every partition carries it."""
+    """v1 has no field for a group error: each partition carries it."""
     return [
         {
             "name": topic.name,
@@ -189,18 +189,20 @@ def _refused(request: Any, error: ErrorCode) -> list[Mapping[str, Any]]:
 async def offset_delete(exchange: Exchange) -> Mapping[str, Any]:
     """OffsetDelete v0 (KIP-496)."""
     request = exchange.request
-    asked = tuple((topic.name, one.partition_index) for topic in request.topics for one in topic.partitions)
+    requested = tuple(
+        (topic.name, one.partition_index) for topic in request.topics for one in topic.partitions
+    )
     forbidden = {
         topic.name
         for topic in request.topics
         if not exchange.allows(Operation.READ, ResourceType.TOPIC, topic.name)
     }
-    readable = tuple(one for one in asked if one[0] not in forbidden)
+    readable = tuple(one for one in requested if one[0] not in forbidden)
     call = OffsetDelete(group=request.group_id, partitions=readable)
     deleted = await exchange.ask(call, Operation.DELETE)
     refused = [
         (*one, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-        for one in asked
+        for one in requested
         if one[0] in forbidden and not deleted.error
     ]
     topics = by_topic(

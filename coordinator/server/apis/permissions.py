@@ -1,7 +1,7 @@
-"""ACLs of requests about many things: what is forbidden is taken out before, and refused beside what is answered.
+"""Authorization of requests with many entries: forbidden entries are removed first, and refused in the answer.
 
-keeping(RULE, handler)          entries of a request, each allowed or not
-needing(operation, handler)     a request that takes an operation on the cluster
+keeping(RULE, handler)          each entry of the request is allowed or refused by itself
+needing(operation, handler)     the request requires an operation on the cluster
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ MESSAGES = {
     ErrorCode.GROUP_AUTHORIZATION_FAILED: "Group authorization failed.",
     ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "Cluster authorization failed.",
 }
-"""What brokers say with these errors."""
+"""The brokers' messages for these errors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """`entries` is a field of the request, `results` that of the response which has one for each.
+    """`entries` names the request's list; `results` the response's list, which has an entry for each.
 
-    `refusal` is how a forbidden one is answered, None: it is allowed.
+    `refusal` returns the result of a forbidden entry, None if it is allowed.
     """
 
     entries: str
@@ -39,7 +39,7 @@ class Rule:
 
 
 def keeping(rule: Rule, answer: Handler) -> Handler:
-    """A handler that keeps to a rule."""
+    """A handler that answers only the entries that the rule allows."""
 
     @wraps(answer)
     async def kept(exchange: Exchange) -> Mapping[str, Any]:
@@ -58,9 +58,9 @@ def keeping(rule: Rule, answer: Handler) -> Handler:
 
 
 def needing(operation: Operation, answer: Handler, **fields: Any) -> Handler:
-    """A handler of what takes an operation on the cluster.
+    """A handler that requires an operation on the cluster.
 
-    `fields` are those of a refusal besides the error, or what makes them of the request.
+    `fields` are fields of the refusal besides the error, or functions that derive them from the request.
     """
 
     @wraps(answer)
@@ -74,7 +74,7 @@ def needing(operation: Operation, answer: Handler, **fields: Any) -> Handler:
 
 
 def not_elected(request: Any) -> Sequence[Mapping[str, Any]]:
-    """What a refused ElectLeaders has of each partition."""
+    """The results of a refused ElectLeaders, one per partition."""
     refused = _judged(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     return [
         {
@@ -86,13 +86,13 @@ def not_elected(request: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def not_described(request: Any) -> Sequence[Mapping[str, Any]]:
-    """What a refused DescribeUserScramCredentials has of each user."""
+    """The results of a refused DescribeUserScramCredentials, one per user."""
     refused = {**_judged(ErrorCode.CLUSTER_AUTHORIZATION_FAILED), "credential_infos": ()}
     return [{"user": user.name, **refused} for user in request.users or ()]
 
 
 def _narrowed(request: Fields, name: str, entries: Sequence[Any]) -> Fields:
-    """The request with fewer entries."""
+    """The request with these entries only."""
     return type(request)(
         entries if field == name else value for field, value in zip(request.names, request, strict=True)
     )
@@ -103,7 +103,7 @@ def _judged(error: ErrorCode) -> dict[str, Any]:
 
 
 def may_create(exchange: Exchange, name: str) -> bool:
-    """Whether who asks may make a topic of this name."""
+    """Whether the caller may create a topic of this name."""
     return exchange.allows(Operation.CREATE, ResourceType.CLUSTER, CLUSTER_NAME) or exchange.allows(
         Operation.CREATE, ResourceType.TOPIC, name
     )
@@ -118,11 +118,11 @@ NOT_CREATED = {
 }
 
 
-def _creation(exchange: Exchange, asked: Any) -> Mapping[str, Any] | None:
-    if may_create(exchange, asked.name):
+def _creation(exchange: Exchange, requested: Any) -> Mapping[str, Any] | None:
+    if may_create(exchange, requested.name):
         return None
     return {
-        "name": asked.name,
+        "name": requested.name,
         **NOT_CREATED,
         "error_code": ErrorCode.TOPIC_AUTHORIZATION_FAILED,
         "error_message": "Authorization failed.",
@@ -130,11 +130,11 @@ def _creation(exchange: Exchange, asked: Any) -> Mapping[str, Any] | None:
 
 
 CREATIONS = Rule(entries="topics", results="topics", refusal=_creation)
-"""Of CreateTopics: CREATE on the topic, or on the cluster."""
+"""CreateTopics requires CREATE on the topic or on the cluster."""
 
 
 def hiding_configs(create_topics: Handler) -> Handler:
-    """CreateTopics shows the settings of a new topic to who may describe them."""
+    """CreateTopics returns a new topic's configs only to callers that may describe them."""
 
     @wraps(create_topics)
     async def kept(exchange: Exchange) -> Mapping[str, Any]:
@@ -153,10 +153,10 @@ def _shown(exchange: Exchange, topic: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**topic, **NOT_CREATED, "topic_id": topic["topic_id"], **hidden}
 
 
-def _deletion(exchange: Exchange, asked: Any) -> Mapping[str, Any] | None:
-    """One that is not there is no secret to who may describe it."""
-    given = asked if isinstance(asked, str) else asked.name
-    topic_id = None if isinstance(asked, str) else asked.topic_id
+def _deletion(exchange: Exchange, requested: Any) -> Mapping[str, Any] | None:
+    """The refusal of a deletion. A caller that may describe the topic learns that it does not exist."""
+    given = requested if isinstance(requested, str) else requested.name
+    topic_id = None if isinstance(requested, str) else requested.topic_id
     name = exchange.topic_name(given, topic_id)
     if name is None or exchange.allows(Operation.DELETE, ResourceType.CLUSTER, CLUSTER_NAME):
         return None
@@ -173,15 +173,15 @@ def _deletion(exchange: Exchange, asked: Any) -> Mapping[str, Any] | None:
 
 
 DELETIONS = Rule(entries="topics", results="responses", refusal=_deletion)
-"""Of DeleteTopics: DELETE on the topic, or on the cluster."""
+"""DeleteTopics requires DELETE on the topic or on the cluster."""
 DELETIONS_BY_NAME = replace(DELETIONS, entries="topic_names")
-"""Below version 6."""
+"""DeleteTopics before version 6."""
 
 
-def _growth(exchange: Exchange, asked: Any) -> Mapping[str, Any] | None:
-    if exchange.allows(Operation.ALTER, ResourceType.TOPIC, asked.name):
+def _growth(exchange: Exchange, requested: Any) -> Mapping[str, Any] | None:
+    if exchange.allows(Operation.ALTER, ResourceType.TOPIC, requested.name):
         return None
-    return {"name": asked.name, **_judged(ErrorCode.TOPIC_AUTHORIZATION_FAILED)}
+    return {"name": requested.name, **_judged(ErrorCode.TOPIC_AUTHORIZATION_FAILED)}
 
 
 GROWTHS = Rule(entries="topics", results="results", refusal=_growth)
@@ -195,18 +195,18 @@ _CONFIGURED = {
     16: _OF_CLUSTER,
     32: (ResourceType.GROUP, ErrorCode.GROUP_AUTHORIZATION_FAILED),
 }
-"""By ConfigResource.Type: on what an operation is needed; brokers, loggers and client metrics are the cluster's."""
+"""The resource to authorize, by ConfigResource.Type; brokers, loggers and client metrics belong to the cluster."""
 
 
 def _of_settings(
     operation: Operation, extra: Mapping[str, Any]
 ) -> Callable[[Exchange, Any], Mapping[str, Any] | None]:
-    def refusal(exchange: Exchange, asked: Any) -> Mapping[str, Any] | None:
-        kind, error = _CONFIGURED.get(asked.resource_type, (None, ErrorCode.NONE))
-        name = CLUSTER_NAME if kind is ResourceType.CLUSTER else asked.resource_name
+    def refusal(exchange: Exchange, requested: Any) -> Mapping[str, Any] | None:
+        kind, error = _CONFIGURED.get(requested.resource_type, (None, ErrorCode.NONE))
+        name = CLUSTER_NAME if kind is ResourceType.CLUSTER else requested.resource_name
         if kind is None or exchange.allows(operation, kind, name):
             return None
-        of = {"resource_type": asked.resource_type, "resource_name": asked.resource_name}
+        of = {"resource_type": requested.resource_type, "resource_name": requested.resource_name}
         return {**of, **_judged(error), **extra}
 
     return refusal
@@ -221,15 +221,15 @@ SHOWN_SETTINGS = Rule(
 CHANGED_SETTINGS = Rule(
     entries="resources", results="responses", refusal=_of_settings(Operation.ALTER_CONFIGS, {})
 )
-"""Of AlterConfigs and IncrementalAlterConfigs."""
+"""The rule of AlterConfigs and IncrementalAlterConfigs."""
 
 
-def _producers(exchange: Exchange, asked: Any) -> Mapping[str, Any] | None:
-    if exchange.allows(Operation.READ, ResourceType.TOPIC, asked.name):
+def _producers(exchange: Exchange, requested: Any) -> Mapping[str, Any] | None:
+    if exchange.allows(Operation.READ, ResourceType.TOPIC, requested.name):
         return None
     refused = {"error_code": ErrorCode.TOPIC_AUTHORIZATION_FAILED, "active_producers": ()}
-    partitions = [{"partition_index": number, **refused} for number in asked.partition_indexes]
-    return {"name": asked.name, "partitions": partitions}
+    partitions = [{"partition_index": number, **refused} for number in requested.partition_indexes]
+    return {"name": requested.name, "partitions": partitions}
 
 
 PRODUCERS = Rule(entries="topics", results="topics", refusal=_producers)

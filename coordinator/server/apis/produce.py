@@ -1,4 +1,4 @@
-"""Records that are written."""
+"""Produce: writing records."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from wire.errors import ErrorCode
 from wire.log.batch_header import ProducerIdentity, batch_at
 
 MANY_RECORDS = 20_000
-"""A batch that says it has more is read in a thread: it may be small and a second's work."""
+"""A batch that declares more records is read in a thread: a small one can still take a second."""
 BY_ID = 13
 KNOWS_ABORTABLE = 11
-"""The version from which on a client knows TRANSACTION_ABORTABLE (KIP-890)."""
+"""The first version whose clients know TRANSACTION_ABORTABLE (KIP-890)."""
 ADDS_PARTITION = 12
-"""The version from which on writing to a partition adds it to the transaction (KIP-890)."""
+"""The first version in which a write adds its partition to the transaction (KIP-890)."""
 SHOWS_LEADER = 10
 NO_ANSWER, LEADER, ALL = 0, 1, -1
-"""What `acks` can be; with one replica, the leader is all, whatever `min.insync.replicas` says."""
+"""The valid `acks`. There is one replica, so the leader is all of them, whatever `min.insync.replicas` is."""
 NONE = -1
 WITHOUT_START = frozenset(
     {ErrorCode.CORRUPT_MESSAGE, ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.KAFKA_STORAGE_ERROR}
 )
-"""Errors with which a broker does not show where the log begins."""
+"""Errors for which a broker does not return the log start offset."""
 
 
 async def produce(exchange: Exchange) -> Mapping[str, Any] | None:
     """Produce v3–v13: record errors v8 (KIP-467), the leader v10 (KIP-951), topic ids v13 (KIP-516).
 
-    A producer that wants no answer learns of a refusal by the end of its connection.
+    If a producer with acks=0 is refused, its connection is closed.
     """
     request = exchange.request
     responses = [await _topic(exchange, topic, request.acks) for topic in request.topic_data]
@@ -56,24 +56,26 @@ async def produce(exchange: Exchange) -> Mapping[str, Any] | None:
             raise PeerFault(f"records were refused: {refused['error_message'] or refused['error_code'].name}")
         return None
     if not all(one["error_code"] for one in results):
-        await exchange.cluster.records_kept()
+        await exchange.cluster.records_durable()
     return {"responses": responses, "node_endpoints": endpoints(exchange, results)}
 
 
-async def _topic(exchange: Exchange, asked: Any, acks: int) -> Mapping[str, Any]:
+async def _topic(exchange: Exchange, requested: Any, acks: int) -> Mapping[str, Any]:
     return {
-        "name": asked.name,
-        "topic_id": asked.topic_id,
-        "partition_responses": [await _partition(exchange, asked, one, acks) for one in asked.partition_data],
+        "name": requested.name,
+        "topic_id": requested.topic_id,
+        "partition_responses": [
+            await _partition(exchange, requested, one, acks) for one in requested.partition_data
+        ],
     }
 
 
-async def _partition(exchange: Exchange, asked: Any, one: Any, acks: int) -> Mapping[str, Any]:
+async def _partition(exchange: Exchange, requested: Any, one: Any, acks: int) -> Mapping[str, Any]:
     topic: TopicInfo | None = None
     start = NONE
     try:
         topic = topic_named(
-            exchange, asked.name, asked.topic_id, Operation.WRITE, by_id=exchange.version >= BY_ID
+            exchange, requested.name, requested.topic_id, Operation.WRITE, by_id=exchange.version >= BY_ID
         )
         batch = single_batch(one.records, exchange.version)
         if acks not in (NO_ANSWER, LEADER, ALL):
@@ -101,7 +103,7 @@ async def _partition(exchange: Exchange, asked: Any, one: Any, acks: int) -> Map
 
 
 def _admit(exchange: Exchange, partition: Partition, batch: bytes) -> None:
-    """Whether a batch of a transaction may be written. :raises RequestRefused:
+    """Check that a transactional batch may be written. :raises RequestRefused:
 
     Source: ReplicaManager.maybeSendPartitionsToTransactionCoordinator.
     """

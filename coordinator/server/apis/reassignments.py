@@ -1,6 +1,6 @@
-"""Which brokers have the partitions, and which lead them: reassignments and elections.
+"""Reassignments and leader elections.
 
-All brokers work on one storage: a reassignment is done at once, and none is ever listed.
+All brokers share one storage: a reassignment finishes at once, so none is ever listed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ async def list_partition_reassignments(_: Exchange) -> Mapping[str, Any]:
 
 
 async def alter_partition_reassignments(exchange: Exchange) -> Mapping[str, Any]:
-    """AlterPartitionReassignments v0–v1 (KIP-455): other replicas; null ends what is not going on."""
+    """AlterPartitionReassignments v0–v1 (KIP-455): sets new replicas; null would cancel a reassignment in progress."""
     request = exchange.request
     async with exchange.cluster.topics.changing:
         responses = [
@@ -40,14 +40,14 @@ async def alter_partition_reassignments(exchange: Exchange) -> Mapping[str, Any]
     }
 
 
-def _reassigned(exchange: Exchange, topic: str, asked: Any) -> Mapping[str, Any]:
+def _reassigned(exchange: Exchange, topic: str, requested: Any) -> Mapping[str, Any]:
     error: int = ErrorCode.NONE
     message = None
     try:
-        _reassign(exchange, topic, asked.partition_index, asked.replicas)
+        _reassign(exchange, topic, requested.partition_index, requested.replicas)
     except (TopicRefused, RequestRefused) as refused:
         error, message = refused.code, refused.message
-    return {"partition_index": asked.partition_index, "error_code": error, "error_message": message}
+    return {"partition_index": requested.partition_index, "error_code": error, "error_message": message}
 
 
 def _reassign(exchange: Exchange, topic: str, number: int, replicas: Any) -> None:
@@ -73,7 +73,7 @@ PREFERRED, UNCLEAN = 0, 1
 
 
 async def elect_leaders(exchange: Exchange) -> Mapping[str, Any]:
-    """ElectLeaders v0–v2 (KIP-183, KIP-460): preferred ones; every partition has a leader that is in sync."""
+    """ElectLeaders v0–v2 (KIP-183, KIP-460): preferred leaders; every partition has a leader that is in sync."""
     request, cluster = exchange.request, exchange.cluster
     kind = request.election_type if exchange.version > 0 else PREFERRED
     named = request.topic_partitions

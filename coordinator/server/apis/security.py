@@ -1,4 +1,4 @@
-"""Logging in where no login is due, and access control lists."""
+"""SASL requests on connections that are already authenticated, and ACLs."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ LOGGED_IN = "SaslAuthenticate request received after successful authentication"
 
 
 async def sasl_handshake(_: Exchange) -> Mapping[str, Any]:
-    """SaslHandshake v0–v1, of who has logged in, or need not: `security.sasl` answers the others."""
+    """SaslHandshake v0–v1 of clients that are authenticated or need not be: `security.sasl` answers all others."""
     return {"error_code": ErrorCode.ILLEGAL_SASL_STATE, "mechanisms": ()}
 
 
 async def sasl_authenticate(_: Exchange) -> Mapping[str, Any]:
-    """SaslAuthenticate v0–v2, as `sasl_handshake`."""
+    """SaslAuthenticate v0–v2; see `sasl_handshake`."""
     return {"error_code": ErrorCode.ILLEGAL_SASL_STATE, "error_message": LOGGED_IN, "auth_bytes": b""}
 
 
@@ -39,7 +39,7 @@ NOT_AUTHORIZED = "Cluster authorization failed."
 
 
 def _refusal(exchange: Exchange, operation: Operation, message: str) -> tuple[int, str] | None:
-    """Why ACLs are not shown or changed; `message` is what is said where there is no authorizer."""
+    """Why ACLs are not shown or changed; `message` is used if there is no authorizer."""
     if not exchange.allows(operation, ResourceType.CLUSTER, CLUSTER_NAME):
         return ErrorCode.CLUSTER_AUTHORIZATION_FAILED, NOT_AUTHORIZED
     if exchange.cluster.security.authorizer is None:
@@ -48,7 +48,7 @@ def _refusal(exchange: Exchange, operation: Operation, message: str) -> tuple[in
 
 
 async def describe_acls(exchange: Exchange) -> Mapping[str, Any]:
-    """DescribeAcls v1–v3: ACLs by resource."""
+    """DescribeAcls v1–v3: ACLs grouped by resource."""
     wanted = _filter(exchange.request)
     authorizer = exchange.cluster.security.authorizer
     refusal = _refusal(exchange, Operation.DESCRIBE, NO_AUTHORIZER_TO_DESCRIBE)
@@ -69,9 +69,9 @@ async def describe_acls(exchange: Exchange) -> Mapping[str, Any]:
 
 
 async def create_acls(exchange: Exchange) -> Mapping[str, Any]:
-    """CreateAcls v1–v3: all of the request that are right; one that is there already stays."""
+    """CreateAcls v1–v3: creates the valid ACLs of the request; existing ones stay."""
     refusal = _refusal(exchange, Operation.ALTER, NO_AUTHORIZER)
-    acls = [_created(asked) for asked in exchange.request.creations]
+    acls = [_created(requested) for requested in exchange.request.creations]
     errors = [refusal or _fault(acl) for acl in acls]
     failure: tuple[int, str] | None = None
     try:
@@ -82,10 +82,10 @@ async def create_acls(exchange: Exchange) -> Mapping[str, Any]:
 
 
 async def delete_acls(exchange: Exchange) -> Mapping[str, Any]:
-    """DeleteAcls v1–v3: what each filter means."""
+    """DeleteAcls v1–v3: deletes the ACLs that match each filter."""
     authorizer = exchange.cluster.security.authorizer
     refusal = _refusal(exchange, Operation.ALTER, NO_AUTHORIZER)
-    filters = [_filter(asked) for asked in exchange.request.filters]
+    filters = [_filter(requested) for requested in exchange.request.filters]
     found = [[] if authorizer is None or refusal else authorizer.matching(wanted) for wanted in filters]
     try:
         exchange.cluster.acls.delete([acl for acls in found for acl in acls])
@@ -127,39 +127,47 @@ def _entry(acl: Acl) -> Mapping[str, Any]:
     }
 
 
-def _filter(asked: Any) -> AclFilter:
-    """:raises PeerFault: UNKNOWN is meant; Kafka ends the connection too"""
+def _filter(requested: Any) -> AclFilter:
+    """:raises PeerFault: a field is UNKNOWN; Kafka closes the connection too"""
     _refuse_unknown(
-        asked.resource_type_filter, asked.pattern_type_filter, asked.operation, asked.permission_type
+        requested.resource_type_filter,
+        requested.pattern_type_filter,
+        requested.operation,
+        requested.permission_type,
     )
     return AclFilter(
-        resource_type=ResourceType(asked.resource_type_filter),
-        name=asked.resource_name_filter,
-        pattern=PatternType(asked.pattern_type_filter),
-        principal=asked.principal_filter,
-        host=asked.host_filter,
-        operation=Operation(asked.operation),
-        permission=Permission(asked.permission_type),
+        resource_type=ResourceType(requested.resource_type_filter),
+        name=requested.resource_name_filter,
+        pattern=PatternType(requested.pattern_type_filter),
+        principal=requested.principal_filter,
+        host=requested.host_filter,
+        operation=Operation(requested.operation),
+        permission=Permission(requested.permission_type),
     )
 
 
-def _created(asked: Any) -> Acl:
-    """:raises PeerFault: as `_filter`"""
-    _refuse_unknown(asked.resource_type, asked.resource_pattern_type, asked.operation, asked.permission_type)
+def _created(requested: Any) -> Acl:
+    """:raises PeerFault: see `_filter`"""
+    _refuse_unknown(
+        requested.resource_type,
+        requested.resource_pattern_type,
+        requested.operation,
+        requested.permission_type,
+    )
     return Acl(
-        resource_type=ResourceType(asked.resource_type),
-        name=asked.resource_name,
-        pattern=PatternType(asked.resource_pattern_type),
-        principal=asked.principal,
-        host=asked.host,
-        operation=Operation(asked.operation),
-        permission=Permission(asked.permission_type),
+        resource_type=ResourceType(requested.resource_type),
+        name=requested.resource_name,
+        pattern=PatternType(requested.resource_pattern_type),
+        principal=requested.principal,
+        host=requested.host,
+        operation=Operation(requested.operation),
+        permission=Permission(requested.permission_type),
     )
 
 
 def _refuse_unknown(*numbers: int) -> None:
-    if ResourceType.UNKNOWN in numbers:  # it is 0 of every kind
-        raise PeerFault("an ACL of what is UNKNOWN")
+    if ResourceType.UNKNOWN in numbers:  # 0 in each of these enums
+        raise PeerFault("an ACL with an UNKNOWN field")
 
 
 def _unknown_filter(wanted: AclFilter) -> tuple[int, str] | None:
@@ -172,7 +180,7 @@ def _unknown_filter(wanted: AclFilter) -> tuple[int, str] | None:
 
 
 def _fault(acl: Acl) -> tuple[int, str] | None:
-    """What is wrong with a new ACL, if anything (AclApis, AclControlManager.validateNewAcl)."""
+    """The error of an invalid new ACL, None if valid (AclApis, AclControlManager.validateNewAcl)."""
     message = None
     if acl.resource_type is ResourceType.CLUSTER and acl.name != CLUSTER_NAME:
         message = f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}"

@@ -1,4 +1,4 @@
-"""Topics that come, grow and go."""
+"""CreateTopics, CreatePartitions and DeleteTopics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from coordinator.server.topics import TopicRefused, Topics, check_distinct, chec
 from wire.errors import ErrorCode
 
 MOST_PARTITIONS = 10_000
-"""New ones of one request. A partition is a record of the controller's, and it writes no more at once."""
+"""New partitions per request. Each is one record of the controller, which writes at most this many at once."""
 
 
 TOO_MANY = "Unable to perform excessively large batch operation."
@@ -29,7 +29,7 @@ _MANUAL = "The manual partition assignment includes"
 
 
 def check_placed(replicas: Sequence[Replicas], known: Container[int], factor: int | None = None) -> None:
-    """Judge the brokers of each partition; `factor` is how many are expected, None: as many as of the first.
+    """Validate the brokers of each partition; `factor` is the replication factor, None: that of the first partition.
 
     Source: ReplicationControlManager.validateManualPartitionAssignment. :raises TopicRefused:
     """
@@ -69,7 +69,7 @@ _BY_HAND = "A manual partition assignment was specified, but"
 
 
 async def create_topics(exchange: Exchange) -> Mapping[str, Any]:
-    """CreateTopics v2–v7: what the new topic is shown since v5 (KIP-525)."""
+    """CreateTopics v2–v7: returns the new topic's configs since v5 (KIP-525)."""
     request, cluster = exchange.request, exchange.cluster
     named = Counter(topic.name for topic in request.topics)
     wanted = [topic for topic in request.topics if named[topic.name] == 1]
@@ -79,7 +79,7 @@ async def create_topics(exchange: Exchange) -> Mapping[str, Any]:
             "topics": [_refused(topic.name, ErrorCode.POLICY_VIOLATION, excess) for topic in request.topics]
         }
     async with cluster.topics.changing:
-        # As on a broker, the topics of one request may collide with each other.
+        # As on a broker, topics of one request are not checked for collisions with each other.
         before = cluster.topics.image.topics
         made = [
             await asyncio.to_thread(_create, cluster, topic, before, request.validate_only)
@@ -91,7 +91,7 @@ async def create_topics(exchange: Exchange) -> Mapping[str, Any]:
 
 
 async def create_missing(cluster: Cluster, names: Sequence[str]) -> None:
-    """Make topics with the broker's settings, as far as they can be made."""
+    """Create topics with the broker's defaults, skipping those that are refused."""
     if not names:
         return
     async with cluster.topics.changing:
@@ -103,31 +103,31 @@ async def create_missing(cluster: Cluster, names: Sequence[str]) -> None:
 
 
 def _excess(cluster: Cluster, wanted: Sequence[Any]) -> str | None:
-    """Why all topics together are too many, if they are."""
+    """The error if the request has too many partitions in total."""
     partitions = sum(max(0, _count(cluster, topic)) for topic in wanted)
     if partitions > MOST_PARTITIONS:
         return FAR_TOO_MANY
     return TOO_MANY if partitions + len(wanted) > MOST_PARTITIONS else None
 
 
-def _count(cluster: Cluster, asked: Any) -> int:
-    """The number of partitions wanted; -1 leaves it to the server, and replicas placed by hand are counted."""
-    if asked.assignments:
-        return len(asked.assignments)
-    wanted: int = asked.num_partitions
+def _count(cluster: Cluster, requested: Any) -> int:
+    """The number of partitions; -1 uses the broker's default, a manual assignment is counted."""
+    if requested.assignments:
+        return len(requested.assignments)
+    wanted: int = requested.num_partitions
     return cluster.settings.num_partitions if wanted == UNSET else wanted
 
 
-def _create(cluster: Cluster, asked: Any, before: Collection[str], dry_run: bool) -> Mapping[str, Any]:
+def _create(cluster: Cluster, requested: Any, before: Collection[str], dry_run: bool) -> Mapping[str, Any]:
     try:
-        check_name(asked.name)
-        if asked.name not in before:
-            check_distinct(asked.name, before)
-        replicas = () if asked.name in cluster.topics.image.topics else _placed(cluster, asked)
-        own = _own_settings(cluster, asked)
-        topic = _made(cluster, asked, replicas, own, dry_run)
+        check_name(requested.name)
+        if requested.name not in before:
+            check_distinct(requested.name, before)
+        replicas = () if requested.name in cluster.topics.image.topics else _placed(cluster, requested)
+        own = _own_settings(cluster, requested)
+        topic = _made(cluster, requested, replicas, own, dry_run)
     except (TopicRefused, RequestRefused) as error:
-        return _refused(asked.name, error.code, error.message)
+        return _refused(requested.name, error.code, error.message)
     return {
         "name": topic.name,
         "topic_id": topic.id,
@@ -140,9 +140,9 @@ def _create(cluster: Cluster, asked: Any, before: Collection[str], dry_run: bool
     }
 
 
-def _own_settings(cluster: Cluster, asked: Any) -> dict[str, str]:
-    """What is to be set for the new topic. :raises TopicRefused:"""
-    own = {one.name: one.value for one in asked.configs}
+def _own_settings(cluster: Cluster, requested: Any) -> dict[str, str]:
+    """The new topic's configs. :raises TopicRefused:"""
+    own = {one.name: one.value for one in requested.configs}
     nulls = [name for name, text in own.items() if text is None]
     try:
         if nulls:
@@ -154,25 +154,27 @@ def _own_settings(cluster: Cluster, asked: Any) -> dict[str, str]:
 
 
 def _made(
-    cluster: Cluster, asked: Any, replicas: Sequence[Replicas], own: Mapping[str, str], dry_run: bool
+    cluster: Cluster, requested: Any, replicas: Sequence[Replicas], own: Mapping[str, str], dry_run: bool
 ) -> TopicInfo:
-    """The settings come first: there is never a topic without those it was made with."""
-    is_new = own and not dry_run and asked.name not in cluster.topics.image.topics
+    """Create a topic. Its configs are stored first: a topic never exists without them."""
+    is_new = own and not dry_run and requested.name not in cluster.topics.image.topics
     if is_new:
-        cluster.configs.set_topic(asked.name, own)
+        cluster.configs.set_topic(requested.name, own)
     try:
-        return cluster.topics.create(asked.name, _count(cluster, asked), replicas=replicas, dry_run=dry_run)
+        return cluster.topics.create(
+            requested.name, _count(cluster, requested), replicas=replicas, dry_run=dry_run
+        )
     except TopicRefused:
         if is_new:
-            cluster.configs.set_topic(asked.name, {})
+            cluster.configs.set_topic(requested.name, {})
         raise
 
 
-def _placed(cluster: Cluster, asked: Any) -> Sequence[Replicas]:
-    """Judge the partitions and replicas of a new topic, and place them. :raises TopicRefused:"""
-    factor, partitions = asked.replication_factor, asked.num_partitions
-    if asked.assignments:
-        return _placed_by_hand(cluster, asked)
+def _placed(cluster: Cluster, requested: Any) -> Sequence[Replicas]:
+    """Validate a new topic's partitions and replicas, and assign brokers. :raises TopicRefused:"""
+    factor, partitions = requested.replication_factor, requested.num_partitions
+    if requested.assignments:
+        return _placed_by_hand(cluster, requested)
     if factor == 0 or factor < UNSET:
         raise TopicRefused(
             ErrorCode.INVALID_REPLICATION_FACTOR,
@@ -183,22 +185,22 @@ def _placed(cluster: Cluster, asked: Any) -> Sequence[Replicas]:
             ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value."
         )
     wanted = None if factor == UNSET else factor
-    return cluster.topics.place(asked.name, range(_count(cluster, asked)), wanted)
+    return cluster.topics.place(requested.name, range(_count(cluster, requested)), wanted)
 
 
-def _placed_by_hand(cluster: Cluster, asked: Any) -> Sequence[Replicas]:
+def _placed_by_hand(cluster: Cluster, requested: Any) -> Sequence[Replicas]:
     for given, what in (
-        (asked.replication_factor, "replication factor"),
-        (asked.num_partitions, "numPartitions"),
+        (requested.replication_factor, "replication factor"),
+        (requested.num_partitions, "numPartitions"),
     ):
         if given != UNSET:
             raise TopicRefused(ErrorCode.INVALID_REQUEST, f"{_BY_HAND} {what} was not set to -1.")
-    numbers = Counter(one.partition_index for one in asked.assignments)
+    numbers = Counter(one.partition_index for one in requested.assignments)
     for number, count in numbers.items():
         if count > 1:
             why = f"Found multiple manual partition assignments for partition {number}"
             raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
-    by_number = {one.partition_index: tuple(one.broker_ids) for one in asked.assignments}
+    by_number = {one.partition_index: tuple(one.broker_ids) for one in requested.assignments}
     check_placed(list(by_number.values()), cluster.brokers)
     if set(numbers) != set(range(len(numbers))):
         why = "partitions should be a consecutive 0-based integer sequence"
@@ -238,36 +240,36 @@ async def create_partitions(exchange: Exchange) -> Mapping[str, Any]:
 
 
 def _partitions(cluster: Cluster, name: str) -> int:
-    """How many a topic has now; 0 when there is none of that name."""
+    """The number of partitions; 0 if there is no such topic."""
     topic = cluster.topics.image.topics.get(name)
     return 0 if topic is None else topic.partitions
 
 
-def _grow(cluster: Cluster, asked: Any, before: int, room: int, dry_run: bool) -> Mapping[str, Any]:
-    more = asked.count - before
+def _grow(cluster: Cluster, requested: Any, before: int, room: int, dry_run: bool) -> Mapping[str, Any]:
+    more = requested.count - before
     replicas = None
     try:
         if before and more > 0:
             if more > room:
                 raise TopicRefused(ErrorCode.POLICY_VIOLATION, TOO_MANY)
-            replicas = _more_by_hand(cluster, asked, more)
-        cluster.topics.grow(asked.name, asked.count, replicas=replicas, dry_run=dry_run)
+            replicas = _more_by_hand(cluster, requested, more)
+        cluster.topics.grow(requested.name, requested.count, replicas=replicas, dry_run=dry_run)
     except TopicRefused as error:
-        return _grown(asked.name, error.code, error.message)
-    return _grown(asked.name, ErrorCode.NONE, None)
+        return _grown(requested.name, error.code, error.message)
+    return _grown(requested.name, ErrorCode.NONE, None)
 
 
-def _more_by_hand(cluster: Cluster, asked: Any, more: int) -> Sequence[Replicas] | None:
-    if asked.assignments is None:
+def _more_by_hand(cluster: Cluster, requested: Any, more: int) -> Sequence[Replicas] | None:
+    if requested.assignments is None:
         return None
-    if len(asked.assignments) != more:
+    if len(requested.assignments) != more:
         raise TopicRefused(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-            f"Attempted to add {more} additional partition(s), but only {len(asked.assignments)} "
+            f"Attempted to add {more} additional partition(s), but only {len(requested.assignments)} "
             "assignment(s) were specified.",
         )
-    replicas = [tuple(one.broker_ids) for one in asked.assignments]
-    check_placed(replicas, cluster.brokers, len(cluster.placement.replicas(asked.name, 0)))
+    replicas = [tuple(one.broker_ids) for one in requested.assignments]
+    check_placed(replicas, cluster.brokers, len(cluster.placement.replicas(requested.name, 0)))
     return replicas
 
 
@@ -284,7 +286,7 @@ NAME_TWICE = "Duplicate topic name."
 ID_TWICE = "Duplicate topic id."
 NAME_AND_ID = "The provided topic name maps to an ID that was already supplied."
 
-Asked: TypeAlias = tuple[str | None, UUID | None]
+TopicKey: TypeAlias = tuple[str | None, UUID | None]
 """A name or an id."""
 
 
@@ -292,28 +294,28 @@ async def delete_topics(exchange: Exchange) -> Mapping[str, Any]:
     """DeleteTopics v1–v6: by id since v6 (KIP-516)."""
     request, topics = exchange.request, exchange.cluster.topics
     if exchange.version >= DELETES_BY_ID:
-        asked: Iterable[Asked] = ((topic.name, topic.topic_id) for topic in request.topics)
+        requested: Iterable[TopicKey] = ((topic.name, topic.topic_id) for topic in request.topics)
     else:
-        asked = ((name, None) for name in request.topic_names)
+        requested = ((name, None) for name in request.topic_names)
     async with topics.changing:
-        results = await asyncio.to_thread(lambda: list(_delete(topics, Counter(asked))))
+        results = await asyncio.to_thread(lambda: list(_delete(topics, Counter(requested))))
         exchange.cluster.topics_changed()
     return {"responses": results}
 
 
-def _delete(topics: Topics, asked: Counter[Asked]) -> Iterator[Mapping[str, Any]]:
-    """Delete what is asked for once, in one way."""
-    found = {one: topics.find(*one) for one in asked}
+def _delete(topics: Topics, requested: Counter[TopicKey]) -> Iterator[Mapping[str, Any]]:
+    """Delete the topics that are named exactly once."""
+    found = {one: topics.find(*one) for one in requested}
     named = {topic.id for (name, _), topic in found.items() if name is not None and topic is not None}
     for (name, topic_id), topic in found.items():
-        refusal = _refusal(name, topic_id, asked[name, topic_id])
+        refusal = _refusal(name, topic_id, requested[name, topic_id])
         if refusal is not None:
             yield _deletion(name, topic_id, ErrorCode.INVALID_REQUEST, refusal)
         elif topic is None and topic_id is not None:
             yield _deletion(name, topic_id, ErrorCode.UNKNOWN_TOPIC_ID, NO_SUCH_ID)
         elif topic is None:
             yield _deletion(name, topic_id, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, NO_SUCH_NAME)
-        elif name is not None and (None, topic.id) in asked:
+        elif name is not None and (None, topic.id) in requested:
             yield _deletion(name, topic.id, ErrorCode.INVALID_REQUEST, NAME_AND_ID)
         elif name is not None or topic.id not in named:
             yield _deleted(topics, topic)
@@ -328,7 +330,7 @@ def _deleted(topics: Topics, topic: TopicInfo) -> Mapping[str, Any]:
 
 
 def _refusal(name: str | None, topic_id: UUID | None, times: int) -> str | None:
-    """What is wrong with the question, whatever topics there are."""
+    """The error of an invalid request, regardless of which topics exist."""
     if name is None and topic_id is None:
         return NEITHER
     if name is not None and topic_id is not None:

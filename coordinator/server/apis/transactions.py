@@ -1,4 +1,4 @@
-"""Producers' ids and transactions."""
+"""Producer ids and transactions."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from wire.log.batch_header import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ProducerIde
 FORBIDDEN = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 NO_PRODUCER = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
 KNOWS_FENCED = {"InitProducerId": 4, "AddPartitionsToTxn": 2, "AddOffsetsToTxn": 2, "EndTxn": 2}
-"""The version from which on a client knows PRODUCER_FENCED (KIP-360)."""
+"""The first version whose clients know PRODUCER_FENCED (KIP-360)."""
 OF_BROKERS = 4
-"""The version of AddPartitionsToTxn from which on it is for brokers, and for several transactions."""
+"""The first AddPartitionsToTxn version for brokers, with several transactions."""
 BUMPS_EPOCH = 5
-"""That of EndTxn (KIP-890)."""
+"""The first EndTxn version that returns the next epoch (KIP-890)."""
 ADDS_PARTITION = 5
-"""The version of TxnOffsetCommit from which on it adds the partition of the offsets (KIP-890)."""
+"""The first TxnOffsetCommit version that adds the offsets partition to the transaction (KIP-890)."""
 KNOWS_ABORTABLE = 4
-"""That from which on a client knows TRANSACTION_ABORTABLE."""
+"""The first version whose clients know TRANSACTION_ABORTABLE."""
 
 
 async def init_producer_id(exchange: Exchange) -> Mapping[str, Any]:
-    """InitProducerId v0–v5: a producer that goes on after an error v3 (KIP-360)."""
+    """InitProducerId v0–v5: a producer that continues after an error v3 (KIP-360)."""
     request = exchange.request
     if not _may_produce(exchange, request.transactional_id):
         is_transactional = request.transactional_id is not None
@@ -65,7 +65,7 @@ async def init_producer_id(exchange: Exchange) -> Mapping[str, Any]:
 
 
 def _may_produce(exchange: Exchange, transactional_id: str | None) -> bool:
-    """Whether who asks may have a producer's id: for a transaction, or to write to some topic (KIP-679)."""
+    """Whether the caller may have a producer id: for a transaction, or because it may write to some topic (KIP-679)."""
     if transactional_id is not None:
         return _may_write(exchange, transactional_id)
     return exchange.allows(
@@ -82,17 +82,17 @@ def _initialized(error: ErrorCode, producer: ProducerIdentity) -> Mapping[str, A
 
 
 async def add_partitions_to_txn(exchange: Exchange) -> Mapping[str, Any]:
-    """AddPartitionsToTxn v0–v5: of a client, and from v4 on of brokers, which may only ask (KIP-890)."""
+    """AddPartitionsToTxn v0–v5: for clients; from v4 also for brokers, which may only verify (KIP-890)."""
     request = exchange.request
     if exchange.version < OF_BROKERS:
-        asked = {
+        requested = {
             _partition(topic.name, one) for topic in request.v3_and_below_topics for one in topic.partitions
         }
         if not _may_write(exchange, request.v3_and_below_transactional_id):
-            return {"results_by_topic_v3_and_below": _topic_results(dict.fromkeys(asked, FORBIDDEN))}
+            return {"results_by_topic_v3_and_below": _topic_results(dict.fromkeys(requested, FORBIDDEN))}
         producer = ProducerIdentity(request.v3_and_below_producer_id, request.v3_and_below_producer_epoch)
         errors = await _added(
-            exchange, request.v3_and_below_transactional_id, producer, asked, TransactionVersion.TV_0
+            exchange, request.v3_and_below_transactional_id, producer, requested, TransactionVersion.TV_0
         )
         return {"results_by_topic_v3_and_below": _topic_results(errors)}
     if not exchange.allows(Operation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME):
@@ -100,9 +100,9 @@ async def add_partitions_to_txn(exchange: Exchange) -> Mapping[str, Any]:
     results = []
     for one in request.transactions:
         producer = ProducerIdentity(one.producer_id, one.producer_epoch)
-        asked = {_partition(topic.name, number) for topic in one.topics for number in topic.partitions}
+        requested = {_partition(topic.name, number) for topic in one.topics for number in topic.partitions}
         version = None if one.verify_only else TransactionVersion.TV_2
-        errors = await _added(exchange, one.transactional_id, producer, asked, version)
+        errors = await _added(exchange, one.transactional_id, producer, requested, version)
         results.append({"transactional_id": one.transactional_id, "topic_results": _topic_results(errors)})
     return {"error_code": ErrorCode.NONE, "results_by_transaction": results}
 
@@ -111,30 +111,30 @@ async def _added(
     exchange: Exchange,
     transactional_id: str,
     producer: ProducerIdentity,
-    asked: set[TopicPartition],
+    requested: set[TopicPartition],
     version: TransactionVersion | None,
 ) -> Mapping[TopicPartition, ErrorCode]:
-    """Add all partitions, or none where one of them cannot be; without a version, see which there are."""
-    refused = {each: error for each in asked if (error := _not_added(exchange, each))}
+    """Add all partitions, or none if one cannot be added; without a version, only verify them."""
+    refused = {each: error for each in requested if (error := _not_added(exchange, each))}
     if refused:
-        return {each: refused.get(each, ErrorCode.OPERATION_NOT_ATTEMPTED) for each in asked}
+        return {each: refused.get(each, ErrorCode.OPERATION_NOT_ATTEMPTED) for each in requested}
     if version is None:
         if not _coordinates(exchange, transactional_id):
-            return dict.fromkeys(asked, ErrorCode.NOT_COORDINATOR)
+            return dict.fromkeys(requested, ErrorCode.NOT_COORDINATOR)
         verify = exchange.cluster.transactions.coordinator.verify
-        return {each: verify(transactional_id, producer, each) for each in asked}
+        return {each: verify(transactional_id, producer, each) for each in requested}
     outcome = await _settled(
         exchange,
         transactional_id,
         lambda coordinator: coordinator.add_partitions(
-            transactional_id, producer, asked, version, exchange.cluster.now_ms()
+            transactional_id, producer, requested, version, exchange.cluster.now_ms()
         ),
     )
-    return dict.fromkeys(asked, _error(exchange, "AddPartitionsToTxn", outcome.error))
+    return dict.fromkeys(requested, _error(exchange, "AddPartitionsToTxn", outcome.error))
 
 
 def _not_added(exchange: Exchange, partition: TopicPartition) -> ErrorCode:
-    """Why a partition cannot be added, as far as that is seen before the coordinator is asked."""
+    """The error of a partition that cannot be added, as far as it is known before the coordinator decides."""
     is_client = exchange.version < OF_BROKERS
     if is_client and not exchange.allows(Operation.WRITE, ResourceType.TOPIC, partition[0]):
         return ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -155,7 +155,7 @@ def _topic_results(errors: Mapping[TopicPartition, ErrorCode]) -> list[Mapping[s
 
 
 async def add_offsets_to_txn(exchange: Exchange) -> Mapping[str, Any]:
-    """AddOffsetsToTxn v0–v4: the partition that a group's offsets are written to."""
+    """AddOffsetsToTxn v0–v4: adds the partition that holds a group's offsets."""
     request = exchange.request
     if not _may_write(exchange, request.transactional_id):
         return {"error_code": FORBIDDEN}
@@ -176,7 +176,7 @@ async def add_offsets_to_txn(exchange: Exchange) -> Mapping[str, Any]:
 
 
 async def txn_offset_commit(exchange: Exchange) -> Mapping[str, Any]:
-    """TxnOffsetCommit v0–v5: the group's member v3 (KIP-447), adds the partition of the offsets v5 (KIP-890)."""
+    """TxnOffsetCommit v0–v5: the group's member v3 (KIP-447); v5 adds the offsets partition itself (KIP-890)."""
     request = exchange.request
     producer = ProducerIdentity(request.producer_id, request.producer_epoch)
     call = TxnOffsetCommit(
@@ -231,7 +231,7 @@ def _committed(partitions: Iterable[tuple[str, int, ErrorCode]]) -> Mapping[str,
 
 
 async def end_txn(exchange: Exchange) -> Mapping[str, Any]:
-    """EndTxn v0–v5: from v5 on the epoch of the next transaction is answered (KIP-890)."""
+    """EndTxn v0–v5: since v5 it returns the epoch of the next transaction (KIP-890)."""
     request = exchange.request
     if not _may_write(exchange, request.transactional_id):
         return {"error_code": FORBIDDEN, "producer_id": NO_PRODUCER_ID, "producer_epoch": NO_PRODUCER_EPOCH}
@@ -254,9 +254,9 @@ async def end_txn(exchange: Exchange) -> Mapping[str, Any]:
 
 
 async def write_txn_markers(exchange: Exchange) -> Mapping[str, Any]:
-    """WriteTxnMarkers v1–v2: of brokers, and of `kafka-transactions abort` for a transaction that hangs (KIP-664).
+    """WriteTxnMarkers v1–v2: for brokers, and for `kafka-transactions abort` of a hanging transaction (KIP-664).
 
-    The offsets of a group have no transaction that hangs: the engine knows each.
+    Committed offsets cannot be part of a hanging transaction: the engine tracks each.
     """
     request = exchange.request
     is_allowed = exchange.allows(
@@ -283,7 +283,7 @@ async def write_txn_markers(exchange: Exchange) -> Mapping[str, Any]:
             for topic in one.topics
         ]
         markers.append({"producer_id": one.producer_id, "topics": topics})
-    await exchange.cluster.records_kept()
+    await exchange.cluster.records_durable()
     return {"markers": markers}
 
 
@@ -346,7 +346,7 @@ _STATES = {state.shown: state for state in TransactionState}
 
 
 async def list_transactions(exchange: Exchange) -> Mapping[str, Any]:
-    """ListTransactions v0–v2: by how long they run v1 (KIP-994), by a regex of RE2/J v2 (KIP-1152)."""
+    """ListTransactions v0–v2: filter by duration v1 (KIP-994), by an RE2/J regex v2 (KIP-1152)."""
     request = exchange.request
     matches = None
     if request.transactional_id_pattern:
@@ -430,7 +430,7 @@ def _shown_producer(producer_id: int, producer: Producer) -> Mapping[str, Any]:
 
 
 def _coordinates(exchange: Exchange, transactional_id: str) -> bool:
-    """Whether the broker coordinates the producer's transactions; that no id is none, any broker says."""
+    """Whether the broker coordinates the producer's transactions; every broker refuses an empty id."""
     coordinator = exchange.cluster.transaction_coordinator_of(transactional_id)
     return not transactional_id or coordinator is exchange.broker
 
@@ -438,7 +438,7 @@ def _coordinates(exchange: Exchange, transactional_id: str) -> bool:
 async def _settled(
     exchange: Exchange, transactional_id: str, decide: Callable[[TransactionCoordinator], Outcome]
 ) -> Outcome:
-    """The outcome when it is kept; what cannot be kept, or is another broker's business, is refused."""
+    """The outcome, once it is stored. A storage failure or another coordinator's id is refused."""
     if not _coordinates(exchange, transactional_id):
         return Outcome(error=ErrorCode.NOT_COORDINATOR)
     try:
@@ -449,7 +449,7 @@ async def _settled(
 
 
 def _error(exchange: Exchange, api: str, error: ErrorCode) -> ErrorCode:
-    """As a client of the request's version knows it."""
+    """The error in terms of the request's version."""
     is_older = exchange.version < KNOWS_FENCED[api]
     return ErrorCode.INVALID_PRODUCER_EPOCH if is_older and error is ErrorCode.PRODUCER_FENCED else error
 

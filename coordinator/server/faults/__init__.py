@@ -1,8 +1,8 @@
-"""Faults on demand: what goes wrong on the server because somebody asked for it.
+"""Fault injection: failures that the server causes on request.
 
-events          the vocabulary, one for the wire, the command line, a faults file and a scenario
-reading         an event, or a file of events with times, from a tree of plain values
-rules           events that last (delay, error, drop): which requests they meet, and for how long
-error_answers   an error in the place where the answer of an API has one
-actions         events that happen at once: members, coordinators, connections, topics
+events          the faults, the same on the wire, on the command line, in a faults file and in a scenario
+reading         a fault, or a file of timed faults, parsed from a tree of plain values
+rules           faults that last (delay, error, drop): which requests they match, and for how long
+error_answers   an error in the fields that an API's answer has for it
+actions         faults that happen at once: members, coordinators, connections, topics
 """

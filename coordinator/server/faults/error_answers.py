@@ -1,10 +1,10 @@
-"""An error as the answer of any API, in the fields that the answer's layout has for it.
+"""An error as the answer of any API, in the fields that the response's layout has for it.
 
-The error stands as far out as the layout has room for it: at the top, else in every element of the arrays that carry
-one, which are those of the request with their names and numbers. An error that is about a partition or a topic stands
-as far in as it can: Fetch answers OFFSET_OUT_OF_RANGE for partitions, whatever room there is at the top. Source:
-`AbstractRequest.getErrorResponse` of each request, which puts it in the same places (of five APIs further in, too) and
-makes no difference between errors.
+The error is set at the outermost level that has a field for it: at the top, otherwise in every element of the arrays
+that have one, which get the names and numbers of the request's elements. An error about a partition or a topic is set
+at the innermost level instead: Fetch answers OFFSET_OUT_OF_RANGE per partition, although it has a top-level error.
+Source: `AbstractRequest.getErrorResponse` of each request, which uses the same fields (for five APIs inner ones, too)
+and does not distinguish errors.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ OF_PARTITIONS = frozenset(
         ErrorCode.INCONSISTENT_TOPIC_ID,
     }
 )
-"""Errors that one partition or topic has, and not the whole request."""
+"""Errors of single partitions or topics, not of a whole request."""
 _ERRORS = ("errorCode", "partitionErrorCode")
 _ALSO_CALLED = {"partitionIndex": "partition"}
-"""A field of an answer by the name that it has in the request."""
+"""The request's names of response fields that are named otherwise."""
 
 
 def error_answer(api: Api, version: int, request: Any, code: ErrorCode) -> Mapping[str, Any] | None:
-    """The fields of a response that has the error; None where there is no room for it in what was asked."""
+    """The fields of a response with the error; None if the response has no field for it."""
     answer, has_it = _answer(
         api.response.struct, api.request.struct, request, _Error(version, code, code in OF_PARTITIONS)
     )
@@ -51,7 +51,7 @@ def error_answer(api: Api, version: int, request: Any, code: ErrorCode) -> Mappi
 
 
 class _Error:
-    """An error on its way to its place."""
+    """An error to be set in a response."""
 
     __slots__ = ("code", "is_inside", "version")
 
@@ -59,14 +59,14 @@ class _Error:
         self.version, self.code, self.is_inside = version, code, is_inside
 
     def carried_by(self, of: Type) -> bool:
-        """Whether an array has room for an error, at any depth."""
+        """Whether an array has a field for the error, at any depth."""
         if not isinstance(of, Array) or not isinstance(of.of, Struct):
             return False
         return any(each.name in _ERRORS or self.carried_by(each.type) for each in of.of.at(self.version))
 
 
 def _answer(layout: Struct, asked: Struct, request: Any, error: _Error) -> tuple[dict[str, Any], bool]:
-    """The fields of a struct of the answer, and whether one of them has the error."""
+    """The fields of a struct of the response, and whether one of them has the error."""
     fields = layout.at(error.version)
     answer = {
         snake(each.name): _blank(each.type, each, error.version) for each in fields if each.default is UNSET
@@ -87,7 +87,7 @@ def _answer(layout: Struct, asked: Struct, request: Any, error: _Error) -> tuple
 
 
 def _elements(of: Field, asked: Struct, request: Any, error: _Error) -> list[dict[str, Any]]:
-    """An element for each of the request's, under the same name, number or id."""
+    """An element for each of the request's, with the same name, number or id."""
     layout: Any = of.type
     arrays = [each for each in asked.at(error.version) if isinstance(each.type, Array)]
     source = next((each for each in arrays if each.name == of.name), arrays[0] if arrays else None)
@@ -109,7 +109,7 @@ def _elements(of: Field, asked: Struct, request: Any, error: _Error) -> list[dic
 
 
 def _names(layout: Struct, asked: Struct, request: Any, version: int) -> dict[str, Any]:
-    """What identifies an element: the fields that question and answer have in common."""
+    """The fields that identify an element: those that request and response have in common."""
     known = {each.name for each in asked.at(version) if isinstance(each.type, Scalar)}
     names = {}
     for each in layout.at(version):
@@ -120,7 +120,7 @@ def _names(layout: Struct, asked: Struct, request: Any, version: int) -> dict[st
 
 
 def _name(layout: Struct, of: Type, value: Any, version: int) -> dict[str, Any]:
-    """What identifies an element whose question is a bare name or number: the first field that is never null."""
+    """The field that identifies an element whose request is a bare name or number: the first that is never null."""
     for each in layout.at(version):
         if each.type is of and each.name not in _ERRORS and not each.nullable(version):
             return {snake(each.name): value}
@@ -128,7 +128,7 @@ def _name(layout: Struct, of: Type, value: Any, version: int) -> dict[str, Any]:
 
 
 def _blank(of: Type, field: Field, version: int) -> Any:
-    """What a field has where nothing is known: offsets, times and producer ids are -1 then."""
+    """The value of an unknown field: offsets, times and producer ids are -1."""
     if field.nullable(version):
         return None
     if isinstance(of, Array):

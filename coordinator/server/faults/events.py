@@ -1,6 +1,6 @@
-"""What can go wrong on demand. Where the file has another name for a field, its metadata have it (`groups.trees`).
+"""The faults that can be injected. Where a file names a field differently, its metadata has that name (`groups.trees`).
 
-The words are those of a scenario (docs/scenarios.md) where it has them: `topic`, `coordinator`, `for`. Times are in
+They use the terms of scenarios (docs/scenarios.md) where these exist: `topic`, `coordinator`, `for`. Times are in
 seconds.
 """
 
@@ -21,9 +21,9 @@ PartitionCount = Annotated[int, Between(1, MAX_PARTITIONS)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """Which requests are met: those that fit every condition given. A request fits a name if it is among its names.
+    """The requests that match: those that satisfy every given condition. One of the request's names must match.
 
-    `client`, `group` and `topic` may have `*` and `?`, as in a shell.
+    `client`, `group` and `topic` can contain `*` and `?`, as in a shell.
     """
 
     api: tuple[str, ...] = ()
@@ -35,18 +35,18 @@ class Rule:
     member: str | None = None
     """The member id."""
     times: Annotated[int, Between(1, INT32)] | None = None
-    """How many requests are met; None: any number."""
+    """How many requests are affected; None: any number."""
     for_s: Seconds | None = field(default=None, metadata=named("for"))
-    """How long the rule lasts; None: until it is cleared."""
+    """How long the rule is active; None: until it is cleared."""
     chance: Annotated[float, Between(0, 1)] = 1.0
-    """Of each request that fits."""
+    """The probability for each request that matches."""
     seed: Annotated[int, Between(0, INT64)] = 0
-    """Which of them that are, and how long between the bounds of a delay."""
+    """Determines which requests are affected, and the delay within its bounds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delay(Rule):
-    """The request is handled so much later: from the least to the greatest of two times."""
+    """The request is handled later, by a time between the two bounds."""
 
     bounds_s: tuple[Seconds, ...] = field(metadata=named("delay"))
 
@@ -64,12 +64,12 @@ class AnswerError(Rule):
 
 
 class Dropped(Enum):
-    """What of an exchange is lost. The request is not handled either way."""
+    """The dropped part of an exchange. The request is not handled in either case."""
 
     ANSWER = "answer"
-    """No answer comes, on this connection to no later request either: the client must give it up."""
+    """No answer is sent, on this connection to no later request either: the client must time out."""
     CONNECTION = "connection"
-    """The connection is closed in the place of an answer."""
+    """The connection is closed instead of an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ class Drop(Rule):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expire:
-    """The session of a member ends now: by member id, instance id, or client id (all members with it)."""
+    """The session of a member expires now: by member id, instance id, or client id (all its members)."""
 
     member: str = field(metadata=named("expire"))
     group: str
@@ -87,7 +87,7 @@ class Expire:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fence:
-    """Another process takes a static member's place; a dynamic member is removed, as by an administrator."""
+    """Another process replaces a static member; a dynamic member is removed, as by an administrator."""
 
     member: str = field(metadata=named("fence"))
     group: str
@@ -95,14 +95,14 @@ class Fence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disconnect:
-    """The connections of a client id are closed; it may connect again."""
+    """The connections of a client id are closed; it can connect again."""
 
     client: str = field(metadata=named("disconnect"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeTopic:
-    """One of: it grows to so many `partitions`, is created, created anew with another id, or deleted."""
+    """One of: it grows to this many `partitions`, is created, recreated with another id, or deleted."""
 
     topic: str
     partitions: PartitionCount | None = None
@@ -112,7 +112,7 @@ class ChangeTopic:
 
     @property
     def change(self) -> str | None:
-        """Which of them; None for none or several."""
+        """The field that is set; None if none or several are."""
         given = [key for key in ("partitions", "create", "recreate") if getattr(self, key) is not None]
         given += ["delete"] if self.delete else []
         return given[0] if len(given) == 1 else None
@@ -122,7 +122,7 @@ class CoordinatorFault(Enum):
     MOVE = "move"
     """Another broker loads the log and takes over; the old one answers NOT_COORDINATOR."""
     CRASH = "crash"
-    """The broker stops, and comes back."""
+    """The broker stops, and restarts later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,11 +134,11 @@ class FailCoordinator:
     to: Annotated[int, Between(0, INT32)] | None = None
     """The broker that it moves to; None: the next one."""
     for_s: Seconds = field(default=0.0, metadata=named("for"))
-    """How long the new one loads, or the broker is away."""
+    """How long the new coordinator loads, or the broker is down."""
 
 
 Lasting: TypeAlias = Delay | AnswerError | Drop
 """Rules for requests."""
 Action: TypeAlias = Expire | Fence | Disconnect | ChangeTopic | FailCoordinator
-"""What happens once."""
+"""Faults that happen once."""
 FaultEvent: TypeAlias = Lasting | Action

@@ -1,4 +1,4 @@
-"""Fault events as trees of plain values: one on the wire and of the command line, many with times in a file.
+"""Faults as trees of plain values: one on the wire and on the command line, many with times in a file.
 
 A faults file is YAML or JSON (docs/serve.md)::
 
@@ -8,8 +8,8 @@ A faults file is YAML or JSON (docs/serve.md)::
       - {at: 5, delay: 2, api: Heartbeat, client: app-1, for: 30}
       - {at: 10, coordinator: move, group: billing, for: 2}
 
-Each event has one verb of `VERBS`, and `at` in a file. `faults` are those of a scenario's network that a server can
-have. An error in a file has the line and the field of its value.
+Each event has one verb of `VERBS`, and in a file `at`. `faults` are those of a scenario's network that a server can
+inject. An error in a file reports the line and the field of its value.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ VERBS: Mapping[str, Any] = {
     "coordinator": FailCoordinator,
     "topic": ChangeTopic,  # the last one, as it is also a condition of rules
 }
-"""The key that makes an event what it is, and what it is."""
+"""The key that determines the kind of an event."""
 KEYS = ("kohort", "description", "faults", "events")
 NETWORK_KEYS = ("loss", "delay_ms")
-"""Of a scenario's network faults those that a server can have."""
+"""The network faults of a scenario that a server can inject."""
 ERRORS = tuple(code.name for code in ErrorCode if code is not ErrorCode.NONE)
 
 
@@ -70,7 +70,7 @@ class TimedEvent:
 
 
 def read_event(tree: Any, apis: Collection[str]) -> FaultEvent:
-    """The event of a tree; `apis` are the names of those that rules can be about. :raises Malformed:"""
+    """The fault of a tree; `apis` are the names of the APIs that a rule can match. :raises Malformed:"""
     if not isinstance(tree, dict):
         raise Malformed(f"expected a mapping with a verb, found {shown(tree)}")
     verb = next((each for each in VERBS if each in tree), None)
@@ -78,7 +78,7 @@ def read_event(tree: Any, apis: Collection[str]) -> FaultEvent:
         raise no_verb(tree, VERBS)
     other = next((each for each in VERBS if each in tree and each not in (verb, "topic")), None)
     if other is not None or ("topic" in tree and verb == "coordinator"):
-        raise Malformed(f"one event has one verb, and this one also has {verb!r}", other or "topic")
+        raise Malformed(f"an event has one verb, and this one also has {verb!r}", other or "topic")
     try:
         event: FaultEvent = _TREES.read(VERBS[verb], dict(tree))
         if isinstance(event, Rule):
@@ -93,7 +93,7 @@ def read_event(tree: Any, apis: Collection[str]) -> FaultEvent:
 
 
 def tree_of(event: FaultEvent) -> dict[str, Any]:
-    """The tree that `read_event` takes back, without what is not given."""
+    """The tree of a fault that `read_event` accepts, without fields that are not set."""
     tree: dict[str, Any] = {}
     for each in fields(event):
         value = getattr(event, each.name)
@@ -112,9 +112,9 @@ def _plain(value: Any) -> Any:
 
 
 def read_faults(file: Path, apis: Collection[str]) -> tuple[TimedEvent, ...]:
-    """The events of a faults file in the order of time, those of one moment in the order of the file.
+    """The events of a faults file sorted by time, those of the same time in the order of the file.
 
-    :raises TreeError: it cannot be read, or is no faults file; with line and column
+    :raises TreeError: it cannot be read, or is not a faults file; with line and column
     """
     text = read_text(file)
     tree = load_tree(file, text)
@@ -127,7 +127,7 @@ def read_faults(file: Path, apis: Collection[str]) -> tuple[TimedEvent, ...]:
 def network_rules(faults: Faults) -> tuple[Lasting, ...]:
     """Loss and delay of a scenario's network as rules for all requests.
 
-    A message that is lost takes its connection with it, and a request and its answer are two messages.
+    A lost message also closes its connection, and a request and its answer are two messages.
     """
     rules: list[Lasting] = []
     if faults.delay_ms != Faults().delay_ms:
@@ -159,7 +159,7 @@ def _network(tree: Any) -> tuple[Lasting, ...]:
     if isinstance(tree, dict):
         for key in tree:
             if key not in NETWORK_KEYS:
-                raise Malformed(f"a server has only {' and '.join(NETWORK_KEYS)}", "faults", key)
+                raise Malformed(f"a server supports only {' and '.join(NETWORK_KEYS)}", "faults", key)
     try:
         return network_rules(Faults() if tree is None else SCENARIO_TREES.read(Faults, tree))
     except Malformed as error:
@@ -180,7 +180,7 @@ def _timed(tree: Any, apis: Collection[str]) -> TimedEvent:
 
 
 def _imply_lists(tree: dict[str, Any]) -> None:
-    """A single API needs no list, nor do two bounds that are the same."""
+    """Turn a single API, and a single delay, into a list."""
     if isinstance(tree.get("api"), str):
         tree["api"] = [tree["api"]]
     if "delay" in tree and not isinstance(tree["delay"], list):
@@ -189,7 +189,7 @@ def _imply_lists(tree: dict[str, Any]) -> None:
 
 def _check_delay(event: Delay) -> None:
     if len(event.bounds_s) != 2 or event.bounds_s[0] > event.bounds_s[1]:
-        raise Malformed("expected seconds, or the least and the greatest time, as [0.5, 2]", "delay")
+        raise Malformed("expected seconds, or the shortest and the longest time, as [0.5, 2]", "delay")
 
 
 def _check_error(event: AnswerError) -> None:
@@ -206,7 +206,7 @@ def _check_topic(event: ChangeTopic) -> None:
 
 def _check_coordinator(event: FailCoordinator) -> None:
     if event.to is not None and event.fault is not CoordinatorFault.MOVE:
-        raise Malformed("only a coordinator that moves goes to another broker", "to")
+        raise Malformed("only `coordinator: move` can name a broker", "to")
 
 
 _TREES = Trees(

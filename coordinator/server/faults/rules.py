@@ -1,9 +1,8 @@
-"""The rules for requests that are in force, and what they make of one. No I/O; the clock is an argument.
+"""The active rules, and their effect on a request. No I/O; the clock is an argument.
 
-Rules are looked at in the order in which they were added. Delays add up; the first rule that ends the request, with an
-error or without an answer, is the last one that counts. A Fetch within a session does not name its partitions: where a
-rule is about these, the session is refused first. A rule is over when it has met as many requests as it was to,
-or has lasted as long.
+Rules are applied in the order in which they were added. Delays add up; the first rule that ends the request, with an
+error or without an answer, is the last one applied. A Fetch within a session does not name its partitions: if a rule
+matches partitions, the session is refused first. A rule expires after its number of requests, or after its duration.
 """
 
 from __future__ import annotations
@@ -18,37 +17,37 @@ from uuid import UUID
 
 from coordinator.server.faults.error_answers import OF_PARTITIONS
 from coordinator.server.faults.events import AnswerError, Delay, Drop, Lasting
-from coordinator.server.faults.named_things import NamedThings, named_things
+from coordinator.server.faults.named_resources import NamedResources, named_resources
 from wire.errors import ErrorCode
 from wire.messages.definition import Api
 
 NO_SESSION = AnswerError(error=ErrorCode.FETCH_SESSION_ID_NOT_FOUND.name)
-"""Has a client name all partitions with its next Fetch, as when its session has had to give way to another one."""
+"""Makes a client name all partitions in its next Fetch, as if its session had been evicted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A request to be judged."""
+class IncomingRequest:
+    """The request to check."""
 
     api: Api
     version: int
     client_id: str
     message: Any
     name_of: Callable[[UUID], str | None] = field(repr=False)
-    """The name of a topic by its id."""
+    """Returns the name of a topic by its id."""
 
     @property
     def hides_its_partitions(self) -> bool:
         """Whether it is a Fetch within a session, which names only what has changed (KIP-227)."""
         return self.api.name == "Fetch" and self.message.session_epoch > 0
 
-    def names(self) -> NamedThings:
-        return named_things(self.api.request.struct, self.version, self.message, self.name_of)
+    def names(self) -> NamedResources:
+        return named_resources(self.api.request.struct, self.version, self.message, self.name_of)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A request waits `delay_ms` before anything else; `end` is what becomes of it in place of being handled."""
+    """The effect on a request: it waits `delay_ms` before anything else; `end` replaces its handling."""
 
     delay_ms: int = 0
     end: AnswerError | Drop | None = None
@@ -56,22 +55,22 @@ class Verdict:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class ActiveRule:
-    """A rule in force."""
+    """An active rule."""
 
     id: int
     rule: Lasting
     added_ms: int
     applied: int = 0
-    """How many requests it has met."""
+    """How many requests it has affected."""
     random: Random = field(repr=False)
 
     @property
     def times_left(self) -> int | None:
-        """How many requests it will meet; None: any number."""
+        """How many more requests it affects; None: any number."""
         return None if self.rule.times is None else self.rule.times - self.applied
 
     def left_ms(self, now_ms: int) -> int | None:
-        """How long it lasts; None: until it is cleared."""
+        """How long it stays active; None: until it is cleared."""
         if self.rule.for_s is None:
             return None
         return max(0, self.added_ms + int(self.rule.for_s * 1000) - now_ms)
@@ -81,25 +80,25 @@ class ActiveRule:
 
     @property
     def wants_partitions(self) -> bool:
-        """Whether a request must name its partitions for the rule to meet it."""
+        """Whether only a request that names its partitions can match."""
         rule = self.rule
         return rule.topic is not None or (isinstance(rule, AnswerError) and rule.code in OF_PARTITIONS)
 
-    def fits_sender(self, asked: Asked) -> bool:
-        """Whether a request fits the conditions that are not about what it names."""
+    def fits_sender(self, request: IncomingRequest) -> bool:
+        """Whether a request matches the conditions about its sender and API."""
         rule = self.rule
-        return (not rule.api or asked.api.name in rule.api) and (
-            rule.client is None or fnmatchcase(asked.client_id, rule.client)
+        return (not rule.api or request.api.name in rule.api) and (
+            rule.client is None or fnmatchcase(request.client_id, rule.client)
         )
 
-    def fits(self, asked: Asked) -> bool:
-        """Whether a request fits every condition but chance."""
+    def fits(self, request: IncomingRequest) -> bool:
+        """Whether a request matches every condition except the probability."""
         rule = self.rule
-        if not self.fits_sender(asked):
+        if not self.fits_sender(request):
             return False
         if rule.group is rule.topic is rule.member is None:
             return True
-        names = asked.names()
+        names = request.names()
         return (
             _is_among(rule.group, names.groups)
             and _is_among(rule.topic, names.topics)
@@ -112,39 +111,39 @@ def _is_among(pattern: str | None, names: Collection[str]) -> bool:
 
 
 class Rules:
-    """See the module. `active` is empty while no rule is in force: every request looks at that."""
+    """See the module. `active` is empty while there is no rule: every request checks it."""
 
     def __init__(self) -> None:
         self._ids = count(1)
         self.active: list[ActiveRule] = []
 
     def add(self, rule: Lasting, now_ms: int) -> int:
-        """Put a rule in force. Its id, which no other rule gets."""
-        chance = Random(rule.seed)  # noqa: S311  (the same seed is to decide the same)
+        """Activate a rule; its id, which is never reused."""
+        chance = Random(rule.seed)  # noqa: S311  (the same seed must decide the same)
         active = ActiveRule(id=next(self._ids), rule=rule, added_ms=now_ms, random=chance)
         self.active.append(active)
         return active.id
 
     def clear(self, ids: Iterable[int] | None = None) -> int:
-        """Take rules out of force, by their ids or all; how many there were."""
+        """Remove rules by their ids, or all; how many were removed."""
         before = len(self.active)
         gone = None if ids is None else set(ids)
         self.active = [] if gone is None else [each for each in self.active if each.id not in gone]
         return before - len(self.active)
 
     def in_force(self, now_ms: int) -> tuple[ActiveRule, ...]:
-        """In the order in which they were added."""
+        """The active rules, in the order in which they were added."""
         self.active = [each for each in self.active if not each.is_over(now_ms)]
         return tuple(self.active)
 
-    def judge(self, asked: Asked, now_ms: int) -> Verdict | None:
-        """What becomes of a request, by the rules that it meets; None: it is handled as always."""
+    def judge(self, request: IncomingRequest, now_ms: int) -> Verdict | None:
+        """The effect of all rules on a request; None: it is handled as usual."""
         delay_ms, is_met = 0, False
         for active in self.in_force(now_ms):
             rule = active.rule
-            if asked.hides_its_partitions and active.wants_partitions and active.fits_sender(asked):
+            if request.hides_its_partitions and active.wants_partitions and active.fits_sender(request):
                 return Verdict(delay_ms, NO_SESSION)
-            if not active.fits(asked) or (rule.chance < 1 and active.random.random() >= rule.chance):
+            if not active.fits(request) or (rule.chance < 1 and active.random.random() >= rule.chance):
                 continue
             active.applied += 1
             is_met = True

@@ -1,6 +1,6 @@
-"""The file of `kohort serve --access`: users with their passwords, and ACLs. docs/security.md has its keys.
+"""The file of `kohort serve --access`: users with their passwords, and ACLs. docs/security.md lists its keys.
 
-No message has a value of `users` in it.
+No message contains a value of `users`.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _READABLE_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessFile:
-    """What such a file holds. `acls` is None where it has none: then everybody may do everything.
+    """The content of such a file. `acls` is None if it has none: then everyone may do everything.
 
-    `warnings` are files that hold passwords and can be read by others, a sentence each.
+    `warnings` has a sentence for each file that holds passwords and is readable by others.
     """
 
     passwords: Mapping[str, Secret] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class AccessFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _User:
-    """Where the password of a user is: here, in a variable of the environment, or in a file."""
+    """The source of a user's password: the file itself, an environment variable, or another file."""
 
     password: str | None = None
     password_env: str | None = None
@@ -54,7 +54,7 @@ class _User:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Entry:
-    """ACLs about one resource, an ACL for each operation."""
+    """ACLs on one resource, one for each operation."""
 
     principal: str
     operations: tuple[str, ...]
@@ -78,7 +78,7 @@ _TREES = Trees(sparse=True)
 
 
 def read_access_file(path: Path, environment: Mapping[str, str] = os.environ) -> AccessFile:
-    """Read one. :raises TreeError: with the line and the field of what is wrong"""
+    """Read the file. :raises TreeError: with the line and the field of what is wrong"""
     text = read_text(path)
     tree = load_tree(path, text)
     try:
@@ -109,7 +109,7 @@ def _password(path: Path, user: _User, environment: Mapping[str, str], warnings:
         name for name in ("password", "password_env", "password_file") if getattr(user, name) is not None
     ]
     if len(given) != 1:
-        raise Malformed("wants one of password, password_env and password_file")
+        raise Malformed("needs exactly one of password, password_env and password_file")
     if user.password_env is not None:
         if user.password_env not in environment:
             raise Malformed("there is no such variable in the environment", "password_env")
@@ -145,7 +145,7 @@ def _acls_of(entry: _Entry) -> Iterator[Acl]:
         )
     pattern = _named(entry.pattern, (PatternType.LITERAL, PatternType.PREFIXED), "pattern")
     if kind is ResourceType.CLUSTER and pattern is not PatternType.LITERAL:
-        raise Malformed("the cluster has one name; leave the pattern out", "pattern")
+        raise Malformed("the cluster takes no pattern; remove it", "pattern")
     permission = _named(entry.permission, (Permission.ALLOW, Permission.DENY), "permission")
     if not entry.operations:
         raise Malformed("lists no operation", "operations")
@@ -173,14 +173,14 @@ def _resource(entry: _Entry) -> tuple[ResourceType, str]:
         if name is not None
     ]
     if len(named) != 1:
-        raise Malformed("wants one of topic, group, transactional_id and `cluster: true`")
+        raise Malformed("needs exactly one of topic, group, transactional_id and `cluster: true`")
     if not named[0][1]:
         raise Malformed("the name is empty", named[0][0].name.lower())
     return named[0]
 
 
 def _named(text: str, among: tuple[Any, ...], *path: str | int) -> Any:
-    """The member of an enum of that name, in any case, as kafka-acls takes it."""
+    """The member of an enum of that name, in any case, as kafka-acls accepts it."""
     found = next((one for one in among if one.name == text.upper()), None)
     if found is None:
         names = ", ".join(one.name for one in among)

@@ -1,4 +1,4 @@
-"""Where the server listens, and whether other machines may reach it there."""
+"""Listen addresses, and whether other machines may reach them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _EXAMPLE = "write it as 127.0.0.1:9092 or [::1]:9092, with port 0 for any free o
 MAX_PORT = 65535
 
 Advertised: TypeAlias = tuple[str, int | None]
-"""What clients are told to connect to: a host, and a port where it is not the one that is listened on."""
+"""The advertised host, and the port if it is not the listen port."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListenAddress:
-    """`port` 0 is any free one. `protocol` is what is spoken there."""
+    """`port` 0 is any free one. `protocol` is the listener's security protocol."""
 
     protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
     host: str
@@ -27,7 +27,7 @@ class ListenAddress:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether this machine alone reaches it."""
+        """Whether only this machine can reach it."""
         try:
             return ip_address(self.host).is_loopback
         except ValueError:
@@ -35,7 +35,7 @@ class ListenAddress:
 
     @property
     def is_every_address(self) -> bool:
-        """Whether it is every address of this machine, to which no client can connect."""
+        """Whether it is the wildcard address, to which no client can connect."""
         try:
             return ip_address(self.host).is_unspecified
         except ValueError:
@@ -52,35 +52,35 @@ def parse_listen(text: str) -> ListenAddress:
         spoken = SecurityProtocol(protocol.upper()) if separator else SecurityProtocol.PLAINTEXT
     except ValueError:
         names = ", ".join(each.value for each in SecurityProtocol)
-        raise InvalidAddress(f"{text!r}: {protocol} is none of {names}") from None
+        raise InvalidAddress(f"{text!r}: {protocol} is not one of {names}") from None
     return ListenAddress(protocol=spoken, host="127.0.0.1" if host == "localhost" else host, port=port)
 
 
 def parse_advertised(text: str) -> Advertised:
-    """`HOST[:PORT]`; None: the port that is listened on. :raises InvalidAddress:"""
+    """`HOST[:PORT]`; None: the listen port. :raises InvalidAddress:"""
     place = text.strip()
     host, port = _parted(place)
     if port == 0 or (port is None and (not place or any(each in place for each in ":/ "))):
-        raise InvalidAddress(f"{text!r} is no address to advertise: write it as HOST or HOST:PORT")
+        raise InvalidAddress(f"{text!r} is not an address to advertise: write it as HOST or HOST:PORT")
     return (place, None) if port is None else (host, port)
 
 
 def check_reach(address: ListenAddress, settings: SecuritySettings, *, is_advertised: bool) -> None:
-    """Refuse an address that other machines reach, unless TLS and a login guard it. :raises InvalidAddress:"""
+    """Refuse an address that other machines can reach, unless TLS and a login protect it. :raises InvalidAddress:"""
     if not address.is_loopback and not settings.is_guarded:
         raise InvalidAddress(
-            f"{address.host} is open to other machines, which takes TLS and a login: listen on SASL_SSL://"
+            f"{address.host} can be reached from other machines, which requires TLS and a login: listen on SASL_SSL://"
             f"{address.host}:{address.port}, with a certificate (ssl.keystore.location) and users (--access), or on "
-            "SSL:// with ssl.client.auth=required. Without, listen on 127.0.0.1."
+            "SSL:// with ssl.client.auth=required. Otherwise listen on 127.0.0.1."
         )
     if address.is_every_address and not is_advertised:
         raise InvalidAddress(
-            f"clients cannot connect to {address.host}: name what they reach this machine by with --advertise HOST"
+            f"clients cannot connect to {address.host}: set the host name they use with --advertise HOST"
         )
 
 
 def _parted(place: str) -> tuple[str, int | None]:
-    """Host and port; None: there is no valid port."""
+    """Host and port; None: the port is missing or invalid."""
     host, colon, port = place.rpartition(":")
     if host.startswith("[") and host.endswith("]"):
         host = host[1:-1]

@@ -1,8 +1,8 @@
-"""What entries allow: the rules of Kafka's StandardAuthorizer.
+"""The permissions of ACLs, by the rules of Kafka's StandardAuthorizer.
 
-A DENY that matches beats every ALLOW. READ, WRITE, DELETE and ALTER allow DESCRIBE too, ALTER_CONFIGS allows
-DESCRIBE_CONFIGS; a DENY implies nothing. A super user may do everything. Where no entry names the resource, the
-setting `allow.everyone.if.no.acl.found` decides.
+A matching DENY overrides every ALLOW. READ, WRITE, DELETE and ALTER imply DESCRIBE, ALTER_CONFIGS implies
+DESCRIBE_CONFIGS; a DENY implies nothing. A super user may do everything. If no ACL matches the resource, the setting
+`allow.everyone.if.no.acl.found` decides.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from wire.acls import (
     operation_bits,
 )
 
-EVERYBODY = "User:*"
+ANY_PRINCIPAL = "User:*"
 IMPLIED_BY = {
     Operation.DESCRIBE: frozenset(
         {Operation.DESCRIBE, Operation.READ, Operation.WRITE, Operation.DELETE, Operation.ALTER}
     ),
     Operation.DESCRIBE_CONFIGS: frozenset({Operation.DESCRIBE_CONFIGS, Operation.ALTER_CONFIGS}),
 }
-"""Operations that are allowed by an ALLOW of others."""
+"""The operations whose ALLOW implies each operation."""
 
 
 @dataclass(slots=True)
 class _Entries:
-    """Those of one type of resource, by name or prefix."""
+    """The ACLs of one resource type, by name or prefix."""
 
     literal: dict[str, list[Acl]] = field(default_factory=dict)
     prefixed: dict[str, list[Acl]] = field(default_factory=dict)
@@ -48,16 +48,16 @@ class _Entries:
             self.literal.setdefault(acl.name, []).append(acl)
 
     def about(self, name: str) -> Iterator[Acl]:
-        """The entries whose pattern names the resource."""
+        """The ACLs whose pattern matches the resource."""
         yield from self.literal.get(name, ())
-        if not name.startswith(WILDCARD):  # Kafka takes `*` for a literal prefix there, and passes it over
+        if not name.startswith(WILDCARD):  # Kafka treats `*` as a literal prefix there, and skips it
             yield from self.literal.get(WILDCARD, ())
         for end in range(min(self.longest_prefix, len(name)) + 1):
             yield from self.prefixed.get(name[:end], ())
 
 
 class Authorizer:
-    """The entries, found by resource. Entries are replaced whole, so that other threads may ask meanwhile."""
+    """The ACLs, indexed by resource. They are replaced as a whole, so that other threads can read meanwhile."""
 
     def __init__(
         self,
@@ -70,15 +70,15 @@ class Authorizer:
         self._allow_if_no_acl = allow_if_no_acl
         self._acls: dict[Acl, None] = {}
         self._by_type: dict[ResourceType, _Entries] = {}
-        self.become(acls)
+        self.replace_all(acls)
 
     @property
     def acls(self) -> Iterable[Acl]:
-        """The entries, in the order in which they came."""
+        """The ACLs, in the order in which they were added."""
         return self._acls.keys()
 
-    def become(self, acls: Iterable[Acl]) -> None:
-        """Go by these entries from now on."""
+    def replace_all(self, acls: Iterable[Acl]) -> None:
+        """Replace all ACLs."""
         entries = dict.fromkeys(acls)
         by_type: dict[ResourceType, _Entries] = {}
         for acl in entries:
@@ -86,7 +86,7 @@ class Authorizer:
         self._acls, self._by_type = entries, by_type
 
     def matching(self, wanted: AclFilter) -> list[Acl]:
-        """The entries that a filter means, in the order in which they came."""
+        """The ACLs that match a filter, in the order in which they were added."""
         return [acl for acl in self._acls if wanted.matches(acl)]
 
     def allows(
@@ -99,7 +99,7 @@ class Authorizer:
         entries = self._by_type.get(resource_type)
         for acl in () if entries is None else entries.about(name):
             named = True
-            if acl.principal not in (principal, EVERYBODY) or acl.host not in (WILDCARD, host):
+            if acl.principal not in (principal, ANY_PRINCIPAL) or acl.host not in (WILDCARD, host):
                 continue
             if acl.permission is Permission.ALLOW:
                 allowed = allowed or acl.operation in IMPLIED_BY.get(operation, (operation,)) or _is_all(acl)
@@ -110,14 +110,14 @@ class Authorizer:
     def allows_some(
         self, principal: str, host: str, operation: Operation, resource_type: ResourceType
     ) -> bool:
-        """Whether there may be a resource of the type with which it is allowed (Authorizer.authorizeByResourceType)."""
+        """Whether it is allowed on some resource of the type (Authorizer.authorizeByResourceType)."""
         if self.allows(principal, host, operation, resource_type, "hardcode"):
             return True
         mine = [
             acl
             for acl in self._acls
             if acl.resource_type is resource_type
-            and acl.principal in (principal, EVERYBODY)
+            and acl.principal in (principal, ANY_PRINCIPAL)
             and acl.host in (WILDCARD, host)
             and acl.operation in (operation, Operation.ALL)
         ]
@@ -130,7 +130,7 @@ class Authorizer:
         )
 
     def operations(self, principal: str, host: str, resource_type: ResourceType, name: str) -> int:
-        """What `principal` may do with the resource, as bits."""
+        """The operations that `principal` may do with the resource, as a bit field."""
         return operation_bits(
             operation
             for operation in OPERATIONS[resource_type]
@@ -143,7 +143,7 @@ def _is_all(acl: Acl) -> bool:
 
 
 def _is_dominated(pattern: PatternType, name: str, denied: Collection[tuple[PatternType, str]]) -> bool:
-    """Whether what a pattern allows is denied by the same name or by a prefix of it."""
+    """Whether a pattern's ALLOW is overridden by a DENY of the same name or of a prefix of it."""
     if pattern is PatternType.LITERAL and (PatternType.LITERAL, name) in denied:
         return True
     return any((PatternType.PREFIXED, name[:end]) in denied for end in range(1, len(name) + 1))

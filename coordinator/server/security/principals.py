@@ -1,4 +1,4 @@
-"""Who a client is by its certificate: the name in it, and `ssl.principal.mapping.rules`."""
+"""The principal of a client certificate: its name, and `ssl.principal.mapping.rules`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from coordinator.errors import InvalidSetting
 
 ANONYMOUS = "User:ANONYMOUS"
-"""Who a client is that has not shown who it is (KafkaPrincipal.ANONYMOUS)."""
+"""The principal of a client that is not authenticated (KafkaPrincipal.ANONYMOUS)."""
 
 _KEYWORDS = {
     "commonName": "CN",
@@ -23,26 +23,26 @@ _KEYWORDS = {
     "domainComponent": "DC",
     "userId": "UID",
 }
-"""RFC 2253's names of what OpenSSL calls by the long ones."""
+"""RFC 2253's short names for OpenSSL's long ones."""
 _EMAIL_ADDRESS = "1.2.840.113549.1.9.1"
 _IA5_STRING = 0x16
 _SPECIAL = re.compile(r'([,+"\\<>;])')
 
 
 class UnknownPrincipal(Exception):
-    """No rule is about the name of a certificate."""
+    """No rule matches the name of a certificate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One of `ssl.principal.mapping.rules`; without a pattern it is DEFAULT. `case` is L, U or nothing."""
+    """One of `ssl.principal.mapping.rules`; without a pattern it is DEFAULT. `case` is L, U or empty."""
 
     pattern: re.Pattern[str] | None = None
     replacement: str = ""
     case: str = ""
 
     def applied(self, name: str) -> str | None:
-        """What becomes of a name; None: the rule is not about it."""
+        """The mapped name; None: the rule does not match."""
         if self.pattern is None:
             return name
         if not self.pattern.fullmatch(name):
@@ -75,7 +75,7 @@ DEFAULT = (Rule(),)
 
 
 def parse_rules(text: str) -> tuple[Rule, ...]:
-    """`RULE:pattern/replacement/[LU],…,DEFAULT`; the first that is about a name counts.
+    """`RULE:pattern/replacement/[LU],…,DEFAULT`; the first that matches a name applies.
 
     :raises InvalidSetting:
     """
@@ -99,14 +99,14 @@ def parse_rules(text: str) -> tuple[Rule, ...]:
 def principal_of(certificate: Mapping[str, Any] | None, rules: Sequence[Rule] = DEFAULT) -> str:
     """The principal of `SSLSocket.getpeercert()`; without a certificate it is ANONYMOUS.
 
-    :raises UnknownPrincipal: no rule is about its name
+    :raises UnknownPrincipal: no rule matches its name
     """
     if not certificate:
         return ANONYMOUS
     name = distinguished_name(certificate)
     mapped = next((each for rule in rules if (each := rule.applied(name)) is not None), None)
     if mapped is None:
-        raise UnknownPrincipal(f"no rule of ssl.principal.mapping.rules is about {name}")
+        raise UnknownPrincipal(f"no rule of ssl.principal.mapping.rules matches {name}")
     return f"User:{mapped}"
 
 

@@ -1,10 +1,10 @@
 """The server's side of a SASL login: PLAIN and SCRAM, for one connection, without I/O.
 
-Theory of operation. `Login.receive` sees every frame before it is read as a request. Until the client has logged in,
-only ApiVersions is left to the server, and SaslHandshake and SaslAuthenticate are answered here (KIP-43, KIP-152);
-after a handshake of version 0 frames are bare tokens. Anything else ends the connection without an answer, as with
-Kafka's `SaslServerAuthenticator`. Once logged in, every frame is the server's, until the session has expired
-(KIP-368): a new handshake before that begins another login, of the same user with the same mechanism.
+Theory of operation. `Login.receive` gets every frame before it is parsed as a request. Until the client is
+authenticated, only ApiVersions is passed to the server, and SaslHandshake and SaslAuthenticate are answered here
+(KIP-43, KIP-152); after a handshake of version 0 frames are bare tokens. Anything else closes the connection without an
+answer, as in Kafka's `SaslServerAuthenticator`. After the login every frame is passed to the server, until the session
+expires (KIP-368): a new handshake before that starts another login, of the same user with the same mechanism.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from wire.messages.schemas.security import SASL_AUTHENTICATE, SASL_HANDSHAKE
 MAX_FRAME_BYTES = 524_288
 """The longest frame of a client that has not logged in: Kafka's `sasl.server.max.receive.size`."""
 MIN_REAUTHENTICATION_MS = 1_000
-"""A handshake so soon after another one does not begin a login (KafkaChannel)."""
+"""A handshake this soon after another one does not start a login (KafkaChannel)."""
 TOKENS_IN_REQUESTS = 1
-"""The version of SaslHandshake from which on SaslAuthenticate carries tokens."""
+"""The SaslHandshake version after which SaslAuthenticate carries the tokens."""
 
 Exchange = Generator[bytes, bytes, tuple[str, bytes]]
-"""Is sent the client's tokens, yields the answers, and returns the user and the last answer."""
+"""Receives the client's tokens, yields the answers, and returns the user and the last answer."""
 
 
 class LoginRefused(Exception):
-    """The client does not get in; the text is for the client, and is empty where that would reveal too much."""
+    """The login failed; the text is sent to the client, and is empty where it would reveal too much."""
 
 
 class State(Enum):
-    """Where a login is."""
+    """The state of a login."""
 
     HANDSHAKE = "HANDSHAKE"
     AUTHENTICATE = "AUTHENTICATE"
@@ -46,17 +46,17 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What is sent, if anything; with `failed`, the reason, the connection is closed after that."""
+    """The answer, if any; with `failed`, the reason, the connection is closed after it."""
 
     answer: bytes | None = None
     failed: str | None = None
 
 
 class Login:
-    """The login of one connection. `user` is who has logged in, None before that."""
+    """The login of one connection. `user` is the authenticated user, None before."""
 
     def __init__(self, users: Users, mechanisms: Sequence[str], max_reauth_ms: int) -> None:
-        """`max_reauth_ms`: for how long a login is good; 0 for ever."""
+        """`max_reauth_ms`: how long a login is valid; 0: no limit."""
         self._users = users
         self._mechanisms = tuple(mechanisms)
         self._max_reauth_ms = max_reauth_ms
@@ -76,7 +76,7 @@ class Login:
     def receive(self, content: bytes, now_ms: int) -> Reply | None:
         """Take a frame. None: it is a request for the server to answer.
 
-        :raises DecodeError: it is not what it says it is
+        :raises DecodeError: it is malformed
         """
         if self._state is State.COMPLETE:
             return self._during_session(content, now_ms)
@@ -125,7 +125,7 @@ class Login:
         self._state = State.AUTHENTICATE
         self._handshake_version = version
         if self.user is not None and mechanism != self._mechanism:
-            return self._fail(answer, "another SASL mechanism is wanted for re-authentication")
+            return self._fail(answer, "re-authentication requires the same SASL mechanism")
         self._mechanism = mechanism
         self._exchange = MECHANISMS[mechanism](self._users, mechanism)
         next(self._exchange)
@@ -161,7 +161,7 @@ class Login:
             return self._fail(SASL_AUTHENTICATE.encode_response(version, correlation_id, fields), message)
 
     def _step(self, token: bytes, now_ms: int) -> bytes:
-        """The mechanism's answer to a token; after its last one the login is complete. :raises LoginRefused:"""
+        """The mechanism's answer to a token; after the last one the login is complete. :raises LoginRefused:"""
         if self._exchange is None:
             raise LoginRefused
         user: str
@@ -185,7 +185,7 @@ class Login:
 
 def _head(content: bytes) -> tuple[int, int, int]:
     if len(content) < HEAD.size:
-        raise DecodeError(f"a request has only {len(content)} bytes")
+        raise DecodeError(f"the request has only {len(content)} bytes")
     return HEAD.unpack_from(content)
 
 
@@ -245,4 +245,4 @@ MECHANISMS: Mapping[str, Callable[[Users, str], Exchange]] = {
     "PLAIN": _plain,
     **dict.fromkeys(SCRAM_DIGESTS, _scram),
 }
-"""What a client may log in with."""
+"""The supported mechanisms."""

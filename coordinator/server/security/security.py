@@ -1,4 +1,4 @@
-"""The security of the server: whom its listeners let in, and what they may do."""
+"""The security of the server: settings, users, ACLs and the TLS context."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from coordinator.server.security.users import Users
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Security:
-    """`context` is that of TLS, None without; `authorizer` is None where everybody may do everything."""
+    """`context` is that of TLS, None without; `authorizer` is None if everyone may do everything."""
 
     settings: SecuritySettings = field(default_factory=SecuritySettings)
     users: Users = field(default_factory=lambda: Users({}))
@@ -23,14 +23,14 @@ class Security:
     context: ssl.SSLContext | None = None
 
     def login(self) -> Login | None:
-        """The login of a new connection; None where clients need none."""
+        """The login of a new connection; None if no login is required."""
         if not self.settings.protocol.sasl:
             return None
         return Login(self.users, self.settings.mechanisms, self.settings.max_reauth_ms)
 
 
 def secure(settings: SecuritySettings, file: AccessFile) -> Security:
-    """Put it together. :raises TlsFailed: a certificate or key cannot be read"""
+    """Combine settings and file. :raises TlsFailed: a certificate or key cannot be read"""
     has_authorizer = settings.has_authorizer or file.acls is not None
     return Security(
         settings=settings,

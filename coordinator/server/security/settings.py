@@ -1,4 +1,4 @@
-"""The settings of security, by the names that a broker's properties give them."""
+"""The security settings, by their names in a broker's properties."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ EFFECTIVE = frozenset(
         "ssl.truststore.type",
     }
 )
-"""The settings that count here; those of StandardAuthorizer no broker has a definition of."""
+"""The settings that are supported here; a broker has no definition of StandardAuthorizer's."""
 _PLACE = Path("--config")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecuritySettings:
-    """How clients get in. `max_reauth_ms` is how long a login is good, 0 for ever.
+    """How clients authenticate. `max_reauth_ms` is how long a login is valid, 0: no limit.
 
-    `failure_delay_ms` is how long a client waits for the news that its login failed.
+    `failure_delay_ms` delays the answer to a failed login.
     """
 
     protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
@@ -63,12 +63,12 @@ class SecuritySettings:
 
     @property
     def is_guarded(self) -> bool:
-        """Whether what is said is encrypted, and every client shows who it is."""
+        """Whether connections are encrypted, and every client authenticates."""
         return self.protocol.tls and (self.protocol.sasl or self.client_auth is ClientAuth.REQUIRED)
 
 
 def parse_security(protocol: SecurityProtocol, settings: Mapping[str, str]) -> SecuritySettings:
-    """Pick the settings of security out of a broker's. :raises InvalidSetting: with what is wrong"""
+    """The security settings among a broker's. :raises InvalidSetting: with what is wrong"""
     defaults = SecuritySettings()
     tls = _tls(settings)
     if protocol.tls and tls.certificate_path is None and tls.certificate_pem is None:
@@ -112,7 +112,7 @@ def _mechanisms(settings: Mapping[str, str]) -> tuple[str, ...]:
     for name in named:
         if name not in MECHANISMS:
             raise InvalidSetting(
-                f"sasl.enabled.mechanisms: {name} is not served, only {', '.join(MECHANISMS)}"
+                f"sasl.enabled.mechanisms: {name} is not supported, only {', '.join(MECHANISMS)}"
             )
     return named
 
@@ -120,7 +120,7 @@ def _mechanisms(settings: Mapping[str, str]) -> tuple[str, ...]:
 def _has_authorizer(settings: Mapping[str, str]) -> bool:
     name = settings.get("authorizer.class.name", "").strip()
     if name not in ("", AUTHORIZER):
-        raise InvalidSetting(f"authorizer.class.name: only {AUTHORIZER} is served, not {name}")
+        raise InvalidSetting(f"authorizer.class.name: only {AUTHORIZER} is supported, not {name}")
     return bool(name)
 
 
@@ -134,7 +134,7 @@ def _principals(settings: Mapping[str, str]) -> frozenset[str]:
 
 
 def _client_auth(protocol: SecurityProtocol, settings: Mapping[str, str]) -> ClientAuth:
-    """Kafka passes the setting over where clients log in by SASL."""
+    """Kafka ignores the setting if clients authenticate by SASL."""
     text = settings.get("ssl.client.auth", ClientAuth.NONE.value).strip().lower()
     try:
         wanted = ClientAuth(text)

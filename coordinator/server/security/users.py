@@ -1,4 +1,4 @@
-"""Users and their passwords, as SASL asks for them."""
+"""Users and their passwords, for SASL."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from wire.client.security import Secret
 
 SCRAM_DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 ITERATIONS = 4096
-"""What Kafka takes for both mechanisms where it is told nothing else (ScramMechanism.minIterations)."""
+"""Kafka's default for both mechanisms (ScramMechanism.minIterations)."""
 SALT_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScramCredential:
-    """What a server keeps of a password for SCRAM (RFC 5802)."""
+    """A server's credential for SCRAM (RFC 5802)."""
 
     salt: bytes
     stored_key: bytes
@@ -27,7 +27,7 @@ class ScramCredential:
 
 
 class Users:
-    """Passwords by name of the user. Credentials of SCRAM are worked out when they are first asked for."""
+    """Passwords by user name. SCRAM credentials are derived when they are first needed."""
 
     def __init__(self, passwords: Mapping[str, Secret]) -> None:
         self._passwords = dict(passwords)
@@ -37,13 +37,13 @@ class Users:
         return len(self._passwords)
 
     def has_password(self, user: str, password: str) -> bool:
-        """Whether there is such a user with this password. It takes as long whatever differs."""
+        """Whether the user exists and has this password. Takes the same time whatever differs."""
         known = self._passwords.get(user)
         wanted = "" if known is None else known.reveal()
         return hmac.compare_digest(wanted.encode(), password.encode()) and known is not None
 
     def scram_credential(self, user: str, mechanism: str) -> ScramCredential | None:
-        """None: there is no such user."""
+        """None: unknown user."""
         password = self._passwords.get(user)
         if password is None:
             return None
@@ -55,7 +55,7 @@ class Users:
 
 
 def _scram_credential(password: str, digest: str) -> ScramCredential:
-    """As Kafka makes it: of the password's bytes, which are not normalized (ScramFormatter.normalize)."""
+    """As in Kafka: from the password's bytes, which are not normalized (ScramFormatter.normalize)."""
     salt = secrets.token_bytes(SALT_BYTES)
     salted = hashlib.pbkdf2_hmac(digest, password.encode(), salt, ITERATIONS)
     client_key = hmac.digest(salted, b"Client Key", digest)

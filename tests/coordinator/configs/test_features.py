@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coordinator.configs.features import Features, FeatureUpdate, UpgradeType
-from coordinator.configs.kept import KeptConfigs
+from coordinator.configs.stored import StoredConfigs
 from coordinator.errors import RequestRefused
 from coordinator.store.data_directory import DataDirectory
 from tests.coordinator.store.directories import SMALL
@@ -37,30 +37,30 @@ def test_an_update_that_is_not_possible_is_refused(wanted: FeatureUpdate, why: s
 
 def test_only_a_change_is_an_epoch() -> None:
     features = Features({})
-    features.become(features.check([update("group.version", 1)]))
+    features.set_levels(features.check([update("group.version", 1)]))
     assert features.epoch == 1
-    features.become(features.check([update("group.version", 0, UpgradeType.SAFE_DOWNGRADE)]))
+    features.set_levels(features.check([update("group.version", 0, UpgradeType.SAFE_DOWNGRADE)]))
     assert (features.epoch, features.levels["group.version"]) == (2, 0)
 
 
 def test_what_was_set_is_kept_and_levels_given_at_the_start_win(tmp_path: Path) -> None:
     data = DataDirectory.open(tmp_path, SMALL)
-    kept = KeptConfigs({}, 1, data, ["t"])
+    kept = StoredConfigs({}, 1, data, ["t"])
     kept.set_levels({"group.version": 0})
     kept.set_topic("t", {"retention.ms": "5"})
     kept.set_broker("", {"log.segment.bytes": "2097152"})
     data.close()
     data = DataDirectory.open(tmp_path, SMALL)
-    again = KeptConfigs({}, 1, data, ["t"])
+    again = StoredConfigs({}, 1, data, ["t"])
     assert again.features.levels["group.version"] == 0
     assert (again.topics.of("t")["retention.ms"], again.topics.of("t")["segment.bytes"]) == (5, 2_097_152)
-    assert KeptConfigs({"group.version": "1"}, 1, data, ["t"]).features.levels["group.version"] == 1
-    assert KeptConfigs({}, 1, data, []).topics.of("t")["retention.ms"] == 604_800_000
+    assert StoredConfigs({"group.version": "1"}, 1, data, ["t"]).features.levels["group.version"] == 1
+    assert StoredConfigs({}, 1, data, []).topics.of("t")["retention.ms"] == 604_800_000
     data.close()
     (tmp_path / "feature-configs.json").write_text(
         '{"kohort": 1, "features": {"group.version": {"level": "9"}}}'
     )
     data = DataDirectory.open(tmp_path, SMALL)
     with pytest.raises(Unusable, match=r"feature-configs\.json: group.version is a number from 0 to 1"):
-        KeptConfigs({}, 1, data, [])
+        StoredConfigs({}, 1, data, [])
     data.abandon()

@@ -170,7 +170,7 @@ def test_where_a_log_begins_lasts(store: Store) -> None:
     for leave in (store.kill, store.close):
         leave()
         assert store.partition().find_offset(EARLIEST, committed=False).offset == 50
-    store.partitions.become(TopicImage.of([], 2))
+    store.partitions.set_topics(TopicImage.of([], 2))
     assert "orders" not in (store.root / LOG_STARTS).read_text()
 
 

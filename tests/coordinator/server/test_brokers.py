@@ -212,7 +212,7 @@ def test_a_lost_broker_is_replaced_and_may_come_back(tmp_path: Path, is_kept: bo
         led = [number for number in range(3) if cluster.leader_of("orders", number) is first]
         async with asking(first) as connection:
             port, sessions = first.port, first.fetch_sessions
-            await cluster.lose_broker(first.node_id)
+            await cluster.stop_broker(first.node_id)
             with pytest.raises(OSError):
                 await Peer.connect(HOST, port)
             with pytest.raises((Closed, OSError)):
@@ -231,10 +231,10 @@ def test_a_lost_broker_is_replaced_and_may_come_back(tmp_path: Path, is_kept: bo
         assert await committed(now, group) == (5, NONE)
         assert await commit(now, group, 6) == NONE
         with pytest.raises(RequestRefused):
-            await cluster.lose_broker(first.node_id)
+            await cluster.stop_broker(first.node_id)
         with pytest.raises(RequestRefused):
             cluster.move_coordinator(0, first.node_id)
-        await cluster.restore_broker(first.node_id)
+        await cluster.restart_broker(first.node_id)
         assert first.port == port
         assert first.fetch_sessions is not sessions
         assert await committed(first, group) == (-1, int(ErrorCode.NOT_COORDINATOR))
@@ -253,9 +253,9 @@ def test_the_only_broker_is_away_for_a_while() -> None:
             cluster.topics_changed()
             broker = cluster.controller
             await commit(broker, "g", 5)
-            await cluster.lose_broker(broker.node_id)
+            await cluster.stop_broker(broker.node_id)
             assert cluster.coordinator_of("g") is None
-            await cluster.restore_broker(broker.node_id)
+            await cluster.restart_broker(broker.node_id)
             assert await committed(broker, "g") == (5, NONE)
 
     asyncio.run(scene())

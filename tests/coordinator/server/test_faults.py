@@ -215,7 +215,7 @@ def test_an_unknown_operation_is_refused() -> None:
     async def play() -> None:
         async with scene() as (_, operator):
             answer = await operator.ask(KOHORT_FAULT, {"operation": 9})
-            assert (answer.error_code, answer.error_message) == (42, "there is no operation 9")
+            assert (answer.error_code, answer.error_message) == (42, "unknown operation 9")
 
     asyncio.run(play())
 
@@ -296,7 +296,7 @@ def test_a_coordinator_that_moves_loads_its_groups() -> None:
             client = await made.client()
             heart = await _stable_classic_member(client, None)
             done = await operator.fault(coordinator="move", group="billing", **{"for": 0.5})
-            assert done.outcome == "the coordinator of billing is broker 1 now, which loads for 0.5 s"
+            assert done.outcome == "the coordinator of billing is now broker 1, which loads for 0.5 s"
             code = (await client.ask(HEARTBEAT, heart)).error_code
             assert code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
             while code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:

@@ -187,7 +187,7 @@ def test_a_producer_that_gives_up_does_not_keep_others_waiting(tmp_path: Path) -
     async def run() -> None:
         settings = replace(SMALL, fsync=FsyncPolicy.ALWAYS, limits=SegmentLimits())
         async with running_cluster(data=DataDirectory.open(tmp_path, settings)) as cluster:
-            gives_up, waits = (asyncio.create_task(cluster.records_kept()) for _ in range(2))
+            gives_up, waits = (asyncio.create_task(cluster.records_durable()) for _ in range(2))
             await asyncio.sleep(0)
             gives_up.cancel()
             async with asyncio.timeout(10):

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from coordinator.server.placement import NOBODY, Placement
+from coordinator.server.placement import NO_LEADER, Placement
 
 RACKLESS: dict[int, str | None] = {1: None, 2: None, 3: None}
 TOPICS = {"orders": 6}
@@ -47,13 +47,13 @@ def test_replicas_are_in_different_racks() -> None:
 def test_another_replica_leads_while_the_first_is_away_and_goes_on_after_it() -> None:
     placement = placed(2)
     before = leaders(placement)
-    moved = placement.leave(1, TOPICS)
+    moved = placement.stop(1, TOPICS)
     assert moved == [("orders", number) for number in range(6) if before[number] == 1]
     for _, number in moved:
         place = placement.place("orders", number)
         assert place.leader == place.replicas[1]
         assert (place.in_sync, place.offline) == (place.replicas[1:], (1,))
-    assert placement.come(1, TOPICS) == []
+    assert placement.restart(1, TOPICS) == []
     assert 1 not in leaders(placement)
     assert all(len(placement.place("orders", number).in_sync) == 2 for number in range(6))
 
@@ -61,12 +61,12 @@ def test_another_replica_leads_while_the_first_is_away_and_goes_on_after_it() ->
 def test_a_partition_whose_only_broker_is_away_is_led_by_another_until_it_is_back() -> None:
     placement = placed(1)
     before = leaders(placement)
-    moved = placement.leave(1, TOPICS)
+    moved = placement.stop(1, TOPICS)
     assert 1 not in leaders(placement)
     for _, number in moved:
         place = placement.place("orders", number)
         assert place.replicas == place.in_sync == (place.leader,)
-    assert placement.come(1, TOPICS) == moved
+    assert placement.restart(1, TOPICS) == moved
     assert leaders(placement) == before
 
 
@@ -74,16 +74,16 @@ def test_nobody_leads_when_all_are_away() -> None:
     placement = placed(1)
     before = leaders(placement)
     for broker in RACKLESS:
-        placement.leave(broker, TOPICS)
-    assert leaders(placement) == [NOBODY] * 6
+        placement.stop(broker, TOPICS)
+    assert leaders(placement) == [NO_LEADER] * 6
     for broker in RACKLESS:
-        placement.come(broker, TOPICS)
+        placement.restart(broker, TOPICS)
     assert leaders(placement) == before
 
 
 def test_new_partitions_go_to_brokers_that_are_there() -> None:
     placement = placed(1)
-    placement.leave(2, TOPICS)
+    placement.stop(2, TOPICS)
     assert {each for (each,) in placement.choose("late", range(6), 1)} == {1, 3}
 
 
@@ -95,7 +95,7 @@ def test_a_broker_that_is_to_lead_gets_a_replica_if_it_has_none() -> None:
     assert placement.place("orders", 0)[:2] == (second, (first, second))
     placement.move("orders", 0, third)
     assert placement.place("orders", 0)[:2] == (third, (third, first))
-    assert placement.leave(second, TOPICS) != []
+    assert placement.stop(second, TOPICS) != []
     assert placement.leader("orders", 0) == third
 
 

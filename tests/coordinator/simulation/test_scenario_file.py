@@ -143,7 +143,7 @@ MEMBERS = f"{MEMBER}  b: {{topics: [t]}}\n"
             "group.consumer.min.session.timeout.ms must be less than or equal to",
         ),
         ("kohort: 1\nfaults: {loss: 2}\n", "2", "faults.loss: '2' is out of range (0 to 1)"),
-        ("kohort: 1\nfaults: {delay_ms: [9, 3]}\n", "2", "the least and the greatest delay"),
+        ("kohort: 1\nfaults: {delay_ms: [9, 3]}\n", "2", "the shortest and the longest delay"),
         (f"{MEMBER}faults: {{partition: {{members: [b], from: 1, to: 2}}}}\n", "5", "no member 'b', only a"),
         (f"{MEMBER}faults: {{partition: {{members: [a], from: 9, to: 2}}}}\n", "5", "to: must be later than `from`"),
         ("kohort: 1\nmembers:\n  a: {library: jawa, topics: [t]}\n", "3", "no library 'jawa'; is 'java' meant?"),

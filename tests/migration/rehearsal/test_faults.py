@@ -69,7 +69,7 @@ events:
         ("kohort: 1\ntopics: {a: 1}", 2, "topics", "a faults file has kohort, faults, events"),
         ("kohort: 1\nfaults: {loss: 2}", 2, "faults.loss", "2"),
         ("kohort: 1\nfaults: [1]", 2, "faults", "a mapping"),
-        ("kohort: 1\nfaults:\n  delay_ms: [5, 1]", 3, "faults.delay_ms", "least and the greatest"),
+        ("kohort: 1\nfaults:\n  delay_ms: [5, 1]", 3, "faults.delay_ms", "shortest and the longest"),
         ("kohort: 1\nevents: 3", 2, "events", "a list"),
         ("kohort: 1\nevents:\n  - 3", 3, "events[0]", "a mapping"),
         ("kohort: 1\nevents:\n  - {at: 1}", 3, "events[0]", "has no verb; one of pause, freeze"),

@@ -83,11 +83,11 @@ def test_faults_in_force_are_listed_and_cleared(fault: Faults) -> None:
 
 def test_a_coordinator_moves(fault: Faults) -> None:
     moved = fault("move billing --loading 10ms").succeeded()
-    assert moved.stdout == "the coordinator of billing is broker 1 now, which loads for 0.01 s\n"
+    assert moved.stdout == "the coordinator of billing is now broker 1, which loads for 0.01 s\n"
 
 
 def test_a_broker_crashes_and_comes_back(fault: Faults) -> None:
-    assert fault("crash billing --for 10ms").succeeded().stdout == "broker 1 is away for 0.01 s\n"
+    assert fault("crash billing --for 10ms").succeeded().stdout == "broker 1 is down for 0.01 s\n"
     wait_until(lambda: fault("list").status == 0, "the broker is back")
 
 
@@ -104,7 +104,7 @@ def test_a_topic_changes(fault: Faults) -> None:
         ("error NOT_CORDINATOR", 4, "is 'NOT_COORDINATOR' meant?"),
         ("delay 2s --api Hartbeat", 4, "is 'Heartbeat' meant?"),
         ("delay soon", 2, "'soon' is not a duration"),
-        ("delay 2s-1s", 4, "the least and the greatest"),
+        ("delay 2s-1s", 4, "the shortest and the longest"),
         ("expire billing m-1", 4, "there is no group billing"),
         ("topic delete nowhere", 4, "there is no topic nowhere"),
         ("fence billing --instance one", 4, "there is no group billing"),

@@ -182,7 +182,7 @@ def test_a_port_that_is_taken_is_named(kohort: Kohort) -> None:
     with socket.create_server((HOST, 0)) as taken:
         place = f"{HOST}:{taken.getsockname()[1]}"
         run = kohort(f"serve --listen {HOST}:0 --metrics {place}")
-        run.assert_refused(f"{place} cannot be listened on: Address already in use", status=3)
+        run.assert_refused(f"{place} cannot be used: Address already in use", status=3)
 
 
 @LONG

@@ -397,4 +397,4 @@ def test_stops_cleanly_with_clients_connected(number: signal.Signals) -> None:
 def test_says_when_the_port_is_taken(kohort: Kohort) -> None:
     with socket.create_server((HOST, 0)) as taken:
         answer = kohort.quick("serve --listen", f"{HOST}:{taken.getsockname()[1]}")
-    answer.assert_said(3, "cannot be listened on")
+    answer.assert_said(3, "cannot be used")

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from coordinator.server.faults.events import AnswerError, Delay, Drop, Dropped
-from coordinator.server.faults.rules import Asked, Rules, Verdict
+from coordinator.server.faults.rules import IncomingRequest, Rules, Verdict
 from wire.messages.definition import Api
 from wire.messages.schemas.classic_groups import HEARTBEAT
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_HEARTBEAT
@@ -21,14 +21,14 @@ FETCHED = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1}
 HEART: dict[str, Any] = {"group_id": "billing", "generation_id": 1, "member_id": "m-1"}
 
 
-def asked(api: Api, version: int, fields: dict[str, Any], client_id: str = "app-1") -> Asked:
+def asked(api: Api, version: int, fields: dict[str, Any], client_id: str = "app-1") -> IncomingRequest:
     """A request as the server reads it."""
     client_id, message = api.decode_request(version, api.encode_request(version, 1, client_id, fields))
     name_of = {ORDERS_ID: "orders"}.get
-    return Asked(api=api, version=version, client_id=client_id, message=message, name_of=name_of)
+    return IncomingRequest(api=api, version=version, client_id=client_id, message=message, name_of=name_of)
 
 
-def heartbeat(client_id: str = "app-1") -> Asked:
+def heartbeat(client_id: str = "app-1") -> IncomingRequest:
     return asked(HEARTBEAT, 4, HEART, client_id)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from coordinator.errors import RequestRefused
 from coordinator.server.security.authorizer import Authorizer
-from coordinator.server.security.kept_acls import KeptAcls
+from coordinator.server.security.stored_acls import StoredAcls
 from coordinator.store.data_directory import DataDirectory, StorageSettings
 from coordinator.store.directory_files import Configured
 from wire.acls import Acl, Operation, ResourceType
@@ -26,10 +26,10 @@ READ, WRITE, ALTER = (
 
 
 @contextmanager
-def kept(path: Path, *given: Acl) -> Iterator[tuple[KeptAcls, Authorizer]]:
+def kept(path: Path, *given: Acl) -> Iterator[tuple[StoredAcls, Authorizer]]:
     authorizer = Authorizer(given)
     with closing(DataDirectory.open(path, StorageSettings(partitions=1))) as data:
-        yield KeptAcls(authorizer, data), authorizer
+        yield StoredAcls(authorizer, data), authorizer
 
 
 def test_a_deletion_outlives_a_start_whose_file_lacks_the_entry(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_a_deletion_outlives_a_start_whose_file_lacks_the_entry(tmp_path: Path) 
         assert [*authorizer.acls] == [WRITE]
 
 
-def test_a_change_that_cannot_be_written_is_none(tmp_path: Path) -> None:
+def test_a_change_that_cannot_be_stored_has_no_effect(tmp_path: Path) -> None:
     with kept(tmp_path, READ) as (acls, authorizer):
         (tmp_path / Configured.ACL.file).mkdir()
         for change in (partial(acls.create, [WRITE]), partial(acls.delete, [READ])):

@@ -1,4 +1,4 @@
-"""Which groups, topics and members a request names: found by the names of fields in its layout."""
+"""The groups, topics and members that a request names, found by the field names of its layout."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from wire.messages.reader import snake
 _GROUPS = frozenset({"groupId", "groupIds", "groupsNames", "groups"})
 _TOPICS = frozenset({"topic", "topicNames", "subscribedTopicNames"})
 _ARRAYS_OF_TOPICS = frozenset({"topics", "topicData"})
-"""In them a `name` is a topic's."""
+"""Arrays in which `name` is a topic's."""
 _COORDINATED = frozenset({"key", "coordinatorKeys"})
-"""Of FindCoordinator: groups where its key type is 0."""
+"""FindCoordinator: the keys are groups if the key type is 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NamedThings:
+class NamedResources:
     groups: set[str] = field(default_factory=set)
     topics: set[str] = field(default_factory=set)
     members: set[str] = field(default_factory=set)
 
 
-def named_things(
+def named_resources(
     layout: Struct, version: int, message: Any, name_of: Callable[[UUID], str | None]
-) -> NamedThings:
-    """What a request of this version names; `name_of` gives the name of a topic that is named by its id."""
-    found = NamedThings()
+) -> NamedResources:
+    """The resources that a request of this version names; `name_of` returns the name of a topic given by id."""
+    found = NamedResources()
     _collect(layout, version, message, "", name_of, found)
     return found
 
@@ -40,7 +40,7 @@ def _collect(
     message: Any,
     inside: str,
     name_of: Callable[[UUID], str | None],
-    found: NamedThings,
+    found: NamedResources,
 ) -> None:
     for each in layout.fields:
         value = getattr(message, snake(each.name)) if each.in_version(version) else None

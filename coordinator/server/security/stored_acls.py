@@ -1,7 +1,7 @@
-"""The ACLs that clients create and delete: what an authorizer goes by at once, and what a data directory keeps.
+"""The ACLs that clients create and delete: applied to the authorizer at once, and stored in the data directory.
 
-Kept is how the entries differ from those that were given at the start: a given entry counts from its file on until a
-client deletes it, and then until a client creates it again, however often the server starts.
+Stored are the differences from the ACLs given at the start: a given ACL is in effect from the start until a client
+deletes it, and then until a client creates it again, however often the server restarts.
 """
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ from wire.log.errors import StorageFailed, Unusable
 CHANGE, CREATED, DELETED = "change", "created", "deleted"
 
 
-class KeptAcls:
-    """See the module. Without an authorizer what is kept stays so, and has no effect."""
+class StoredAcls:
+    """See the module. Without an authorizer stored ACLs stay unchanged and have no effect."""
 
     def __init__(self, authorizer: Authorizer | None, data: DataDirectory | None) -> None:
-        """:raises Unusable: what is kept are no ACLs"""
+        """:raises Unusable: the stored ACLs are invalid"""
         self._authorizer = authorizer
         self._data = data
         self._given = frozenset(() if authorizer is None else authorizer.acls)
         self.created, self.deleted = _read(data)
-        """By clients, at any time. A deleted one is there for the case that it is given."""
+        """Created and deleted by clients. A deleted one is remembered in case it is given at the start."""
         if authorizer is not None:
             given = (acl for acl in authorizer.acls if acl not in self.deleted)
-            authorizer.become((*given, *self.created))
+            authorizer.replace_all((*given, *self.created))
 
     @property
     def left_out(self) -> int:
-        """How many of those that were given do not count."""
+        """How many of the given ACLs are not in effect."""
         return len(self._given & self.deleted)
 
     def create(self, acls: Iterable[Acl]) -> None:
-        """Add entries; one that is there already stays. :raises RequestRefused: they cannot be kept"""
+        """Add ACLs; existing ones stay. :raises RequestRefused: they cannot be stored"""
         if self._authorizer is not None:
-            self._become(self._authorizer, (*self._authorizer.acls, *acls))
+            self._replace(self._authorizer, (*self._authorizer.acls, *acls))
 
     def delete(self, acls: Collection[Acl]) -> None:
-        """Take entries away. :raises RequestRefused: that cannot be kept"""
+        """Remove ACLs. :raises RequestRefused: that cannot be stored"""
         if self._authorizer is not None:
             gone = frozenset(acls)
-            self._become(self._authorizer, [acl for acl in self._authorizer.acls if acl not in gone])
+            self._replace(self._authorizer, [acl for acl in self._authorizer.acls if acl not in gone])
 
-    def _become(self, authorizer: Authorizer, acls: Iterable[Acl]) -> None:
+    def _replace(self, authorizer: Authorizer, acls: Iterable[Acl]) -> None:
         acls = dict.fromkeys(acls)
         created = {acl: None for acl in acls if acl not in self._given}
         deleted = frozenset(acl for acl in self._given | self.deleted if acl not in acls)
@@ -60,17 +60,17 @@ class KeptAcls:
             except StorageFailed as error:
                 raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
         self.created, self.deleted = created, deleted
-        authorizer.become(acls)
+        authorizer.replace_all(acls)
 
 
 def _read(data: DataDirectory | None) -> tuple[Mapping[Acl, None], frozenset[Acl]]:
-    """Those that were created, in their order, and those that were deleted. :raises Unusable:"""
+    """The created ACLs, in their order, and the deleted ones. :raises Unusable:"""
     if data is None:
         return {}, frozenset()
     try:
         kept = [(fields[CHANGE], _acl(fields)) for fields in data.configs[Configured.ACL].values()]
         if unknown := {change for change, _ in kept} - {CREATED, DELETED}:
-            raise ValueError(f"{min(unknown)!r} is no change")
+            raise ValueError(f"{min(unknown)!r} is not a change")
     except (KeyError, ValueError) as error:
         raise Unusable(f"{data.path / Configured.ACL.file}: {error}") from None
     created = {acl: None for change, acl in kept if change == CREATED}
@@ -95,7 +95,7 @@ def _fields(acl: Acl) -> Mapping[str, str]:
 
 
 def _acl(fields: Mapping[str, str]) -> Acl:
-    """:raises KeyError: something is missing, or has no such name"""
+    """:raises KeyError: a field is missing, or its value is unknown"""
     return Acl(
         resource_type=ResourceType[fields["resource_type"]],
         name=fields["name"],

@@ -21,7 +21,7 @@ MIN_REPLICAS = "min.insync.replicas"
 INTERNAL = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC})
 
 
-class KeptConfigs:
+class StoredConfigs:
     """See the module. Levels of features that were given at the start win over those that were kept."""
 
     def __init__(
@@ -66,7 +66,7 @@ class KeptConfigs:
         """Finalize features at other levels. :raises RequestRefused: they cannot be kept"""
         for name, level in levels.items():
             self._keep(Configured.FEATURE, name, {LEVEL: str(level)})
-        self.features.become(levels)
+        self.features.set_levels(levels)
 
     def _keep(self, kind: Configured, name: str, values: Mapping[str, str]) -> None:
         if self._data is not None:
