@@ -23,7 +23,7 @@ def shaped(document: Document, shape: Shape) -> Document:
     _check("--sort", (key.column for key in shape.sort), tables)
     _check("--columns", shape.columns, tables)
     blocks = [_shaped(block, shape) for block in document.blocks]
-    return replace(document, blocks=[block for block in blocks if block is not None])
+    return replace(document, blocks=[block for block in blocks if block is not None], text=None)
 
 
 def _check(option: str, names: Iterable[str], tables: Sequence[Table]) -> None:

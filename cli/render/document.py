@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from cli.render.cells import Cell
+from cli.render.lines import Role
 from groups.listing import Problem
 
 if TYPE_CHECKING:
@@ -49,6 +50,18 @@ class Text:
     """A paragraph."""
 
     text: str
+    role: Role = Role.PLAIN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """An entry of a list: a word that says what it is, its text, and further lines that belong to it."""
+
+    lead: str
+    text: str
+    details: tuple[str, ...] = ()
+    role: Role = Role.PLAIN
+    """Of the word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +125,10 @@ class DeferredRows(_Made[Sequence[Sequence[Cell]]], Sequence[Sequence[Cell]]):
         return len(self._made)
 
 
-Block: TypeAlias = Table | Heading | Text | Code | Checklist | Picture
+Block: TypeAlias = Table | Heading | Text | Item | Code | Checklist | Picture
+
+IN_A_PIPE = "a pipe (| cat)"
+VERBOSE = "--verbose"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +141,15 @@ class Document:
     errors: tuple[Problem, ...] = ()
     remarks: tuple[str, ...] = ()
     """Said beside the data, to the person."""
+    text: Sequence[Block] | None = None
+    """What is printed as text, where that is shorter than what pages show."""
+    more: str = IN_A_PIPE
+    """What shows ids in full that a terminal shortens; empty where it must not shorten them."""
+
+    @property
+    def text_blocks(self) -> Sequence[Block]:
+        """What is printed as text."""
+        return self.blocks if self.text is None else self.text
 
     @property
     def rows_or_text(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from cli.render.cells import Cell, cell_text
-from cli.render.document import Block, Checklist, Code, Document, Heading, Picture, Table, Text
+from cli.render.document import Block, Checklist, Code, Document, Heading, Item, Picture, Table, Text
 from cli.render.page import PAGE_END, STYLE, page_head, prose_html, text_html
 from groups.listing import Problem
 
@@ -42,6 +42,9 @@ def _lines(block: Block, position: int) -> Iterator[str]:
         yield f"<h{level}>{prose_html(block.text)}</h{level}>\n"
     elif isinstance(block, Text):
         yield f"<p>{prose_html(block.text)}</p>\n"
+    elif isinstance(block, Item):
+        for text in (f"{block.lead} {block.text}", *block.details):
+            yield f"<p>{prose_html(text)}</p>\n"
     elif isinstance(block, Code):
         lines = "\n".join(map(text_html, block.lines))
         yield f'<pre><code class="language-{text_html(block.language)}">{lines}</code></pre>\n'

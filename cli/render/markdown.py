@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from cli.render.cells import Cell, cell_text, safe_text
-from cli.render.document import Block, Checklist, Code, Document, Heading, Picture, Table, Text
+from cli.render.document import Block, Checklist, Code, Document, Heading, Item, Picture, Table, Text
 
 
 def render_markdown(document: Document, stream: TextIO) -> None:
@@ -22,6 +22,10 @@ def _lines(block: Block) -> Iterator[str]:
         yield "#" * block.level + " " + safe_text(block.text)
     elif isinstance(block, Text | Picture):
         yield safe_text(block.text)
+    elif isinstance(block, Item):
+        yield safe_text(f"{block.lead} {block.text}")
+        for detail in block.details:
+            yield from ("", safe_text(detail))
     elif isinstance(block, Code):
         yield f"```{block.language}"
         yield from map(safe_text, block.lines)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
-from cli.options import ListSelection, OutputOptions, RepeatOptions, SourceOptions
+from cli.options import ListSelection, OutputOptions, RepeatOptions, SourceOptions, option
 
 if TYPE_CHECKING:
     from cli.render.document import Document
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 def list_groups(
     *,
     selection: ListSelection,
+    verbose: Annotated[bool, option("--verbose", "Show ids in full, however wide the terminal is.")] = False,
     source: SourceOptions,
     output: OutputOptions,
     repeat: RepeatOptions,
@@ -31,12 +33,16 @@ def list_groups(
       kohort list --state Empty --type classic -b localhost:9092
     """
     from cli.output import emit
+    from cli.render.document import VERBOSE
     from cli.selection import group_filter, opened, split_list, without_vanished
     from cli.sources.source import Read
 
     wanted, topics = group_filter(selection), split_list(selection.topics)
 
     def look(groups: Source) -> Document:
+        return replace(document_of(groups), more="" if verbose else VERBOSE)
+
+    def document_of(groups: Source) -> Document:
         unused_for = selection.unused_for
         is_whole = not topics and unused_for is None
         listed = groups.select_groups(wanted, described=is_whole)

@@ -82,7 +82,7 @@ def describe(
     verbose: Annotated[
         bool,
         typer.Option(
-            "--verbose", help="Add epochs, targets, subscriptions, leader epochs, log start offsets."
+            "--verbose", help="Add epochs, targets, subscriptions, log start offsets; show ids in full."
         ),
     ] = False,
     source: SourceOptions,
@@ -101,6 +101,7 @@ def describe(
     """
     from cli.errors import UsageError
     from cli.output import emit
+    from cli.render.document import VERBOSE
     from cli.selection import describe_chosen, opened, split_list
     from cli.verbs.describe.action import offsets_document
     from cli.verbs.describe.view import DescribeMode, describe_document, with_operations
@@ -122,9 +123,10 @@ def describe(
     def look(groups: Source) -> Document:
         described = describe_chosen(groups, selection, offsets=mode is DescribeMode.OFFSETS)
         document = document_of(groups, described)
-        if not authorized_operations:
-            return document
-        return with_operations(document, described.items, groups.authorized_operations(described.items))
+        if authorized_operations:
+            operations = groups.authorized_operations(described.items)
+            document = with_operations(document, described.items, operations)
+        return replace(document, more="" if verbose else VERBOSE)
 
     def document_of(groups: Source, described: Read[Group]) -> Document:
         if mode is DescribeMode.OFFSETS:

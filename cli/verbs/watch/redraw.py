@@ -10,15 +10,14 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from enum import Enum
-from textwrap import wrap
 from types import FrameType, TracebackType
-from typing import Any, NamedTuple, Self, TextIO, TypeAlias
+from typing import Any, Self, TextIO
 
 import typer
 
 from cli.errors import ExitStatus
-from cli.render.cells import text_width
+from cli.render.color import CODES, MONOCHROME, has_color, painted
+from cli.render.lines import Line, Role, cut, line_width
 
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H"
 _LEAVE = "\x1b[0m\x1b[?25h\x1b[?1049l"
@@ -44,6 +43,7 @@ class Screen:
         self._lines: Callable[[int, int], Sequence[Line]] = lambda _width, _height: ()
         self._size = self.size
         self._is_entered = False
+        self._codes = CODES if has_color(stream) else MONOCHROME
 
     @property
     def size(self) -> tuple[int, int]:
@@ -103,7 +103,7 @@ class Screen:
     def _redraw(self) -> None:
         columns, height = self._size = self.size
         lines = list(self._lines(columns, height))[:height]
-        self._write("\x1b[H" + "\r\n".join(escaped(lines, columns)) + "\x1b[J")
+        self._write("\x1b[H" + "\r\n".join(escaped(lines, columns, self._codes)) + "\x1b[J")
 
     def _end(self, number: int, _frame: FrameType | None) -> None:
         """Give the terminal back, then end as if nobody had listened."""
@@ -131,74 +131,10 @@ class Screen:
             raise typer.Exit(int(ExitStatus.DONE)) from None
 
 
-CUT = "…"
-"""Stands where a line is cut off."""
-
-
-class Style(Enum):
-    """How a piece of a line looks, as the number that a terminal knows it by."""
-
-    PLAIN = ""
-    BOLD = "1"
-    FAINT = "2"
-    CHANGED = "7"
-    """Reverse: told without color."""
-    BAD = "1;31"
-
-
-class Piece(NamedTuple):
-    """A piece of a line; its text holds nothing that steers a terminal."""
-
-    text: str
-    style: Style = Style.PLAIN
-
-
-Line: TypeAlias = tuple[Piece, ...]
-
-
-def plain(line: Line) -> str:
-    """The text of a line."""
-    return "".join(piece.text for piece in line).rstrip()
-
-
-def cut(line: Line, width: int) -> Line:
-    """The line in at most `width` columns."""
-    if sum(text_width(piece.text) for piece in line) <= width:
-        return line
-    kept: list[Piece] = []
-    left = width - 1
-    for piece in line:
-        taken = text_width(piece.text)
-        if taken > left:
-            return (*kept, Piece(_beginning(piece.text, left) + CUT, piece.style))
-        kept.append(piece)
-        left -= taken
-    return tuple(kept)
-
-
-def folded(text: str, width: int, style: Style = Style.PLAIN, *, indent: int = 2) -> list[Line]:
-    """A sentence on as many lines as it takes, those behind the first indented."""
-    lines = wrap(text, max(width, indent + 8), subsequent_indent=" " * indent, break_on_hyphens=False)
-    return [(Piece(line, style),) for line in lines]
-
-
-def _beginning(text: str, width: int) -> str:
-    if text.isascii():
-        return text[:width]
-    for position in range(len(text)):
-        if text_width(text[: position + 1]) > width:
-            return text[:position]
-    return text
-
-
-def escaped(lines: Sequence[Line], width: int) -> Iterator[str]:
-    """The lines as a terminal wants them, each cut to the width; what was there before on a line is erased."""
+def escaped(lines: Sequence[Line], width: int, codes: Mapping[Role, str] = CODES) -> Iterator[str]:
+    """The lines as a terminal takes them, each cut to the width; what was there before on a line is erased."""
     for line in lines:
         shown = cut(line, width)
-        text = "".join(
-            f"\x1b[{piece.style.value}m{piece.text}\x1b[0m" if piece.style.value else piece.text
-            for piece in shown
-        )
-        # Behind a line that fills the width, erasing would take its last character.
-        rest = "" if sum(text_width(piece.text) for piece in shown) >= width else "\x1b[K"
-        yield text + rest
+        # After a line that fills the width, erasing would take its last character.
+        rest = "" if line_width(shown) >= width else "\x1b[K"
+        yield painted(shown, codes) + rest

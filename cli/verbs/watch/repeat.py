@@ -15,12 +15,13 @@ from cli.output import arranged, notice, render, write_out
 from cli.render.cells import safe_text
 from cli.render.csv_tables import CsvWriter
 from cli.render.document import Document, Table
+from cli.render.lines import Line, Piece, Role, folded
 from cli.render.output_format import OutputFormat
 from cli.selection import LastingSource
 from cli.sources.source import Source
 from cli.times import format_moment
-from cli.verbs.watch.layout import document_lines, shortened
-from cli.verbs.watch.redraw import Line, Piece, Screen, Style, can_draw, folded
+from cli.verbs.watch.layout import changed_document_lines, shortened
+from cli.verbs.watch.redraw import Screen, can_draw
 from wire.client.errors import WireError
 
 LONGEST_PAUSE_S = 30.0
@@ -112,15 +113,15 @@ class _OnScreen:
             return []
         head: list[Line] = [
             (
-                Piece(f"kohort {document.command}", Style.BOLD),
-                Piece(f"  {self._at}, every {self._seconds:g} s; Ctrl-C ends", Style.FAINT),
+                Piece(f"kohort {document.command}", Role.HEADING),
+                Piece(f"  {self._at}, every {self._seconds:g} s; Ctrl-C ends", Role.FAINT),
             )
         ]
         said = [*document.remarks, *(f"{each.subject}: {each.message}" for each in document.errors)]
         for text in filter(None, (self._failure, *said)):
-            head += folded(safe_text(text), width, Style.BAD)
+            head += folded(safe_text(text), width, Role.BAD)
         head = [*shortened(head, max(height // 2, 1)), ()]
-        body = list(document_lines(document, self._before, width))
+        body = list(changed_document_lines(document, self._before, width))
         return head + shortened(body, height - len(head))
 
 

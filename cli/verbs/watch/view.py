@@ -17,17 +17,20 @@ from dataclasses import dataclass, replace
 
 from cli.counts import counted
 from cli.output import notice, write_out
-from cli.render.cells import safe_text, text_width
+from cli.render.cells import safe_text
 from cli.render.document import Table, table_of
+from cli.render.layout import column_lines
+from cli.render.lines import Line, Piece, Role, folded, line_width, plain
 from cli.render.page import shortened_to
+from cli.render.roles import role_of
 from cli.times import format_moment
 from cli.verbs.describe.migration import waits_text
 from cli.verbs.watch.event_text import clock_text, duration_text, epoch_words, places_text, told_lines
 from cli.verbs.watch.feeds import Feed, TimedObservation
 from cli.verbs.watch.lag import TopicLag, topic_lags
-from cli.verbs.watch.layout import column_lines, shortened
+from cli.verbs.watch.layout import marked, shortened
 from cli.verbs.watch.recording import event_document, header_document, line_of, observation_document
-from cli.verbs.watch.redraw import Line, Piece, Screen, Style, folded, plain
+from cli.verbs.watch.redraw import Screen
 from cli.verbs.watch.state import Happening, WatchedGroup, WatchState, owners_are_shown
 from groups.model import Group, GroupState, GroupType, Partitions
 from migration.inspection import InspectedMember, inspect
@@ -212,13 +215,13 @@ def _shares(wanted: Sequence[int], room: int) -> list[int]:
 def _head(shown: Shown, width: int) -> Iterator[Line]:
     last = shown.course.last
     at = format_moment(last.at_ms) if last else ""
-    yield (Piece("kohort watch  ", Style.BOLD), Piece(f"{at}  {safe_text(shown.title)}", Style.FAINT))
+    yield (Piece("kohort watch  ", Role.HEADING), Piece(f"{at}  {safe_text(shown.title)}", Role.FAINT))
     if shown.problem:
-        yield from folded(safe_text(shown.problem), width, Style.BAD)[:MOST_OF_A_PROBLEM]
+        yield from folded(safe_text(shown.problem), width, Role.BAD)[:MOST_OF_A_PROBLEM]
     elif last is not None:
         for problem in last.problems[:2]:
             text = safe_text(f"{problem.subject}: {problem.message}")
-            yield from folded(text, width, Style.BAD)[:MOST_OF_A_PROBLEM]
+            yield from folded(text, width, Role.BAD)[:MOST_OF_A_PROBLEM]
     yield ()
 
 
@@ -227,40 +230,44 @@ def _log_lines(line: LogLine, width: int, *, several: bool) -> list[Line]:
     time = f"{clock_text(line.at_ms)}  "
     text = f"{line.group}: {line.text}" if several else line.text
     first, *more = folded(safe_text(time + text), width, indent=len(time))
-    return [(Piece(time, Style.FAINT), Piece(first[0].text[len(time) :])), *more]
+    return [(Piece(time, Role.FAINT), Piece(first[0].text[len(time) :])), *more]
 
 
 def _group_lines(shown: Shown, name: str, before: WatchedGroup | None, width: int) -> Iterator[Line]:
     course = shown.course.groups[name]
     group = course.shown
     if group is None or course.belief is None:
-        yield (Piece(safe_text(name), Style.BOLD), Piece("  there is no such group"))
+        yield (Piece(safe_text(name), Role.HEADING), Piece("  there is no such group"))
         return
     yield from _state_lines(group, before.shown if before else None, len(course.wanted), width)
     if group.members:
         earlier = _members_table(before.belief, width) if before and before.belief else None
-        yield from column_lines(_members_table(course.belief, width), earlier)
+        yield from _table_lines(_members_table(course.belief, width), earlier)
     yield from _waits_lines(group, width)
     lags = _lags_table(shown.course, name, course, width)
     if lags.rows:
         earlier = _lags_table(shown.before, name, before, width) if shown.before and before else None
-        yield from column_lines(lags, earlier)
+        yield from _table_lines(lags, earlier)
     yield from _unowned_lines(course, width)
+
+
+def _table_lines(table: Table, before: Table | None) -> Iterator[Line]:
+    return column_lines(table.columns, marked(table, before))
 
 
 def _state_lines(group: Group, before: Group | None, wanted: int, width: int) -> Iterator[Line]:
     """A line, or two where one would be cut: half a number would be taken for a whole one."""
     was = None if before is None else before.state
-    style = Style.CHANGED if was not in (None, group.state) else Style.BOLD
+    role = Role.CHANGED if was not in (None, group.state) else role_of("STATE")(group.state.value)
     said = [*epoch_words(group), *([group.protocol] if group.protocol else [])]
     said.append(f"{counted(len(group.members), 'member')}, {counted(wanted, 'partition')}")
-    name = Piece(safe_text(group.id), Style.BOLD)
+    name = Piece(safe_text(group.id), Role.HEADING)
     told = (
         Piece(f"  {group.type.value}  "),
-        Piece(group.state.value, style),
+        Piece(group.state.value, role),
         Piece(safe_text("".join(f"  {text}" for text in said))),
     )
-    if sum(text_width(piece.text) for piece in (name, *told)) <= width:
+    if line_width((name, *told)) <= width:
         yield (name, *told)
     else:
         yield (name,)
@@ -318,7 +325,7 @@ def _waits_lines(group: Group, width: int) -> Iterator[Line]:
     if not owners_are_shown(group):
         yield (
             Piece(
-                "Brokers do not show who owns what during this rebalance: OWNS is from before.", Style.FAINT
+                "Brokers do not show who owns what during this rebalance: OWNS is from before.", Role.FAINT
             ),
         )
 
@@ -358,7 +365,7 @@ def _unowned_lines(course: WatchedGroup, width: int) -> Iterator[Line]:
     for at_ms in sorted(since):
         age = max(course.asked_ms - at_ms, 0)
         text = f"Without an owner for {duration_text(age)}: {places_text(since[at_ms])}"
-        yield from folded(safe_text(text), width, Style.BAD)
+        yield from folded(safe_text(text), width, Role.BAD)
 
 
 def _most_of_a_name(width: int) -> int:

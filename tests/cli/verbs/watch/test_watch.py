@@ -12,13 +12,15 @@ import pytest
 from cli.errors import UsageError
 from cli.render.cells import text_width
 from cli.render.document import Column, Table
+from cli.render.layout import table_lines
+from cli.render.lines import Piece, Role, cut, plain
 from cli.verbs.watch.event_text import clock_text, duration_text, ranges_text, span_text, told_lines
 from cli.verbs.watch.events import EventKind
 from cli.verbs.watch.lag import TopicLag, topic_lags
-from cli.verbs.watch.layout import changed_cells, table_lines
+from cli.verbs.watch.layout import changed_cells, marked
 from cli.verbs.watch.picture import UNKNOWN, picture_lines, stories
 from cli.verbs.watch.recording import Header, Recording
-from cli.verbs.watch.redraw import Piece, Style, cut, escaped, plain
+from cli.verbs.watch.redraw import escaped
 from cli.verbs.watch.repeat import LONGEST_PAUSE_S, pause_s
 from cli.verbs.watch.session import Until
 from cli.verbs.watch.state import Gap, Happening, Observation, WatchState
@@ -300,16 +302,16 @@ def test_changed_cells_are_found_by_the_key_of_their_row() -> None:
 @pytest.mark.parametrize("width", [80, 24, 12])
 def test_a_table_on_a_screen_loses_nothing(width: int) -> None:
     before, after = table(("a", "Stable", 1)), table(("a", "Rebalancing", 1), ("b", "Rebalancing", 12_345))
-    lines = list(table_lines(after, before, width))
+    lines = table_lines(after, marked(after, before), width, whole=False)[0]
     shown = [plain(line) for line in lines]
     for text in ("GROUP", "Rebalancing", "12345", "#MEMBERS"):
         assert any(text in line for line in shown)
-    marked = [piece.text for line in lines for piece in line if piece.style is Style.CHANGED]
-    assert marked in (["Rebalancing", "b", "Rebalancing", "12345"], ["Rebalancing", "b", "12345"])
+    changed = [piece.text for line in lines for piece in line if piece.role is Role.CHANGED]
+    assert changed in (["Rebalancing", "b", "Rebalancing", "12345"], ["Rebalancing", "b", "12345"])
 
 
 def test_lines_are_cut_to_the_width_of_wide_characters() -> None:
-    line = (Piece("组组组"), Piece("abc", Style.CHANGED))
+    line = (Piece("组组组"), Piece("abc", Role.CHANGED))
     assert plain(cut(line, 9)) == "组组组abc"
     for width in range(1, 9):
         assert text_width(plain(cut(line, width))) <= width

@@ -1,0 +1,87 @@
+"""Whether a stream gets color, and the code of each role: the terminal's own colors, which its user chose.
+
+Measured on 18 common palettes (tests/cli/render/test_color.py): these codes are readable on light and dark backgrounds,
+which yellow and cyan are not. Bold makes red and magenta brighter where a dark palette needs it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import TextIO
+
+from cli.render.lines import Line, Role
+
+VARIABLE = "KOHORT_COLOR"
+"""The environment variable with the value of `--color`."""
+
+
+class Color(Enum):
+    """`--color`."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+CODES: Mapping[Role, str] = {
+    Role.PLAIN: "",
+    Role.HEADING: "1",
+    Role.FAINT: "2",
+    Role.GOOD: "32",
+    Role.WARNING: "1;35",
+    Role.BAD: "1;31",
+    Role.CHANGED: "7",
+}
+MONOCHROME: Mapping[Role, str] = {**CODES, Role.GOOD: "", Role.WARNING: "1", Role.BAD: "1"}
+"""For a screen that is redrawn in place without color: its marks remain."""
+
+
+def has_color(stream: TextIO | None) -> bool:
+    """Whether text on this stream is colored.
+
+    `--color` decides; then NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE in this order; then whether it is a terminal
+    that knows colors and CLICOLOR is not 0.
+    """
+    choice = os.environ.get(VARIABLE, "").lower()
+    if choice in (Color.ALWAYS.value, Color.NEVER.value):
+        return choice == Color.ALWAYS.value
+    if os.environ.get("NO_COLOR"):
+        return False
+    if any(os.environ.get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
+        return True
+    is_terminal = stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+    return is_terminal and os.environ.get("CLICOLOR") != "0"
+
+
+def painted(line: Line, codes: Mapping[Role, str] = CODES) -> str:
+    """The line as a terminal takes it, each piece between its code and a reset."""
+    return "".join(_painted(piece.text, codes[piece.role]) for piece in line)
+
+
+def text_lines(lines: Iterable[Line], *, color: bool) -> Iterable[str]:
+    """Lines as they are written, without trailing blanks, each with a line feed."""
+    for line in lines:
+        bare = "".join(piece.text for piece in line)
+        blanks = len(bare) - len(bare.rstrip())
+        if color:
+            yield painted(_without_blanks(line, blanks)) + "\n"
+        else:
+            yield bare.rstrip() + "\n"
+
+
+def _without_blanks(line: Line, blanks: int) -> Line:
+    """The line without this many characters at its end."""
+    left = list(line)
+    while blanks and left:
+        piece = left.pop()
+        kept = piece.text[: max(len(piece.text) - blanks, 0)]
+        blanks -= len(piece.text) - len(kept)
+        if kept:
+            left.append(piece._replace(text=kept))
+    return tuple(left)
+
+
+def _painted(text: str, code: str) -> str:
+    return f"\x1b[{code}m{text}\x1b[0m" if code and text else text

@@ -1,0 +1,160 @@
+"""How a table fits the width of a terminal: which ids lose their middle, which text is folded, what is taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from cli.render.cells import text_width
+from cli.render.document import Column
+from cli.render.lines import CUT
+
+GAP = 2
+"""Blanks between two columns."""
+LEAST_ID = 12
+"""Characters that a shortened id keeps at least, the mark among them."""
+LEAST_TAIL = 4
+"""Of them at its end, where generated ids differ."""
+_STAGES: Sequence[frozenset[str]] = (
+    frozenset({"CONSUMER-ID", "MEMBER", "WAITING-FOR", "CLIENT-ID", "GROUP-INSTANCE-ID", "LEADER"}),
+    frozenset({"HOST", "COORDINATOR (ID)"}),
+    frozenset({"PROTOCOL", "ASSIGNOR", "ASSIGNMENT-STRATEGY", "ASSIGNORS"}),
+    frozenset({"GROUP"}),
+    frozenset({"TOPIC"}),
+)
+"""Headings of ids that can be shortened; later ones only where the earlier ones are not enough."""
+Texts = Sequence[Sequence[str]]
+
+
+def natural_width(columns: Sequence[Column], rows: Texts) -> int:
+    """How wide the table is when nothing is folded or shortened."""
+    return _total(column_widths(columns, rows))
+
+
+def column_widths(columns: Sequence[Column], rows: Texts, *, with_heads: bool = True) -> list[int]:
+    """How wide each column is."""
+    return [
+        max((_head_width(column) if with_heads else 0, *(text_width(row[position]) for row in rows)))
+        for position, column in enumerate(columns)
+    ]
+
+
+def head_lines(column: Column) -> list[str]:
+    """The lines of a heading: of a stacked one, two."""
+    return column.name.split("\n")
+
+
+def stacked_heads(columns: Sequence[Column], rows: Texts) -> tuple[Column, ...]:
+    """The columns, those headings on two lines that are wider than all cells below them: `CURRENT-`, `OFFSET`."""
+    widths = column_widths(columns, rows, with_heads=False)
+    return tuple(
+        replace(column, name=_stacked(column.name)) if text_width(column.name) > width else column
+        for column, width in zip(columns, widths, strict=True)
+    )
+
+
+def _stacked(name: str) -> str:
+    """A heading broken at the hyphen nearest to its middle, or as it is."""
+    places = [place for place, letter in enumerate(name, 1) if letter == "-" and place < len(name)]
+    if not places:
+        return name
+    place = min(places, key=lambda place: max(place, len(name) - place))
+    return f"{name[:place]}\n{name[place:]}"
+
+
+def _head_width(column: Column) -> int:
+    return max(map(text_width, head_lines(column)))
+
+
+def _total(widths: Collection[int]) -> int:
+    return sum(widths) + GAP * (len(widths) - 1)
+
+
+def shortened_ids(columns: Sequence[Column], rows: Texts, width: int) -> list[list[str]]:
+    """The rows with their ids shortened until the table fits, or as far as ids stay unique within their column."""
+    widths = column_widths(columns, rows)
+    least = {}
+    for stage in _STAGES:
+        for position, column in enumerate(columns):
+            if column.name.replace("\n", "") in stage:
+                ids = {row[position] for row in rows}
+                least[position] = max(_head_width(column), _least_width(ids))
+        while _total(widths) > width and (
+            able := [position for position in least if widths[position] > least[position]]
+        ):
+            widths[max(able, key=lambda position: widths[position])] -= 1
+    shorter = {position: _shortened({row[position] for row in rows}, widths[position]) for position in least}
+    return [
+        [shorter[position][text] if position in shorter else text for position, text in enumerate(row)]
+        for row in rows
+    ]
+
+
+def _least_width(ids: Collection[str]) -> int:
+    """The fewest characters that keep ids apart; what they are now where a terminal needs more than one for each."""
+    longest = max(map(len, ids), default=0)
+    if not all(map(str.isascii, ids)):
+        return max(map(text_width, ids), default=0)
+    return next((most for most in range(LEAST_ID, longest) if _tail(ids, most) is not None), longest)
+
+
+def _tail(ids: Collection[str], most: int) -> int | None:
+    """The shortest end that keeps ids of at most so many characters apart."""
+    for tail in range(LEAST_TAIL, most - LEAST_TAIL):
+        if len({without_middle(text, most, tail) for text in ids}) == len(ids):
+            return tail
+    return None
+
+
+def _shortened(ids: Collection[str], most: int) -> dict[str, str]:
+    if all(text_width(text) <= most for text in ids):
+        return {text: text for text in ids}
+    tail = _tail(ids, most) or LEAST_TAIL
+    return {text: without_middle(text, most, tail) for text in ids}
+
+
+def without_middle(text: str, most: int, tail: int) -> str:
+    """At most so many characters of a text, `tail` of them from its end: `consumer-billing-1-3f0c…2e00`."""
+    if len(text) <= most:
+        return text
+    return text[: most - 1 - tail] + CUT + text[-tail:]
+
+
+def foldable(columns: Sequence[Column], rows: Texts, width: int) -> tuple[int, int] | None:
+    """The widest text column and the width left for it, where two lines for its texts are enough."""
+    widths = column_widths(columns, rows)
+    texts = [position for position, column in enumerate(columns) if not column.number]
+    if not texts:
+        return None
+    widest = max(texts, key=lambda position: widths[position])
+    excess = _total(widths) - width
+    if excess > min(widths[widest] // 2, widths[widest] - _head_width(columns[widest])):
+        return None
+    return widest, widths[widest] - excess
+
+
+def repeating_columns(columns: Sequence[Column], rows: Texts, width: int) -> list[int] | None:
+    """The text columns to take out so that the rest fits into the width, widest gain first.
+
+    A column can be taken out when its value changes at most every other row. None when that is not enough.
+    """
+    widths = column_widths(columns, rows)
+    able = [
+        position
+        for position, column in enumerate(columns)
+        if not column.number and _changes(rows, [position]) <= max(1, len(rows) // 2)
+    ]
+    taken: list[int] = []
+    for position in sorted(able, key=lambda position: -widths[position]):
+        if _total([w for i, w in enumerate(widths) if i not in taken]) <= width:
+            break
+        if _changes(rows, [*taken, position]) <= max(1, len(rows) // 2):
+            taken.append(position)
+    fits = _total([w for i, w in enumerate(widths) if i not in taken]) <= width
+    return sorted(taken) if fits and taken else None
+
+
+def _changes(rows: Texts, positions: Sequence[int]) -> int:
+    """Runs of rows that agree in these columns."""
+    return sum(1 for _ in groupby(rows, key=lambda row: [row[position] for position in positions]))

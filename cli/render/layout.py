@@ -1,0 +1,246 @@
+"""A document as lines for a terminal of some width.
+
+A table has columns where it fits. Where it does not, ids lose their middle, then the longest text is folded. Where that
+is not enough, what repeats from row to row is taken out and shown once above the rows that share it; at last, each row
+becomes a record, a line per column. No text is cut off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from textwrap import wrap
+from typing import TypeAlias
+
+from cli.render.cells import cell_text, safe_text, text_width
+from cli.render.document import Block, Checklist, Code, Column, Document, Heading, Item, Picture, Table, Text
+from cli.render.fit import (
+    GAP,
+    column_widths,
+    foldable,
+    head_lines,
+    natural_width,
+    repeating_columns,
+    shortened_ids,
+    stacked_heads,
+)
+from cli.render.lines import Line, Piece, Role, folded
+from cli.render.roles import role_of
+
+TEXT_WIDTH = 80
+"""Of paragraphs in a pipe."""
+READABLE_WIDTH = 100
+"""Of paragraphs on a terminal, at most."""
+SCREENFUL = 200
+"""Rows that a person may still read at once: longer tables keep their columns however wide they are."""
+_GAP = " " * GAP
+_BOX = "[ ] "
+Texts: TypeAlias = Sequence[Sequence[Piece]]
+
+
+def document_lines(
+    document: Document, width: int, pieces: Callable[[Table], Texts] | None = None
+) -> Iterator[Line]:
+    """The blocks of a document, and whether ids were shortened; `pieces` are the cells of its tables."""
+    shortened = False
+    before: Block | None = None
+    for block in document.text_blocks:
+        if before is not None and is_parted(before, block):
+            yield ()
+        before = block
+        if isinstance(block, Table):
+            cells = (pieces or table_pieces)(block)
+            lines, is_shortened = table_lines(block, cells, width, whole=not document.more)
+            shortened |= is_shortened
+            yield from lines
+        else:
+            yield from block_lines(block, min(width, READABLE_WIDTH), wraps=True)
+    if shortened:
+        note = f"Ids are shortened to fit this terminal; {document.more} shows them in full."
+        yield from folded(note, width, Role.FAINT, indent=0)
+
+
+def is_parted(before: Block, block: Block) -> bool:
+    """Whether an empty line comes between two blocks: not after a heading, and not within a list."""
+    if isinstance(before, Heading):
+        return False
+    if isinstance(block, Checklist | Code | Item):
+        return not isinstance(before, Checklist | Code | Item | Text)
+    return True
+
+
+def block_lines(block: Block, width: int, *, wraps: bool) -> Iterator[Line]:
+    """The lines of what is not a table; lists keep a line for each of their items unless they wrap."""
+    if isinstance(block, Heading):
+        yield (Piece(safe_text(block.text), Role.HEADING),)
+    elif isinstance(block, Item):
+        first, *more = folded(f"{block.lead} {safe_text(block.text)}", width, breaks=False)
+        yield (Piece(block.lead, block.role), Piece(first[0].text.removeprefix(block.lead)))
+        yield from more
+        for detail in block.details:
+            lines = wrap(safe_text(detail), width - 2, break_long_words=False, break_on_hyphens=False)
+            yield from ((Piece(f"  {line}"),) for line in lines)
+    elif isinstance(block, Text):
+        yield from folded(safe_text(block.text), width, block.role, indent=0, breaks=False) or [()]
+    elif isinstance(block, Picture):
+        yield from folded(safe_text(block.text), width, indent=0, breaks=False)
+    elif isinstance(block, Code):
+        yield from ((Piece("    " + safe_text(line)),) for line in block.lines)
+    elif isinstance(block, Checklist):
+        for item in block.items:
+            text = _BOX + safe_text(item)
+            yield from folded(text, width, indent=len(_BOX), breaks=False) if wraps else [(Piece(text),)]
+
+
+def table_pieces(table: Table) -> list[list[Piece]]:
+    """The cells of a table, each with the role that its heading gives it."""
+    roles = [role_of(column.name) for column in table.columns]
+    return [
+        [Piece(safe_text(cell_text(cell)), role(cell)) for role, cell in zip(roles, row, strict=True)]
+        for row in table.rows
+    ]
+
+
+def table_lines(table: Table, pieces: Texts, width: int, *, whole: bool) -> tuple[list[Line], bool]:
+    """The lines of a table, and whether ids were shortened; `whole` ids are not."""
+    texts = [[piece.text for piece in row] for row in pieces]
+    columns = table.columns
+    if natural_width(columns, texts) <= width:
+        return list(column_lines(columns, pieces, with_heads=table.header)), False
+    columns = stacked_heads(columns, texts)
+    short = texts if whole else shortened_ids(columns, texts, width)
+    is_shortened = short != texts
+    cells = _with_texts(pieces, short)
+    if natural_width(columns, short) <= width or len(texts) > SCREENFUL:
+        return list(column_lines(columns, cells, with_heads=table.header)), is_shortened
+    if (fold := foldable(columns, short, width)) is not None:
+        return list(_folded_columns(columns, cells, *fold, with_heads=table.header)), is_shortened
+    for heads, candidate in ((table.columns, texts), (columns, texts), (columns, short)):
+        taken = repeating_columns(heads, candidate, width)
+        if taken is not None:
+            kept = _with_columns(candidate, texts, taken)
+            lines = _sections(table.columns, heads, _with_texts(pieces, kept), taken, with_heads=table.header)
+            return list(lines), candidate is not texts and is_shortened
+    return list(_records(table.columns, pieces, width)), False
+
+
+def _with_columns(
+    rows: Sequence[Sequence[str]], others: Sequence[Sequence[str]], positions: Sequence[int]
+) -> list[list[str]]:
+    """The rows with some of their columns from others."""
+    return [
+        [
+            other if position in positions else text
+            for position, (text, other) in enumerate(zip(*both, strict=True))
+        ]
+        for both in zip(rows, others, strict=True)
+    ]
+
+
+def _with_texts(pieces: Texts, texts: Sequence[Sequence[str]]) -> Texts:
+    return [
+        [piece if piece.text is text else piece._replace(text=text) for piece, text in zip(*row, strict=True)]
+        for row in zip(pieces, texts, strict=True)
+    ]
+
+
+def column_lines(
+    columns: Sequence[Column],
+    rows: Texts,
+    *,
+    with_heads: bool = True,
+    widths: Sequence[int] | None = None,
+) -> Iterator[Line]:
+    """In columns, however wide they are."""
+    texts = [[piece.text for piece in row] for row in rows]
+    widths = widths or column_widths(columns, texts, with_heads=with_heads)
+    if with_heads:
+        heads = [head_lines(column) for column in columns]
+        for number in range(max(map(len, heads))):
+            names = [lines[number] if number < len(lines) else "" for lines in heads]
+            yield _row(columns, widths, [Piece(name, Role.HEADING) for name in names])
+    for row in rows:
+        yield _row(columns, widths, row)
+
+
+def _row(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[Piece]) -> Line:
+    pieces: list[Piece] = []
+    for position, (column, width, cell) in enumerate(zip(columns, widths, cells, strict=True)):
+        blank = " " * (width - text_width(cell.text))
+        gap = _GAP if position else ""
+        if column.number:
+            pieces += [Piece(gap + blank), cell]
+        else:
+            pieces += [Piece(gap), cell, Piece(blank)]
+    while pieces and not pieces[-1].text.strip() and pieces[-1].role is not Role.CHANGED:
+        pieces.pop()
+    return tuple(piece for piece in pieces if piece.text)
+
+
+def _folded_columns(
+    columns: Sequence[Column], rows: Texts, position: int, width: int, *, with_heads: bool
+) -> Iterator[Line]:
+    """In columns, one of them folded to a width."""
+    folded_rows: list[list[Piece]] = []
+    for row in rows:
+        first, *more = _pieces_of(row[position].text, width)
+        folded_rows.append([*row[:position], row[position]._replace(text=first), *row[position + 1 :]])
+        for text in more:
+            blank = [Piece("")] * len(row)
+            blank[position] = row[position]._replace(text=text)
+            folded_rows.append(blank)
+    yield from column_lines(columns, folded_rows, with_heads=with_heads)
+
+
+def _pieces_of(text: str, width: int) -> list[str]:
+    """A text in lines of a width, broken between words where there are any."""
+    if text.isascii():
+        return wrap(text, width, break_on_hyphens=False) or [text]
+    from rich.cells import chop_cells
+
+    return chop_cells(text, width) or [text]
+
+
+def _sections(
+    names: Sequence[Column],
+    columns: Sequence[Column],
+    rows: Texts,
+    taken: Sequence[int],
+    *,
+    with_heads: bool,
+) -> Iterator[Line]:
+    """What consecutive rows share is above them; the columns of all sections are aligned."""
+    rest = [position for position in range(len(columns)) if position not in taken]
+    left = [columns[position] for position in rest]
+    texts = [[row[position].text for position in rest] for row in rows]
+    widths = column_widths(left, texts, with_heads=with_heads)
+    name_width = max(text_width(names[position].name) for position in taken)
+    sections = groupby(rows, key=lambda row: [row[position].text for position in taken])
+    for number, (_, section) in enumerate(sections):
+        inner = list(section)
+        if number:
+            yield ()
+        for position in taken:
+            yield (
+                Piece(f"{names[position].name:{name_width}}", Role.HEADING),
+                Piece(_GAP),
+                inner[0][position],
+            )
+        bare = [[row[position] for position in rest] for row in inner]
+        yield from column_lines(left, bare, with_heads=with_heads, widths=widths)
+
+
+def _records(columns: Sequence[Column], rows: Texts, width: int) -> Iterator[Line]:
+    name_width = max(text_width(column.name) for column in columns)
+    room = max(width - name_width - GAP, 8)
+    for number, row in enumerate(rows):
+        if number:
+            yield ()
+        for column, cell in zip(columns, row, strict=True):
+            first, *more = _pieces_of(cell.text, room)
+            yield (
+                Piece(f"{column.name:{name_width}}", Role.HEADING),
+                Piece(_GAP),
+                cell._replace(text=first),
+            )
+            yield from ((Piece(" " * (name_width + GAP)), cell._replace(text=text)) for text in more)

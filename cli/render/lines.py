@@ -1,0 +1,83 @@
+"""Lines of text for people, in pieces that each have a role; only `color.py` decides how a role looks."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from textwrap import wrap
+from typing import NamedTuple, TypeAlias
+
+from cli.render.cells import text_width
+
+CUT = "…"
+"""Marks the place where a line is cut off, or a text lost its middle."""
+
+
+class Role(Enum):
+    """What a piece of text means."""
+
+    PLAIN = auto()
+    HEADING = auto()
+    FAINT = auto()
+    GOOD = auto()
+    WARNING = auto()
+    BAD = auto()
+    CHANGED = auto()
+    """New since the screen was drawn before."""
+
+
+class Piece(NamedTuple):
+    """A piece of a line, without control characters."""
+
+    text: str
+    role: Role = Role.PLAIN
+
+
+Line: TypeAlias = tuple[Piece, ...]
+
+
+def plain(line: Line) -> str:
+    """The text of a line."""
+    return "".join(piece.text for piece in line).rstrip()
+
+
+def line_width(line: Line) -> int:
+    """Columns of a terminal that a line takes."""
+    return sum(text_width(piece.text) for piece in line)
+
+
+def cut(line: Line, width: int) -> Line:
+    """The line in at most `width` columns."""
+    if line_width(line) <= width:
+        return line
+    kept: list[Piece] = []
+    left = width - 1
+    for piece in line:
+        taken = text_width(piece.text)
+        if taken > left:
+            return (*kept, Piece(_beginning(piece.text, left) + CUT, piece.role))
+        kept.append(piece)
+        left -= taken
+    return tuple(kept)
+
+
+def folded(
+    text: str, width: int, role: Role = Role.PLAIN, *, indent: int = 2, breaks: bool = True
+) -> list[Line]:
+    """A paragraph on as many lines as it takes, all but the first indented; `breaks` words that are too long."""
+    lines = wrap(
+        text,
+        max(width, indent + 8),
+        subsequent_indent=" " * indent,
+        break_long_words=breaks,
+        break_on_hyphens=False,
+    )
+    return [(Piece(line, role),) for line in lines]
+
+
+def _beginning(text: str, width: int) -> str:
+    if text.isascii():
+        return text[:width]
+    for position in range(len(text)):
+        if text_width(text[: position + 1]) > width:
+            return text[:position]
+    return text

@@ -1,0 +1,93 @@
+"""What the cells of a column mean, by its heading: which are good, and which need a look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from cli.render.cells import Cell, Duration
+from cli.render.lines import Role
+from groups.listing import GroupState
+
+RoleOf: TypeAlias = Callable[[Cell], Role]
+LAG_WARNING, LAG_BAD = 1_000, 100_000
+"""Records after a committed offset."""
+LAG_TIME_WARNING_MS, LAG_TIME_BAD_MS = 60_000, 600_000
+
+_WORDS: Mapping[str, Role] = {
+    GroupState.STABLE.value: Role.GOOD,
+    GroupState.EMPTY.value: Role.FAINT,
+    GroupState.UNKNOWN.value: Role.FAINT,
+    GroupState.DEAD.value: Role.BAD,
+    GroupState.NOT_READY.value: Role.BAD,
+    GroupState.PREPARING_REBALANCE.value: Role.WARNING,
+    GroupState.COMPLETING_REBALANCE.value: Role.WARNING,
+    GroupState.ASSIGNING.value: Role.WARNING,
+    GroupState.RECONCILING.value: Role.WARNING,
+    "ready": Role.GOOD,
+    "ok": Role.GOOD,
+    "safe": Role.GOOD,
+    "yes": Role.GOOD,
+    "warning": Role.WARNING,
+    "warnings": Role.WARNING,
+    "error": Role.BAD,
+    "blocker": Role.BAD,
+    "blocked": Role.BAD,
+    "not safe": Role.BAD,
+    "no": Role.BAD,
+    "info": Role.FAINT,
+    "note": Role.FAINT,
+}
+
+
+def _word(cell: Cell) -> Role:
+    return _WORDS.get(cell, Role.PLAIN) if isinstance(cell, str) else Role.PLAIN
+
+
+def _answer(cell: Cell) -> Role:
+    """Yes, no, or not known."""
+    if cell is None:
+        return Role.WARNING
+    return _word("yes" if cell else "no") if isinstance(cell, bool) else _word(cell)
+
+
+def _lag(cell: Cell) -> Role:
+    """An offset beyond the end of the log, a negative lag, is as bad as a large one."""
+    if not isinstance(cell, int):
+        return Role.PLAIN
+    warning, bad = (
+        (LAG_TIME_WARNING_MS, LAG_TIME_BAD_MS) if isinstance(cell, Duration) else (LAG_WARNING, LAG_BAD)
+    )
+    if cell < 0 or cell >= bad:
+        return Role.BAD
+    return Role.WARNING if cell >= warning else Role.PLAIN
+
+
+def _any(role: Role) -> RoleOf:
+    """This role for every number but 0; of a text with a number, such as `10 (56 %)`, the number counts."""
+
+    def role_of(cell: Cell) -> Role:
+        number = cell.partition(" ")[0] if isinstance(cell, str) else cell
+        return Role.PLAIN if number in (None, 0, "0", "") else role
+
+    return role_of
+
+
+_ROLES: Mapping[str, RoleOf] = {
+    **dict.fromkeys(("STATE", "VERDICT", "LEVEL", "REHEARSED"), _word),
+    **dict.fromkeys(("HOLDS", "VALID"), _answer),
+    **dict.fromkeys(("LAG", "MAX-LAG", "LAG-TIME", "MAX-LAG-TIME"), _lag),
+    **dict.fromkeys(("#BLOCKERS", "#ERRORS", "#LOST"), _any(Role.BAD)),
+    **dict.fromkeys(("#WARNINGS", "#UNOWNED", "MOVED", "#MOVED", "UNOWNED", "LOST"), _any(Role.WARNING)),
+    **dict.fromkeys(("GAINED", "GAINS"), _any(Role.GOOD)),
+    **dict.fromkeys(("GIVES-UP", "REVOKES"), _any(Role.WARNING)),
+}
+
+
+def _plain(_: Cell) -> Role:
+    return Role.PLAIN
+
+
+def role_of(heading: str) -> RoleOf:
+    """The role of each cell under a heading."""
+    return _ROLES.get(heading, _plain)
