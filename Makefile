@@ -8,7 +8,7 @@ SETUP := $(VENV)/.ready
 # Nothing is left out: long tests run, and generated cases are many.
 LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 
-.PHONY: help demo test test-long check format kafka completions shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills diagnoses kerberos packages outages matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation bench-exporter dist man site release-notes image clean
+.PHONY: help demo test test-long check format kafka completions pictures shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills diagnoses kerberos packages outages matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation bench-exporter dist man site release-notes image clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -47,6 +47,9 @@ completions: $(SETUP) ## Generate the shell completions
 	$(BIN)/kohort completion bash > completions/kohort.bash
 	$(BIN)/kohort completion zsh > completions/_kohort
 	$(BIN)/kohort completion fish > completions/kohort.fish
+
+pictures: $(SETUP) ## Write the pictures of a terminal for README.md and the docs
+	$(BIN)/python -m tests.docs.pictures
 
 shells: ## Install missing shells for the tests of completion (Debian and derivatives)
 	@sh tests/cli/shells/install.sh

@@ -11,6 +11,8 @@ import typer
 
 from cli.command_tree import root_group
 from cli.errors import CommandError, ExitStatus, exit_status, fault, is_expected
+from cli.options import color_option
+from cli.render.color import Color, choose_color
 
 OVERVIEW = """\
 Kohort inspects Kafka consumer groups, and plans and checks changes to them.
@@ -52,7 +54,9 @@ def root(
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    color: Annotated[Color | None, color_option()] = None,
 ) -> None:
+    choose_color(color)
     if debug:
         os.environ["KOHORT_DEBUG"] = "1"
 

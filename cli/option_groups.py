@@ -11,7 +11,8 @@ from typing import Annotated, Any, get_origin, get_type_hints
 import typer
 
 from cli.errors import UsageError
-from cli.options import SourceOptions
+from cli.options import SourceOptions, color_option
+from cli.render.color import Color, choose_color
 
 
 def expand(function: Callable[..., None]) -> Callable[..., None]:
@@ -26,14 +27,14 @@ def expand(function: Callable[..., None]) -> Callable[..., None]:
         else:
             parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
     names = {name: [field.name for field in _fields_of(bundle)] for name, bundle in bundles.items()}
-    if call is None:
-        parameters.append(_CALL)
+    parameters += [_COLOR] if call else [_CALL, _COLOR]
 
     @wraps(function)
     def command(**arguments: Any) -> None:
         for value in arguments.values():
             _refuse_bytes(value)
         invocation = arguments[call] if call else arguments.pop(_CALL.name)
+        choose_color(arguments.pop(_COLOR.name))
         for bundle, fields in names.items():
             arguments[bundle] = bundles[bundle](**{field: arguments.pop(field) for field in fields})
         if SourceOptions in bundles.values():
@@ -49,6 +50,13 @@ def expand(function: Callable[..., None]) -> Callable[..., None]:
 
 _CALL = inspect.Parameter("invocation", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
 """Where Typer keeps which options were typed."""
+_COLOR = inspect.Parameter(
+    "color",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=None,
+    annotation=Annotated[Color | None, color_option(hidden=True)],
+)
+"""The global option, after the command."""
 
 
 def _typed(invocation: typer.Context) -> Callable[[str], bool]:

@@ -38,6 +38,12 @@ MONOCHROME: Mapping[Role, str] = {**CODES, Role.GOOD: "", Role.WARNING: "1", Rol
 """For a screen that is redrawn in place without color: its marks remain."""
 
 
+def choose_color(choice: Color | None) -> None:
+    """Obey `--color`, in the processes that this one starts too; None where it was not given."""
+    if choice is not None:
+        os.environ[VARIABLE] = choice.value
+
+
 def has_color(stream: TextIO | None) -> bool:
     """Whether text on this stream is colored.
 

@@ -122,7 +122,10 @@ def without_middle(text: str, most: int, tail: int) -> str:
 
 
 def foldable(columns: Sequence[Column], rows: Texts, width: int) -> tuple[int, int] | None:
-    """The widest text column and the width left for it, where two lines for its texts are enough."""
+    """The widest text column and the width left for it, where two lines for its texts are enough.
+
+    No word is broken: an id in two parts cannot be copied.
+    """
     widths = column_widths(columns, rows)
     texts = [position for position, column in enumerate(columns) if not column.number]
     if not texts:
@@ -131,7 +134,9 @@ def foldable(columns: Sequence[Column], rows: Texts, width: int) -> tuple[int, i
     excess = _total(widths) - width
     if excess > min(widths[widest] // 2, widths[widest] - _head_width(columns[widest])):
         return None
-    return widest, widths[widest] - excess
+    room = widths[widest] - excess
+    is_wide = any(text_width(word) > room for row in rows for word in row[widest].split())
+    return None if is_wide else (widest, room)
 
 
 def repeating_columns(columns: Sequence[Column], rows: Texts, width: int) -> list[int] | None:

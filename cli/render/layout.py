@@ -33,6 +33,8 @@ READABLE_WIDTH = 100
 """Of paragraphs on a terminal, at most."""
 SCREENFUL = 200
 """Rows that a person may still read at once: longer tables keep their columns however wide they are."""
+LEAST_VALUE = 12
+"""Columns for the values of a record, at least."""
 _GAP = " " * GAP
 _BOX = "[ ] "
 Texts: TypeAlias = Sequence[Sequence[Piece]]
@@ -232,7 +234,7 @@ def _sections(
 
 def _records(columns: Sequence[Column], rows: Texts, width: int) -> Iterator[Line]:
     name_width = max(text_width(column.name) for column in columns)
-    room = max(width - name_width - GAP, 8)
+    room = max(width - name_width - GAP, LEAST_VALUE)
     for number, row in enumerate(rows):
         if number:
             yield ()

@@ -42,17 +42,18 @@ def on_terminal(
     command: Sequence[str | bytes | Path],
     env: Mapping[str, str],
     *,
+    columns: int = 80,
     answers: Sequence[str] = (),
     meanwhile: Callable[[], object] = lambda: None,
     stdout: int | None = None,
     stderr: int | None = None,
 ) -> Shown:
-    """Run it on a terminal of 80 columns; each question gets the next answer, before which `meanwhile` is called.
+    """Run it on a terminal; each question gets the next answer, before which `meanwhile` is called.
 
     `stdout` and `stderr` go elsewhere where they are given, as with Popen.
     """
     controller, terminal = pty.openpty()
-    resize(terminal, 80, 24)
+    resize(terminal, columns, 24)
     said, left = bytearray(), list(answers)
 
     def show(chunk: bytes) -> None:

@@ -269,7 +269,7 @@ def typed_again(context: typer.Context, *, without: Collection[str], with_option
     for parameter in context.command.params:
         name = parameter.name or ""
         source = context.get_parameter_source(name)
-        if source is None or source.name != "COMMANDLINE" or name in without:
+        if source is None or source.name != "COMMANDLINE" or name in without or name == "color":
             continue
         if isinstance(parameter, TyperOption):
             options += _words(parameter, context.params[name])

@@ -1,0 +1,82 @@
+"""Pictures of a terminal for README.md and the docs: what commands print of the sample fleet, as SVG.
+
+`python -m tests.docs.pictures` writes them to docs/pictures.
+"""
+
+from __future__ import annotations
+
+import io
+import shlex
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+from rich.terminal_theme import DEFAULT_TERMINAL_THEME, SVG_EXPORT_THEME, TerminalTheme
+from rich.text import Text
+
+from tests.cli.command import Kohort
+from tests.support.terminals import on_terminal
+
+DIRECTORY = Path(__file__).parents[2] / "docs" / "pictures"
+COLUMNS = 100
+PICTURES = {
+    "list": "list",
+    "describe": "describe checkout --members",
+    "migration": "describe search-indexer --migration",
+}
+"""Commands by the name of their picture."""
+DARK, LIGHT = SVG_EXPORT_THEME, DEFAULT_TERMINAL_THEME
+_FRAME = """\
+<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
+<style>
+.{unique_id}-matrix {{
+  font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;
+  font-size: {char_height}px; line-height: {line_height}px; font-variant-east-asian: full-width;
+}}
+.{unique_id}-title {{ font-size: 18px; font-weight: bold; font-family: system-ui, sans-serif; }}
+{styles}
+</style>
+<defs>
+<clipPath id="{unique_id}-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}"/>
+</clipPath>
+{lines}
+</defs>
+{chrome}
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix">
+{matrix}
+</g>
+</g>
+</svg>
+"""
+"""Without fonts from elsewhere: a picture needs nothing but itself."""
+
+
+def picture(text: str, columns: int, title: str, theme: TerminalTheme = DARK) -> str:
+    """The SVG of what a terminal shows."""
+    console = Console(
+        width=columns, record=True, file=io.StringIO(), force_terminal=True, legacy_windows=False
+    )
+    console.print(Text.from_ansi(text), soft_wrap=False)
+    return console.export_svg(title=title, theme=theme, code_format=_FRAME, unique_id="terminal")
+
+
+def shown(kohort: Kohort, command: str, columns: int) -> str:
+    """What a command prints on a terminal."""
+    return on_terminal([kohort.executable, *shlex.split(command)], kohort.env, columns=columns).terminal
+
+
+def main() -> None:
+    DIRECTORY.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as home:
+        kohort = Kohort(Path(home))
+        kohort("demo").succeeded()
+        for name, command in PICTURES.items():
+            svg = picture(shown(kohort, command, COLUMNS), COLUMNS, f"kohort {command}")
+            (DIRECTORY / f"{name}.svg").write_text(svg, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
