@@ -7,7 +7,6 @@ from typing import TypeAlias
 
 from cli.render.cells import Cell, Duration
 from cli.render.lines import Role
-from groups.listing import GroupState
 
 RoleOf: TypeAlias = Callable[[Cell], Role]
 LAG_WARNING, LAG_BAD = 1_000, 100_000
@@ -15,15 +14,15 @@ LAG_WARNING, LAG_BAD = 1_000, 100_000
 LAG_TIME_WARNING_MS, LAG_TIME_BAD_MS = 60_000, 600_000
 
 _WORDS: Mapping[str, Role] = {
-    GroupState.STABLE.value: Role.GOOD,
-    GroupState.EMPTY.value: Role.FAINT,
-    GroupState.UNKNOWN.value: Role.FAINT,
-    GroupState.DEAD.value: Role.BAD,
-    GroupState.NOT_READY.value: Role.BAD,
-    GroupState.PREPARING_REBALANCE.value: Role.WARNING,
-    GroupState.COMPLETING_REBALANCE.value: Role.WARNING,
-    GroupState.ASSIGNING.value: Role.WARNING,
-    GroupState.RECONCILING.value: Role.WARNING,
+    "Stable": Role.GOOD,
+    "Empty": Role.FAINT,
+    "Unknown": Role.FAINT,
+    "Dead": Role.BAD,
+    "NotReady": Role.BAD,
+    "PreparingRebalance": Role.WARNING,
+    "CompletingRebalance": Role.WARNING,
+    "Assigning": Role.WARNING,
+    "Reconciling": Role.WARNING,
     "ready": Role.GOOD,
     "ok": Role.GOOD,
     "safe": Role.GOOD,
