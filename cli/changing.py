@@ -28,7 +28,7 @@ Part: TypeAlias = Place | str | None
 """Of the change of a group: the offset of a partition, a topic that goes with it, a member, or all of it (None)."""
 Outcome: TypeAlias = "Mapping[tuple[str, Part], Failed | None]"
 """What became of a change, by group and part. None: done."""
-PREVIEW = "this is what would be done; nothing was changed. --execute does it"
+PREVIEW = "this is a preview: nothing was changed. Add --execute to make the change"
 NOTHING_DONE = "nothing was changed"
 GROUPS_NAMED = 5
 """Of more groups only sums are said; every one is in the document."""

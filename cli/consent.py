@@ -20,14 +20,14 @@ class ConsentOptions:
     """Whether a change is only shown, or made."""
 
     execute: Annotated[
-        bool, _consent("--execute", "Make the change that is shown; without it nothing is changed.")
+        bool, _consent("--execute", "Make the change; without this option it is only shown.")
     ] = False
-    yes: Annotated[bool, _consent("--yes -y", "With --execute: do not ask on the terminal.")] = False
+    yes: Annotated[bool, _consent("--yes -y", "With --execute: do not ask for confirmation.")] = False
     confirm: Annotated[
         str | None,
         _consent(
             "--confirm",
-            "With --execute: the name of the context that is changed, as a protected one asks for it.",
+            "With --execute: name of the protected context, instead of typing it when asked.",
             "CONTEXT",
         ),
     ] = None
@@ -66,27 +66,27 @@ def check_consent(consent: ConsentOptions) -> None:
         _check_wait(consent.wait_empty, execute=consent.execute)
     given = "--confirm" if consent.confirm is not None else "--yes" if consent.yes else None
     if given and not consent.execute:
-        raise UsageError(f"{given} answers the question of --execute; without --execute nothing is changed")
+        raise UsageError(f"{given} confirms --execute: without --execute nothing is changed")
     place = consent.place
     name = None if place is None else place.name
     if consent.confirm is not None and consent.confirm != name:
-        here = f"is {place}" if place else "was named without a context"
-        raise UsageError(f"--confirm names the context {consent.confirm}, but what would be changed {here}")
+        here = str(place) if place else "a source named without a context"
+        raise UsageError(f"--confirm names the context {consent.confirm}, but the change is for {here}")
     if not consent.execute or consent.confirm is not None:
         return
     if place is not None and place.is_protected:
         if consent.yes:
             raise UsageError(
-                f"the context {name} is protected: --yes is no answer there; type its name when asked, "
+                f"the context {name} is protected: --yes is not enough; type its name when asked, "
                 f"or give --confirm {name}"
             )
         if not can_ask():
             raise UsageError(
-                f"the context {name} is protected: --execute asks for its name, and here is no terminal; "
+                f"the context {name} is protected: --execute asks for its name, but there is no terminal; "
                 f"add --confirm {name}"
             )
     elif not consent.yes and not can_ask():
-        raise UsageError("--execute asks before it changes anything, and here is no terminal; add --yes")
+        raise UsageError("--execute asks for confirmation, but there is no terminal; add --yes")
 
 
 def _check_wait(duration: str, *, execute: bool) -> None:

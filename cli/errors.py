@@ -63,7 +63,7 @@ def is_expected(error: BaseException) -> bool:
 
 def fault(error: BaseException, debug: str) -> str:
     """What is said of an error that is not expected; `debug` makes the next run show where it was raised."""
-    return f"a fault of Kohort: {type(error).__name__}: {error} ({debug} shows where)"
+    return f"an internal error of Kohort: {type(error).__name__}: {error} ({debug} shows where)"
 
 
 def exit_status(error: BaseException) -> ExitStatus:

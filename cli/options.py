@@ -43,15 +43,17 @@ class NamedSource:
     """The options that name a source, for this command or as a context."""
 
     bootstrap_server: Annotated[
-        str | None, _source("--bootstrap-server -b", "A live cluster.", "HOST:PORT,…")
+        str | None, _source("--bootstrap-server -b", "Bootstrap servers of a live cluster.", "HOST:PORT,…")
     ] = None
     command_config: Annotated[
         Path | None,
         _source(
-            "--command-config", "Client properties for the live cluster, Java-style or librdkafka's.", "FILE"
+            "--command-config",
+            "Client properties for the live cluster, of Java clients or librdkafka.",
+            "FILE",
         ),
     ] = None
-    snapshot: Annotated[Path | None, _source("--snapshot", "A saved snapshot.", "FILE")] = None
+    snapshot: Annotated[Path | None, _source("--snapshot", "Snapshot file.", "FILE")] = None
     embedded: Annotated[
         Path | None, _source("--embedded", "The embedded coordinator's data directory (the default).", "DIR")
     ] = None
@@ -65,7 +67,7 @@ class NamedSource:
         str | None,
         _source(
             "--as-of",
-            "With --log-dir: as it was at 2026-03-01T12:00:00Z, at milliseconds since 1970, or -15m ago.",
+            "With --log-dir: state at this time: 2026-03-01T12:00:00Z, milliseconds since 1970, or -15m.",
             "TIME",
         ),
     ] = None
@@ -73,7 +75,7 @@ class NamedSource:
         Path | None,
         _source(
             "--topics",
-            "With --log-dir: names of topic ids, from kafka-topics --describe or a snapshot.",
+            "With --log-dir: topic ids and names, from kafka-topics --describe or a snapshot.",
             "FILE",
         ),
     ] = None
@@ -96,11 +98,11 @@ class SourceOptions(NamedSource):
 
     context: Annotated[
         str | None,
-        _source("--context", "A source that the configuration file names: see kohort context list.", "NAME"),
+        _source("--context", "Context of the configuration file; kohort context list shows them.", "NAME"),
     ] = None
     timeout_ms: Annotated[
         int,
-        _source("--timeout", "How long the live cluster may take to answer, in milliseconds.", "MS", min=1),
+        _source("--timeout", "Maximum time to wait for the live cluster, in milliseconds.", "MS", min=1),
     ] = 30_000
     place: SourceOrigin | None = None
     """No option: where the source comes from that the command line itself does not spell out."""
@@ -119,7 +121,8 @@ class TargetClusterOptions:
         str | None, _target("--to-context", "Copy to the cluster of this context.", "NAME")
     ] = None
     to_bootstrap_server: Annotated[
-        str | None, _target("--to-bootstrap-server", "Copy to the cluster at these brokers.", "HOST:PORT,…")
+        str | None,
+        _target("--to-bootstrap-server", "Copy to the cluster with these bootstrap servers.", "HOST:PORT,…"),
     ] = None
     to_command_config: Annotated[
         Path | None, _target("--to-command-config", "Client properties for the target cluster.", "FILE")
@@ -136,7 +139,7 @@ class TargetClusterOptions:
         int | None,
         _target(
             "--search",
-            "Records to search per target partition, at most; 10000 by default.",
+            "Maximum number of records to search per target partition; 10000 by default.",
             "N",
             min=1,
             max=10_000_000,
@@ -161,15 +164,15 @@ _output = partial(option, rich_help_panel=OUTPUT_PANEL)
 class OutputOptions:
     """How the answer is shown."""
 
-    output: Annotated[OutputFormat, _output("--output", "How to print.")] = OutputFormat.TABLE
+    output: Annotated[OutputFormat, _output("--output", "Output format.")] = OutputFormat.TABLE
     columns: Annotated[
-        str | None, _output("--columns", "Only these columns, by their headings, in this order.", "A,B,…")
+        str | None, _output("--columns", "Show only these columns, by heading, in this order.", "A,B,…")
     ] = None
     sort: Annotated[
         str | None,
-        _output("--sort", "Sort rows by these columns; what is unknown comes last.", "COLUMN[:desc],…"),
+        _output("--sort", "Sort rows by these columns; unknown values come last.", "COLUMN[:desc],…"),
     ] = None
-    no_header: Annotated[bool, _output("--no-header", "Leave out the headings of columns.")] = False
+    no_header: Annotated[bool, _output("--no-header", "Omit column headings.")] = False
 
     def __post_init__(self) -> None:
         """Refuse what a format has no use for, before anything is asked or changed."""
@@ -201,7 +204,7 @@ class RepeatOptions:
         float | None,
         option(
             "--watch",
-            "Ask again every so many seconds, until Ctrl-C; on a terminal in place, changes marked.",
+            "Repeat at this interval until Ctrl-C; a terminal is redrawn in place, with changes marked.",
             "SECONDS",
             min=0.1,
             max=86_400,
@@ -213,7 +216,7 @@ _selection = partial(option, rich_help_panel=SELECTION_PANEL)
 
 OnlyTopics = Annotated[
     list[str] | None,
-    option("--topic", "Only this topic, or these partitions of it; repeatable.", "TOPIC[:0,1]"),
+    option("--topic", "Only this topic, or these of its partitions; repeatable.", "TOPIC[:0,1]"),
 ]
 """Narrows what is meant: `cli.verbs.offsets.action.parse_scopes` reads it."""
 
@@ -225,10 +228,11 @@ class SelectionOptions:
     Of the values of a filter any one will do. Filters alone choose among all groups.
     """
 
-    groups: Annotated[list[str] | None, typer.Argument(metavar="GROUP…", help="Groups by id.")] = None
-    match: Annotated[str | None, _selection("--match", "Groups in whose id this matches (RE2).", "REGEX")] = (
-        None
-    )
+    groups: Annotated[list[str] | None, typer.Argument(metavar="GROUP…", help="Group ids.")] = None
+    match: Annotated[
+        str | None,
+        _selection("--match", "Groups with a match of this regex (RE2) in their id.", "REGEX"),
+    ] = None
     all_groups: Annotated[bool, _selection("--all-groups", "All groups.")] = False
     types: Annotated[
         list[str] | None,
@@ -279,7 +283,7 @@ UnusedFor = Annotated[
     str | None,
     _selection(
         "--unused-for",
-        "Only groups without members that were not used for this long: 30d, 12h.",
+        "Only groups without members, unused for at least this long: 30d, 12h.",
         "DURATION",
     ),
 ]

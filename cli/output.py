@@ -77,9 +77,7 @@ def write_file(file: Path, parts: Iterable[str], *, new: bool = False, newline: 
         with file.open("x" if new else "w", encoding="utf-8", newline=newline) as stream:
             stream.writelines(parts)
     except FileExistsError:
-        raise UsageError(
-            f"{file} is there already: name another file, or overwrite it with --force"
-        ) from None
+        raise UsageError(f"{file} exists already: name another file, or overwrite it with --force") from None
     except OSError as error:
         raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
 

@@ -76,7 +76,7 @@ def _print_notices(source: Source) -> None:
 def _name_place(options: SourceOptions) -> None:
     """Print which source an error is about where the command line does not spell it out."""
     if options.place is not None:
-        notice(f"this is about {options.place}")
+        notice(f"the source is {options.place}")
 
 
 class LastingSource:
@@ -159,10 +159,10 @@ def _source_of(options: SourceOptions) -> Source:
     if len(given) > 1:
         raise UsageError(f"{' and '.join(given)} name different sources; give one")
     if options.command_config and options.bootstrap_server is None and given:
-        raise UsageError(f"--command-config is for a live cluster; it makes no sense with {given[0]}")
+        raise UsageError(f"--command-config is for a live cluster; it cannot be used with {given[0]}")
     for option, value in (("--as-of", options.as_of), ("--topics", options.topics_file)):
         if value is not None and not options.log_dirs:
-            raise UsageError(f"{option} is for a broker's log; it makes no sense without --log-dir")
+            raise UsageError(f"{option} is for a broker's log: it needs --log-dir")
     if is_live(options):
         from cli.sources.live import LiveSource
 
@@ -236,8 +236,8 @@ def _embedded(directory: Path) -> Source:
 
         return ReplayedSource.read([directory], is_embedded=True)
     raise CommandError(
-        f"{directory} holds no groups; name a source (--bootstrap-server, --snapshot, --embedded, --log-dir), "
-        "or run `kohort demo` to fill it with a sample"
+        f"{directory} contains no groups; name a source (--bootstrap-server, --snapshot, --embedded, --log-dir), "
+        "or run `kohort demo` to create a sample fleet in it"
     )
 
 
@@ -269,7 +269,7 @@ def _chosen_by_list(source: Source, selection: SelectionOptions) -> tuple[list[s
     ways = sum([bool(named), selection.match is not None, selection.all_groups])
     if ways > 1 or not (ways or selection.filters):
         raise UsageError(
-            "name groups, or give --match REGEX, or --all-groups; one of these. "
+            "name groups, or give --match REGEX or --all-groups. "
             "--type, --state, --protocol and --topic choose among them, and alone among all groups"
         )
     wanted = group_filter(selection)
@@ -292,7 +292,7 @@ def _named(
     chosen: list[str] = []
     # What else could not be listed matters where a group is not found.
     problems = [each for each in listed.problems if missing or each.group in named]
-    absent = f"no such group in {'what is listed of ' if problems else ''}{source.name}"
+    absent = f"no such group in {'the readable part of ' if problems else ''}{source.name}"
     for name in named:
         why_not = absent if name in missing else wanted.mismatch(rows[name]) if name in rows else None
         if why_not is not None:

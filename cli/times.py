@@ -35,7 +35,7 @@ def parse_moment(text: str, now_ms: int) -> int:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"{text!r} is no time: write {FORMS}") from None
+        raise ValueError(f"{text!r} is not a time: write {FORMS}") from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return (moment - EPOCH) // _MILLISECOND

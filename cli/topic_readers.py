@@ -41,7 +41,7 @@ def readers_of(read: Read[Group], topics: Sequence[str], *, named: bool) -> tupl
 def _not_known_to_read(group: Group, topics: Iterable[str]) -> Problem:
     why = "its committed offsets are not known"
     if group.members:
-        why = f"what its members subscribe to is not shown while it is {group.state.value}"
+        why = f"its members' subscriptions are not shown while it is {group.state.value}"
     message = f"whether it reads {' or '.join(topics)} is not known: {why}"
     return Problem(subject=group.id, message=message, group=group.id)
 

@@ -61,7 +61,9 @@ def _milliseconds(text: str) -> int:
     try:
         return int(parse_duration(text) * 1000)
     except ValueError:
-        raise UsageError(f"--unused-for: {text!r} is no time with a unit: write 30d, 12h or 4w") from None
+        raise UsageError(
+            f"--unused-for: {text!r} is not a duration with a unit: write 30d, 12h or 4w"
+        ) from None
 
 
 def _used(use: LastUse) -> str:

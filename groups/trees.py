@@ -264,7 +264,7 @@ class Trees:
             str(name)[:100], [each for each in known if each not in value], n=1, cutoff=cutoff
         )
         if near:
-            raise Malformed(f"unknown field; is {near[0]!r} meant?", str(name))
+            raise Malformed(f"unknown field; did you mean {near[0]!r}?", str(name))
         if self._unknown is None:
             raise Malformed("unknown field" + (f"; {self._advice}" if self._advice else ""), str(name))
         self._unknown.append((value, name))

@@ -175,7 +175,7 @@ class _Events:
         self._next()
         extra = self._next()
         if not isinstance(extra, yaml.StreamEndEvent):
-            raise self._error(extra, "a second YAML document; one is wanted")
+            raise self._error(extra, "a second YAML document; only one is allowed")
         return tree
 
     def _next(self) -> Any:

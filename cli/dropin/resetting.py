@@ -209,7 +209,7 @@ def read_plan(path: Path, groups: tuple[str, ...]) -> Resets:
     if file.by_group is not None:
         return file.by_group
     if not file.of_one_group:
-        raise ToolFailure(f"{path}: holds no offsets")
+        raise ToolFailure(f"{path}: contains no offsets")
     return {groups[0]: file.of_one_group} if len(groups) == 1 else {}
 
 

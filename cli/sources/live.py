@@ -198,7 +198,7 @@ class LiveSource:
     def select_groups(self, wanted: GroupFilter, /, *, described: bool) -> Read[GroupListing]:
         listed = self._listed(wanted, described=described)
         if not listed.items and not listed.problems and wanted == GroupFilter():
-            self._say_may_be_hidden("no group is listed: there is none, or this user may describe none")
+            self._say_may_be_hidden("no groups found: there are none, or this user may not describe any")
         return replace(listed, items=tuple(filter(wanted.passes, listed.items)))
 
     def _listed(self, wanted: GroupFilter, *, described: bool) -> Read[GroupListing]:
@@ -211,7 +211,7 @@ class LiveSource:
         )
         if wanted.types - {GroupType.CLASSIC} and not all(group.group_type for group in listing.groups):
             self.notices.add(
-                "this cluster lists no types of groups, which Kafka 3.8 and newer do: all count as classic"
+                "this cluster does not report group types, as Kafka 3.8 and later do: all groups count as classic"
             )
         # Only a describe shows assignors, and the states that brokers before 2.6 do not list.
         is_told = not wanted.states or all(group.group_state for group in listing.groups)
@@ -236,7 +236,7 @@ class LiveSource:
         if bare and not problems:
             names = first_names(bare, SHOWN)
             self._say_may_be_hidden(
-                f"{names}: no committed offset is shown; those of topics that this user may not describe are not"
+                f"{names}: no committed offsets found; those of topics that this user may not describe are hidden"
             )
         return Read(found, described.problems + problems)
 
@@ -272,8 +272,8 @@ class LiveSource:
             return
         self.notices.add(
             f"{names}: listed, but described as Dead. This cluster does not answer {CONSUMER_GROUP_DESCRIBE.name}, so "
-            "members of the consumer protocol are not known; a classic group without members is Dead on some services "
-            "that imitate Kafka"
+            "members of the consumer protocol are not known; a classic group without members is Dead on some "
+            "Kafka-compatible services"
         )
 
     def _explain_missing(self, unlisted: Iterable[str]) -> None:
@@ -382,7 +382,7 @@ class LiveSource:
         }
         read = self._topics(names, [name for name, is_wanted in wanted.items() if is_wanted])
         if names is None and not read.items and not read.problems:
-            self._say_may_be_hidden("no topic is shown: there is none, or this user may describe none")
+            self._say_may_be_hidden("no topics found: there are none, or this user may not describe any")
         return Read(read.items, in_lines(read.problems))
 
     def _topics(self, names: Collection[str] | None, wanted: Sequence[str]) -> Read[Topic]:

@@ -27,7 +27,7 @@ def check_log_directories(directories: Sequence[Path]) -> tuple[tuple[Path, ...]
     if len(without) == len(found):
         raise CommandError(why_no_log(without[0], found[without[0]]))
     notices = (
-        f"{directory} holds no {OFFSETS_TOPIC}-N directory; it is only looked at for names of topics"
+        f"{directory} contains no {OFFSETS_TOPIC}-N directory; it is only read for topic names"
         for directory in without
     )
     return tuple(found), tuple(notices)
@@ -53,8 +53,10 @@ def why_no_log(directory: Path, entries: Sequence[Path]) -> str:
     """What a directory is, and which one may be meant, where a broker's log directory was asked for."""
     place = directory.resolve()
     if partition_of(place) is not None:
-        return f"{directory} is one partition; name the directory that holds it: {place.parent}"
-    return f"{directory} holds no {OFFSETS_TOPIC}-N directory, {_found(entries)}{_suggestion(place, entries)}"
+        return f"{directory} is one partition; name the directory that contains it: {place.parent}"
+    return (
+        f"{directory} contains no {OFFSETS_TOPIC}-N directory, {_found(entries)}{_suggestion(place, entries)}"
+    )
 
 
 def partition_of(directory: Path) -> PartitionName | None:
@@ -79,5 +81,5 @@ def _suggestion(directory: Path, entries: Iterable[Path]) -> str:
     near = [entry for entry in entries if entry.is_dir()]
     for place in (directory.parent, *near):
         if holds_offsets(place):
-            return f"; is {place} meant?"
+            return f"; did you mean {place}?"
     return ""

@@ -126,7 +126,7 @@ def _read(
 ) -> Mapping[bytes, FoundRecord | Unavailable]:
     topic = consumer.list_topics(OFFSETS_TOPIC, timeout=_left(deadline)).topics[OFFSETS_TOPIC]
     if topic.error is not None or not topic.partitions:
-        reason = "it is not there" if topic.error is None else topic.error.str()
+        reason = "it does not exist" if topic.error is None else topic.error.str()
         return dict.fromkeys(keys, Unavailable(f"{OFFSETS_TOPIC} cannot be read: {reason}"))
     by_partition: dict[int, set[bytes]] = defaultdict(set)
     places = {group: partition_for(group, len(topic.partitions)) for group in set(keys.values())}
@@ -146,7 +146,7 @@ def _of_partition(
 
     place = TopicPartition(OFFSETS_TOPIC, partition)
     records: dict[bytes, FoundRecord | Unavailable] = {}
-    missing = Unavailable(f"{OFFSETS_TOPIC}-{partition} holds no record of it")
+    missing = Unavailable(f"{OFFSETS_TOPIC}-{partition} contains no record of it")
     try:
         if _left(deadline) <= 0:
             raise _GaveUpError(f"there was no time left to read {OFFSETS_TOPIC}-{partition} (--timeout)")
@@ -401,7 +401,7 @@ def _commit(found: FoundRecord) -> StoredOffset | Unavailable:
     except (DecodeError, UnknownKeyType) as error:
         return Unavailable(f"its record at offset {found.offset} cannot be read: {error}")
     if not isinstance(record, OffsetRecord) or record.value is None:
-        return Unavailable(f"its record at offset {found.offset} is no commit")
+        return Unavailable(f"its record at offset {found.offset} is not a commit")
     return record.value
 
 

@@ -37,7 +37,7 @@ EMBEDDED_FEATURES = {"group.version": 1}
 class ReplayedSource(FileSource):
     """A `Source` over log directories. Nothing in them is changed, and a broker may be running on them."""
 
-    knows_no_records = "the log of a coordinator holds no records of topics and no ends of them"
+    knows_no_records = "the log of a coordinator contains no records and no end offsets of topics"
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class ReplayedSource(FileSource):
             (first, *rest), assumed = defaults, ", ".join(sorted(set(defaults.values())))
             who = f"{first} and {len(rest)} more groups" if rest else first
             self.notices.add(
-                f"{who}: the members name no assignor; taken for {assumed}, which brokers take unless told otherwise"
+                f"{who}: the members name no assignor; assuming {assumed}, the default of brokers"
             )
         return tuple(
             replace(group, protocol=defaults[group.id]) if group.id in defaults else group for group in groups
@@ -116,7 +116,7 @@ class ReplayedSource(FileSource):
         # Where a part of the log cannot be read, the group may stand there.
         where, cause = self.name, Cause.ABSENT
         if self.log.problems:
-            where, cause = f"what can be read of {self.name}", Cause.UNREAD
+            where, cause = f"the readable part of {self.name}", Cause.UNREAD
         return None, (Problem(subject=name, message=f"no such group in {where}", cause=cause, group=name),)
 
     def _with_offsets(self, group: Group) -> Group:
@@ -188,8 +188,8 @@ class ReplayedSource(FileSource):
         if guessed:
             more = f" and {len(guessed) - 3} more" if len(guessed) > 3 else ""
             self.notices.add(
-                f"{', '.join(guessed[:3])}{more}: taken to have as many partitions as these directories show; "
-                "where another broker may have more, --topics FILE says how many there are"
+                f"{', '.join(guessed[:3])}{more}: assumed to have the partitions that these directories show; "
+                "if another broker has more, name the topics with --topics FILE"
             )
 
 
@@ -204,7 +204,7 @@ def _unsized(topic: str) -> Problem:
     return Problem(
         subject=topic,
         topics=(topic,),
-        message="how many partitions it has is not known, so it is left out; --topics FILE can say",
+        message="its number of partitions is not known, so it is left out; name it with --topics FILE",
     )
 
 

@@ -16,7 +16,7 @@ from groups.snapshot import Fault, Snapshot, read_snapshot, with_usable_racks
 class SavedSource(FileSource):
     """A `Source` over a snapshot."""
 
-    knows_no_records = "a snapshot holds no records"
+    knows_no_records = "a snapshot contains no records"
 
     def __init__(self, file: Path) -> None:
         self.name = str(file)

@@ -36,7 +36,7 @@ def read_topics_file(file: Path) -> tuple[KnownTopic, ...]:
         raise CommandError(f"{file}: cannot be read: {reason}") from None
     topics = tuple(_described(file, text) if _DESCRIBED.search(text) else _mapped(file, text))
     if not topics:
-        raise CommandError(f"{file}: names no topic with an id")
+        raise CommandError(f"{file}: contains no topic with an id")
     return topics
 
 
@@ -75,7 +75,7 @@ def _topic(where: str, name: str, topic_id: Any, partitions: Any) -> KnownTopic:
     try:
         number = None if partitions is None else int(partitions)
         if number is not None and not 0 < number <= MAX_PARTITIONS:
-            raise ValueError(f"{number} is no number of partitions")
+            raise ValueError(f"{number} is not a number of partitions")
         return KnownTopic(
             name=name, id=parse_uuid(str(topic_id)), partitions=number, is_whole=number is not None
         )

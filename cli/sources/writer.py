@@ -51,8 +51,7 @@ def writer_of(source: Source) -> ClusterWriter:
     if isinstance(source, LiveSource):
         return ClusterWriter(source)
     raise UsageError(
-        f"{source.name} is only read, never changed, so --execute makes no sense there; "
-        "name a live cluster (--bootstrap-server)"
+        f"{source.name} is read-only, so --execute cannot be used; name a live cluster (--bootstrap-server)"
     )
 
 
@@ -212,7 +211,7 @@ def _failed(failure: Failure | None, needs: Needs, hints: Mapping[str, str] | No
     return Failed(message=f"{message}{hint}", refused=not failure.retriable)
 
 
-_UNKNOWN = "Whether the change was made is not known: look before you try again."
+_UNKNOWN = "The change may have been made: check before you try again."
 _JOINED = ": a member has joined since the change was shown; stop it, then try again"
 _HINTS = {
     "UNKNOWN_MEMBER_ID": _JOINED,

@@ -148,7 +148,7 @@ def _known(name: str, known: Any, what: str) -> str:
     if name in known:
         return name
     near = get_close_matches(name, known, n=1)
-    hint = f"is {near[0]!r} meant? " if near else ""
+    hint = f"did you mean {near[0]!r}? " if near else ""
     raise UsageError(f"there is no {what} {name!r}; {hint}`kohort explore --list` lists them")
 
 

@@ -42,7 +42,7 @@ def with_internal_topics(source: Source, plans: Sequence[P], wanted: InternalTop
     others = [plan.group for plan in plans if plan.described.type is not GroupType.STREAMS]
     if others and (named or wanted.delete_all_internal_topics):
         notice(
-            f"{first_names(others, GROUPS_NAMED)}: internal topics are known of streams groups only; none is deleted"
+            f"{first_names(others, GROUPS_NAMED)}: only streams groups have known internal topics; none is deleted"
         )
     read: Read[Topic] = source.topics(own, end_offsets=False) if own else Read(())
     existing = {topic.name for topic in read.items}

@@ -19,11 +19,11 @@ def snapshot(
     *,
     selection: SelectionOptions,
     file: Annotated[
-        Path | None, option("-o --out", "Where to write; YAML, or JSON when it ends in .json.", "FILE")
+        Path | None, option("-o --out", "File to write: YAML, or JSON if its name ends in .json.", "FILE")
     ] = None,
     leaders: Annotated[
         bool,
-        option("--leaders", "Note who leads classic groups: reads __consumer_offsets of a live cluster."),
+        option("--leaders", "Add leaders of classic groups, from __consumer_offsets of a live cluster."),
     ] = False,
     source: SourceOptions,
 ) -> None:

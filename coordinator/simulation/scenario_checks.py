@@ -52,7 +52,7 @@ def unknown(what: str, name: str, known: Collection[str]) -> str:
     """What to say of a name that does not exist: the nearest, or those that do."""
     near = difflib.get_close_matches(name[:100], sorted(known), n=1)
     if near:
-        return f"there is no {what} {shown(name)}; is {near[0]!r} meant?"
+        return f"there is no {what} {shown(name)}; did you mean {near[0]!r}?"
     listed = ", ".join(sorted(known)[:8]) + (", …" if len(known) > 8 else "")
     return f"there is no {what} {shown(name)}" + (f", only {listed}" if known else "; none is listed")
 

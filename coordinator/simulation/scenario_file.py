@@ -340,7 +340,7 @@ def no_verb(tree: _Tree, verbs: Mapping[str, Any]) -> Malformed:
     for key in tree:
         near = difflib.get_close_matches(str(key)[:100], verbs, n=1)
         if near and key not in ("at", "topics"):
-            return Malformed(f"unknown verb; is {near[0]!r} meant?", key)
+            return Malformed(f"unknown verb; did you mean {near[0]!r}?", key)
     return Malformed(f"has no verb; one of {', '.join(verbs)}")
 
 

@@ -211,7 +211,7 @@ def parse_datetime(text: str) -> int:
     """
     found = _DATETIME.fullmatch(text)
     if found is None:
-        raise ValueError(f"{text!r} is no time: write 2026-03-01T12:00:00.000, with Z or +01:00 behind it")
+        raise ValueError(f"{text!r} is not a time: write 2026-03-01T12:00:00.000, with Z or +01:00 behind it")
     *numbers, zone = found.groups()
     year, month, day, hour, minute, second, milliseconds = map(int, numbers)
     try:
@@ -222,7 +222,7 @@ def parse_datetime(text: str) -> int:
         moment = datetime(year, month, day, hour, minute, second, milliseconds * 1000, tzinfo=UTC)
         offset_ms = _zone_ms(zone)
     except ValueError as error:
-        raise ValueError(f"{text!r} is no time: {error}") from None
+        raise ValueError(f"{text!r} is not a time: {error}") from None
     return (moment - _EPOCH) // timedelta(milliseconds=1) - offset_ms
 
 

@@ -37,7 +37,7 @@ class Names:
         self.names = sorted(set(names))
         if not _NAMES.fullmatch("".join(f"{name}\n" for name in self.names)):
             wrong = next(name for name in self.names if not _NAMES.fullmatch(f"{name}\n") or "\n" in name)
-            raise ValueError(f"{wrong!r} is no name of a topic")
+            raise ValueError(f"{wrong!r} is not a valid topic name")
 
     def __len__(self) -> int:
         return len(self.names)

@@ -64,7 +64,7 @@ def list_partitions(paths: Sequence[str], options: Mapping[str, str]) -> list[Co
         system, inside = opened(path, options)
         info = system.get_file_info(inside)
         if info.type is fs.FileType.NotFound:
-            raise FileNotFoundError(f"{path} is not there")
+            raise FileNotFoundError(f"{path} does not exist")
         number = partition_of(path.rstrip("/").rpartition("/")[0] if info.is_file else path)
         if info.is_file or number != UNKNOWN_PARTITION:
             found.setdefault(max(number, 0), {}).setdefault(path)

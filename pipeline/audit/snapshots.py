@@ -35,7 +35,7 @@ def list_snapshots(paths: Sequence[str], options: Mapping[str, str]) -> list[str
         system, inside = opened(path, options)
         info = system.get_file_info(inside)
         if info.type is fs.FileType.NotFound:
-            raise FileNotFoundError(f"{path} is not there")
+            raise FileNotFoundError(f"{path} does not exist")
         if info.type is fs.FileType.File:
             found.setdefault(path)
             continue

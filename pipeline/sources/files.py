@@ -80,7 +80,7 @@ class _Look:
         system, inside = opened(path, self._options)
         info = system.get_file_info(inside)
         if info.type is fs.FileType.NotFound:
-            raise FileNotFoundError(f"{path} is not there")
+            raise FileNotFoundError(f"{path} does not exist")
         if info.type is fs.FileType.File:
             index = f"{inside.removesuffix('.log')}.index"
             has_index = system.get_file_info(index).type is fs.FileType.File

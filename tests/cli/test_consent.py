@@ -114,7 +114,7 @@ def test_a_broker_that_falls_silent_while_the_question_stands(
         finally:
             os.kill(broker.pid, signal.SIGCONT)
         assert ended.status == 3
-        assert "Whether the change was made is not known: look before you try again." in ended.terminal
+        assert "The change may have been made: check before you try again." in ended.terminal
         assert "kohort: set 1 offset" not in ended.terminal
         assert "kohort: deleted" not in ended.terminal
 
@@ -122,15 +122,15 @@ def test_a_broker_that_falls_silent_while_the_question_stands(
 NONSENSE = {
     "--to-latest --topic t --execute": "here is no terminal; add --yes",
     "--to-latest --topic t --yes": "without --execute nothing is changed",
-    "--to-latest": "which partitions? --topic",
-    "--topic t": "where to? give one of --to-earliest,",
+    "--to-latest": "no partitions given: --topic",
+    "--topic t": "the new offset is missing: give one of --to-earliest,",
     "--topic t --to-latest --to-offset 3": "--to-latest and --to-offset cannot be used together",
     "--topic t --all-topics --to-latest": "--topic and --all-topics cannot be used together",
     "--topic t:x --to-latest": "'x' is no partition",
     "--topic t: --to-latest": "'' is no partition",
     "--topic t:-1 --to-latest": "'-1' is no partition",
     "--topic :0 --to-latest": "names no topic",
-    "--topic t --to-datetime yesterday": "--to-datetime: 'yesterday' is no time",
+    "--topic t --to-datetime yesterday": "--to-datetime: 'yesterday' is not a time",
     "--topic t --by-duration 1h": "--by-duration: '1h' is no duration",
     "--topic t --to-offset x": "'x' is not a valid int",
     "--topic t --from-file f": "--from-file names the partitions itself",
@@ -155,7 +155,7 @@ def test_what_is_only_read_is_never_changed(kohort: Kohort, sample: Path, line: 
     before = {file: file.read_bytes() for file in sample.rglob("*") if file.is_file()}
     for source in ("--embedded", "--log-dir"):
         refused = kohort.quick(line, source, sample, "--execute", "--yes")
-        refused.assert_refused(f"{sample} is only read, never changed, so --execute makes no sense there")
+        refused.assert_refused(f"{sample} is read-only, so --execute cannot be used")
         assert kohort.quick(line, source, sample).stdout
     assert {file: file.read_bytes() for file in sample.rglob("*") if file.is_file()} == before
 

@@ -77,7 +77,7 @@ def test_other_exceptions_are_faults_wherever_their_class_is(error: Exception) -
 
 def test_a_fault_names_its_class_and_how_to_see_more() -> None:
     said = fault(ZeroDivisionError("division by zero"), "--debug")
-    assert said == "a fault of Kohort: ZeroDivisionError: division by zero (--debug shows where)"
+    assert said == "an internal error of Kohort: ZeroDivisionError: division by zero (--debug shows where)"
 
 
 @pytest.mark.parametrize(("error", "status"), STATUSES, ids=_name)

@@ -101,7 +101,7 @@ def test_who_reads_a_topic(kohort: Kohort, file: Path) -> None:
         "queue": {"orders": "subscribed"},
     }
     unknown = (
-        "moving: whether it reads orders or payments is not known: what its members subscribe to is not shown while "
+        "moving: whether it reads orders or payments is not known: its members' subscriptions are not shown while "
         "it is PreparingRebalance"
     )
     answer.assert_said(3, unknown)
@@ -249,4 +249,4 @@ def test_a_state_that_does_not_exist(kohort: Kohort, file: Path) -> None:
 
 def test_a_recording_is_not_filtered(kohort: Kohort, tmp_path: Path) -> None:
     answer = kohort.quick("watch --type classic --replay", tmp_path / "none.jsonl")
-    answer.assert_refused("--replay shows all groups that were recorded, or those that are named")
+    answer.assert_refused("--replay shows the recorded groups, all or those that are named")

@@ -56,7 +56,7 @@ NO_MOMENTS = [
 
 @pytest.mark.parametrize("text", NO_MOMENTS)
 def test_no_moment(text: str) -> None:
-    with pytest.raises(ValueError, match="is no time: write 2026-03-01T12:00:00Z"):
+    with pytest.raises(ValueError, match="is not a time: write 2026-03-01T12:00:00Z"):
         parse_moment(text, NOW_MS)
 
 

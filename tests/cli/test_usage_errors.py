@@ -12,9 +12,9 @@ USAGE = {
     "list -b a:1 --snapshot a.yaml": "--bootstrap-server and --snapshot name different sources",
     "list -b a:1 --snapshot a.yaml --embedded d": "give one",
     "list --snapshot a.yaml --command-config c": "--command-config is for a live cluster",
-    "describe --embedded {sample}": "name groups, or give --match REGEX, or --all-groups",
-    "describe a --all-groups --embedded {sample}": "one of these",
-    "describe --match a --all-groups --embedded {sample}": "one of these",
+    "describe --embedded {sample}": "name groups, or give --match REGEX or --all-groups",
+    "describe a --all-groups --embedded {sample}": "name groups, or give --match REGEX or --all-groups",
+    "describe --match a --all-groups --embedded {sample}": "name groups, or give --match REGEX or --all-groups",
     "list --match '(' --embedded {sample}": "--match `(` is invalid",
     "describe --match '(?=a)' --embedded {sample}": "--match `(?=a)` is invalid",
     "list --type clasic --embedded {sample}": "unknown group type 'clasic'",
@@ -39,7 +39,7 @@ USAGE = {
     "plan billing --to consumer --client java:new --embedded {sample}": "--client: 'new' is not a version",
     "plan billing --to consumer --client nobody=java --embedded {sample}": "--client names 'nobody', which",
     "validate-regex": "give a PATTERN, or --file FILE",
-    "demo {sample}": "holds groups already; --force replaces them",
+    "demo {sample}": "contains groups already; --force replaces them",
     "config set g consumer.session.timeout.ms -b 127.0.0.1:1": "is not NAME=VALUE",
     "config set g =1 -b 127.0.0.1:1": "is not NAME=VALUE",
     "config set g consumer.session.timeout.ms=1 consumer.session.timeout.ms=2 -b 127.0.0.1:1": "given twice",
@@ -63,7 +63,7 @@ USAGE = {
     "watch g --log-dir . --as-of -1h": "the past does not change",
     "watch --replay x --force": "--force",
     "watch --replay x --record y": "copy its file",
-    "watch --replay x -b h:1": "makes no sense with another source",
+    "watch --replay x -b h:1": "cannot be used with another source",
 }  # fmt: skip
 """What is said of a command line; {sample} is the sample fleet."""
 

@@ -181,7 +181,7 @@ def _reason_of(refusal: bytes) -> str:
     except (ValueError, RecursionError):
         answer = None
     if not isinstance(answer, dict) or "status" not in answer:
-        return "it does not say why"
+        return "it gives no reason"
     scope = answer.get("scope")
     return f"{answer['status']}, it wants scope {scope}" if scope else str(answer["status"])
 

@@ -55,7 +55,7 @@ def load_with_text(*, may_be_missing: bool = False) -> tuple[Contexts, str] | No
     except FileNotFoundError:
         if os.environ.get(FILE_VARIABLE) and not may_be_missing:
             raise ConfigFileError(
-                path, None, f"{FILE_VARIABLE} names this file, and it does not exist. Check the path."
+                path, None, f"{FILE_VARIABLE} names this file, but it does not exist. Check the path."
             ) from None
         return None
     if not text.strip():
@@ -84,7 +84,7 @@ def config_text(path: Path) -> str:
             f"Make it yours: cp {path} FILE, and name that in {FILE_VARIABLE}."
         )  # fmt: skip
     if status.st_mode & stat.S_IWOTH:
-        raise ConfigFileError(path, None, f"anybody may write this file. Run: chmod o-w {path}")
+        raise ConfigFileError(path, None, f"any user can write to this file. Run: chmod o-w {path}")
     return decoded(path, content)
 
 
@@ -97,8 +97,8 @@ def check_privacy(contexts: Contexts) -> None:
     if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         first = holding[0]
         raise ConfigFileError(
-            contexts.path, first.line, f"the context {first.name} has a secret in this file "
-            f"({first.literal_secrets[0]}), and other users may read it. Run: chmod 600 {contexts.path}"
+            contexts.path, first.line, f"the context {first.name} keeps a secret in this file "
+            f"({first.literal_secrets[0]}), and other users can read it. Run: chmod 600 {contexts.path}"
         )  # fmt: skip
 
 
@@ -116,12 +116,12 @@ def read_secret_file(path: Path) -> str:
             path, None, "this secret belongs to another user. Keep it in a file of your own."
         )
     if status is not None and status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise ConfigFileError(path, None, f"other users may read this secret. Run: chmod 600 {path}")
+        raise ConfigFileError(path, None, f"other users can read this secret. Run: chmod 600 {path}")
     text = decoded(path, content)
     text = text.removesuffix("\n").removesuffix("\r")
     if not text or "\0" in text:
         raise ConfigFileError(
-            path, None, "this file holds no secret: it is empty, or not text. Write it anew."
+            path, None, "this file contains no secret: it is empty or not text. Write it again."
         )
     return text
 
@@ -150,7 +150,7 @@ def read_regular(path: Path, limit: int) -> tuple[bytes, os.stat_result | None]:
         if os.path.samestat(status, os.stat(os.devnull)):
             return b"", None
         if not stat.S_ISREG(status.st_mode):
-            raise ConfigFileError(path, None, "this is no regular file. Name one.")
+            raise ConfigFileError(path, None, "this is not a regular file. Name one that is.")
         with open(descriptor, "rb", closefd=False) as file:
             content = file.read(limit + 1)
     finally:

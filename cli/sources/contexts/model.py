@@ -32,7 +32,7 @@ def is_name(text: str) -> bool:
 
 
 NAME_RULE = (
-    "a name is made of letters, digits and . _ - @ : +, begins with a letter or digit, "
+    "a name consists of letters, digits and . _ - @ : +, starts with a letter or digit, "
     f"and has at most {MAX_NAME} characters"
 )
 
@@ -131,8 +131,8 @@ class Context:
         if not keys:
             return None
         return (
-            f"{file} itself holds secrets of the context {self.name} ({', '.join(keys)}); "
-            f"better keep them in files or variables: {keys[0]}: {{file: PATH}} or {{env: NAME}}"
+            f"{file} contains secrets of the context {self.name} ({', '.join(keys)}); "
+            f"keep them in files or variables instead: {keys[0]}: {{file: PATH}} or {{env: NAME}}"
         )
 
 

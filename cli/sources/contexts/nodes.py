@@ -95,7 +95,7 @@ def parse_nodes(text: str) -> Node | None:
         line = text.count("\n", 0, strange.start()) + 1
         column = strange.start() - text.rfind("\n", 0, strange.start())
         raise MalformedText(
-            line, column, f"the character U+{ord(strange[0]):04X} has no place in a text file"
+            line, column, f"the character U+{ord(strange[0]):04X} is not allowed in a text file"
         )
     try:
         return _Events(text).document()
@@ -104,7 +104,7 @@ def parse_nodes(text: str) -> Node | None:
         problem = str(getattr(error, "problem", None) or "it cannot be parsed")
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         is_tab = mark is not None and text[mark.index : mark.index + 1] == "\t"
-        hint = "; indent with blanks, not with tabs" if is_tab else ""
+        hint = "; indent with spaces, not with tabs" if is_tab else ""
         raise MalformedText(line, column, f"not YAML: {problem}{hint}") from None
 
 
@@ -134,7 +134,7 @@ class _Events:
         self._next()
         extra = self._next()
         if not isinstance(extra, yaml.StreamEndEvent):
-            raise _malformed(extra, "a second YAML document; one is wanted")
+            raise _malformed(extra, "a second YAML document; only one is allowed")
         is_empty = isinstance(tree, ScalarNode) and tree.text is None
         return None if is_empty else tree
 
@@ -144,11 +144,13 @@ class _Events:
     def _node(self, event: Any, depth: int) -> Node:
         self.seen += 1
         if self.seen > MAX_VALUES:
-            raise _malformed(event, f"more than {MAX_VALUES} values; that is no configuration")
+            raise _malformed(event, f"more than {MAX_VALUES} values, too many for a configuration file")
         if isinstance(event, yaml.AliasEvent) or event.anchor:
-            raise _malformed(event, "anchors and aliases (& and *) are not read here; write the value out")
+            raise _malformed(
+                event, "anchors and aliases (& and *) are not supported here; write the value out"
+            )
         if event.tag not in (None, "!"):
-            raise _malformed(event, "tags (!) are not read here; write the plain value")
+            raise _malformed(event, "tags (!) are not supported here; write the plain value")
         if isinstance(event, yaml.ScalarEvent):
             is_plain = not event.style or event.style == ":"
             text = None if is_plain and event.value in _NULLS else event.value
@@ -178,9 +180,7 @@ class _Events:
             name = event.value
             if name in entries:
                 first = entries[name].key.span.line
-                raise _malformed(
-                    event, f"the key {clipped(name)!r} stands here twice; line {first} has it first"
-                )
+                raise _malformed(event, f"the key {clipped(name)!r} is used twice; line {first} has it first")
             entries[name] = MappingEntry(key=key, name=name, value=self._node(self._next(), depth + 1))
             end = entries[name].value.span.end
         if start.flow_style:

@@ -76,9 +76,7 @@ class _Reader:
         self._check_keys(top.entries.values(), _TOP, "of the file")
         version = top.entries.get("kohort")
         if version is not None and self._text(version) != FORMAT:
-            raise self._error(
-                version.value.span, f"kohort: this is no format that this version reads; it reads {FORMAT}."
-            )
+            raise self._error(version.value.span, f"kohort: unknown format; this version reads {FORMAT}.")
         found: dict[str, Context] = {}
         listed = top.entries.get("contexts")
         if listed is not None and not _is_null(listed.value):
@@ -95,24 +93,26 @@ class _Reader:
             return None
         name = self._text(entry)
         if name not in found:
-            hint = nearest(name, found) or f"The file has {listed_names(found)}."
+            hint = nearest(name, found) or f"The file contains {listed_names(found)}."
             raise self._error(entry.value.span, f"current: there is no context {clipped(name)!r}. {hint}")
         return name
 
     def _context(self, entry: MappingEntry) -> Context:
         if not is_name(entry.name):
-            raise self._error(entry.key.span, f"{clipped(entry.name)!r} cannot name a context: {NAME_RULE}.")
+            raise self._error(
+                entry.key.span, f"{clipped(entry.name)!r} is not a valid context name: {NAME_RULE}."
+            )
         entries = self._fields(entry.value, f"the context {entry.name}").entries
         self._check_keys(entries.values(), _KNOWN, "of a context")
         kind = self._kind(entry, entries)
         if "command_config" in entries and "properties" in entries:
             raise self._error(
                 entries["properties"].key.span,
-                "command_config and properties are two ways to say the same; keep one.",
+                "command_config and properties cannot be used together; keep one.",
             )
         if "properties" in entries and "bootstrap_server" not in entries:
             raise self._error(
-                entries["properties"].key.span, "properties want a bootstrap_server beside them."
+                entries["properties"].key.span, "properties need a bootstrap_server in the same context."
             )
         said: dict[str, Any] = {key: _READERS[key](self, each) for key, each in entries.items()}
         return Context(name=entry.name, line=entry.key.span.line, kind=kind, **said)
@@ -143,9 +143,7 @@ class _Reader:
 
         servers = ",".join(server.strip() for part in parts for server in part.split(","))
         if is_secret("", servers):
-            raise self._error(
-                node.span, "bootstrap_server: HOST:PORT is wanted, without a user and a password."
-            )
+            raise self._error(node.span, "bootstrap_server: expected HOST:PORT, without user and password.")
         try:
             parse_bootstrap(servers)
         except InvalidAddress as error:
@@ -159,14 +157,18 @@ class _Reader:
 
     def _property(self, entry: MappingEntry) -> PropertyValue:
         if entry.name in ("bootstrap.servers", "metadata.broker.list"):
-            raise self._error(entry.key.span, f"{entry.name} is said by bootstrap_server; remove it here.")
+            raise self._error(
+                entry.key.span, f"{entry.name} is already set by bootstrap_server; remove it here."
+            )
         keeper, text = Keeper.LITERAL, ""
         if isinstance(entry.value, MappingNode):
             keeper, text = self._kept(entry.name, entry.value)
         elif isinstance(entry.value, ScalarNode):
             text = entry.value.text or ""
         else:
-            raise self._error(entry.value.span, f"{entry.name}: a list is no value; join it with commas.")
+            raise self._error(
+                entry.value.span, f"{entry.name}: a list is not allowed; join the values with commas."
+            )
         span = entry.key.span
         return PropertyValue(key=entry.name, keeper=keeper, text=text, line=span.line, column=span.column)
 
@@ -183,7 +185,7 @@ class _Reader:
             return Keeper.COMMAND, self._command(entry, key)
         name = self._text(entry)
         if "=" in name or "\0" in name:
-            raise self._error(entry.value.span, f"{key}: env wants the name of a variable, not a value.")
+            raise self._error(entry.value.span, f"{key}: env expects the name of a variable, not a value.")
         return Keeper.ENVIRONMENT, name
 
     def _command(self, entry: MappingEntry, key: str) -> str:
@@ -191,9 +193,9 @@ class _Reader:
         try:
             words = shlex.split(text)
         except ValueError:
-            raise self._error(entry.value.span, f"{key}: command has a quote that is not closed.") from None
+            raise self._error(entry.value.span, f"{key}: the command has an unclosed quote.") from None
         if not words:
-            raise self._error(entry.value.span, f"{key}: command needs a command.")
+            raise self._error(entry.value.span, f"{key}: the command is empty.")
         return text
 
     def _paths(self, entry: MappingEntry) -> tuple[Path, ...]:
@@ -237,7 +239,9 @@ class _Reader:
         except ValueError:
             names = [each.value for each in OutputFormat]
             hint = nearest(text, names) or f"It is one of {', '.join(names)}."
-            raise self._error(entry.value.span, f"output: {clipped(text)!r} is no format. {hint}") from None
+            raise self._error(
+                entry.value.span, f"output: {clipped(text)!r} is not an output format. {hint}"
+            ) from None
 
     def _flag(self, entry: MappingEntry) -> bool:
         text = self._text(entry)
@@ -250,13 +254,13 @@ class _Reader:
 
     def _word(self, node: Node, name: str) -> str:
         if not isinstance(node, ScalarNode) or not node.text:
-            raise self._error(node.span, f"{name}: one value is wanted here.")
+            raise self._error(node.span, f"{name}: expected a single value.")
         return node.text
 
     def _fields(self, node: Node, what: str) -> MappingNode:
         if isinstance(node, MappingNode):
             return node
-        raise self._error(node.span, f"{what} is to be a mapping: lines of NAME: VALUE.")
+        raise self._error(node.span, f"{what} must be a mapping: lines of NAME: VALUE.")
 
     def _check_keys(self, entries: Iterable[MappingEntry], known: Iterable[str], of_what: str) -> None:
         for entry in entries:
@@ -265,7 +269,7 @@ class _Reader:
                 # What should stand elsewhere may be a secret.
                 is_shown = len(entry.name) <= MAX_SHOWN and not is_secret(of_what, entry.name)
                 name = entry.name if is_shown else "this"
-                raise self._error(entry.key.span, f"{name} is no key {of_what}. {hint}")
+                raise self._error(entry.key.span, f"{name} is not a key {of_what}. {hint}")
 
     def _error(self, span: TextSpan, message: str) -> ConfigFileError:
         return ConfigFileError(self.path, span.line, message, column=span.column)

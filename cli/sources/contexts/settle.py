@@ -209,7 +209,7 @@ def context_named(contexts: Contexts | None, name: str, named_by: str = "") -> t
     if name not in contexts.by_name:
         from cli.sources.contexts.read import listed_names, nearest
 
-        hint = nearest(name, contexts.by_name) or f"It has {listed_names(contexts.by_name)}."
+        hint = nearest(name, contexts.by_name) or f"It contains {listed_names(contexts.by_name)}."
         raise UsageError(f"{said}there is no context {name!r} in {contexts.path}. {hint}")
     return contexts, contexts.by_name[name]
 
@@ -244,7 +244,7 @@ def _output(output: OutputOptions, source: SourceOptions, typed: Typed) -> Outpu
             chosen = OutputFormat(said)
         except ValueError:
             names = ", ".join(each.value for each in OutputFormat)
-            raise UsageError(f"{OUTPUT_VARIABLE}: {said!r} is none of {names}") from None
+            raise UsageError(f"{OUTPUT_VARIABLE}: {said!r} is not one of {names}") from None
     arranged = any(typed(name) for name in ("columns", "sort", "no_header"))
     if chosen is None or (arranged and chosen in FOR_PROGRAMS):
         return output

@@ -216,7 +216,7 @@ def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | N
     say_what_is_new(offsets)
     say_what_is_delivered_again(offsets)
     if application.is_empty and not application.errors:
-        notice(f"nothing differs: {counted(len(desired.groups), 'group')} as in {desired.file}")
+        notice(f"no differences: {counted(len(desired.groups), 'group')} as in {desired.file}")
     return application
 
 

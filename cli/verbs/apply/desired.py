@@ -112,7 +112,7 @@ def _check_fields(tree: Mapping[str, Any], *known: str) -> None:
     for name in tree:
         if name not in known:
             near = difflib.get_close_matches(name[:100], known, n=1)
-            hint = f"is {near[0]!r} meant?" if near else f"known fields: {', '.join(known)}"
+            hint = f"did you mean {near[0]!r}?" if near else f"known fields: {', '.join(known)}"
             raise Malformed(f"unknown field; {hint}", name)
 
 
@@ -186,5 +186,5 @@ def _position(value: Any) -> Scenario | None:
             return ToMoment(parse_moment(text, 0))
         except ValueError:
             pass
-    hint = f"; is {near[0]!r} meant?" if near else ""
+    hint = f"; did you mean {near[0]!r}?" if near else ""
     raise Malformed(f"expected {_FORMS}; found {shown(value)}{hint}")

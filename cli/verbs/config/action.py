@@ -51,7 +51,7 @@ def read_configs(source: Source, group: str, names: Sequence[str]) -> list[Group
     if isinstance(source, LiveSource):
         check_names(names, configs)
     elif not names:
-        notice(f"{group}: only settings of this group are shown; those of the brokers are not known offline")
+        notice(f"{group}: only settings of this group are shown; the brokers' settings are not known offline")
     for name in names:
         if name not in configs:
             notice(
@@ -79,7 +79,7 @@ def check_names(names: Iterable[str], configs: Mapping[str, GroupConfig]) -> Non
         if name not in configs:
             near = difflib.get_close_matches(name, configs, n=1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(configs)}"
-            raise UsageError(f"{name} is no setting of groups in this cluster; {hint}")
+            raise UsageError(f"{name} is not a group setting of this cluster; {hint}")
 
 
 def config_document(group: str, configs: Iterable[GroupConfig]) -> Document:
@@ -196,7 +196,7 @@ def plan_config_change(
 def not_live(source: Source) -> UsageError:
     """What is said of a source that is only read."""
     return UsageError(
-        f"settings of groups can be changed on a live cluster only, not in {source.name}: brokers keep them; "
+        f"settings of groups can be changed only on a live cluster, not in {source.name}; "
         "name a live cluster (--bootstrap-server)"
     )
 
@@ -249,7 +249,7 @@ def note_other_types(plans: Iterable[SettingsPlan], found: Mapping[str, GroupTyp
         kinds = {plan.configs[name].kind for name in plan.changes}
         kind_of = found.get(plan.group)
         if kind_of is None and kinds:
-            noted.setdefault("no such group; the settings wait for one", []).append(plan.group)
+            noted.setdefault("no such group; the settings apply once it exists", []).append(plan.group)
         elif kind_of not in (None, GroupType.UNKNOWN):
             for kind in sorted(kinds - {kind_of.value}):
                 text = f"settings of {kind} groups have no effect on a {kind_of.value} group"

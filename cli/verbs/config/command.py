@@ -18,7 +18,7 @@ def _not_empty(group: str) -> str:
 
 Group = Annotated[
     str,
-    typer.Argument(metavar="GROUP", help="The group, whether it exists or not.", callback=_not_empty),
+    typer.Argument(metavar="GROUP", help="Group id; the group need not exist.", callback=_not_empty),
 ]
 
 
@@ -80,9 +80,7 @@ def set_(
 def unset(
     *,
     group: Group,
-    names: Annotated[
-        list[str], typer.Argument(metavar="NAME…", help="Settings that the group is to have no longer.")
-    ],
+    names: Annotated[list[str], typer.Argument(metavar="NAME…", help="Settings to remove.")],
     consent: ConsentOptions,
     source: SourceOptions,
     output: OutputOptions,

@@ -34,7 +34,7 @@ def listed() -> Document:
             raise CommandError(
                 "there is no home directory for a configuration file; set KOHORT_CONFIG to a path"
             )
-        notice(f"{path} does not exist; `kohort context add` writes it")
+        notice(f"{path} does not exist; `kohort context add` creates it")
         contexts = Contexts(path=path, current=None, by_name={})
     for context in contexts.by_name.values():
         _warn_of_secrets(contexts, context)
@@ -80,7 +80,7 @@ def make_current(name: str | None) -> None:
     path = change_file(change)
     loaded = load_contexts()
     if name is None:
-        notice(f"no context is the current one now ({path})")
+        notice(f"there is no current context now ({path})")
     elif loaded is not None and name in loaded.by_name:
         context = loaded.by_name[name]
         protected = ", protected" if context.protected else ""
@@ -102,7 +102,7 @@ def added(name: str, options: ContextOptions, *, use: bool) -> None:
 def renamed(name: str, new: str) -> None:
     """Rename a context and say so."""
     if not is_name(new):
-        raise UsageError(f"{new!r} cannot name a context: {NAME_RULE}")
+        raise UsageError(f"{new!r} is not a valid context name: {NAME_RULE}")
 
     def change(editor: Editor, contexts: Contexts) -> str:
         context_named(contexts, name)
@@ -111,7 +111,7 @@ def renamed(name: str, new: str) -> None:
         return editor.rename(name, new)
 
     path = change_file(change)
-    notice(f"the context {name} is called {new} now ({path})")
+    notice(f"the context {name} is now called {new} ({path})")
 
 
 def _in_use(contexts: Contexts) -> tuple[str | None, str | None]:
@@ -131,7 +131,7 @@ def _say_overruled(current: str | None) -> None:
     if variables and variables.get(CONTEXT_VARIABLE) != current:
         name = next(iter(variables))
         whom = f"the current context {current}" if current is not None else "a current context"
-        notice(f"{name}={variables[name]} is set in the environment, and wins over {whom}")
+        notice(f"{name}={variables[name]} is set in the environment and overrides {whom}")
 
 
 def add_context(name: str, options: ContextOptions, *, use: bool) -> tuple[Path, Context]:
@@ -141,7 +141,7 @@ def add_context(name: str, options: ContextOptions, *, use: bool) -> tuple[Path,
     :raises CommandError: the file cannot be changed; everything is then as it was
     """
     if not is_name(name):
-        raise UsageError(f"{name!r} cannot name a context: {NAME_RULE}")
+        raise UsageError(f"{name!r} is not a valid context name: {NAME_RULE}")
     properties = _properties(options)
     fragment = _fragment(options, properties)
     context = _checked(name, fragment)
@@ -169,7 +169,7 @@ def add_context(name: str, options: ContextOptions, *, use: bool) -> tuple[Path,
 def _refuse_taken(contexts: Contexts | None, name: str) -> None:
     if contexts is not None and name in contexts.by_name:
         raise UsageError(
-            f"{contexts.path} has a context {name} already; `kohort context remove {name} --execute` makes room for it"
+            f"{contexts.path} has a context {name} already; `kohort context remove {name} --execute` removes it"
         )
 
 
@@ -187,7 +187,7 @@ def _properties(options: ContextOptions) -> dict[str, Fragment]:
             if not equals or not key or (option == "--secret" and pair.count("=") > 1):
                 wanted = {"--property": "KEY=VALUE", "--secret-env": "KEY=NAME", "--secret-file": "KEY=FILE"}
                 raise UsageError(
-                    f"{option} wants {wanted.get(option, 'a KEY alone: the value is asked for')}"
+                    f"{option} expects {wanted.get(option, 'a KEY alone: the value is asked for')}"
                 )
             if key in values:
                 raise UsageError(f"{key} is given twice")
@@ -300,8 +300,8 @@ class Removal:
         def change(editor: Editor, contexts: Contexts) -> str:
             if contexts.by_name.get(self.context.name) != self.context:
                 raise CommandError(
-                    f"{contexts.path}: the context {self.context.name} has been changed meanwhile; "
-                    "nothing was removed. Look at it again"
+                    f"{contexts.path}: the context {self.context.name} was changed meanwhile; "
+                    "nothing was removed. Run the command again"
                 )
             return editor.remove(self.context.name)
 
@@ -319,7 +319,7 @@ class Removal:
         rows += [("property", value.key) for value in self.context.properties]
         rows += [("secret file", file) for file in files]
         if self.is_current:
-            rows.append(("current", "no context is the current one after that"))
+            rows.append(("current", "there is no current context after that"))
         return Document(
             command="context remove",
             data={

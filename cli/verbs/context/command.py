@@ -10,7 +10,7 @@ from cli.consent import ConsentOptions
 from cli.options import OutputOptions
 from cli.verbs.context.options import USUAL_PANEL, ContextOptions
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The context.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the context.")]
 
 
 def list_contexts(*, output: OutputOptions) -> None:
@@ -30,7 +30,9 @@ def show(
     *,
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="The context; the one in use unless told.", show_default=False),
+        typer.Argument(
+            metavar="[NAME]", help="Name of the context; by default the one in use.", show_default=False
+        ),
     ] = None,
     output: OutputOptions,
 ) -> None:
@@ -51,9 +53,9 @@ def show(
 def use(
     *,
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="The context.", show_default=False)
+        str | None, typer.Argument(metavar="[NAME]", help="Name of the context.", show_default=False)
     ] = None,
-    none: Annotated[bool, typer.Option("--none", help="Let none be the current one.")] = False,
+    none: Annotated[bool, typer.Option("--none", help="Unset the current context.")] = False,
 ) -> None:
     """Set the current context.
 
@@ -68,7 +70,7 @@ def use(
     from cli.verbs.context.action import make_current
 
     if (name is None) is not none:
-        raise UsageError("name the context, or give --none; one of these")
+        raise UsageError("name a context or give --none")
     make_current(name)
 
 
@@ -77,7 +79,7 @@ def add(
     name: Name,
     options: ContextOptions,
     use: Annotated[
-        bool, typer.Option("--use", help="Make it the current one.", rich_help_panel=USUAL_PANEL)
+        bool, typer.Option("--use", help="Make it the current context.", rich_help_panel=USUAL_PANEL)
     ] = False,
 ) -> None:
     """Add a context to the configuration file.
@@ -116,7 +118,7 @@ def remove(*, name: Name, consent: ConsentOptions, output: OutputOptions) -> Non
     carry_out(removal, consent, output)
 
 
-def rename(*, name: Name, new: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.")]) -> None:
+def rename(*, name: Name, new: Annotated[str, typer.Argument(metavar="NEW", help="New name.")]) -> None:
     """Rename a context.
 
     If it is the current context, it stays current.

@@ -156,7 +156,7 @@ class Editor:
         entry = self._top("current")
         if entry is not None:
             if not isinstance(entry.value, ScalarNode):
-                raise CannotEdit("current is no name")
+                raise CannotEdit("current is not a name")
             return _renamed(entry.value, name)
         root = self._root()
         if root.flow:
@@ -279,7 +279,7 @@ def _as_plain(fragment: Mapping[str, Fragment]) -> dict[str, Plain]:
 
 def _mapping(tree: Plain) -> dict[str, Plain]:
     if not isinstance(tree, dict):
-        raise CannotEdit("it is not a mapping where one is wanted")
+        raise CannotEdit("it is not a mapping where one is expected")
     return dict(tree)
 
 

@@ -46,7 +46,7 @@ def change_file(change: Change, *, may_create: bool = False) -> Path:
         raise _missing(path)
     if target.exists() and not target.is_file():
         raise CommandError(
-            f"{path}: is no regular file, so nothing can be written there; {FILE_VARIABLE} names another"
+            f"{path}: is not a regular file, so it cannot be written; {FILE_VARIABLE} names another"
         )
     with _locked(target.parent):
         try:
@@ -70,14 +70,14 @@ def change_file(change: Change, *, may_create: bool = False) -> Path:
 
 
 def _missing(path: Path) -> CommandError:
-    return CommandError(f"{path} does not exist; `kohort context add` writes it")
+    return CommandError(f"{path} does not exist; `kohort context add` creates it")
 
 
 def _make_directory(directory: Path) -> None:
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise CommandError(f"{directory}: cannot be made: {error.strerror or error}") from None
+        raise CommandError(f"{directory}: cannot be created: {error.strerror or error}") from None
 
 
 @contextmanager
@@ -158,7 +158,7 @@ def ask_for(keys: Iterable[str]) -> dict[str, str]:
         secret = _typed(key) if can_ask() else _line()
         if not secret or "\0" in secret or len(_encoded(secret)) >= MAX_SECRET_BYTES:
             raise UsageError(
-                f"--secret {key}: nothing usable was given; type it when asked, or give it as a line of standard input"
+                f"--secret {key}: no secret was given; type it when asked, or give it as a line of standard input"
             )
         secrets[key] = secret
     return secrets

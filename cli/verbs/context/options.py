@@ -25,7 +25,7 @@ class ContextOptions(NamedSource):
         typer.Option(
             "--property",
             metavar="KEY=VALUE",
-            help="A client property, instead of a file of them; repeatable; no secrets.",
+            help="Client property that is not a secret; repeatable.",
             rich_help_panel=PROPERTIES_PANEL,
         ),
     ] = None
@@ -44,7 +44,7 @@ class ContextOptions(NamedSource):
         typer.Option(
             "--secret-env",
             metavar="KEY=VARIABLE",
-            help="A property whose value an environment variable has; repeatable.",
+            help="Client property with its value in an environment variable; repeatable.",
             rich_help_panel=PROPERTIES_PANEL,
         ),
     ] = None
@@ -53,7 +53,7 @@ class ContextOptions(NamedSource):
         typer.Option(
             "--secret-file",
             metavar="KEY=FILE",
-            help="A property whose value is the content of a file; repeatable.",
+            help="Client property with its value in a file; repeatable.",
             rich_help_panel=PROPERTIES_PANEL,
         ),
     ] = None
@@ -62,7 +62,7 @@ class ContextOptions(NamedSource):
         typer.Option(
             "--cluster-id",
             metavar="ID",
-            help="Refuse any cluster but the one of this id.",
+            help="Refuse a cluster with another id.",
             rich_help_panel=USUAL_PANEL,
         ),
     ] = None
@@ -72,19 +72,19 @@ class ContextOptions(NamedSource):
             "--timeout",
             metavar="MS",
             min=1,
-            help="How long the cluster may take to answer.",
+            help="Maximum time to wait for the cluster, in milliseconds.",
             rich_help_panel=USUAL_PANEL,
         ),
     ] = None
     output: Annotated[
         OutputFormat | None,
-        typer.Option("--output", help="How commands print.", rich_help_panel=USUAL_PANEL),
+        typer.Option("--output", help="Output format of commands.", rich_help_panel=USUAL_PANEL),
     ] = None
     protected: Annotated[
         bool,
         typer.Option(
             "--protected",
-            help="Whatever changes it asks for its name, also with --yes.",
+            help="Ask for the context's name before each change, even with --yes.",
             rich_help_panel=USUAL_PANEL,
         ),
     ] = False

@@ -90,7 +90,7 @@ def _own_entries(directory: Path) -> list[Path]:
                 found.append(entry)
             continue
         if name.topic != OFFSETS_TOPIC and any(each.name != PARTITION_METADATA for each in entry.iterdir()):
-            raise CommandError(f"{entry} holds records of a broker; {directory} is not replaced")
+            raise CommandError(f"{entry} contains records of a broker; {directory} is not replaced")
         found.append(entry)
     return found
 

@@ -12,7 +12,7 @@ from cli.options import option
 
 def demo(
     directory: Annotated[
-        Path | None, typer.Argument(metavar="DIR", help="Where to put it; by default the data directory.")
+        Path | None, typer.Argument(metavar="DIR", help="Directory to fill; by default the data directory.")
     ] = None,
     force: Annotated[bool, option("--force", "Replace the groups and topics there.")] = False,
 ) -> None:
@@ -33,8 +33,8 @@ def demo(
     target = directory or data_directory()
     if is_log_directory(target):
         if not force:
-            raise UsageError(f"{target} holds groups already; --force replaces them")
+            raise UsageError(f"{target} contains groups already; --force replaces them")
         clear(target)
     fill(target)
     option = f" --embedded {directory}" if directory else ""
-    notice(f"a sample fleet is in {target}; try `kohort list{option}`")
+    notice(f"created a sample fleet in {target}; try `kohort list{option}`")

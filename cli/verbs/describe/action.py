@@ -80,7 +80,7 @@ def _untimed(groups: Sequence[Group], *, any_problem: bool) -> tuple[str, ...]:
     """Why times of commits are missing that no problem speaks of."""
     share = [group.id for group in groups if group.type is GroupType.SHARE]
     remarks = tuple(
-        f"{group}: the last commit of a share group is not known, its offsets stand in __share_group_state"
+        f"{group}: the last commit of a share group is not known: its offsets are in __share_group_state"
         for group in share
     )
     without = [
@@ -91,5 +91,5 @@ def _untimed(groups: Sequence[Group], *, any_problem: bool) -> tuple[str, ...]:
     ]
     if without and not any_problem:
         more = f" and {len(without) - 1} more groups" if len(without) > 1 else ""
-        remarks += (f"{without[0]}{more}: the source does not say when offsets were committed",)
+        remarks += (f"{without[0]}{more}: the source does not show when offsets were committed",)
     return remarks

@@ -50,7 +50,7 @@ class DescribeSelection(SelectionOptions):
 def describe(
     *,
     selection: DescribeSelection,
-    members: Annotated[bool, typer.Option("--members", help="Show members and what they own.")] = False,
+    members: Annotated[bool, typer.Option("--members", help="Show members and their assignments.")] = False,
     offsets: Annotated[
         bool, typer.Option("--offsets", help="Show committed offsets and lag (the default).")
     ] = False,
@@ -62,22 +62,22 @@ def describe(
     ] = False,
     lag_time: Annotated[
         bool,
-        typer.Option("--lag-time", help="Add how long ago the first record was written that is not read."),
+        typer.Option("--lag-time", help="Add the age of the oldest unread record."),
     ] = False,
     last_commit: Annotated[
-        bool, typer.Option("--last-commit", help="Add when each offset was committed.")
+        bool, typer.Option("--last-commit", help="Add the time when each offset was committed.")
     ] = False,
     totals: Annotated[
-        bool, typer.Option("--totals", help="Add sums of lag by topic, by group and over all groups.")
+        bool, typer.Option("--totals", help="Add total lag by topic, by group and of all groups.")
     ] = False,
     authorized_operations: Annotated[
         bool,
         typer.Option(
-            "--authorized-operations", help="Add what this user may do with each group (READ, DELETE, …)."
+            "--authorized-operations", help="Add the operations that this user may perform on each group."
         ),
     ] = False,
     only_with_lag: Annotated[
-        bool, typer.Option("--only-with-lag", help="Only partitions, and groups, that lag.")
+        bool, typer.Option("--only-with-lag", help="Show only partitions and groups with lag.")
     ] = False,
     verbose: Annotated[
         bool,

@@ -130,18 +130,18 @@ def _leading(found: Inspection, order: Succession, labels: Mapping[str, str]) ->
     (leader,) = (each for each in found.members if each.member.id == order.leader)
     said = [f"Leader: {leader.label}."]
     if leader.member.instance is not None:
-        said.append("It is static: it goes on to lead when it is restarted with its instance id.")
+        said.append("It is static: it stays the leader when it restarts with its instance id.")
     if not order.order:
-        said.append("Nobody else is there to follow it.")
+        said.append("No other member could succeed it.")
         return " ".join(said)
     first = labels[order.order[0]]
     if order.certain:
-        said.append(f"When it goes, {first} leads.")
+        said.append(f"When it leaves, {first} leads.")
     else:
-        said.append(f"When it goes, {first} may lead, but that is not certain: {order.why}.")
+        said.append(f"When it leaves, {first} may lead, but that is not certain: {order.why}.")
     loaded = after_load(found.group)
     if order.certain and loaded is not None and loaded != order.order[0]:
-        said.append(f"After a restart or a move of the coordinator it would be {labels[loaded]}.")
+        said.append(f"After a restart or a move of the coordinator the successor is {labels[loaded]}.")
     return " ".join(said)
 
 
@@ -153,7 +153,7 @@ def _unknown_leader(found: Inspection, order: Succession, labels: Mapping[str, s
     if not order.is_broker_order:
         return said
     first, second = (labels[each] for each in order.order[:2])
-    return f"{said} When it goes, {first} leads; or {second}, if {first} is the one that leads now."
+    return f"{said} When it leaves, {first} leads; or {second}, if {first} is the one that leads now."
 
 
 def _upgrade(found: Inspection) -> str | None:
@@ -164,7 +164,7 @@ def _upgrade(found: Inspection) -> str | None:
     if blockers is None:
         if found.group.protocol_type not in (None, "", "consumer"):
             return None
-        return "Whether assignments carry user data, which would block an online upgrade, does not show now."
+        return "Not known now: whether assignments carry user data, which would block an online upgrade."
     if blockers:
         who = f"{len(blockers)} of {len(found.members)} members"
         return (
@@ -180,12 +180,12 @@ def _as_long_as(found: Inspection) -> str:
     libraries = " or ".join(sorted({each.client.library.name for each in writers if each.client.library}))
     if any(each.leads is not False for each in writers):
         return (
-            f"an online upgrade is open now, but a leader of {libraries} will write it in a later rebalance with "
+            f"an online upgrade is possible now, but a leader of {libraries} will write it in a later rebalance with "
             f"{found.group.protocol}, and that closes it"
         )
     if writers:
-        return f"an online upgrade is open as long as no member of {libraries} leads a rebalance"
-    return "in this respect an online upgrade is open"
+        return f"an online upgrade is possible as long as no member of {libraries} leads a rebalance"
+    return "user data does not block an online upgrade"
 
 
 def _sizes(found: Inspection) -> str:
@@ -244,15 +244,15 @@ def _wait_text(found: InspectedMember, wait: Wait, labels: Mapping[str, str]) ->
     who = "the leader" if wait.member is None else labels[wait.member]
     classic = found.member.protocol is MemberProtocol.CLASSIC
     texts = {
-        WaitKind.REVOKE: f"itself: to give up {what}",
-        WaitKind.REJOIN: f"itself: to rejoin and give up {what}" if what else "itself: to rejoin",
-        WaitKind.MAYBE_REJOIN: "itself: to rejoin, unless it has (a broker does not show who has)",
+        WaitKind.REVOKE: f"itself: to revoke {what}",
+        WaitKind.REJOIN: f"itself: to rejoin and revoke {what}" if what else "itself: to rejoin",
+        WaitKind.MAYBE_REJOIN: "itself: to rejoin, unless it has (brokers do not show that)",
         WaitKind.HEARTBEAT: "its next heartbeat" + (f", which brings {what}" if what else ""),
         WaitKind.RELEASE: f"{what}, which {who} still has" + (", and to rejoin for them" if classic else ""),
         WaitKind.ASSIGNOR: "the broker's assignor",
         WaitKind.JOINS: "others, to join: it came after the last finished rebalance",
-        WaitKind.ASSIGN: "itself: it leads and is to send the assignment",
+        WaitKind.ASSIGN: "itself: it leads and must send the assignment",
         WaitKind.LEADER: f"the assignment, from {who}",
-        WaitKind.RETURN: "itself: static and away, to come back before its session ends",
+        WaitKind.RETURN: "itself: static and away, must rejoin before its session expires",
     }
     return texts[wait.kind]

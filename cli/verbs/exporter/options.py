@@ -45,10 +45,11 @@ class ExporterOptions:
         str, option("--interval", "Time between polls; a scrape gets the last poll.", "DURATION")
     ] = "30s"
     match: Annotated[
-        str | None, option("--match", "Only groups in whose id this matches (RE2).", "REGEX")
+        str | None, option("--match", "Only groups with a match of this regex (RE2) in their id.", "REGEX")
     ] = None
     match_topic: Annotated[
-        str | None, option("--match-topic", "Only topics in whose name this matches (RE2).", "REGEX")
+        str | None,
+        option("--match-topic", "Only topics with a match of this regex (RE2) in their name.", "REGEX"),
     ] = None
     per: Annotated[Per, option("--per", "Finest level at which lag is reported.")] = Per.TOPIC
     commit_times: Annotated[

@@ -20,7 +20,7 @@ class TopicChange(Enum):
     DELETE = "delete"
 
 
-Group = Annotated[str, typer.Argument(metavar="GROUP", help="The group.", show_default=False)]
+Group = Annotated[str, typer.Argument(metavar="GROUP", help="Group id.", show_default=False)]
 Member = Annotated[
     str,
     typer.Argument(
@@ -54,7 +54,9 @@ def error(
     *,
     code: Annotated[
         str,
-        typer.Argument(metavar="ERROR", help="By Kafka's name, such as NOT_COORDINATOR.", show_default=False),
+        typer.Argument(
+            metavar="ERROR", help="Kafka's name of the error, such as NOT_COORDINATOR.", show_default=False
+        ),
     ],
     rule: RuleOptions,
     source: SourceOptions,
@@ -73,7 +75,7 @@ def error(
 def drop(
     *,
     close: Annotated[
-        bool, option("--close", "Close the connection. Otherwise it stays open, and no answer comes.")
+        bool, option("--close", "Close the connection; otherwise it stays open without an answer.")
     ] = False,
     rule: RuleOptions,
     source: SourceOptions,
@@ -133,7 +135,7 @@ def fence(
 
 def disconnect(
     *,
-    client: Annotated[str, typer.Argument(metavar="CLIENT", help="The client id.", show_default=False)],
+    client: Annotated[str, typer.Argument(metavar="CLIENT", help="Client id.", show_default=False)],
     source: SourceOptions,
 ) -> None:
     """Close the connections of a client.
@@ -151,7 +153,7 @@ def move(
     *,
     group: Group,
     to: Annotated[
-        int | None, option("--to", "The broker that it moves to; otherwise the next one.", "BROKER", min=0)
+        int | None, option("--to", "Broker to move to; by default the next one.", "BROKER", min=0)
     ] = None,
     loading: Annotated[
         str, option("--loading", "How long the new coordinator loads: 2s, 500ms.", "TIME")
@@ -174,7 +176,7 @@ def move(
 def crash(
     *,
     group: Group,
-    for_: Annotated[str, option("--for", "How long it is away: 3s, 500ms.", "TIME")] = "0",
+    for_: Annotated[str, option("--for", "How long it is down: 3s, 500ms.", "TIME")] = "0",
     source: SourceOptions,
 ) -> None:
     """Crash and restart the coordinator of a group.
@@ -190,11 +192,11 @@ def crash(
 
 def topic(
     *,
-    change: Annotated[TopicChange, typer.Argument(help="What happens to it.", show_default=False)],
-    name: Annotated[str, typer.Argument(metavar="TOPIC", help="The topic.", show_default=False)],
+    change: Annotated[TopicChange, typer.Argument(help="Change to make.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="TOPIC", help="Topic.", show_default=False)],
     partitions: Annotated[
         int | None,
-        typer.Argument(metavar="[PARTITIONS]", help="How many it has then.", show_default=False, min=1),
+        typer.Argument(metavar="[PARTITIONS]", help="New number of partitions.", show_default=False, min=1),
     ] = None,
     source: SourceOptions,
 ) -> None:

@@ -23,13 +23,11 @@ class RuleOptions:
     member: Annotated[str | None, option("--member", "Only requests that name this member id.", "MEMBER")] = (
         None
     )
-    times: Annotated[int | None, option("--times", "Only so many requests.", "N", min=1)] = None
+    times: Annotated[int | None, option("--times", "Only the first N requests.", "N", min=1)] = None
     for_: Annotated[
-        str | None, option("--for", "Only for so long: 30s, 500ms, 1m. Otherwise until cleared.", "TIME")
+        str | None, option("--for", "Only for this long: 30s, 500ms, 1m; otherwise until cleared.", "TIME")
     ] = None
     chance: Annotated[
-        float | None, option("--chance", "Only a part of them, from 0 to 1.", "0.1", min=0, max=1)
+        float | None, option("--chance", "Only this fraction of them, from 0 to 1.", "0.1", min=0, max=1)
     ] = None
-    seed: Annotated[
-        int | None, option("--seed", "Which of them that are: the same seed, the same choice.", "N", min=0)
-    ] = None
+    seed: Annotated[int | None, option("--seed", "Seed that chooses this fraction.", "N", min=0)] = None

@@ -63,7 +63,7 @@ def sources_of(options: AuditOptions) -> tuple[tuple[str, ...], LogPaths | None]
     logs = LogOptions(log_dirs=options.log_dirs, embedded=options.embedded, topics_file=options.topics_file)
     if snapshots and not (options.log_dirs or options.embedded):
         if options.topics_file is not None:
-            raise UsageError("--topics is for a broker's log; it makes no sense without --log-dir")
+            raise UsageError("--topics is for a broker's log: it needs --log-dir")
         return snapshots, None
     source = source_of(logs, snapshots_too=True)
     if isinstance(source, LiveTopic):
@@ -196,7 +196,7 @@ def _sums(run: AuditRun) -> Iterator[Block]:
         reasons = list(run.blocked_by.get(destination, {}).items())
         first = run.first.get(destination, ())[:FIRST_SHOWN]
         if reasons:
-            yield Heading(f"What blocks the way to {destination}")
+            yield Heading(f"What blocks the migration to {destination}")
             yield Table(columns=columns("RULE", "##GROUPS"), rows=reasons)
         if first:
             yield Heading(f"Which to migrate to {destination} first")
@@ -204,8 +204,8 @@ def _sums(run: AuditRun) -> Iterator[Block]:
             yield table_of(first, *names, ("WAY", "path"))
     if run.regexes_lost:
         yield Text(
-            f"{run.regexes_lost} regexes match less, or nothing, once the broker judges them: "
-            "the table audit_regexes says which."
+            f"{run.regexes_lost} regexes match fewer topics, or none, once the broker evaluates them: "
+            "see the table audit_regexes."
         )
     if run.quarantined:
         yield Heading("Not read")
@@ -242,4 +242,4 @@ def _named(audit: Audit) -> Iterator[Block]:
 def _remarks(audit: Audit) -> Iterator[str]:
     total = audit.run.quarantined_total
     if total:
-        yield f"{total} file{'' if total == 1 else 's or groups'} could not be read; --output json says which, and why"
+        yield f"{total} file{'' if total == 1 else 's or groups'} could not be read; --output json shows which, and why"

@@ -31,15 +31,15 @@ def fleet_history(
         str | None,
         option(
             "--as-of",
-            "With --group: what it was at 2026-03-01T12:00:00Z, milliseconds since 1970, or -2d ago.",
+            "With --group: its state at this time: 2026-03-01T12:00:00Z, milliseconds since 1970, or -2d.",
             "TIME",
         ),
     ] = None,
     since: Annotated[
-        str | None, option("--since", "Only rebalances that began at this time or after it.", "TIME")
+        str | None, option("--since", "Only rebalances that started at this time or later.", "TIME")
     ] = None,
     until: Annotated[
-        str | None, option("--until", "Only rebalances that began by this time.", "TIME")
+        str | None, option("--until", "Only rebalances that started by this time.", "TIME")
     ] = None,
     out: Annotated[
         str | None,
@@ -51,7 +51,7 @@ def fleet_history(
     ] = None,
     report: Report = None,
     svg: Annotated[
-        Path | None, option("--svg", "Draw the rebalances of the one --group along the time.", "FILE")
+        Path | None, option("--svg", "Draw the rebalances of the one --group over time.", "FILE")
     ] = None,
     logs: LogOptions,
     spark: SparkOptions,
@@ -93,7 +93,7 @@ def fleet_follow(
         str,
         option(
             "--out",
-            "The tables, as Parquet; those that are there are added to. A local path, s3a://… or hdfs://…",
+            "Directory of the tables (Parquet); existing ones are extended. A local path, s3a://… or hdfs://…",
             "DIR",
         ),
     ],
@@ -101,21 +101,21 @@ def fleet_follow(
         str | None,
         option(
             "--checkpoint",
-            "Where the stream keeps how far it is; beside --out (DIR-checkpoint) unless told.",
+            "Where the stream keeps its position; by default DIR-checkpoint, next to --out.",
             "DIR",
         ),
     ] = None,
     every: Annotated[
-        float, option("--every", "From one look to the next.", "SECONDS", min=1, max=86_400)
+        float, option("--every", "Time between observations.", "SECONDS", min=1, max=86_400)
     ] = 60.0,
     seconds: Annotated[
-        float | None, option("--for", "End after so many seconds.", "SECONDS", min=0, max=31_536_000)
+        float | None, option("--for", "Stop after this many seconds.", "SECONDS", min=0, max=31_536_000)
     ] = None,
     once: Annotated[
-        bool, option("--once", "Read what there is now, then end: for a timer of your own.")
+        bool, option("--once", "Read what is there, then exit; for a timer such as cron.")
     ] = False,
     output: Annotated[
-        StreamOutput, option("--output", "A line of text for what comes, or a JSON document a line.")
+        StreamOutput, option("--output", "A line of text per update, or a JSON document per line.")
     ] = StreamOutput.TABLE,
     live: LiveOptions,
     spark: SparkOptions,
@@ -136,7 +136,7 @@ def fleet_follow(
     from cli.verbs.fleet.sources import live_of
 
     if once and seconds is not None:
-        raise UsageError("--once ends when everything is read; --for makes no sense with it")
+        raise UsageError("--once stops when everything is read; --for cannot be used with it")
     request = FollowRequest(
         source=live_of(live), out=out, checkpoint=checkpoint, every_s=None if once else every, seconds=seconds
     )
@@ -156,15 +156,15 @@ class AuditTo(Enum):
 def fleet_audit(
     *,
     to: Annotated[
-        list[AuditTo] | None, option("--to", "Where the groups are to go; both unless told; repeatable.")
+        list[AuditTo] | None, option("--to", "Target of the migration, both by default; repeatable.")
     ] = None,
     groups: Annotated[
-        list[str] | None, option("--group", "Show what was found of this group; repeatable.", "GROUP")
+        list[str] | None, option("--group", "Show the findings for this group; repeatable.", "GROUP")
     ] = None,
     clients: ClientOptions,
     out: Annotated[
         str | None,
-        option("--out", "Write the tables there, as Parquet, in place of those of an earlier audit.", "DIR"),
+        option("--out", "Write the tables there as Parquet, replacing those of an earlier audit.", "DIR"),
     ] = None,
     report: Report = None,
     sources: AuditOptions,
@@ -213,10 +213,10 @@ def fleet_simulate(
         ),
     ],
     seeds: Annotated[
-        int, option("--seeds", "Play so many seeds of each.", "N", min=1, max=100_000_000)
+        int, option("--seeds", "Number of seeds to play of each.", "N", min=1, max=100_000_000)
     ] = 100,
     seed: Annotated[
-        int, option("--seed", "The first seed; one that failed fails again.", "S", min=0, max=2**53)
+        int, option("--seed", "First seed; the same seed always plays the same.", "S", min=0, max=2**53)
     ] = 1,
     protocol: Protocol = ProtocolOption.AS_WRITTEN,
     vary: Vary = None,
@@ -224,7 +224,7 @@ def fleet_simulate(
     limit: Limit = None,
     out: Annotated[
         str | None,
-        option("--out", "Write the tables there, as Parquet, in place of earlier ones.", "DIR"),
+        option("--out", "Write the tables there as Parquet, replacing earlier ones.", "DIR"),
     ] = None,
     report: Report = None,
     spark: SparkOptions,
@@ -269,19 +269,19 @@ def fleet_rehearse(
             "DIR",
         ),
     ],
-    to: Annotated[AuditTo, option("--to", "Where the groups are to go.")],
+    to: Annotated[AuditTo, option("--to", "Target of the migration.")],
     seeds: Annotated[
-        int, option("--seeds", "Rehearse each from so many seeds.", "N", min=1, max=1_000_000)
+        int, option("--seeds", "Number of seeds to rehearse each with.", "N", min=1, max=1_000_000)
     ] = 1,
     seed: Annotated[
-        int, option("--seed", "The first seed; one that failed fails again.", "S", min=0, max=2**53)
+        int, option("--seed", "First seed; the same seed always plays the same.", "S", min=0, max=2**53)
     ] = 1,
     vary: Vary = None,
     groups: Annotated[list[str] | None, option("--group", "Only this group; repeatable.", "GROUP")] = None,
     clients: ClientOptions,
     out: Annotated[
         str | None,
-        option("--out", "Write the tables there, as Parquet, in place of earlier ones.", "DIR"),
+        option("--out", "Write the tables there as Parquet, replacing earlier ones.", "DIR"),
     ] = None,
     report: Report = None,
     spark: SparkOptions,

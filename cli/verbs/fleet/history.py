@@ -177,7 +177,7 @@ class _Answer:
             if described:
                 yield from described[place].problems
             if group not in there and not (described and described[place].records):
-                message = "nothing is told of this group in what was read"
+                message = "the sources contain nothing about this group"
                 yield Problem(subject=group, message=message, cause=Cause.ABSENT)
             elif described and described[place].group is None:
                 moment = format_moment(self._request.as_of_ms or 0)
@@ -370,7 +370,7 @@ def _remarks(history: History) -> Iterator[str]:
     total = history.run.quarantined_total
     if total:
         things = "1 record, part or file" if total == 1 else f"{total} records, parts or files"
-        yield f"{things} could not be read; --output json and the table quarantine say which, and why"
+        yield f"{things} could not be read; --output json and the table quarantine show which, and why"
     if history.held_back:
         yield f"{counted(history.held_back, 'offset')} behind open transactions not read; a later run brings them"
 

@@ -22,7 +22,7 @@ _logs = partial(option, rich_help_panel="Logs")
 TopicsFile = Annotated[
     Path | None,
     _logs(
-        "--topics", "With --log-dir: names of topic ids, from kafka-topics --describe or a snapshot.", "FILE"
+        "--topics", "With --log-dir: topic ids and names, from kafka-topics --describe or a snapshot.", "FILE"
     ),
 ]
 
@@ -36,7 +36,7 @@ BootstrapServer = Annotated[
     str | None,
     _logs(
         "--bootstrap-server -b",
-        "A live cluster: its __consumer_offsets, through Spark's Kafka source.",
+        "Bootstrap servers of a live cluster, read through Spark's Kafka source.",
         "HOST:PORT,…",
     ),
 ]
@@ -44,13 +44,15 @@ BootstrapServer = Annotated[
 
 CommandConfig = Annotated[
     Path | None,
-    _logs("--command-config", "Client properties for the live cluster, Java-style or librdkafka's.", "FILE"),
+    _logs(
+        "--command-config", "Client properties for the live cluster, of Java clients or librdkafka.", "FILE"
+    ),
 ]
 
 
 ContextName = Annotated[
     str | None,
-    _logs("--context", "A source that the configuration file names: see kohort context list.", "NAME"),
+    _logs("--context", "Context of the configuration file; kohort context list shows them.", "NAME"),
 ]
 
 
@@ -120,10 +122,11 @@ class SparkOptions:
     ] = None
     conf: Annotated[
         list[str] | None,
-        _spark("--conf", "A setting of Spark, as spark.driver.memory=4g; repeatable.", "NAME=VALUE"),
+        _spark("--conf", "Setting of Spark, such as spark.driver.memory=4g; repeatable.", "NAME=VALUE"),
     ] = None
     jars: Annotated[
-        list[str] | None, _spark("--jars", "Jars for Spark, as those of its Kafka source or of S3A.", "JAR,…")
+        list[str] | None,
+        _spark("--jars", "Jars for Spark, such as those of its Kafka source or of S3A.", "JAR,…"),
     ] = None
     verbose: Annotated[bool, _spark("--verbose --spark-log", "Show Spark's own log.")] = False
 

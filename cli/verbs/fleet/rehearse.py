@@ -98,7 +98,7 @@ def fleet_rehearsal_document(request: FleetRehearsalRequest, run: RehearsalRun) 
     remarks = []
     if run.quarantined:
         remarks.append(
-            f"{counted(len(run.quarantined), 'file or group')} could not be read; --output json says which"
+            f"{counted(len(run.quarantined), 'file or group')} could not be read; --output json shows which"
         )
     there = {row["group"] for row in run.rehearsals}
     return Document(
@@ -155,7 +155,7 @@ def _blocks(run: RehearsalRun) -> Iterator[Block]:
             ("WHY", lambda row: "; ".join(row["why"])),
         )
     for row in run.failures[:1]:
-        yield Heading(f"Plays {row['group']} again, from seed {row['seed']}")
+        yield Heading(f"Replay of {row['group']} with seed {row['seed']}")
         yield Code(tuple(row["commands"]))
         if len(run.failures) > 1:
             yield Text("The commands and stories of the other groups are in --report and --output json.")

@@ -29,7 +29,7 @@ VERDICTS = {
     "unsafe": "unsafe",
     "blocked": "blocked",
     "unplayable": "cannot be rehearsed",
-    "arrived": "already there",
+    "arrived": "already migrated",
     "threw": "Kohort's own code failed",
 }
 _DESTINATIONS = {"cooperative": "cooperative rebalancing", "consumer": "the consumer protocol"}
@@ -67,7 +67,7 @@ def _opening(title: str, rows: Sequence[Row], settings: int) -> Iterator[str]:
     seeds = max((row["seeds"] for row in rows), default=0)
     under = f" under each of {settings} settings" if settings > 1 else ""
     yield _paragraph(
-        f"Every group was planned as its snapshot has it, and its plan rehearsed from {counted(seeds, 'seed')}{under}."
+        f"Every group was planned from its snapshot, and its plan rehearsed with {counted(seeds, 'seed')}{under}."
         f"{' These are counts of plans: one for each group and settings.' if settings > 1 else ''}"
     )
     yield '<ul class="figures">\n'
@@ -87,8 +87,8 @@ def _settings(by_settings: Mapping[str, Sequence[Row]]) -> Iterator[str]:
     common = sorted(set.intersection(*compared)) if compared else []
     yield "<h2>What each setting costs</h2>\n"
     yield _paragraph(
-        f"Of {counted(len(common), 'group')}, one after the other: the median of all seeds. They are safe under every "
-        "setting but those under which no group is."
+        f"Of {counted(len(common), 'group')}, one after the other: the median of all seeds. Only groups "
+        "count that are safe under every setting with any safe group."
     )
     sums = [
         {
@@ -124,7 +124,7 @@ def _order(settings: str, rows: Sequence[Row], of_settings: int) -> Iterator[str
     if not safe and of_settings > 1:
         return
     under = f": {_of_settings(settings)}" if of_settings > 1 else ""
-    yield f"<h2>In which order to go{text_html(under)}</h2>\n"
+    yield f"<h2>Order of migration{text_html(under)}</h2>\n"
     if not safe:
         yield _paragraph("No group is safe.")
         return
@@ -173,7 +173,7 @@ def _not_safe(rows: Sequence[Row], settings: int) -> Iterator[str]:
         return
     yield "<h2>Not safe</h2>\n"
     yield _paragraph(
-        "A plan is unsafe where, from some seed, a gate opens too early or stays closed, or an invariant falls. "
+        "A plan is unsafe where, from some seed, a gate opens too early or stays closed, or an invariant is violated. "
         "It is blocked where a rule of the plan forbids it."
     )
     order = ("threw", "unsafe", "unplayable", "blocked")
@@ -196,7 +196,7 @@ def _failures(failures: Sequence[Row]) -> Iterator[str]:
         return
     yield "<h2>What happened</h2>\n"
     yield _paragraph(
-        "The first seed that failed of each group and settings, and the commands that play it again."
+        "The first seed that failed of each group and settings, and the commands that replay it."
     )
     for row in failures:
         settings = _of_settings(row["settings"]) if row["settings"] else ""

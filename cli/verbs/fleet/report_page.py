@@ -45,7 +45,7 @@ VERDICT_STYLES = ("k2", "k3", "none")
 SOURCES_SHOWN = 8
 HOW_READ = (
     "Times are UTC. A rebalance is a generation of a classic group, or a group epoch of one of the consumer protocol. "
-    "Time rebalancing is the sum of the rebalances whose duration the log tells, and - where it tells none. Time "
+    "Time rebalancing is the sum of the rebalances whose duration the log contains, and - if it contains none. Time "
     "without owner is partition-time: two partitions that have no owner for a second make two seconds."
 )
 
@@ -77,7 +77,7 @@ def _opening(numbers: ReportNumbers) -> Iterator[str]:
     if (more := len(numbers.sources) - len(sources)) > 0:
         sources.append(f"{more:,} more")
     origin = f" from {', '.join(sources)}" if sources else ""
-    yield _note(f"Made {_time(numbers.made)}{origin}.")
+    yield _note(f"Created {_time(numbers.made)}{origin}.")
     if numbers.totals is not None:
         yield from _figures(numbers.totals)
     if numbers.quarantined:
@@ -85,7 +85,7 @@ def _opening(numbers: ReportNumbers) -> Iterator[str]:
             f"{counted(numbers.quarantined, 'thing')} could not be read: the table quarantine names file and position."
         )
     if numbers.totals is not None:
-        yield _note(HOW_READ) if numbers.totals.records else _paragraph("There is no record to tell of.")
+        yield _note(HOW_READ) if numbers.totals.records else _paragraph("There are no records.")
 
 
 def _figures(totals: ReportTotals) -> Iterator[str]:
@@ -97,7 +97,7 @@ def _figures(totals: ReportTotals) -> Iterator[str]:
         (_seconds(totals.rebalancing_s), "rebalancing"),
         (f"{totals.storms:,}", "storms of rebalances"),
         (f"{totals.commits:,}", "commits of offsets"),
-        (f"{totals.resets:,}", "of them backwards"),
+        (f"{totals.resets:,}", "commits that set offsets back"),
         (f"{totals.zombies:,}", "members that commit nothing"),
     ):
         yield f"<li><b>{text_html(value)}</b><span>{text_html(name)}</span></li>\n"
@@ -146,7 +146,7 @@ def _worst(worst: Sequence[GroupCost]) -> Iterator[str]:
     yield _paragraph(
         f"{name} rebalanced longest: {_seconds(first.rebalancing_s)} in {often}."
         if first.rebalancing_s
-        else f"The log tells no durations; {name} rebalanced most often: {often}."
+        else f"The log contains no durations; {name} rebalanced most often: {often}."
         if all(group.rebalancing_s is None for group in worst)
         else f"No rebalance took any time; {name} rebalanced most often: {often}."
     )
@@ -220,7 +220,7 @@ def _without_owner(protocols: Sequence[ProtocolCost]) -> Iterator[str]:
     )
     interrupted = [cost for cost in protocols if any(cost.interruptions)]
     if interrupted:
-        yield _paragraph("How long a partition had no owner, each time that it had none:")
+        yield _paragraph("How long a partition had no owner, each time:")
         yield from legend(
             [
                 (
@@ -240,7 +240,7 @@ def _without_owner(protocols: Sequence[ProtocolCost]) -> Iterator[str]:
             "Protocol",
             *_numbers("Groups", "Rebalances"),
             ("#Median", lambda cost: _seconds(cost.median_s)),
-            ("#95 of 100 within", lambda cost: _seconds(cost.p95_s)),
+            ("#95th percentile", lambda cost: _seconds(cost.p95_s)),
             ("#Longest", lambda cost: _seconds(cost.longest_s)),
             *_numbers("Moved", "Revoked"),
             ("#Without owner", lambda cost: _seconds(cost.without_owner_s)),
@@ -262,7 +262,7 @@ def _readiness(readiness: Readiness) -> Iterator[str]:
     yield f"<h2>Readiness for {text_html(_name(readiness.destination))}</h2>\n"
     open_groups = readiness.groups - readiness.arrived
     yield _paragraph(
-        f"{counted(readiness.groups, 'group')}, of which {readiness.arrived:,} are there already."
+        f"{counted(readiness.groups, 'group')}, of which {readiness.arrived:,} are already migrated."
         if readiness.arrived
         else f"{counted(readiness.groups, 'group')}."
     )
@@ -316,7 +316,7 @@ def _reasons(reasons: Sequence[Reason]) -> Iterator[str]:
             "Level",
             *_numbers("Groups"),
             ("For example", lambda reason: _name(reason.example)),
-            ("What is said of it", lambda reason: shortened_to(reason.message, 5 * LONGEST_NAME)),
+            ("Finding", lambda reason: shortened_to(reason.message, 5 * LONGEST_NAME)),
         )
     )
 
@@ -328,7 +328,7 @@ def _migration(numbers: ReportNumbers) -> Iterator[str]:
     last = numbers.periods[-1]
     arrived, total = last.stages[STAGES.index("consumer")], sum(last.stages)
     yield _paragraph(
-        f"In the end {arrived:,} of {counted(total, 'group')} of consumers used the consumer protocol, and "
+        f"At the end {arrived:,} of {counted(total, 'group')} of consumers used the consumer protocol, and "
         f"{last.stages[STAGES.index('mixed')]:,} had members of both protocols."
     )
     by_stage = list(zip(*(period.stages for period in numbers.periods), strict=True))
@@ -397,7 +397,7 @@ def check_writable(option: str, file: Path) -> None:
     if file.is_dir():
         raise UsageError(f"{option} {file}: is a directory; name a file in it")
     if not file.absolute().parent.is_dir():
-        raise UsageError(f"{option} {file}: the directory {file.parent} is not there")
+        raise UsageError(f"{option} {file}: the directory {file.parent} does not exist")
 
 
 def write_report(file: Path, page: Callable[[], str], data: Callable[[], Mapping[str, Any]]) -> None:

@@ -169,7 +169,7 @@ def _remarks(run: SimulationRun) -> Iterator[str]:
         "fallen": "broke an invariant",
         "known": "broke one by a known weakness of Kafka's rules",
         "stopped": "were stopped before their end (--limit)",
-        "threw": "ended with an error of the code itself",
+        "threw": "failed with an error of Kohort's own code",
     }
     total = sum(run.verdicts.values())
     for verdict, told in words.items():

@@ -24,14 +24,14 @@ FIGURES = {
     "rebalances": "Rebalances",
     "without_owner_s": "Partition-seconds without an owner",
     "read_twice": "Records read twice",
-    "converged_s": "Seconds until all was at rest",
+    "converged_s": "Seconds until all groups settled",
 }
 _VERDICTS = {
     "held": "all invariants held",
     "known": "known weaknesses of Kafka's rules",
-    "fallen": "an invariant fell",
+    "fallen": "an invariant was violated",
     "stopped": "stopped at --limit",
-    "threw": "the code threw",
+    "threw": "Kohort's own code failed",
 }
 
 

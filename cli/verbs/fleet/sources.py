@@ -155,7 +155,7 @@ def check_snapshots(paths: tuple[str, ...]) -> None:
     """CommandError for a local path that is not there, before Spark is started."""
     for path in paths:
         if "://" not in path and not Path(path).exists():
-            raise CommandError(f"{path} is not there")
+            raise CommandError(f"{path} does not exist")
 
 
 def _log_dirs(options: LogOptions) -> LogPaths:
@@ -176,12 +176,12 @@ def _settled(source: SourceOptions) -> LogPaths | LiveTopic:
     if source.log_dirs:
         return _paths(tuple(map(str, source.log_dirs)), source.topics_file)
     if source.topics_file is not None:
-        raise UsageError("--topics is for a broker's log; it makes no sense without --log-dir")
+        raise UsageError("--topics is for a broker's log: it needs --log-dir")
     directory = source.embedded or data_directory()
     if not is_log_directory(directory):
         raise CommandError(
-            f"{directory} holds no groups; name a source (--log-dir, --bootstrap-server, --embedded), "
-            "or run `kohort demo` to fill it with a sample"
+            f"{directory} contains no groups; name a source (--log-dir, --bootstrap-server, --embedded), "
+            "or run `kohort demo` to create a sample fleet in it"
         )
     return LogPaths(paths=(str(directory),))
 
@@ -204,7 +204,7 @@ def _check_local(paths: list[Path]) -> None:
     directories = []
     for path in paths:
         if not path.exists():
-            raise CommandError(f"{path} is not there")
+            raise CommandError(f"{path} does not exist")
         if path.is_dir() and partition_of(path.resolve()) is None:
             directories.append(path)
         elif path.is_dir():

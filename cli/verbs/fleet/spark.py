@@ -76,14 +76,14 @@ def _translated(*, verbose: bool) -> Iterator[None]:
         if type(error).__module__.partition(".")[0] not in _FOREIGN:
             raise
         hint = "" if verbose else " (--spark-log shows Spark's own log)"
-        raise CommandError(f"Spark could not do it: {cause_of(str(error))}{hint}") from error
+        raise CommandError(f"Spark failed: {cause_of(str(error))}{hint}") from error
 
 
 def cause_of(text: str) -> str:
     """What an error of Spark says in the end: its innermost cause, without the stacks of Java and Python."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     causes = [found["told"] for line in lines if (found := _CAUSE.match(line))]
-    said = causes[-1] if causes else next(iter(lines), "it does not say why")
+    said = causes[-1] if causes else next(iter(lines), "it gives no reason")
     return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"
 
 
@@ -101,7 +101,7 @@ _STEPS = {
     "ownership": "following partitions",
     "commits": "counting commits",
     "groups": "summing up groups",
-    "publish": "putting tables into place",
+    "publish": "moving tables into place",
 }
 
 
@@ -164,7 +164,7 @@ class FleetProgress:
 
     def audit(self, done: int, total: int) -> None:
         """Tasks of an audit."""
-        self.say("judging groups", done, total)
+        self.say("checking groups", done, total)
 
     def simulation(self, done: int, total: int) -> None:
         """Tasks of a simulation."""

@@ -76,7 +76,7 @@ def gate(
     from cli.verbs.plan.plan_files import read_plan
 
     if wait is not None and source.as_of is not None:
-        raise UsageError("--wait makes no sense with --as-of: the past does not change")
+        raise UsageError("--wait cannot be used with --as-of: the past does not change")
     read = read_plan(plan)
     question = question_of(read, step, number, group=group, accept_drift=accept_changes)
     notes = NotesFile.beside(plan, read, is_written=not no_notes)

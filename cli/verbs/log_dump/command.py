@@ -26,11 +26,13 @@ def log_dump(
     ] = None,
     start: Annotated[
         str | None,
-        option("--from", "From this offset, or time (2026-03-01T12:00:00Z, -15m), on.", "OFFSET|TIME"),
+        option("--from", "Start at this offset or time (2026-03-01T12:00:00Z, -15m).", "OFFSET|TIME"),
     ] = None,
-    end: Annotated[str | None, option("--to", "Up to and with this offset or time.", "OFFSET|TIME")] = None,
-    batches: Annotated[bool, option("--batches", "Show the batches, not their records.")] = False,
-    output: Annotated[DumpFormat, option("--output", "How to print.")] = DumpFormat.TABLE,
+    end: Annotated[
+        str | None, option("--to", "End at this offset or time, inclusive.", "OFFSET|TIME")
+    ] = None,
+    batches: Annotated[bool, option("--batches", "Show batches instead of records.")] = False,
+    output: Annotated[DumpFormat, option("--output", "Output format.")] = DumpFormat.TABLE,
 ) -> None:
     """Print every record of the coordinator's log.
 
@@ -50,7 +52,9 @@ def log_dump(
     from groups.model import Problem
 
     if batches and (groups or key_types):
-        raise UsageError("--group and --key-type choose records; a batch may hold several kinds")
+        raise UsageError(
+            "--group and --key-type choose records, and a batch may contain several kinds: leave --batches out"
+        )
     wanted = parse_wanted(groups, key_types, start, end, time.time_ns() // 1_000_000)
     files = segment_files(paths)
     problems: list[Problem] = []

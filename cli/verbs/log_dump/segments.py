@@ -64,7 +64,7 @@ def _segment(path: Path) -> Path:
     if LOG not in path.suffixes:
         beside = path.with_suffix(LOG)
         hint = f"; its segment is {beside}" if beside.is_file() else ""
-        raise CommandError(f"{path} is no segment: segments end in {LOG}{hint}")
+        raise CommandError(f"{path} is not a segment: segments end in {LOG}{hint}")
     _refuse_other_topic(path.resolve().parent)
     return path
 
@@ -72,7 +72,7 @@ def _segment(path: Path) -> Path:
 def _refuse_other_topic(directory: Path) -> None:
     name = parse_partition_name(directory.resolve().name)
     if name is not None and name.topic != OFFSETS_TOPIC:
-        raise CommandError(f"{directory} holds records of {name.topic}, and not those of {OFFSETS_TOPIC}")
+        raise CommandError(f"{directory} contains records of {name.topic}, not of {OFFSETS_TOPIC}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ class ShownSegment:
             zeros = self.data.count(0, position) == left
             reason = f"torn tail: {f'{left} bytes of zeros' if zeros else reason}"
         elif part.last:
-            reason = f"{reason}; nothing behind it is read"
+            reason = f"{reason}; nothing after it is read"
         return Problem(subject=f"{self.file}, byte {position}", message=reason)
 
 

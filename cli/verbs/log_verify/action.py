@@ -87,7 +87,7 @@ class Checker:
         checked.segments += 1
         base_offset = base_offset_of(path)
         if base_offset < next_offset:
-            message = f"begins at offset {base_offset}, but the segment before goes up to {next_offset - 1}"
+            message = f"starts at offset {base_offset}, but the previous segment ends at {next_offset - 1}"
             checked.problems.append(Problem(subject=segment.file, message=message))
         parts = list(segment.parts())
         for part in parts:
@@ -126,7 +126,7 @@ def _order(segment: ShownSegment, part: Part, base_offset: int, is_last: bool) -
     if part.torn and not is_last and part.fault is not None:
         yield Problem(
             subject=f"{segment.file}, byte {part.fault.position}",
-            message="the log goes on in another segment, so this one did not end in an interrupted write",
+            message="the log continues in another segment, so an interrupted write is not the cause",
         )
 
 

@@ -143,7 +143,7 @@ def plan_clone(
 ) -> OffsetsChange:
     """What makes the offsets of one group those of another. CommandError where there are none to take."""
     if origin == target:
-        raise UsageError(f"{origin} is both the group to copy from and the one to copy to")
+        raise UsageError(f"{origin} is both the source and the target group")
     original = committed_original(source, origin)
     found = find_groups(source, [target], named=True)
     topics = PartitionCounts(source)

@@ -28,36 +28,40 @@ _scenario = partial(option, rich_help_panel="New offsets (give one of these)")
 class ScenarioOptions:
     """Where a reset goes to."""
 
-    to_earliest: Annotated[bool, _scenario("--to-earliest", "The oldest record that is kept.")] = False
+    to_earliest: Annotated[bool, _scenario("--to-earliest", "To the start of the log.")] = False
     to_latest: Annotated[bool, _scenario("--to-latest", "To the end of the log.")] = False
     to_current: Annotated[
-        bool, _scenario("--to-current", "Where it is; the end of the log where nothing is committed.")
+        bool, _scenario("--to-current", "To the committed offset, or the end of the log if there is none.")
     ] = False
-    to_offset: Annotated[int | None, _scenario("--to-offset", "This offset.", "OFFSET")] = None
-    shift_by: Annotated[int | None, _scenario("--shift-by", "N records on, or back where N < 0.", "N")] = None
+    to_offset: Annotated[int | None, _scenario("--to-offset", "To this offset.", "OFFSET")] = None
+    shift_by: Annotated[
+        int | None, _scenario("--shift-by", "Forward by N records, or back if N < 0.", "N")
+    ] = None
     to_datetime: Annotated[
         str | None,
         _scenario(
             "--to-datetime",
-            "The first record at or after 2026-03-01T12:00:00.000 (UTC where no zone is given), or -15m ago.",
+            "To the first record at or after this time: 2026-03-01T12:00:00.000 (UTC by default), -15m.",
             "TIME",
         ),
     ] = None
     by_duration: Annotated[
-        str | None, _scenario("--by-duration", "The first record of the last PT2H30M, P7D, …", "DURATION")
+        str | None, _scenario("--by-duration", "To the first record of the last PT2H30M, P7D, …", "DURATION")
     ] = None
     from_file: Annotated[
         Path | None,
-        _scenario("--from-file", "The offsets of a CSV file: [group,]topic,partition,offset.", "FILE"),
+        _scenario("--from-file", "To the offsets in a CSV file: [group,]topic,partition,offset.", "FILE"),
     ] = None
-    to_group: Annotated[str | None, _scenario("--to-group", "Where that group is.", "GROUP")] = None
+    to_group: Annotated[
+        str | None, _scenario("--to-group", "To the committed offsets of this group.", "GROUP")
+    ] = None
 
 
 def reset(
     *,
     selection: OffsetsSelection,
     topic: Annotated[list[str] | None, _THESE_TOPICS] = None,
-    all_topics: Annotated[bool, option("--all-topics", "All topics that the group has committed.")] = False,
+    all_topics: Annotated[bool, option("--all-topics", "All topics with committed offsets.")] = False,
     scenario: ScenarioOptions,
     internal_topics: InternalTopicOptions,
     consent: EmptyGroupConsent,
@@ -111,7 +115,7 @@ def load(
         list[str] | None,
         typer.Argument(
             metavar="[GROUP]…",
-            help="The group that the offsets are for; of a file that names groups, only these.",
+            help="Group to set; if the file names groups, only these.",
             show_default=False,
         ),
     ] = None,
@@ -156,9 +160,11 @@ def export(
     selection: OffsetsSelection,
     topic: OnlyTopics = None,
     with_group: Annotated[
-        bool, option("--with-group", "With the group's name in each line also for one group.")
+        bool, option("--with-group", "Write the group's name in each line, even for one group.")
     ] = False,
-    file: Annotated[Path | None, option("-o --out", "Where to write; else standard output.", "FILE")] = None,
+    file: Annotated[
+        Path | None, option("-o --out", "File to write; by default standard output.", "FILE")
+    ] = None,
     source: SourceOptions,
 ) -> None:
     """Export committed offsets as CSV.
@@ -197,9 +203,9 @@ def export(
 
 def clone(
     *,
-    origin: Annotated[str, typer.Argument(metavar="FROM", help="The group whose offsets are copied.")],
+    origin: Annotated[str, typer.Argument(metavar="FROM", help="Group to copy from.")],
     target: Annotated[
-        str, typer.Argument(metavar="TO", help="The group that gets them; made where there is none.")
+        str, typer.Argument(metavar="TO", help="Group to copy to; created if it does not exist.")
     ],
     topic: OnlyTopics = None,
     cluster: TargetClusterOptions,
@@ -248,7 +254,7 @@ def delete(
     *,
     selection: OffsetsSelection,
     topic: Annotated[list[str] | None, _THESE_TOPICS] = None,
-    all_topics: Annotated[bool, option("--all-topics", "All topics that the group has committed.")] = False,
+    all_topics: Annotated[bool, option("--all-topics", "All topics with committed offsets.")] = False,
     consent: EmptyGroupConsent,
     source: SourceOptions,
     output: OutputOptions,

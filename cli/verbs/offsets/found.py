@@ -149,5 +149,5 @@ def committed_original(source: Source, name: str) -> Group:
     if original.type is GroupType.SHARE:
         raise CommandError(f"{name}: it is a share group, which has no committed offsets")
     if is_active(original):
-        notice(f"{name} has members that continue to commit: its offsets are those of now")
+        notice(f"{name} has members that continue to commit: its current offsets are copied")
     return original

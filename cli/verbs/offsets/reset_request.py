@@ -53,7 +53,7 @@ def reset_request(
         why = (
             f"{' and '.join(f'--{name}' for name in given)} cannot be used together:"
             if given
-            else "where to?"
+            else "the new offset is missing:"
         )
         raise UsageError(f"{why} give one of {', '.join(names[:-1])} and {names[-1]}")
     (name,) = given
@@ -93,7 +93,7 @@ def _check_scope(name: str, scopes: Sequence[TopicScope], *, all_topics: bool) -
         raise UsageError("--from-file names the partitions itself; leave --topic and --all-topics out")
     if name not in ("from-file", "to-group") and not scopes and not all_topics:
         raise UsageError(
-            "which partitions? --topic TOPIC[:0,1] (repeatable), or --all-topics for all with a committed offset"
+            "no partitions given: --topic TOPIC[:0,1] (repeatable), or --all-topics for all with a committed offset"
         )
 
 
@@ -135,7 +135,7 @@ def read_offsets_file(path: Path) -> OffsetFile:
     except OSError as error:
         raise CommandError(f"{path}: cannot be read: {error.strerror or error}") from None
     if not file.by_group and not file.of_one_group:
-        raise CommandError(f"{path}: holds no offsets")
+        raise CommandError(f"{path}: contains no offsets")
     return file
 
 

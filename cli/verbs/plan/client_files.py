@@ -158,7 +158,9 @@ def _flattened(file: Path, tree: dict[str, Any]) -> Iterator[tuple[str, str, int
         where, value = pending.pop()
         seen += 1
         if seen > MAX_VALUES:
-            raise ConfigFileError(file, None, f"has more than {MAX_VALUES} values; that is no configuration.")
+            raise ConfigFileError(
+                file, None, f"has more than {MAX_VALUES} values, too many for a configuration file."
+            )
         if isinstance(value, dict):
             pending += [((*where, str(key)), inner) for key, inner in reversed(value.items())]
         elif isinstance(value, list):

@@ -17,7 +17,7 @@ def rehearse(
     ],
     seeds: Annotated[int, option("--seeds", "Rehearse from so many seeds.", "N", min=1, max=1_000_000)] = 1,
     seed: Annotated[
-        int, option("--seed", "The first seed; one that failed fails again.", "S", min=0, max=2**53)
+        int, option("--seed", "First seed; the same seed always plays the same.", "S", min=0, max=2**53)
     ] = 1,
     stop_at: Annotated[
         str | None,

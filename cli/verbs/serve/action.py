@@ -34,7 +34,7 @@ def listen_address(text: str, brokers: int = 1) -> ListenAddress:
         raise UsageError(str(error)) from None
     if place.port and place.port + brokers > PORTS:
         raise UsageError(
-            f"from port {place.port} on there is no room for {brokers} brokers; begin lower, or take port 0"
+            f"from port {place.port} on there are not enough ports for {brokers} brokers; use a lower port, or port 0"
         )
     return place
 
@@ -82,7 +82,7 @@ def prepare_security(
         raise UsageError(str(error)) from None
     if listen.protocol.sasl and not file.passwords:
         raise UsageError(
-            f"{listen.protocol.value} lets users in who log in, and there are none: name them with --access FILE"
+            f"{listen.protocol.value} requires a login, but there are no users: add --access FILE"
         )
     return secure(settings, file), advertised, file.warnings
 
@@ -119,7 +119,7 @@ def prepare_cluster(
     from coordinator.server.settings import InvalidSetting, parse_settings, parse_topics, storage_settings
 
     if fsync is not None and data is None:
-        raise UsageError("--fsync is for a data directory; give one with --data")
+        raise UsageError("--fsync needs a data directory: add --data DIR")
     try:
         settings, of_groups = parse_settings(given)
         wanted = parse_topics(_parted(topics))
@@ -156,7 +156,7 @@ def what_was_recovered(data: Path, recovered: Recovered, seconds: float) -> list
         first = f"{data}: no groups in it yet; groups, offsets and topics are kept there from now on"
     else:
         others = f" and {counted(recovered.foreign, 'group')} of other types" if recovered.foreign else ""
-        how = "" if recovered.was_clean else "; it was not closed in good order"
+        how = "" if recovered.was_clean else "; it was not shut down cleanly"
         first = (
             f"{data}: recovered {counted(recovered.groups, 'group')}{others} with "
             f"{counted(recovered.offsets, 'offset')} from {counted(recovered.records, 'record')} "
@@ -167,7 +167,7 @@ def what_was_recovered(data: Path, recovered: Recovered, seconds: float) -> list
         for torn in recovered.torn
     ]
     passed_by = (
-        [f"{counted(recovered.unknown_records, 'record')} of types that Kafka 4.3 does not know passed by"]
+        [f"{counted(recovered.unknown_records, 'record')} of types that Kafka 4.3 does not know skipped"]
         if recovered.unknown_records
         else []
     )
@@ -202,7 +202,7 @@ def _make_topics(cluster: Cluster, wanted: Mapping[str, int]) -> None:
                 raise UsageError(str(error)) from None
         elif known.partitions != partitions:
             raise UsageError(
-                f"topic {name} is there already and has {known.partitions} partitions, not {partitions}"
+                f"topic {name} exists already with {known.partitions} partitions, not {partitions}"
             )
 
 
@@ -211,7 +211,7 @@ def _pairs(config: Sequence[str]) -> dict[str, str]:
     for text in config:
         name, equals, value = text.partition("=")
         if not (name and equals):
-            raise UsageError(f"{text!r} is no setting: write NAME=VALUE")
+            raise UsageError(f"{text!r} is not a setting: write NAME=VALUE")
         pairs[name] = value
     return pairs
 

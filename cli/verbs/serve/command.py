@@ -18,16 +18,19 @@ if TYPE_CHECKING:
 def serve(
     *,
     listen: Annotated[
-        str, option("--listen", "Where to listen; port 0: any. Other machines: SASL_SSL://.", "HOST:PORT")
+        str,
+        option(
+            "--listen", "Listen address; port 0: any free port. Other machines need SASL_SSL://.", "HOST:PORT"
+        ),
     ] = "127.0.0.1:9092",
     advertise: Annotated[
-        str | None, option("--advertise", "The address that clients connect to.", "HOST[:PORT]")
+        str | None, option("--advertise", "Address that clients connect to.", "HOST[:PORT]")
     ] = None,
     access: Annotated[
         Path | None, option("--access", "Users with passwords, and ACLs: docs/security.md.", "FILE")
     ] = None,
     brokers: Annotated[
-        int, option("--brokers", "Run so many brokers, on ports one after the other.", "N", min=1, max=100)
+        int, option("--brokers", "Number of brokers, on consecutive ports.", "N", min=1, max=100)
     ] = 1,
     config: Annotated[
         list[str] | None,
@@ -37,11 +40,13 @@ def serve(
         Path | None, option("--config-file", "A broker's server.properties; --config wins over it.", "FILE")
     ] = None,
     topic: Annotated[
-        list[str] | None, option("--topic", "A topic that is there from the start.", "NAME[:PARTITIONS]")
+        list[str] | None, option("--topic", "Topic to create at startup; repeatable.", "NAME[:PARTITIONS]")
     ] = None,
     data: Annotated[
         Path | None,
-        option("--data", "Keep records, groups, offsets and topics in DIR, and go on from it.", "DIR"),
+        option(
+            "--data", "Keep records, groups, offsets and topics in DIR; restarts continue from it.", "DIR"
+        ),
     ] = None,
     metrics: Annotated[
         str | None,
@@ -51,17 +56,17 @@ def serve(
         FsyncPolicy | None,
         option(
             "--fsync",
-            "With --data: have every answer wait for the disk (the default), or the disk follow once a second.",
+            "With --data: sync before each answer (the default), or once a second.",
         ),
     ] = None,
     faults: Annotated[
-        Path | None, option("--faults", "Let go wrong what FILE says, when it says so.", "FILE")
+        Path | None, option("--faults", "Inject the faults in FILE, at its times.", "FILE")
     ] = None,
     scenario: Annotated[
         str | None,
         option(
             "--scenario",
-            "Play what happens to topics and coordinators in a scenario of kohort simulate.",
+            "Play the events of topics and coordinators of a kohort simulate scenario.",
             "SCENARIO",
         ),
     ] = None,
@@ -109,7 +114,7 @@ def serve(
     for line in [*warnings, *what_has_no_effect(given), *(timeline.remarks if timeline else ())]:
         notice(line)
     if data is None or cluster.recovered is None:
-        notice("records, groups, offsets and topics are in memory only, and end with this process")
+        notice("records, groups, offsets and topics are in memory only, and are lost when this process exits")
     else:
         for line in what_was_recovered(data, cluster.recovered, monotonic() - began):
             notice(line)

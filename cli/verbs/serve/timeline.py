@@ -97,7 +97,8 @@ def _remarks(scenario: Scenario) -> Iterator[str]:
     of_members = [each for each in scenario.events if not isinstance(each, ChangeTopic | FailCoordinator)]
     if of_members:
         events = counted(len(of_members), "event")
-        yield f"{scenario.name}: {events} of members are left to your own clients: {_listed(sorted(scenario.members))}"
+        names = _listed(sorted(scenario.members))
+        yield f"{scenario.name}: {events} of members are skipped, which your own clients must play: {names}"
     faults = scenario.faults
     left_out = [
         name

@@ -135,7 +135,7 @@ def read(called: str) -> Source:
         return _only(called, shipped_scenario(called))
     except LookupError:
         near = get_close_matches(called, (*shipped_names(), RANDOM.called), n=1)
-        hint = f"is {near[0]!r} meant? " if near else ""
+        hint = f"did you mean {near[0]!r}? " if near else ""
         raise UsageError(
             f"there is no scenario {called!r} and no such file; {hint}`kohort simulate --list` lists the scenarios"
         ) from None

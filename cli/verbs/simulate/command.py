@@ -22,7 +22,7 @@ def simulate(
     ] = None,
     seeds: Annotated[int, option("--seeds", "Play so many seeds.", "N", min=1, max=100_000_000)] = 1,
     seed: Annotated[
-        int, option("--seed", "The first seed; one that failed fails again.", "S", min=0, max=2**63 - 1)
+        int, option("--seed", "First seed; the same seed always plays the same.", "S", min=0, max=2**63 - 1)
     ] = 1,
     protocol: Protocol = ProtocolOption.AS_WRITTEN,
     set_: Annotated[

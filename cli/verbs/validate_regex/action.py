@@ -103,7 +103,7 @@ def read_topic_names(file: Path) -> list[str]:
         raise CommandError(f"{file}: names no topic")
     for name in names:
         if not _LISTED.fullmatch(name) or len(name) > MAX_LENGTH:
-            raise CommandError(f"{file}: {name!r} is no name of a topic")
+            raise CommandError(f"{file}: {name!r} is not a valid topic name")
     return names
 
 
@@ -133,7 +133,7 @@ def _listed(file: Path, text: str) -> Iterator[str]:
         number, line = next(
             (n, line) for n, line in enumerate(lines, 1) if line and not _LISTED.fullmatch(line)
         )
-        raise CommandError(f"{file}:{number}: {line!r} is no name of a topic")
+        raise CommandError(f"{file}:{number}: {line!r} is not a valid topic name")
     yield from (str(name) for name in tree)
 
 

@@ -146,7 +146,7 @@ def _told(together: Sequence[Happening], labels: Mapping[str, str]) -> str:
         return _partitions_told(first, labels)
     who = _names([each.event.member for each in together], labels)
     if event.kind is EventKind.MEMBER_REPLACED:
-        return f"{who} came back under a new id, {event.after} instead of {event.before}"
+        return f"{who} rejoined with a new member id, {event.after} instead of {event.before}"
     if event.kind is EventKind.STATE_CHANGED:
         taken = f", after {span_text(first.span)}" if first.span is not None else ""
         return f"{event.before} → {event.after}{taken}"
@@ -161,8 +161,8 @@ def _told(together: Sequence[Happening], labels: Mapping[str, str]) -> str:
 
 _OFFSETS = (EventKind.OFFSETS_COMMITTED, EventKind.OFFSETS_SET_BACK, EventKind.OFFSETS_DELETED)
 _TEXTS: Mapping[EventKind, str] = {
-    EventKind.GROUP_APPEARED: "the group is there: {before}, {after}",
-    EventKind.GROUP_GONE: "the group is gone",
+    EventKind.GROUP_APPEARED: "the group exists: {before}, {after}",
+    EventKind.GROUP_GONE: "the group no longer exists",
     EventKind.TYPE_CHANGED: "the group's type is {after} now, {before} before",
     EventKind.COORDINATOR_MOVED: "the coordinator is {after} now, {before} before",
     EventKind.ASSIGNOR_CHANGED: "the assignor is {after} now, {before} before",
@@ -199,7 +199,7 @@ def _partitions_told(happening: Happening, labels: Mapping[str, str]) -> str:
     if event.kind is EventKind.PARTITIONS_ASSIGNED:
         return f"{what} to {new}{gap}"
     more = event.epochs is not None and event.epochs > 1
-    least = f" (at least: {event.epochs} epochs passed between two looks)" if more else ""
+    least = f" (at least: {event.epochs} epochs passed between two observations)" if more else ""
     return f"{what} moved from {old} to {new}{gap}{least}"
 
 

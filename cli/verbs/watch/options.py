@@ -21,41 +21,43 @@ class WatchOptions(SelectionOptions):
 
     groups: Annotated[
         list[str] | None,
-        typer.Argument(metavar="GROUP…", help="Groups by id; of a recording, all unless some are named."),
+        typer.Argument(metavar="GROUP…", help="Group ids; with --replay, all groups by default."),
     ] = None
     every: Annotated[
-        float, option("--every", "From one look to the next.", "SECONDS", min=0.05, max=86_400)
+        float, option("--every", "Time between observations.", "SECONDS", min=0.05, max=86_400)
     ] = 0.5
     seconds: Annotated[
-        float | None, option("--for", "End after so many seconds.", "SECONDS", min=0, max=31_536_000)
+        float | None, option("--for", "Stop after this many seconds.", "SECONDS", min=0, max=31_536_000)
     ] = None
     until: Annotated[
         str | None,
         option(
             "--until",
-            "End when all groups are Stable, have no members, or have reached that epoch with all members; "
-            "status 1 when it ends before.",
+            "Stop when all groups are Stable, are Empty, or have reached this epoch with all members; "
+            "exit status 1 if it stops before.",
             "stable|empty|EPOCH",
         ),
     ] = None
-    commits: Annotated[bool, option("--commits", "Tell of every commit of offsets, too.")] = False
+    commits: Annotated[bool, option("--commits", "Also show every commit of offsets.")] = False
     output: Annotated[
         StreamOutput,
-        option("--output", "A view (in a pipe: a line for what happens), or a JSON document a line."),
+        option("--output", "A live view (in a pipe, a line per event), or a JSON document per line."),
     ] = StreamOutput.TABLE
-    record: Annotated[Path | None, _recording("--record", "Write every look to a new file.", "FILE")] = None
+    record: Annotated[
+        Path | None, _recording("--record", "Record every observation in a new file.", "FILE")
+    ] = None
     force: Annotated[bool, _recording("--force", "With --record or --svg: overwrite FILE.")] = False
     replay: Annotated[Path | None, _recording("--replay", "Show a recording instead.", "FILE")] = None
     speed: Annotated[
         float | None,
         _recording(
             "--speed",
-            "With --replay: so many times as fast. Otherwise as it was on a terminal, at once in a pipe.",
+            "With --replay: speed, as 10; by default 1 on a terminal, without pauses in a pipe.",
             "TIMES",
             min=0.001,
             max=1_000_000,
         ),
     ] = None
     svg: Annotated[
-        Path | None, _recording("--svg", "With --replay: draw who owned what, and when nobody did.", "FILE")
+        Path | None, _recording("--svg", "With --replay: draw the owners of partitions over time.", "FILE")
     ] = None

@@ -116,7 +116,7 @@ class Recorder:
             handle = os.open(file, how, 0o600)
         except FileExistsError:
             raise UsageError(
-                f"{file} is there already: name another file, or overwrite it with --force"
+                f"{file} exists already: name another file, or overwrite it with --force"
             ) from None
         except OSError as error:
             raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
@@ -155,7 +155,7 @@ def _read(file: Path, stream: IO[bytes], groups: Sequence[str]) -> Recording:
         except RecordingError:
             if header is None or line.endswith(b"\n"):
                 raise
-            notices.append(f"{file}:{number}: the last line is torn, the recorder did not end it; left out")
+            notices.append(f"{file}:{number}: the last line is incomplete; skipped")
             break
         if header is None:
             header = _header(file, number, tree)
@@ -163,14 +163,14 @@ def _read(file: Path, stream: IO[bytes], groups: Sequence[str]) -> Recording:
             observations.append(_observation(file, number, tree, groups))
     if header is None:
         raise RecordingError(
-            f"{file}: empty; a recording begins with the header that kohort watch --record writes"
+            f"{file}: empty; a recording starts with the header that kohort watch --record writes"
         )
     unknown = sorted(set(groups) - {name for seen in observations for name in seen.groups})
     if unknown:
         told = ", ".join(header.groups)
         raise RecordingError(f"{file}: nothing was recorded of {', '.join(unknown)}; it is of {told}")
     if not observations:
-        raise RecordingError(f"{file}: the recording ends before anything was seen")
+        raise RecordingError(f"{file}: the recording contains no observation")
     return Recording(header=header, observations=tuple(observations), notices=tuple(notices))
 
 
@@ -179,7 +179,7 @@ def _lines(file: Path, stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     while line := stream.readline(LONGEST_LINE):
         number += 1
         if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
-            raise RecordingError(f"{file}:{number}: the line has no end; this is not a recording")
+            raise RecordingError(f"{file}:{number}: the line is too long; this is not a recording")
         if line.strip():
             yield number, line
 
@@ -209,7 +209,7 @@ def _tree(file: Path, number: int, line: bytes) -> dict[str, Any]:
 
 def _header(file: Path, number: int, tree: Mapping[str, Any]) -> Header:
     if tree.get("kind") != "header":
-        raise RecordingError(f"{file}:{number}: a recording begins with its header; this is another line")
+        raise RecordingError(f"{file}:{number}: a recording starts with its header; this is another line")
     groups, every = tree.get("groups"), tree.get("every_ms")
     return Header(
         at_ms=_moment(file, number, tree),

@@ -36,7 +36,7 @@ def repeat_every(
     The first look must succeed. A cluster that goes away later is asked again, more and more rarely.
     """
     if source.as_of is not None:
-        raise UsageError("--watch makes no sense with --as-of: the past does not change")
+        raise UsageError("--watch cannot be used with --as-of: the past does not change")
     if output.output in (OutputFormat.HTML, OutputFormat.MARKDOWN):
         raise UsageError(f"--watch prints table, json, csv or yaml; {output.output.value} is one page")
     with ExitStack() as stack:

@@ -30,16 +30,16 @@ def watch_live(options: WatchOptions, source: SourceOptions) -> ExitStatus:
     """Watch groups where they are."""
     until = _until(options)
     if options.speed is not None or options.svg is not None:
-        raise UsageError("--speed and --svg are for recordings; they make no sense without --replay")
+        raise UsageError("--speed and --svg are for recordings: they need --replay")
     if not (options.groups or options.chooses):
         raise UsageError(
             "name the groups to watch, or choose them with --match REGEX, --all-groups or a filter, or show a "
             "recording with --replay"
         )
     if source.as_of is not None:
-        raise UsageError("watching makes no sense with --as-of: the past does not change")
+        raise UsageError("watching cannot be used with --as-of: the past does not change")
     if options.force and options.record is None:
-        raise UsageError("--force says that a file may be overwritten; it makes no sense without --record")
+        raise UsageError("--force overwrites a file: it needs --record")
     with ExitStack() as stack:
         opened = stack.enter_context(LastingSource(source))
         groups = _watched(opened, options)
@@ -69,15 +69,13 @@ def watch_recording(options: WatchOptions, source: SourceOptions, file: Path) ->
         source.log_dirs,
     )
     if source.place is None and any(named):  # a context that is always there is no question of this recording
-        raise UsageError("--replay shows what was recorded; it makes no sense with another source")
+        raise UsageError("--replay shows a recording: it cannot be used with another source")
     if options.chooses:
-        raise UsageError(
-            "--replay shows all groups that were recorded, or those that are named: leave filters out"
-        )
+        raise UsageError("--replay shows the recorded groups, all or those that are named: leave filters out")
     if options.record is not None:
         raise UsageError("--record writes down what is watched now; to keep a recording, copy its file")
     if options.force and options.svg is None:
-        raise UsageError("--force says that a file may be overwritten; it makes no sense without --svg")
+        raise UsageError("--force overwrites a file: it needs --svg")
     found = read_recording(file, tuple(dict.fromkeys(options.groups or ())))
     for text in found.notices:
         notice(text)

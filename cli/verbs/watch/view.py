@@ -120,7 +120,7 @@ class LinesSink(Sink):
         if said and said != self._failure:
             notice(said)
         elif self._failure and not said:
-            notice("answers come again")
+            notice("the cluster answers again")
         self._failure = said
 
 

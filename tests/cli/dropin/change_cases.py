@@ -308,7 +308,7 @@ FILES = [
     read_as(TWO_LINES, "{orders},0,5\r{orders},1,6\r", "file"),
     bad_file("{orders},0,5,\n", ", line 1: '' is no offset"),
     bad_file("{orders},٠,5\n", ", line 1: '٠' is no partition"),
-    bad_file("", ": holds no offsets"),
+    bad_file("", ": contains no offsets"),
     bad_file(
         "{orders},0\n", ", line 1: 2 fields; expected topic,partition,offset or group,topic,partition,offset"
     ),

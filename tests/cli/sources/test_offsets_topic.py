@@ -51,7 +51,7 @@ def test_the_leader_is_the_one_that_the_broker_writes_down(broker: Broker, membe
 def test_a_group_that_was_never_written_down_is_told_apart(broker: Broker) -> None:
     why = leaders(broker, "never-seen-here")["never-seen-here"]
     assert isinstance(why, Unavailable)
-    assert "holds no record of it" in why.why or "it is not there" in why.why
+    assert "contains no record of it" in why.why or "it does not exist" in why.why
 
 
 @pytest.mark.kafka

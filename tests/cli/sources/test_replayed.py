@@ -219,7 +219,7 @@ def test_a_consumer_group_with_epochs_targets_and_both_protocols(kohort: Kohort,
     ("named", "taken", "said"),
     [
         ("range", "range", ""),
-        (None, "uniform", "kohort: g: the members name no assignor; taken for uniform"),
+        (None, "uniform", "kohort: g: the members name no assignor; assuming uniform"),
     ],
 )
 def test_the_assignor_is_what_members_name_or_the_brokers_default(
@@ -332,8 +332,8 @@ def test_a_file_may_say_names_alone(kohort: Kohort, tmp_path: Path) -> None:
     _check_names(kohort, directory, file)
     run = kohort.quick("dry-run", "new", "--log-dir", directory, "--topics", file)
     assert run.status == 3
-    assert "kohort: gone-by: how many partitions it has is not known" in run.stderr
-    assert "orders: taken to have as many partitions as these directories show" in run.stderr
+    assert "kohort: gone-by: its number of partitions is not known" in run.stderr
+    assert "orders: assumed to have the partitions that these directories show" in run.stderr
 
 
 BAD_FILES = {
@@ -344,7 +344,7 @@ BAD_FILES = {
     "yaml": (b"a: [", "not YAML or JSON"),
     "no id": (b"orders: not-an-id\n", "orders: 'not-an-id' is not a topic id"),
     "partitions": (f"orders: {{id: {ORDERS}, partitions: none}}".encode(), "orders: "),
-    "snapshot": (b"kohort: 1\ntopics: {orders: {partitions: 1}}\n", "names no topic with an id"),
+    "snapshot": (b"kohort: 1\ntopics: {orders: {partitions: 1}}\n", "contains no topic with an id"),
     "a broken snapshot": (b"kohort: 1\ntopics: {orders: {}}\n", "topics.orders.partitions: is missing"),
 }
 
@@ -366,7 +366,7 @@ def test_the_number_of_partitions_may_be_a_guess(kohort: Kohort, tmp_path: Path)
     _topic(directory, "orders", ORDERS, 3)
     answer = kohort.quick("dry-run", "new", "--log-dir", directory)
     assert answer.status == 0
-    assert "orders: taken to have as many partitions as these directories show" in answer.stderr
+    assert "orders: assumed to have the partitions that these directories show" in answer.stderr
     assert "new: the members name no assignor" in answer.stderr
 
 
@@ -380,7 +380,7 @@ def test_a_topic_of_unknown_size_is_left_out_and_named(kohort: Kohort, tmp_path:
     matched = kohort.quick("validate-regex", "^o", "--log-dir", directory, "--output", "json")
     assert matched.status == 3
     assert matched.document["errors"][0]["subject"] == "orders"
-    assert "--topics FILE can say" in matched.document["errors"][0]["message"]
+    assert "name it with --topics FILE" in matched.document["errors"][0]["message"]
 
 
 # Several directories, and what is wrong with them
@@ -397,7 +397,10 @@ def test_directories_of_several_brokers_are_one_cluster(kohort: Kohort, tmp_path
     _topic(third, "orders", ORDERS, 1)
     answer = kohort.quick("list", "--log-dir", first, "--log-dir", third)
     assert answer.status == 0
-    assert f"{third} holds no __consumer_offsets-N directory; it is only looked at for names" in answer.stderr
+    assert (
+        f"{third} contains no __consumer_offsets-N directory; it is only read for topic names"
+        in answer.stderr
+    )
 
 
 def test_directories_of_different_clusters_are_refused(kohort: Kohort, tmp_path: Path) -> None:
@@ -427,10 +430,10 @@ def test_a_directory_that_is_none(kohort: Kohort, tmp_path: Path) -> None:
     for place, reason in {
         tmp_path / "nowhere": "cannot be read: No such file or directory",
         file: "cannot be read: Not a directory",
-        logs / "__consumer_offsets-0": f"is one partition; name the directory that holds it: {logs}",
-        logs.parent: f"but logs; is {logs} meant?",
-        logs / "orders-0": f"it is empty; is {logs} meant?",
-        tmp_path: "holds no __consumer_offsets-N directory, but data, file",
+        logs / "__consumer_offsets-0": f"is one partition; name the directory that contains it: {logs}",
+        logs.parent: f"but logs; did you mean {logs}?",
+        logs / "orders-0": f"it is empty; did you mean {logs}?",
+        tmp_path: "contains no __consumer_offsets-N directory, but data, file",
     }.items():
         answer = _refusal(kohort, "--log-dir", place)
         assert answer.status == 3
@@ -441,11 +444,11 @@ def test_a_directory_that_is_none(kohort: Kohort, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "reason"),
     [
-        (["--as-of", "-15m"], "--as-of is for a broker's log; it makes no sense without --log-dir"),
+        (["--as-of", "-15m"], "--as-of is for a broker's log: it needs --log-dir"),
         (["--topics", "x", "--snapshot", "y"], "--topics is for a broker's log"),
         (["--log-dir", "x", "--snapshot", "y"], "--snapshot and --log-dir name different sources"),
-        (["--log-dir", "x", "--command-config", "y"], "it makes no sense with --log-dir"),
-        (["--log-dir", "x", "--as-of", "soon"], "--as-of: 'soon' is no time: write 2026-03-01T12:00:00Z"),
+        (["--log-dir", "x", "--command-config", "y"], "it cannot be used with --log-dir"),
+        (["--log-dir", "x", "--as-of", "soon"], "--as-of: 'soon' is not a time: write 2026-03-01T12:00:00Z"),
     ],
     ids=str,
 )
@@ -473,11 +476,11 @@ def test_a_damaged_partition_is_named_and_the_others_are_shown(kohort: Kohort, t
         assert error["subject"] == f"{file}, byte 0"
         assert f"kohort: {error['subject']}: {error['message']}\n" in answer.stderr
     answer = kohort.quick("describe", "a", "--log-dir", directory)
-    assert f"kohort: a: no such group in what can be read of {directory}\n" in answer.stderr
+    assert f"kohort: a: no such group in the readable part of {directory}\n" in answer.stderr
     # The group may stand in the part that cannot be read: nothing is offered that would make it.
     answer = kohort.quick(f"offsets reset a --to-offset 5 --topic orders --log-dir {directory}")
     assert answer.status == 3
-    assert f"kohort: a: no such group in what can be read of {directory}\n" in answer.stderr
+    assert f"kohort: a: no such group in the readable part of {directory}\n" in answer.stderr
     assert "committing offsets makes" not in answer.stderr
 
 
@@ -510,13 +513,13 @@ def test_an_embedded_directory_is_read_as_a_broker_s(kohort: Kohort, tmp_path: P
     run = kohort.quick("dry-run", "new", "--embedded", directory)
     assert run.status == 0
     # All partitions of its topics are there.
-    assert "taken to have as many partitions" not in run.stderr
+    assert "assumed to have the partitions" not in run.stderr
 
 
 def test_an_embedded_directory_without_groups_names_the_next_step(kohort: Kohort, tmp_path: Path) -> None:
     answer = _refusal(kohort, "--embedded", tmp_path)
     assert answer.status == 3
-    assert f"{tmp_path} holds no groups; name a source" in answer.stderr
+    assert f"{tmp_path} contains no groups; name a source" in answer.stderr
     write_meta_properties(tmp_path, MetaProperties(cluster_id="c", node_id=1, directory_id=None))
     assert kohort.quick("list", "--embedded", tmp_path, "--output", "json").document["groups"] == []
 

@@ -140,13 +140,13 @@ def test_who_may_nothing_is_refused(rig: Guarded, command: str, operation: str) 
 def test_who_may_nothing_sees_nothing_and_is_told(rig: Guarded) -> None:
     listed = rig.as_user("stranger", "list", "--output", "csv")
     assert (listed.status, listed.rows) == (0, [])
-    assert listed.stderr == "kohort: no group is listed: there is none, or this user may describe none\n"
+    assert listed.stderr == "kohort: no groups found: there are none, or this user may not describe any\n"
     matched = rig.as_user("stranger", "validate-regex", ".*")
     assert matched.status == 0
-    assert "no topic is shown: there is none, or this user may describe none" in matched.stderr
+    assert "no topics found: there are none, or this user may not describe any" in matched.stderr
     every = rig.as_user("stranger", "describe", "--all-groups")
     assert (every.status, every.stdout) == (3, "")
-    assert "this user may describe none" in every.stderr
+    assert "this user may not describe any" in every.stderr
 
 
 def test_who_may_describe_one_group_sees_one(rig: Guarded, reader: str) -> None:
@@ -160,7 +160,9 @@ def test_who_may_describe_one_group_sees_one(rig: Guarded, reader: str) -> None:
 
 def test_offsets_that_are_hidden_are_not_said_to_be_none(rig: Guarded, reader: str) -> None:
     group = rig.groups[0]
-    hidden = f"{group}: no committed offset is shown; those of topics that this user may not describe are not"
+    hidden = (
+        f"{group}: no committed offsets found; those of topics that this user may not describe are hidden"
+    )
     for command in ("describe", "offsets export"):
         answer = rig.as_user(reader, command, group)
         assert answer.status == 0

@@ -71,7 +71,7 @@ def test_only_what_an_option_names_goes(kohort: Kohort, snapshot: Path, command:
             "cannot be used together",
         ),
         ("new --delete-all-internal-topics", 3, "new: its topology is not known"),
-        ("plain --delete-all-internal-topics", 0, "plain: internal topics are known of streams groups only"),
+        ("plain --delete-all-internal-topics", 0, "plain: only streams groups have known internal topics"),
     ],
 )
 def test_what_cannot_be_deleted_is_said(

@@ -70,7 +70,7 @@ def test_an_automaton_of_too_many_states_still_reads_some_names() -> None:
 
 def test_only_names_that_a_topic_can_have() -> None:
     for wrong in ("", "a b", "ä", "a\n", "\n"):
-        with pytest.raises(ValueError, match="is no name of a topic"):
+        with pytest.raises(ValueError, match="is not a valid topic name"):
             Names(["a", wrong])
     names = Names(["b", "a", "b"])
     assert (names.names, names.index("b"), names.index("c")) == (["a", "b"], 1, None)

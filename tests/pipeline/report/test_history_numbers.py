@@ -138,7 +138,7 @@ def test_empty_tables(spark: SparkSession) -> None:
     assert found.totals is not None
     assert (found.totals.records, found.totals.groups, found.totals.rebalancing_s) == (0, 0, 0.0)
     assert (found.periods, found.worst, found.protocols, found.timelines) == ((), (), (), ())
-    assert "There is no record to tell of." in history_page(found)
+    assert "There are no records." in history_page(found)
 
 
 def test_one_row_of_which_hardly_anything_is_known(spark: SparkSession) -> None:
@@ -158,7 +158,7 @@ def test_one_row_of_which_hardly_anything_is_known(spark: SparkSession) -> None:
     assert (found.totals.rebalancing_s, period.rebalancing_s) == (None, None)
     assert (found.worst[0].rebalancing_s, found.timelines[0].marks[0].rebalancing_s) == (None, None)
     assert found.timelines[0].marks[0].start == datetime(2026, 3, 1, tzinfo=UTC)
-    assert "The log tells no durations; g rebalanced most often: 1 rebalance." in history_page(found)
+    assert "The log contains no durations; g rebalanced most often: 1 rebalance." in history_page(found)
 
 
 def test_times_that_a_broker_never_had(spark: SparkSession) -> None:

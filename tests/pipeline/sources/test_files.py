@@ -97,7 +97,7 @@ def test_a_directory_without_the_topic_is_named(tmp_path: Path) -> None:
 
 
 def test_a_path_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="nowhere is not there"):
+    with pytest.raises(FileNotFoundError, match="nowhere does not exist"):
         list_segments([str(tmp_path / "nowhere")])
 
 

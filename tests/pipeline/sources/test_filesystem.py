@@ -57,7 +57,7 @@ def test_a_log_in_an_object_store(real_log: RealLog) -> None:
 
 
 def test_an_object_store_without_the_path(tmp_path: Path) -> None:
-    with object_store(tmp_path) as endpoint, pytest.raises(FileNotFoundError, match="nowhere is not there"):
+    with object_store(tmp_path) as endpoint, pytest.raises(FileNotFoundError, match="nowhere does not exist"):
         list_segments([f"s3a://{BUCKET}/nowhere"], s3_options(endpoint))
 
 

@@ -107,9 +107,9 @@ def test_a_script_writes_the_name(rig: Rig, session_rig: OffsetRig, group: str) 
     rig.write(contexts(session_rig.broker, current="production", protected=True))
     where = session_rig.broker.bootstrap
     for options, reason in (
-        ("staging", "--confirm names the context staging, but what would be changed is the context"),
-        ("production --context staging", "would be changed is the context staging (--context)"),
-        (f"production -b {where}", "would be changed was named without a context"),
+        ("staging", "--confirm names the context staging, but the change is for the context"),
+        ("production --context staging", "the change is for the context staging (--context)"),
+        (f"production -b {where}", "the change is for a source named without a context"),
     ):
         answer = rig(f"delete {group} --execute --confirm {options}")
         assert (answer.status, reason in answer.stderr) == (2, True), answer.stderr
@@ -152,7 +152,7 @@ def test_a_secret_comes_from_where_it_is_kept(rig: Rig, secure: SecureBroker, tm
         # Topics and their ends come over the AdminClient where that is the only one who can tell.
         assert rig("validate-regex", "^a", PASSWORD=password).status == 0
         literal = where == password
-        assert ("itself holds secrets of the context secure (sasl.password)" in answer.stderr) is literal
+        assert ("contains secrets of the context secure (sasl.password)" in answer.stderr) is literal
 
 
 def test_a_secret_that_cannot_be_had(rig: Rig, secure: SecureBroker, tmp_path: Path) -> None:
@@ -180,10 +180,10 @@ def test_a_secret_that_cannot_be_had(rig: Rig, secure: SecureBroker, tmp_path: P
     rig.write(scram(secure, f"{{file: {kept}}}"))
     for content, mode, reason in (
         (None, 0, f"{kept}: the file of a secret does not exist"),
-        ("x", 0o644, f"{kept}: other users may read this secret. Run: chmod 600 {kept}"),
-        ("x", 0o640, "other users may read this secret"),
-        ("\n", 0o600, "this file holds no secret"),
-        ("\x00", 0o600, "this file holds no secret"),
+        ("x", 0o644, f"{kept}: other users can read this secret. Run: chmod 600 {kept}"),
+        ("x", 0o640, "other users can read this secret"),
+        ("\n", 0o600, "this file contains no secret"),
+        ("\x00", 0o600, "this file contains no secret"),
         ("x" * 70_000, 0o600, "more than 65536 bytes"),
     ):
         if content is not None:

@@ -50,7 +50,7 @@ def test_without_a_current_context_there_is_the_default_source(rig: Rig, kohort:
     rig.write("contexts: {a: {snapshot: named}}")
     answer = rig("list")
     assert answer.status == 3
-    assert f"{kohort.data} holds no groups" in answer.stderr
+    assert f"{kohort.data} contains no groups" in answer.stderr
     assert listed(rig, "--context", "a") == ["named"]
 
 
@@ -85,7 +85,7 @@ CONFLICTS = {
     "no-such-variable": ([], {"KOHORT_CONTEXT": "namd"}, "KOHORT_CONTEXT: there is no context 'namd' in "),
     "timeout": ([], {"KOHORT_TIMEOUT": "10s"}, "KOHORT_TIMEOUT: '10s' is not a positive number of milliseconds"),
     "timeout-huge": ([], {"KOHORT_TIMEOUT": "9" * 5000}, "KOHORT_TIMEOUT: "),
-    "output": ([], {"KOHORT_OUTPUT": "xml"}, "KOHORT_OUTPUT: 'xml' is none of table, json"),
+    "output": ([], {"KOHORT_OUTPUT": "xml"}, "KOHORT_OUTPUT: 'xml' is not one of table, json"),
     "as-of": (["--as-of", "-5m"], {}, "--as-of is for a broker's log"),
 }  # fmt: skip
 
@@ -123,7 +123,7 @@ def test_what_cannot_be_reached_is_named(rig: Rig) -> None:
     rig.write("current: a\ncontexts: {a: {bootstrap_server: 127.0.0.1:1, timeout_ms: 500}}")
     answer = rig("list")
     assert answer.status == 3
-    assert f"this is about the context a (the current one of {rig.file}): 127.0.0.1:1" in answer.stderr
+    assert f"the source is the context a (the current one of {rig.file}): 127.0.0.1:1" in answer.stderr
 
 
 def test_how_to_print(rig: Rig) -> None:

@@ -183,7 +183,7 @@ def test_what_cannot_be_is_said_before_anything_is_changed(files: Files) -> None
 @pytest.mark.parametrize(
     ("text", "reasons"),
     [
-        ("kohort: 1\ngroups:\n  a: {setings: {}}\n", [":3: groups.a.setings", "is 'settings' meant?"]),
+        ("kohort: 1\ngroups:\n  a: {setings: {}}\n", [":3: groups.a.setings", "did you mean 'settings'?"]),
         ("kohort: 1\ngroups:\n  a: {}\n  a: {}\n", [":4", "twice"]),
         ("kohort: 1\ngroups:\n  a:\n    delete: yes\n", [":4: groups.a.delete", "true or false"]),
         ("kohort: 1\ngroups:\n  a: {delete: true, offsets: {}}\n", [":3: groups.a.offsets", "delete: true"]),
@@ -236,7 +236,7 @@ def test_previews_of_a_directory_leave_out_settings(kohort: Kohort, sample: Path
     assert answer.document["groups"][0]["delete"] is True
     kohort.quick("apply", file, "--embedded", sample, "--check").assert_said(1)
     file.write_text(f"kohort: 1\ngroups:\n  nightly-report: {{settings: {{{SESSION}: 45000}}}}\n")
-    kohort.quick("apply", file, "--embedded", sample).assert_refused("a live cluster only")
+    kohort.quick("apply", file, "--embedded", sample).assert_refused("only on a live cluster")
 
 
 SCALARS = st.one_of(

@@ -391,7 +391,7 @@ def test_only_a_live_cluster_is_bridged(kohort: Kohort, tmp_path: Path) -> None:
     file = tmp_path / "groups.yaml"
     file.write_text("kohort: 1\ngroups: {}\n")
     answer = kohort("bridge", "payments", "--snapshot", file, *DOING)
-    answer.assert_refused("only read, never changed")
+    answer.assert_refused("is read-only")
 
 
 def test_watch_wants_execute_and_lines(kohort: Kohort) -> None:

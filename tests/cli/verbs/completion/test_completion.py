@@ -252,7 +252,7 @@ def test_warnings_of_a_config_are_no_words_either(tmp_path: Path) -> None:
     )
     (config.parent / "saved").write_text("kohort: 1\ngroups: {g: {type: classic, later: 1}}\n")
     kohort = Kohort(tmp_path)
-    assert "better keep them in files" in kohort("list --context a").stderr
+    assert "keep them in files" in kohort("list --context a").stderr
     assert "later" in kohort("list --context b").stderr
     assert _ask(tmp_path, "describe --context a ") == NOTHING
     asked = _ask(tmp_path, "describe --context b ")

@@ -103,7 +103,7 @@ def test_a_secret_of_standard_input_goes_into_a_file_of_its_own(rig: Rig) -> Non
 
 def test_without_a_secret_nothing_is_written(rig: Rig) -> None:
     answer = rig("context add eu -b k:1", *SCRAM, "--secret", "sasl.password")
-    answer.assert_said(2, "--secret sasl.password: nothing usable was given")
+    answer.assert_said(2, "--secret sasl.password: no secret was given")
     assert not rig.file.parent.exists()
 
 
@@ -113,11 +113,11 @@ NOT_ADDED = {
     "url": (["-b", "k:1", "--property", f"client.id=a://u:{SECRET}@h"], "is a secret"),
     "misspelled": (["-b", "k:1", "--property", f"sasl.pasword={SECRET}"], "Did you mean sasl.password?"),
     "as-key": (["-b", "k:1", "--secret", f"sasl.password={SECRET}"], "a KEY alone"),
-    "no-value": (["-b", "k:1", "--property", "client.id"], "--property wants KEY=VALUE"),
+    "no-value": (["-b", "k:1", "--property", "client.id"], "--property expects KEY=VALUE"),
     "twice": (["-b", "k:1", "--property", "client.id=a", "--secret-env", "client.id=B"], "client.id is given twice"),
     "no-source": ([], "names no source; add bootstrap_server"),
     "no-host": (["-b", "kafka"], "'kafka' is not a broker address"),
-    "user": (["-b", f"SSL://u:{SECRET}@k:1"], "without a user and a password"),
+    "user": (["-b", f"SSL://u:{SECRET}@k:1"], "without user and password"),
     "protocol": (["-b", "k:1", "--property", "security.protocol=TLS"], "'TLS' is none of PLAINTEXT"),
     "time": (["--log-dir", "d", "--as-of", "noon"], "as_of: "),
     "no-file": (["-b", "k:1", "--command-config", "/nowhere"], "/nowhere: the file does not exist"),
@@ -143,7 +143,7 @@ def test_a_name_is_given_once(rig: Rig) -> None:
     for arguments in (["add", "a b", "-b", "k:1"], ["rename", "staging", "../x"]):
         answer = rig("context", *arguments)
         assert (answer.status, rig.file.read_text()) == (2, TWO)
-        assert "cannot name a context: a name is made of letters" in answer.stderr
+        assert "is not a valid context name: a name consists of letters" in answer.stderr
 
 
 def test_use_and_rename(rig: Rig) -> None:
@@ -167,22 +167,22 @@ def test_a_name_that_is_not_there(rig: Rig) -> None:
         said = f"kohort: there is no context 'stagin' in {rig.file}. Did you mean staging?\n"
         assert rig("context", *arguments) == Answer(status=2, stdout="", stderr=said)
     assert rig.file.read_text() == TWO
-    rig("context use").assert_said(2, "name the context, or give --none")
+    rig("context use").assert_said(2, "name a context or give --none")
 
 
 def test_without_a_file(rig: Rig) -> None:
     answer = rig("context list --output json")
     assert (answer.status, answer.document["contexts"]) == (0, [])
-    assert f"{rig.file} does not exist; `kohort context add` writes it" in answer.stderr
+    assert f"{rig.file} does not exist; `kohort context add` creates it" in answer.stderr
     for arguments in (["use", "a"], ["rename", "a", "b"]):
         answer = rig("context", *arguments)
         assert (answer.status, rig.file.exists()) == (3, False)
-        assert f"{rig.file} does not exist; `kohort context add` writes it" in answer.stderr
+        assert f"{rig.file} does not exist; `kohort context add` creates it" in answer.stderr
     assert "no context is in use; name one" in rig("context show").stderr
     answer = rig("context list", KOHORT_CONFIG="/nowhere/config.yaml")
     assert answer.status == 3
     assert answer.stderr == (
-        "kohort: /nowhere/config.yaml: KOHORT_CONFIG names this file, and it does not exist. Check the path.\n"
+        "kohort: /nowhere/config.yaml: KOHORT_CONFIG names this file, but it does not exist. Check the path.\n"
     )
 
 
@@ -199,7 +199,7 @@ def test_the_list(rig: Rig) -> None:
     assert document["named_by"] == "current"
     answer = rig("context list --output json", KOHORT_CONTEXT="staging")
     assert (answer.document["in_force"], answer.document["named_by"]) == ("staging", "KOHORT_CONTEXT")
-    wins = "KOHORT_CONTEXT=staging is set in the environment, and wins over the current context"
+    wins = "KOHORT_CONTEXT=staging is set in the environment and overrides the current context"
     assert wins in answer.stderr
     answer = rig("context list --output json", KOHORT_BOOTSTRAP_SERVER="k:1")
     assert (answer.document["in_force"], answer.document["named_by"]) == (None, "KOHORT_BOOTSTRAP_SERVER")
@@ -227,7 +227,7 @@ def test_show_tells_where_a_secret_is_and_not_what_it_is(rig: Rig, tmp_path: Pat
     assert rows["ssl.keystore.password"].startswith(
         f"- file {rig.file.parent}/nowhere (the file of a secret does not"
     )
-    assert "itself holds secrets of the context a (sasl.password)" in answer.stderr
+    assert "contains secrets of the context a (sasl.password)" in answer.stderr
     for form in ("json", "yaml"):
         text = rig("context show a --output", form, STORE=SECRET).stdout
         assert SECRET not in text
@@ -296,7 +296,7 @@ def test_a_file_with_secrets_that_others_may_read(rig: Rig, mode: int) -> None:
 
 def test_a_file_that_anybody_may_write(rig: Rig) -> None:
     rig.write(TWO, mode=0o646)
-    said = f"kohort: {rig.file}: anybody may write this file. Run: chmod o-w {rig.file}\n"
+    said = f"kohort: {rig.file}: any user can write to this file. Run: chmod o-w {rig.file}\n"
     assert rig("context list") == Answer(status=3, stdout="", stderr=said)
 
 
@@ -315,7 +315,7 @@ def test_a_file_of_somebody_else(rig: Rig, tmp_path: Path) -> None:
 
 
 UNREADABLE = {
-    "binary": (b"\x00\x01\x02", "line 1, column 1: the character U+0000 has no place"),
+    "binary": (b"\x00\x01\x02", "line 1, column 1: the character U+0000 is not allowed"),
     "not-utf-8": (b"contexts:\n  \xff: {}", "line 2, column 3: byte 12 is not UTF-8"),
     "utf-16": ("contexts: {}".encode("utf-16"), "line 1, column 1: byte 0 is not UTF-8"),
     "long": (b"# " + b"x" * 1024 * 1024, "more than 1048576 bytes"),
@@ -334,10 +334,10 @@ def test_a_file_that_is_none(rig: Rig, content: bytes, reason: str) -> None:
 def test_what_is_no_regular_file(rig: Rig) -> None:
     rig.file.parent.mkdir()
     os.mkfifo(rig.file)
-    rig("context list").assert_said(3, "this is no regular file")
+    rig("context list").assert_said(3, "this is not a regular file")
     rig.file.unlink()
     rig.file.mkdir()
-    rig("list").assert_said(3, "this is no regular file")
+    rig("list").assert_said(3, "this is not a regular file")
     assert rig("context list", KOHORT_CONFIG=os.devnull).stderr == ""
 
 
@@ -346,7 +346,7 @@ def test_nothing_is_written_in_the_place_of_a_device(rig: Rig, tmp_path: Path) -
     os.mkfifo(pipe)
     for place in (os.devnull, str(pipe), str(tmp_path)):
         before = os.stat(place)
-        rig("context add a -b k:1", KOHORT_CONFIG=place).assert_refused("no regular file", status=3)
+        rig("context add a -b k:1", KOHORT_CONFIG=place).assert_refused("not a regular file", status=3)
         assert os.path.samestat(before, os.stat(place))
 
 
@@ -369,13 +369,13 @@ def test_removing_shows_first(rig: Rig) -> None:
     before = rig.file.read_text()
     answer = rig("context remove eu --output json").succeeded()
     assert (answer.document["secret_files"], answer.document["executed"]) == ([str(secret)], False)
-    assert "nothing was changed. --execute does it" in answer.stderr
+    assert "nothing was changed. Add --execute to make the change" in answer.stderr
     assert (rig.file.read_text(), secret.exists()) == (before, True)
     answer = rig("context remove eu --execute")
     assert (answer.status, rig.file.read_text()) == (2, before)
     assert "here is no terminal; add --yes" in answer.stderr
     answer = rig("context remove eu --execute --yes").succeeded()
-    assert "no context is the current one after that" in answer.stdout
+    assert "there is no current context after that" in answer.stdout
     assert f"removed the context eu from {rig.file}" in answer.stderr
     assert (rig.file.read_text(), secret.exists()) == ("contexts:\n", False)
 

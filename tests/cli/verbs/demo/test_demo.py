@@ -58,7 +58,7 @@ def test_a_broker_keeps_its_records(kohort: Kohort, directory: Path) -> None:
     segment = directory / "orders-0" / "00000000000000000000.log"
     segment.write_bytes(encode_batch([(b"k", b"v")], base_offset=0, timestamp=0))
     answer = kohort.quick("demo --force", directory)
-    answer.assert_refused(f"{directory}/orders-0 holds records of a broker", status=3)
+    answer.assert_refused(f"{directory}/orders-0 contains records of a broker", status=3)
     assert groups(kohort, directory)["billing"] == "Stable"
     assert segment.exists()
 

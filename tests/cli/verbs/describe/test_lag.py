@@ -336,7 +336,7 @@ def test_who_may_not_read_is_told_what_is_missing(
 
 def test_a_log_and_a_snapshot_say_what_they_do_not_know(kohort: Kohort, sample: Any, tmp_path: Any) -> None:
     answer = kohort.quick(f"describe checkout --lag-time --last-commit --embedded {sample} --output json")
-    answer.assert_said(0, "lag time is not known: the log of a coordinator holds no records of topics")
+    answer.assert_said(0, "lag time is not known: the log of a coordinator contains no records")
     (group,) = answer.document["groups"]
     assert all(row["lag_ms"] is None and row["last_commit_ms"] is not None for row in group["offsets"])
     file = tmp_path / "group.yaml"
@@ -349,8 +349,8 @@ def test_a_log_and_a_snapshot_say_what_they_do_not_know(kohort: Kohort, sample: 
         (row["lag"], row["lag_ms"], row["last_commit_ms"]) for row in answer.document["groups"][0]["offsets"]
     ]
     assert told == [(4, None, 7), (0, 0, None)]
-    assert "kohort: lag time is not known: a snapshot holds no records" in answer.stderr
-    assert "kohort: g: the source does not say when offsets were committed" in answer.stderr
+    assert "kohort: lag time is not known: a snapshot contains no records" in answer.stderr
+    assert "kohort: g: the source does not show when offsets were committed" in answer.stderr
 
 
 @pytest.mark.parametrize("option", ["--lag-time", "--last-commit", "--totals", "--only-with-lag"])

@@ -43,21 +43,21 @@ def words(kohort: Kohort, group: str, snapshot: Path) -> str:
 
 
 SAID = {
-    "Leader: b. When it goes, a leads.": "payments",
-    "No assignment carries user data: an online upgrade is open as long as no member of librdkafka leads": "payments",
-    "Leader: not known. When it goes, a leads; or b, if a is the one that leads now.": "unled",
+    "Leader: b. When it leaves, a leads.": "payments",
+    "user data: an online upgrade is possible as long as no member of librdkafka leads": "payments",
+    "Leader: not known. When it leaves, a leads; or b, if a is the one that leads now.": "unled",
     "Leader: gone-1 led the last finished rebalance and is no member any more": "rebalancing",
-    "does not show now": "rebalancing",
+    "Not known now: whether assignments carry user data": "rebalancing",
     "Mixed: 1 of 2 members speaks the consumer protocol": "moving",
 }
-TO_REJOIN = "itself: to rejoin, unless it has (a broker does not show who has)"
+TO_REJOIN = "itself: to rejoin, unless it has (brokers do not show that)"
 CELLS = [
     ("payments", "LEADS", ["1", "leader"]),
     ("payments", "CONSUMER-ID", ["a-1", "b-1"]),
     ("unled", "LEADS", [""] * 3),
     ("rebalancing", "WAITS-FOR", [TO_REJOIN] * 2),
     ("rebalancing", "CONSUMER-ID", ["a-1", "b-1"]),
-    ("moving", "WAITS-FOR", ["itself: to rejoin and give up orders:1", "orders:1, which a still has"]),
+    ("moving", "WAITS-FOR", ["itself: to rejoin and revoke orders:1", "orders:1, which a still has"]),
 ]
 
 

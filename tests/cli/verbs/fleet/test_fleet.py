@@ -135,7 +135,7 @@ def test_a_group_that_is_not_there(run: tuple[Answer, Path], kohort: Kohort, log
     answer = kohort.quick(
         "fleet history --log-dir", log, "--out", run[1] / "tables", "--group", "no-such-group"
     )
-    said = "kohort: no-such-group: nothing is told of this group in what was read\n"
+    said = "kohort: no-such-group: the sources contain nothing about this group\n"
     assert answer == Answer(status=3, stdout="", stderr=said)
 
 

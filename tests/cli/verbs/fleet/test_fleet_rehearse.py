@@ -80,7 +80,7 @@ def test_a_group_that_is_in_no_snapshot(kohort: Kohort, sample: Path, tmp_path: 
         ("--vary heartbeat.interval=1000", "'heartbeat.interval.ms' meant"),
         ("--vary loss=0.1", "concurrency and bounce-seconds can be varied"),
         ("--vary session.timeout.ms=0", "a number of ms"),
-        ("--report no-such-directory/page.html", "is not there"),
+        ("--report no-such-directory/page.html", "does not exist"),
     ],
 )
 def test_what_is_invalid_is_refused_before_spark_starts(
@@ -93,7 +93,7 @@ def test_what_is_invalid_is_refused_before_spark_starts(
 
 def test_a_snapshot_that_is_not_there(kohort: Kohort, tmp_path: Path) -> None:
     kohort.quick("fleet rehearse --to consumer --snapshots", tmp_path / "none").assert_refused(
-        "is not there", status=3
+        "does not exist", status=3
     )
 
 

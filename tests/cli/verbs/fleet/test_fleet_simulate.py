@@ -53,7 +53,7 @@ def test_what_fails_is_told_with_its_command(kohort: Kohort) -> None:
         ("scale-out --vary session.timeout.ms=2000", "heartbeat"),
         ("scale-out --vary loss=0,0.1 --vary loss=0.2", "given twice"),
         ("scale-out --break no-such-rule", "there is no rule"),
-        ("scale-out --report no-such-directory/page.html", "is not there"),
+        ("scale-out --report no-such-directory/page.html", "does not exist"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_spark_starts(kohort: Kohort, words: str, told: str) -> None:

@@ -57,7 +57,7 @@ def test_a_run_is_a_document_of_the_schema() -> None:
         ((), "only a live cluster can be followed"),
         (("-b", "127.0.0.1:1", "--checkpoint", "{out}"), "is among the tables"),
         (("-b", "127.0.0.1:1", "--checkpoint", "{out}/x/"), "is among the tables"),
-        (("-b", "127.0.0.1:1", "--once", "--for", "3"), "--for makes no sense with it"),
+        (("-b", "127.0.0.1:1", "--once", "--for", "3"), "--for cannot be used with it"),
     ],
 )
 def test_what_makes_no_sense_is_told_before_spark_is_started(

@@ -23,14 +23,14 @@ from tests.kafka.broker import Broker
     ("options", "message"),
     [
         (["--as-of", "-1d"], "--as-of shows groups as they were; name them with --group"),
-        (["--as-of", "soon", "--group", "g"], "--as-of: 'soon' is no time"),
-        (["--since", "yesterday"], "--since: 'yesterday' is no time"),
+        (["--as-of", "soon", "--group", "g"], "--as-of: 'soon' is not a time"),
+        (["--since", "yesterday"], "--since: 'yesterday' is not a time"),
         (["--since", "-1h", "--until", "-2h"], "--since is after --until"),
         (["--svg", "x.svg"], "--svg draws the rebalances of one group; name it with --group"),
         (["--svg", "x.svg", "--group", "a", "--group", "b"], "--svg draws the rebalances of one group"),
         (
             ["--report", "no/such/place.html"],
-            "--report no/such/place.html: the directory no/such is not there",
+            "--report no/such/place.html: the directory no/such does not exist",
         ),
         (["--report", "."], "--report .: is a directory; name a file in it"),
         (["--conf", "spark.cores.max"], "--conf spark.cores.max: write NAME=VALUE"),
@@ -92,10 +92,12 @@ def test_a_directory_that_is_no_log(kohort: Kohort, sample: Path, tmp_path: Path
     inside = tmp_path / "above" / "data"
     inside.parent.mkdir()
     inside.symlink_to(sample)
-    kohort.quick("fleet", command, "--log-dir", inside.parent).assert_refused(f"is {inside} meant?", status=3)
+    kohort.quick("fleet", command, "--log-dir", inside.parent).assert_refused(
+        f"did you mean {inside}?", status=3
+    )
     nothing = kohort.quick("fleet", command, "--log-dir", tmp_path / "nothing")
-    assert (nothing.status, nothing.stderr) == (3, f"kohort: {tmp_path}/nothing is not there\n")
-    kohort.quick("fleet", command).assert_said(3, "holds no groups; name a source")
+    assert (nothing.status, nothing.stderr) == (3, f"kohort: {tmp_path}/nothing does not exist\n")
+    kohort.quick("fleet", command).assert_said(3, "contains no groups; name a source")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +115,7 @@ def test_a_source_of_the_environment_that_it_does_not_read(
 
 def test_snapshots_that_are_not_there(kohort: Kohort, tmp_path: Path) -> None:
     answer = kohort.quick("fleet audit --snapshots", tmp_path / "none")
-    assert (answer.status, answer.stderr) == (3, f"kohort: {tmp_path}/none is not there\n")
+    assert (answer.status, answer.stderr) == (3, f"kohort: {tmp_path}/none does not exist\n")
 
 
 @pytest.mark.parametrize("command", ["history", "audit"])
@@ -148,7 +150,7 @@ def test_settings_are_handed_on() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "it does not say why"),
+        ("", "it gives no reason"),
         (
             "[PATH_NOT_FOUND] Path does not exist: file:/x.\n\n",
             "[PATH_NOT_FOUND] Path does not exist: file:/x.",
@@ -214,7 +216,7 @@ def test_a_terminal_sees_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
         "decoding records",
         "finding rebalances",
         "12,345 records",
-        "judging groups",
+        "checking groups",
     ):
         assert words in shown
     # Every step has words of its own.

@@ -50,7 +50,7 @@ def test_an_audit_alone_has_readiness_alone() -> None:
 def test_a_log_of_nothing_says_so() -> None:
     page = history_page(fleet_numbers.nothing())
     assert _parts(page) == []
-    assert "There is no record to tell of." in page
+    assert "There are no records." in page
 
 
 def test_a_log_without_rebalances_draws_none() -> None:
@@ -73,7 +73,7 @@ def test_a_log_without_rebalances_draws_none() -> None:
 
 def test_without_durations_the_worst_are_those_that_rebalanced_most_often() -> None:
     page = history_page(fleet_numbers.one())
-    assert "The log tells no durations; orders rebalanced most often: 1 rebalance." in page
+    assert "The log contains no durations; orders rebalanced most often: 1 rebalance." in page
     assert '<rect class="k3" x="0%" width="100%"' in page
 
 

@@ -73,7 +73,7 @@ def test_a_row_per_group() -> None:
         "/d/__consumer_offsets-3/00000000000000000000.log        61       -  ends in the middle of a batch\n"
     )
     assert document.remarks == (
-        "1 record, part or file could not be read; --output json and the table quarantine say which, and why",
+        "1 record, part or file could not be read; --output json and the table quarantine show which, and why",
     )
 
 
@@ -150,13 +150,13 @@ def test_the_sums_of_an_audit() -> None:
         "RANK  GROUP     SOURCE  VERDICT  #MEMBERS  #PARTITIONS  GAIN-S  RISK  WAY\n"
         "   1  payments  a.yaml  ready           3           12  120.00  0.50  two bounces\n"
         "\n"
-        "What blocks the way to consumer\n"
+        "What blocks the migration to consumer\n"
         "\n"
         "RULE                  #GROUPS\n"
         "assignment-user-data        2\n"
         "\n"
-        "4 regexes match less, or nothing, once the broker judges them: the table\n"
-        "audit_regexes says which.\n"
+        "4 regexes match fewer topics, or none, once the broker evaluates them: see the\n"
+        "table audit_regexes.\n"
         "\n"
         "Not read\n"
         "\n"
@@ -164,7 +164,7 @@ def test_the_sums_of_an_audit() -> None:
         "b.yaml  no YAML\n"
     )
     assert faults(document.as_data()) == []
-    assert document.remarks == ("1 file could not be read; --output json says which, and why",)
+    assert document.remarks == ("1 file could not be read; --output json shows which, and why",)
 
 
 @pytest.mark.parametrize(

@@ -208,7 +208,7 @@ def test_batches_are_chosen(kohort: Kohort, directory: Path) -> None:
 
 NONSENSE = {
     "--key-type Offset": "unknown record type 'Offset'; known: 0 LegacyOffsetCommit, 1 OffsetCommit",
-    "--from soon": "--from: 'soon' is no time",
+    "--from soon": "--from: 'soon' is not a time",
     "--to -5": "--to: ",
     "--batches --group a": "choose records",
 }
@@ -251,11 +251,11 @@ def test_what_is_no_log_of_the_coordinator(kohort: Kohort, directory: Path, tmp_
     empty = tmp_path / "empty"
     empty.mkdir()
     for path, reason in {
-        other: "holds records of orders",
-        other / FIRST: "holds records of orders",
+        other: "contains records of orders",
+        other / FIRST: "contains records of orders",
         index: f"its segment is {directory / PARTITION / FIRST}",
-        empty: f"holds no __consumer_offsets-N directory, it is empty; is {directory} meant?",
-        tmp_path / "nowhere": "is no segment",
+        empty: f"contains no __consumer_offsets-N directory, it is empty; did you mean {directory}?",
+        tmp_path / "nowhere": "is not a segment",
     }.items():
         _dump(kohort, path).assert_refused(reason, status=3)
     answer = _dump(kohort, directory / PARTITION / "00000000000000000009.log")

@@ -188,14 +188,14 @@ DAMAGE: dict[str, tuple[str, Damage, list[str]]] = {
     "a torn tail in the middle of the log": (
         FIRST, _cut(60 * BATCH - 1),
         [
-            f", byte {59 * BATCH}: the log goes on in another segment",
+            f", byte {59 * BATCH}: the log continues in another segment",
             f", byte {59 * BATCH}: torn tail: ",
             f"{TIME_INDEX}, byte 84: offset 599 is in no batch",
         ],
     ),
     "a segment that begins too early": (
         SECOND, lambda file: file.rename(file.with_name("00000000000000000590.log")),
-        ["00000000000000000590.log: begins at offset 590, but the segment before goes up to 599"],
+        ["00000000000000000590.log: starts at offset 590, but the previous segment ends at 599"],
     ),
     "a segment whose name is too high": (
         SECOND, lambda file: file.rename(file.with_name("00000000000000000610.log")),

@@ -147,7 +147,7 @@ BAD_FILES: dict[bytes | None, str] = {
     b",0,1\n": "line 1: the topic is empty",
     b'"t,0,1\n': "line 1: unexpected end of data",
     b"t,0,1_000\n": "line 1: '1_000' is no offset",
-    b"": "holds no offsets",
+    b"": "contains no offsets",
     b"t,0,\xff\n": "not UTF-8",
     None: "No such file",
 }

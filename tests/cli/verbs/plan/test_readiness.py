@@ -236,7 +236,7 @@ def test_aliases_of_yaml_cost_no_memory(tmp_path: Path) -> None:
     ]
     file = tmp_path / "bomb.yaml"
     file.write_text("\n".join(lines))
-    with pytest.raises(ConfigFileError, match="that is no configuration"):
+    with pytest.raises(ConfigFileError, match="too many for a configuration file"):
         read_client_config(str(file))
 
 

@@ -167,7 +167,7 @@ def test_says_what_it_recovered(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         assert served.stop() == 0
     first, second, _ = served.stderr.splitlines()
-    assert first.endswith("it was not closed in good order")
+    assert first.endswith("it was not shut down cleanly")
     assert str(segment) in second
     assert "the last 4 bytes were cut off" in second
 
@@ -183,7 +183,7 @@ def test_refuses_what_it_cannot_go_on_from(tmp_path: Path, kohort: Kohort) -> No
     kohort("serve --listen 127.0.0.1:0 --data", tmp_path).assert_refused(f"{segment}, byte 0", status=3)
     segment.write_bytes(whole)
     other = kohort("serve --listen 127.0.0.1:0 --data", tmp_path, "--topic", "orders:4")
-    other.assert_said(2, "topic orders is there already and has 3 partitions, not 4")
+    other.assert_said(2, "topic orders exists already with 3 partitions, not 4")
 
 
 @pytest.mark.parametrize("fsync", POLICIES)
@@ -389,7 +389,7 @@ def test_stops_cleanly_with_clients_connected(number: signal.Signals) -> None:
     with serving(None, "--topic", "orders:3") as served, socket.create_connection((HOST, served.port)):
         assert served.stop(number) == 0
     assert served.stderr.splitlines() == [
-        "kohort: records, groups, offsets and topics are in memory only, and end with this process",
+        "kohort: records, groups, offsets and topics are in memory only, and are lost when this process exits",
         "kohort: stopped",
     ]
 

@@ -57,7 +57,7 @@ def test_a_client_reads_all_partitions_and_commits_by_any_broker() -> None:
 def test_there_must_be_ports_for_all(kohort: Kohort) -> None:
     run = kohort("serve", "--listen", "127.0.0.1:65535", "--brokers", "2")
     assert run.status == 2
-    assert "no room for 2 brokers" in run.stderr
+    assert "not enough ports for 2 brokers" in run.stderr
 
 
 def test_transactions_end_at_all_leaders() -> None:

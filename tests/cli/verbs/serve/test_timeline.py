@@ -105,7 +105,7 @@ def test_of_a_scenario_topics_coordinators_and_network_are_played() -> None:
         TimedEvent(at_s=10, event=FailCoordinator(fault=CoordinatorFault.MOVE)),
     ]
     assert list(timeline.remarks) == [
-        "mine: 2 events of members are left to your own clients: a",
+        "mine: 2 events of members are skipped, which your own clients must play: a",
         "mine: only a simulation has duplicate",
         "mine: a coordinator: zombie moves at once here; the old one does not linger",
     ]

@@ -149,10 +149,10 @@ def test_files_of_topics(kohort: Kohort, tmp_path: Path, text: str) -> None:
         (None, "cannot be read: No such file or directory"),
         (b"caf\xe9\n", "cannot be read: not a text file in UTF-8"),
         (b"", "names no topic"),
-        (b"orders\nmy topic!\n", "'my topic!' is no name of a topic"),
-        (b"[1 2]", "is no name of a topic"),
-        (b'["a b"]', "'a b' is no name of a topic"),
-        (b"a" * 250, "is no name of a topic"),
+        (b"orders\nmy topic!\n", "'my topic!' is not a valid topic name"),
+        (b"[1 2]", "is not a valid topic name"),
+        (b'["a b"]', "'a b' is not a valid topic name"),
+        (b"a" * 250, "is not a valid topic name"),
     ],
 )
 def test_files_that_name_no_topics(

@@ -222,7 +222,9 @@ def test_a_broker_goes_away_and_comes_back(
         stream.wait_for(
             lambda each: any(rests(group, 1)(one) for one in each.documents[seen:]), "the group is back"
         )
-        lines.wait_for(lambda each: "answers come again" in each.stderr, "the end of the outage is said")
+        lines.wait_for(
+            lambda each: "the cluster answers again" in each.stderr, "the end of the outage is said"
+        )
         listed.wait_for(
             lambda each: group in {row["group"] for one in each.documents[count:] for row in one["groups"]},
             "the list is back",

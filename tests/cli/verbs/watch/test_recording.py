@@ -138,7 +138,7 @@ def test_a_torn_last_line_is_left_out_and_said(kohort: Kohort, tmp_path: Path, c
     answer = kohort.quick("watch --replay", file, "--output", "json").succeeded()
     count = 3 if cut == 1 else 2  # without its line end alone the line is whole
     assert len(answer.stdout.splitlines()) == count
-    torn = f"kohort: {file}:3: the last line is torn, the recorder did not end it; left out\n"
+    torn = f"kohort: {file}:3: the last line is incomplete; skipped\n"
     assert answer.stderr == ("" if cut == 1 else torn)
 
 
@@ -154,16 +154,16 @@ def changed(position: int, **fields: object) -> list[str]:
     [
         ([], "empty"),
         (["\n"], "empty"),
-        (lines(), "before anything was seen"),
+        (lines(), "contains no observation"),
         (["no json\n"], "{file}:1: not a JSON document"),
         (['{"kohort": 1, "command": "list"}\n'], "{file}:1: not a line of a recording of kohort watch"),
         (["[1]\n"], "{file}:1: not a line of a recording"),
-        (lines(LOOK)[1:], "{file}:1: a recording begins with its header"),
+        (lines(LOOK)[1:], "{file}:1: a recording starts with its header"),
         ([*lines(LOOK), "torn{\n", *lines(LOOK)[1:]], "{file}:3: not a JSON document"),
         (changed(1, kohort=2), "{file}:2: format 2 is newer"),
         (changed(1, kohort="1"), "{file}:2: kohort: expected the format version"),
-        (changed(2, at="yesterday"), "{file}:3: at: 'yesterday' is no time"),
-        (changed(1, asked=None), "{file}:2: asked: 'None' is no time"),
+        (changed(2, at="yesterday"), "{file}:3: at: 'yesterday' is not a time"),
+        (changed(1, asked=None), "{file}:2: asked: 'None' is not a time"),
         (changed(1, groups=[]), "{file}:2: groups: expected groups by id"),
         (changed(1, groups={"g": {"state": "Sable"}}), "{file}:2: groups.g.state: expected one of "),
         (changed(1, groups={"g": {"members": [{"owned": {"t": [-1]}}]}}), "{file}:2: groups.g.members"),
@@ -212,7 +212,7 @@ def test_a_recording_is_for_its_owner_alone_and_is_not_overwritten(
     assert kohort.quick(*words).status == 0
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     before = file.read_bytes()
-    kohort.quick(*words).assert_said(2, f"{file} is there already")
+    kohort.quick(*words).assert_said(2, f"{file} exists already")
     assert file.read_bytes() == before
     assert kohort.quick(*words, "--force").status == 0
     assert len(file.read_bytes().splitlines()) == 2

@@ -83,7 +83,8 @@ def test_partitions_moved_between_two_looks_had_no_owner_for_less() -> None:
         "b left",
         "epoch 2 → 4",
         "target assignment of epoch 4 computed, 2 before",
-        "orders:2,3 moved from b to a, at most 610 ms without an owner (at least: 2 epochs passed between two looks)",
+        "orders:2,3 moved from b to a, at most 610 ms without an owner "
+        "(at least: 2 epochs passed between two observations)",
     ]
 
 
@@ -146,7 +147,7 @@ def test_a_look_that_reached_nothing_changes_nothing() -> None:
 
 def test_what_a_newcomer_begins_with_goes_without_saying() -> None:
     assert texts(look(1000, None), look(2000, ALONE)) == [
-        "the group is there: consumer, Stable",
+        "the group exists: consumer, Stable",
         "a joined",
         "orders:0-3 to a",
     ]
@@ -364,7 +365,7 @@ def test_the_view_shows_gains_and_what_is_to_be_given_up() -> None:
     shown = shown_of(course)
     assert any(line.split() == ["a", "consumer", "1", "2", "-", "orders:1", "orders:0,1"] for line in shown)
     assert any(line.split() == ["b", "consumer", "1", "0", "orders:1", "-", "-"] for line in shown)
-    assert "a waits for itself: to give up orders:1" in shown
+    assert "a waits for itself: to revoke orders:1" in shown
     assert "b waits for orders:1, which a still has" in shown
 
 
