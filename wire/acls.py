@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 WILDCARD = "*"
-"""Any host, and as the name of a LITERAL pattern any resource."""
+"""Any host; as the name of a LITERAL pattern, any resource."""
 CLUSTER_NAME = "kafka-cluster"
 """The only name that a resource of type CLUSTER has."""
 
 
 class _Known(IntEnum):
-    """A number that is not known is UNKNOWN, which is 0."""
+    """Enumerated numbers; an unknown one is UNKNOWN, 0."""
 
     @classmethod
     def _missing_(cls, _: object) -> _Known:
@@ -21,7 +21,7 @@ class _Known(IntEnum):
 
 
 class ResourceType(_Known):
-    """What is accessed."""
+    """The type of a resource."""
 
     UNKNOWN = 0
     ANY = 1
@@ -34,7 +34,7 @@ class ResourceType(_Known):
 
 
 class PatternType(_Known):
-    """How the name of an entry is compared with that of a resource. ANY and MATCH are for filters."""
+    """How an entry's name is compared with a resource's. ANY and MATCH are for filters."""
 
     UNKNOWN = 0
     ANY = 1
@@ -44,7 +44,7 @@ class PatternType(_Known):
 
 
 class Operation(_Known):
-    """What is done with a resource."""
+    """What a user does with a resource."""
 
     UNKNOWN = 0
     ANY = 1
@@ -104,7 +104,7 @@ OPERATIONS = {
     ResourceType.DELEGATION_TOKEN: (Operation.DESCRIBE,),
     ResourceType.USER: (Operation.CREATE_TOKENS, Operation.DESCRIBE_TOKENS),
 }
-"""What can be done with a resource of each type (AclEntry.supportedOperations)."""
+"""The operations of each type of resource (AclEntry.supportedOperations)."""
 
 
 def operation_bits(operations: Iterable[Operation]) -> int:
@@ -127,7 +127,7 @@ class Acl:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AclFilter:
-    """Which entries are meant (AclBindingFilter); None and ANY are any."""
+    """A selection of entries (AclBindingFilter); None and ANY match everything."""
 
     resource_type: ResourceType = ResourceType.ANY
     name: str | None = None
@@ -138,7 +138,7 @@ class AclFilter:
     permission: Permission = Permission.ANY
 
     def matches(self, acl: Acl) -> bool:
-        """Whether an entry is meant."""
+        """Whether the filter selects an entry."""
         return (
             self.resource_type in (ResourceType.ANY, acl.resource_type)
             and self._names(acl)
@@ -149,7 +149,7 @@ class AclFilter:
         )
 
     def _names(self, acl: Acl) -> bool:
-        """MATCH: the patterns that a resource of this name has (ResourcePatternFilter)."""
+        """MATCH: the patterns that match a resource of this name (ResourcePatternFilter)."""
         if self.pattern not in (PatternType.ANY, PatternType.MATCH, acl.pattern):
             return False
         if self.name is None:

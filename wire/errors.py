@@ -1,4 +1,4 @@
-"""The root of the errors of `wire`, Kafka's error codes, and what they say of one group, broker or partition."""
+"""The root of the errors of `wire`, Kafka's error codes, and failures of one group, broker or partition."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 
 class WireError(Exception):
-    """The root of everything that `wire` raises on purpose and that a user may read.
+    """The root of the expected errors of `wire`, whose messages are for users.
 
-    `address` is the broker's ``host:port``, or None when no single broker is meant.
+    `address` is the broker's ``host:port``, or None if the error is not about one broker.
     """
 
     is_refusal: ClassVar[bool] = False
@@ -163,7 +163,7 @@ class ErrorCode(IntEnum):
     STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED = 135
     CONTROLLER_ID_NOT_REGISTERED = 136
     INVALID_ASSIGNMENT = 32_000
-    """KIP-848 names it and Kafka never gave it a number: this one is ours, and on no wire."""
+    """KIP-848 mentions it without a number, and Kafka has none: this number is Kohort's, and is never sent."""
 
 
 RETRIABLE = frozenset(
@@ -185,7 +185,7 @@ RETRIABLE = frozenset(
 
 
 def error_name(code: int) -> str:
-    """Kafka's name of an error code; UNKNOWN_999 of one that is newer than this list."""
+    """Kafka's name of an error code; UNKNOWN_999 for a code that is newer than this list."""
     try:
         return ErrorCode(code).name
     except ValueError:
@@ -194,10 +194,10 @@ def error_name(code: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why one group, broker or partition has no answer.
+    """Why one group, broker or partition has no result.
 
-    `code` and `name` are Kafka's error code (30, "GROUP_AUTHORIZATION_FAILED"); both are None when no broker
-    refused but none could be asked (unreachable, timed out, too old).
+    `code` and `name` are Kafka's error code (30, "GROUP_AUTHORIZATION_FAILED"); both are None if no broker answered
+    (unreachable, timed out, too old).
     """
 
     message: str
@@ -206,16 +206,16 @@ class Failure:
 
     @property
     def retriable(self) -> bool:
-        """Whether the coordinator or leader moved or is still loading: asking again later may work."""
+        """Whether the coordinator or leader moved or is still loading, so that a retry may succeed."""
         return self.code in RETRIABLE
 
 
 def refusal(code: int, message: str | None = None) -> Failure:
-    """The failure of an error code, with the broker's own words where it sent some."""
+    """The failure of an error code, with the broker's message if it sent one."""
     name = error_name(code)
     return Failure(message=f"{message} ({name})" if message else name, code=code, name=name)
 
 
 def outcome(answer: Any) -> Failure | None:
-    """The failure of a part of an answer, by its error code."""
+    """The failure of a part of a response, by its error code."""
     return refusal(answer.error_code) if answer.error_code else None

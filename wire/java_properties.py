@@ -20,7 +20,7 @@ class BadProperty(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Property:
-    """One entry, unescaped. `line` is where it begins, 1-based. The value may be a secret: repr hides it."""
+    """One entry, unescaped. `line` is its first line, 1-based. The value may be a secret: repr hides it."""
 
     key: str
     value: str
@@ -31,15 +31,15 @@ class Property:
 
 
 def parse_properties(text: str) -> list[Property]:
-    """All entries in the order of the file, repeated keys too (to Java the last one counts).
+    """All entries in the order of the file, repeated keys too (in Java the last one counts).
 
-    :raises BadProperty: on a malformed ``\\uXXXX``
+    :raises BadProperty: a malformed ``\\uXXXX``
     """
     return [_property(line, logical) for line, logical in _logical_lines(text)]
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines without comments and blank ones; a line that ends in a backslash goes on in the next one."""
+    """Lines without comments and blank ones; a line that ends in a backslash continues in the next one."""
     joined, began = "", 0
     for number, natural in enumerate(_LINE_END.split(text), start=1):
         stripped = natural.lstrip(_BLANK)
@@ -77,5 +77,5 @@ def _unescape(line: int, text: str) -> str:
         return chr(int(escaped[1:], 16))
 
     plain = _ESCAPED.sub(replace, text)
-    # Two \uXXXX may form one character outside the basic plane, as UTF-16 does.
+    # Two \uXXXX may form one character outside the basic plane, as in UTF-16.
     return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -198,7 +198,7 @@ class RecordDirectory:
             delete_indexes(segment.path)
         files = SegmentFiles(directory, self._opened, self._unsynced, self._removed, segment)
         log = Log(files, indexes, indexes[0].base_offset if indexes else 0)
-        log.begin_at(min(self._starts.get((topic, number), 0), log.end_offset))
+        log.start_at(min(self._starts.get((topic, number), 0), log.end_offset))
         self._read.add(directory)
         return StoredPartition(
             log,

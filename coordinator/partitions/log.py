@@ -129,7 +129,7 @@ class Log:
         """The latest of all records, -1 where there are none."""
         return max(segment.max_timestamp for segment in self._segments)
 
-    def begin_at(self, offset: int) -> None:
+    def start_at(self, offset: int) -> None:
         """Let the log begin at `offset` at the earliest; segments before it are deleted."""
         self.start_offset = max(self.start_offset, offset)
         while (
@@ -154,7 +154,7 @@ class Log:
             offset = segment.next_offset
         if offset >= self.end_offset and self._segments[-1].size:
             self._roll()
-        self.begin_at(offset)
+        self.start_at(offset)
 
     def hold(self) -> None:
         """Delete no segment, until `release`: they are being compacted."""
@@ -163,7 +163,7 @@ class Log:
     def release(self) -> None:
         """Delete what was to be deleted since `hold`. :raises OSError:"""
         self._is_held = False
-        self.begin_at(self.start_offset)
+        self.start_at(self.start_offset)
 
     def cleanable_end(self, stable_end: int, newest_ms: int) -> int:
         """The base offset of the first segment that may not be compacted.

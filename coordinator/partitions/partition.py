@@ -287,7 +287,7 @@ class Partition:
             raise RequestRefused(ErrorCode.OFFSET_OUT_OF_RANGE)
         if wanted > self._log.start_offset:
             self._checkpoints.keep_start(wanted)
-        self._log.begin_at(wanted)
+        self._log.start_at(wanted)
         self._forget_before_start()
         return self.log_start_offset
 

@@ -1,6 +1,7 @@
 """Check the repository's texts for the words of `words.txt`: `python -m tests.docs.words`, a part of `make check`.
 
-Names are texts too. Files listed in `words-remaining.txt` are not checked yet; `--update` removes the clean ones.
+Names are texts too. Files listed in `words-remaining.txt` are not checked yet, unless they are given as arguments
+(files or folders, which limit the check); `--update` removes the clean ones from the list.
 """
 
 from __future__ import annotations
@@ -61,12 +62,14 @@ def _instead(word: str) -> str:
     return next(remedy for expression, remedy in _WORDS.items() if re.fullmatch(expression, word))
 
 
-def main() -> int:
-    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+def main(arguments: list[str]) -> int:
+    given = [each for each in arguments if not each.startswith("-")]
+    command = ["git", "ls-files", "-z", "--", *given]
+    tracked = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
     paths = [path for path in tracked.decode().split("\0") if path and not path.startswith(NOT_OURS)]
     uses = {path: list(find_uses((ROOT / path).read_text(errors="replace"))) for path in paths}
-    remaining = set(REMAINING.read_text().split()) if REMAINING.exists() else set()
-    if "--update" in sys.argv:
+    remaining = set(REMAINING.read_text().split()) if REMAINING.exists() and not given else set()
+    if "--update" in arguments:
         REMAINING.write_text("".join(f"{path}\n" for path in paths if path in remaining and uses[path]))
     wrong = [(path, use) for path in paths if path not in remaining for use in uses[path]]
     for path, use in wrong:
@@ -77,4 +80,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

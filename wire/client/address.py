@@ -20,7 +20,7 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read one address; a listener name in front (``SSL://host:port``) is dropped.
+        """Parse one address; a listener name in front (``SSL://host:port``) is dropped.
 
         :raises InvalidAddress: when host or port is missing or the port is out of range
         """
@@ -36,9 +36,9 @@ class Address:
 
 
 def parse_bootstrap(servers: str) -> tuple[Address, ...]:
-    """Read a comma-separated list of bootstrap servers, in the order given, each once.
+    """Parse a comma-separated list of bootstrap servers; the order is kept, duplicates are dropped.
 
-    :raises InvalidAddress: when an entry is malformed or nothing is left
+    :raises InvalidAddress: an entry is malformed, or there is none
     """
     addresses = tuple(dict.fromkeys(Address.parse(part) for part in servers.split(",") if part.strip()))
     if not addresses:

@@ -1,8 +1,8 @@
-"""A small blocking Kafka client: the brokers of one cluster, the connections to them, and who coordinates a group.
+"""A small blocking Kafka client: the brokers of one cluster, the connections to them, and the coordinators of groups.
 
-It starts quickly (what a method needs is imported when it is called), asks brokers side by side without threads, and
-returns what worked beside what did not. Where a method returns Any, that is a part of the broker's answer, with Kafka's
-names in snake case.
+It starts quickly (modules are imported by the method that needs them), sends requests to several brokers at once
+without threads, and returns partial results together with partial failures. A result of type Any is a part of the
+broker's response, with Kafka's names in snake case.
 """
 
 from __future__ import annotations
@@ -59,15 +59,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Locate = Callable[[list[K], bool], dict[K, Address | Failure]]
-"""Where every key is served; True asks for a fresh look-up."""
+"""The broker that serves each key; True requests a fresh lookup."""
 
 Ask = Callable[[Connection, list[K], Deadline], Steps[dict[K, T | Failure]]]
-"""What one broker says of some keys."""
+"""One broker's results for some keys."""
 
 Question = Callable[[Connection, Deadline], Steps[T]]
 
 _STAGGER_MS = 250
-"""How long one bootstrap server may keep quiet before the next is tried beside it."""
+"""How long one bootstrap server may stay silent before the next is tried as well."""
 
 _POLL_MS = 10
 _WHY_MS = 1000
@@ -80,12 +80,12 @@ _ATTEMPTS_AT_A_DEAD_BROKER = 3
 class KafkaClient:
     """A connection to a cluster. Use it in a ``with`` block.
 
-    Connections by address are kept open; coordinators are looked up once, and again when they moved. Every question
-    takes at most the settings' `api_timeout_ms`, and raises `WireError` only when nothing at all could be asked.
+    Connections are kept open by address. A coordinator is looked up once, and again after it moved. Every call takes at
+    most the settings' `api_timeout_ms`, and raises `WireError` only when no broker could be asked at all.
     """
 
     def __init__(self, settings: ConnectionSettings) -> None:
-        """Prepare; nothing is connected before the first question. :raises InvalidAddress:"""
+        """Prepare the client; the first call connects. :raises InvalidAddress:"""
         self._settings = settings
         self._connections: dict[Address, Connection] = {}
         self._bootstrap = parse_bootstrap(",".join(settings.bootstrap_servers))
@@ -109,10 +109,10 @@ class KafkaClient:
         return self.ask_any(partial(fetch_metadata, topics))
 
     def list_groups(self, *, states: Sequence[str] = (), types: Sequence[str] = ()) -> ListedGroups:
-        """The groups of every broker; of brokers that can filter, those in these states and of these types."""
+        """The groups of every broker, filtered by state and type by brokers that can filter."""
         answers = self.ask_every_broker(partial(list_groups, states, types))
         groups = {group.group_id: group for listed in answers.found.values() for group in listed}
-        # A broker lists the groups that it coordinates; one that has moved says so, and then is looked up.
+        # A broker lists the groups that it coordinates; a moved group is then looked up.
         self._coordinators |= {
             group.group_id: place for place, listed in answers.found.items() for group in listed
         }
@@ -125,22 +125,22 @@ class KafkaClient:
     def describe(
         self, api: Api, groups: Iterable[str], *, operations: bool = False, nodes: bool = False
     ) -> Answers[str, Any]:
-        """Groups through the describe request of their type. One of another type or that does not exist: failure 69.
+        """Describe groups with the request of their type. One of another type, or one that does not exist: failure 69.
 
-        Of a classic group that does not exist, brokers before 4.0 say that it is Dead. With `operations`, the answers
-        have what this user may do, as `wire.client.settings.operations_in` reads it; with `nodes`, those of streams
-        groups have the graph of their topology, where brokers keep it (KIP-1331, from Kafka 4.4 on).
+        Brokers before 4.0 describe a classic group that does not exist as Dead. With `operations`, the responses
+        contain what this user may do (see `wire.client.settings.operations_in`). With `nodes`, those of streams groups
+        contain the graph of their topology, if the broker stores it (KIP-1331, Kafka 4.4 and later).
         """
         return self.ask_coordinators(groups, partial(describe, api, operations, nodes))
 
     def delete_groups(self, groups: Iterable[str]) -> Answers[str, bool]:
-        """Delete groups of any type that have no members; True for each that is gone."""
+        """Delete groups of any type that have no members; True for each deleted group."""
         return self.ask_coordinators(groups, delete_groups)
 
     def committed_offsets(self, groups: Iterable[str]) -> Answers[str, Any]:
-        """Every committed offset of groups of type classic, consumer or streams; an unknown group has none.
+        """Every committed offset of classic, consumer and streams groups; an unknown group has none.
 
-        By group, its `topics` with partitions.
+        The result has the `topics` of each group, with their partitions.
         """
         from wire.client.offsets import offset_fetch
 
@@ -155,7 +155,7 @@ class KafkaClient:
     def alter_share_group_offsets(
         self, offsets: Mapping[str, Mapping[TopicPartition, int]]
     ) -> Answers[str, Outcomes]:
-        """Set start offsets of share groups; of each partition None or why it was refused, as with members."""
+        """Set start offsets of share groups; None for each partition that was changed, or why it was refused."""
         from wire.client.share_offsets import alter_share_group_offsets
 
         return self.ask_coordinators(offsets, partial(alter_share_group_offsets, offsets))
@@ -163,25 +163,25 @@ class KafkaClient:
     def delete_share_group_offsets(
         self, topics: Mapping[str, Sequence[str]]
     ) -> Answers[str, dict[str, Failure | None]]:
-        """Delete start offsets of share groups by topic; of each topic None or why they are still there."""
+        """Delete start offsets of share groups by topic; None for each deleted topic, or why it was refused."""
         from wire.client.share_offsets import delete_share_group_offsets
 
         return self.ask_coordinators(topics, partial(delete_share_group_offsets, topics))
 
     def delete_topics(self, names: Iterable[str]) -> Answers[str, bool]:
-        """Delete topics; True for each that is gone. Any broker of a KRaft cluster passes it to the controller."""
+        """Delete topics; True for each deleted topic. Any broker of a KRaft cluster forwards it to the controller."""
         return self.ask_home(names, delete_topics)
 
     def commit_offsets(
         self, offsets: Mapping[str, Mapping[TopicPartition, NewOffset]]
     ) -> Answers[str, Outcomes]:
-        """Commit offsets, by group; of each partition None or why it was refused. Groups with members refuse all."""
+        """Commit offsets, by group; None for each partition, or why it was refused; all where a group has members."""
         from wire.client.offsets import offset_commit
 
         return self.ask_coordinators(offsets, partial(offset_commit, offsets))
 
     def delete_offsets(self, partitions: Mapping[str, Sequence[TopicPartition]]) -> Answers[str, Outcomes]:
-        """Delete committed offsets, by group; of each partition None or why its offset is still there."""
+        """Delete committed offsets, by group; None for each partition, or why its offset was not deleted."""
         from wire.client.offsets import offset_delete
 
         return self.ask_coordinators(partitions, partial(offset_delete, partitions))
@@ -195,8 +195,8 @@ class KafkaClient:
     ) -> Answers[TopicPartition, tuple[int, ...]]:
         """Offsets of the log of each (topic, partition), in the order of `specs`; -1 where there is none.
 
-        All leaders are asked side by side, each for all of its partitions at once. Metadata of their topics that were
-        just asked for save the first look-up of the `leaders`.
+        All leaders are asked in parallel, each for all of its partitions in one request. `leaders`: metadata of these
+        topics that was just fetched, which saves the first lookup.
         """
         from wire.client.offsets import list_offsets
 
@@ -205,13 +205,13 @@ class KafkaClient:
     def open_transactions(
         self, partitions: Iterable[TopicPartition]
     ) -> Answers[TopicPartition, tuple[Any, ...]]:
-        """The producers with an open transaction on each (topic, partition), by where it begins."""
+        """The producers with an open transaction on each (topic, partition), by its first offset."""
         from wire.client.transactions import open_transactions
 
         return self.ask_leaders(partitions, open_transactions)
 
     def known_transactions(self, producer_ids: Iterable[int]) -> Answers[Address, Mapping[int, Any]]:
-        """By broker: those of some producers whose transactions it coordinates, by producer id, described."""
+        """By broker, the given producers whose transactions it coordinates: their description by producer id."""
         from wire.client.transactions import known_transactions
 
         return self.ask_every_broker(partial(known_transactions, tuple(producer_ids)))
@@ -219,7 +219,7 @@ class KafkaClient:
     def first_records(
         self, wanted: Mapping[TopicPartition, Collection[int]]
     ) -> Answers[TopicPartition, FirstRecords]:
-        """When the first record at or behind each of some offsets of each (topic, partition) was written."""
+        """The timestamp of the first record at or after each of some offsets of each (topic, partition)."""
         from wire.client.first_records import first_records
 
         return self.ask_leaders(wanted, partial(first_records, wanted))
@@ -242,7 +242,7 @@ class KafkaClient:
     def describe_acls(self, kind: acls.ResourceType) -> tuple[Any, ...]:
         """All topics or groups, or patterns of them, with their access control entries.
 
-        :raises KafkaError: without an authorizer (SECURITY_DISABLED), and for who may not ask
+        :raises KafkaError: no authorizer is configured (SECURITY_DISABLED), or this user may not describe ACLs
         """
         from wire.client.settings import describe_acls
 
@@ -251,7 +251,7 @@ class KafkaClient:
     def remove_members(
         self, members: Mapping[str, Sequence[LeavingMember]], reason: str, *, by: Api | None = None
     ) -> Answers[str, Departures]:
-        """Have members leave their groups, by LeaveGroup, or `by` the heartbeat of share or streams groups."""
+        """Remove members from their groups, by LeaveGroup, or `by` the heartbeat of share or streams groups."""
         from wire.client.members import leave_by_heartbeat, leave_group
 
         ask = (
@@ -279,16 +279,16 @@ class KafkaClient:
         return self._connections[address]
 
     def home(self, deadline: Deadline | None = None) -> Connection:
-        """An open connection to some broker: the bootstrap server that answered first.
+        """An open connection to any broker: the bootstrap server that answered first.
 
-        :raises WireError: when none answers; of several, every reason is in the message
+        :raises WireError: none answers; with several, the message has every reason
         """
         if self._home is None:
             self._home = self._first_to_answer(deadline or self._deadline())
         return self._home
 
     def ask_any(self, question: Question[T], deadline: Deadline | None = None) -> T:
-        """Ask some broker; when it turns out dead, another one. :raises WireError: as `home`"""
+        """Ask any broker; if it fails, ask another. :raises WireError: as `home`"""
         deadline = deadline or self._deadline()
         try:
             return run(question(self.home(deadline), deadline))
@@ -300,7 +300,7 @@ class KafkaClient:
             return run(question(self.home(deadline), deadline))
 
     def ask_every_broker(self, question: Question[T]) -> Answers[Address, T]:
-        """Ask all brokers side by side. :raises WireError: when not even their list can be read"""
+        """Ask all brokers in parallel. :raises WireError: the list of brokers cannot be read"""
         deadline = self._deadline()
         places = [broker.address for broker in self.brokers(deadline, fresh=True).brokers]
 
@@ -313,9 +313,9 @@ class KafkaClient:
         return self._ask_and_repeat(places, locate, ask, deadline)
 
     def ask_coordinators(self, groups: Iterable[str], ask: Ask[str, T]) -> Answers[str, T]:
-        """Ask the coordinator of every group, all of them side by side; what moved is looked up again.
+        """Ask the coordinators of all groups in parallel; a coordinator that moved is looked up again.
 
-        :raises WireError: when no broker can be asked for the coordinators
+        :raises WireError: no broker answers FindCoordinator
         """
         deadline = self._deadline()
 
@@ -327,7 +327,7 @@ class KafkaClient:
             failure.code == ErrorCode.COORDINATOR_NOT_AVAILABLE for failure in answers.failed.values()
         ):
             return answers
-        # The deadline has been spent on asking again; what remains to be asked is why.
+        # The retries used up the deadline; what remains is to find out why.
         try:
             metadata = self.brokers(Deadline(_WHY_MS), fresh=True)
         except WireError:
@@ -341,7 +341,7 @@ class KafkaClient:
         *,
         known: ClusterMetadata | None = None,
     ) -> Answers[TopicPartition, T]:
-        """Ask the leader of every partition, all of them side by side; at first those that are `known`, if told.
+        """Ask the leaders of all partitions in parallel, first those in `known`, if given.
 
         :raises WireError: as `home`
         """
@@ -355,7 +355,7 @@ class KafkaClient:
             leaders = leaders_of(metadata)
             return {place: leaders.get(place) or no_leader(metadata, *place) for place in pending}
 
-        # A partition without a leader may stay so for hours: it is asked for only a few times.
+        # A partition may have no leader for hours: it is retried only a few times.
         return self._ask_and_repeat(partitions, locate, ask, deadline, attempts=_ATTEMPTS_AT_A_LEADER)
 
     def ask_nodes(self, nodes: Iterable[str], ask: Ask[str, T]) -> Answers[str, T]:
@@ -381,9 +381,9 @@ class KafkaClient:
         return self._ask_and_repeat(keys, locate, ask, deadline)
 
     def find_coordinators(self, groups: Iterable[str]) -> Answers[str, Address]:
-        """Where the coordinator of every group is, looked up now; a group that does not exist has one too.
+        """Look up the coordinator of every group now; a group that does not exist has one too.
 
-        :raises WireError: when no broker can be asked
+        :raises WireError: no broker answers
         """
         deadline = self._deadline()
 
@@ -397,13 +397,13 @@ class KafkaClient:
         return self._ask_and_repeat(groups, locate, ask, deadline)
 
     def brokers(self, deadline: Deadline | None = None, *, fresh: bool = False) -> ClusterMetadata:
-        """The brokers of the cluster, and the topic of groups and offsets, asked once unless `fresh`."""
+        """The brokers of the cluster, and the topic of groups and offsets; cached unless `fresh`."""
         if fresh or self._metadata is None:
             self._metadata = self.ask_any(partial(fetch_metadata, [OFFSETS_TOPIC]), deadline)
         return self._metadata
 
     def _located(self, groups: list[str], deadline: Deadline, *, fresh: bool) -> dict[str, Address | Failure]:
-        """Where the coordinator of every group is, from what is known already unless `fresh`."""
+        """The coordinator of every group, from the cache unless `fresh`."""
         unknown = groups if fresh else [group for group in groups if group not in self._coordinators]
         answers: dict[str, Address | Failure] = {}
         if unknown:
@@ -417,7 +417,7 @@ class KafkaClient:
         return {group: self._coordinators.get(group) or answers.get(group, missing) for group in groups}
 
     def known_coordinators(self, groups: Iterable[str]) -> dict[str, Address]:
-        """The coordinators that answered for these groups last; no broker is asked."""
+        """The coordinators that last answered for these groups, without a request."""
         return {group: self._coordinators[group] for group in groups if group in self._coordinators}
 
     def _first_to_answer(self, deadline: Deadline) -> Connection:
@@ -430,20 +430,20 @@ class KafkaClient:
             if isinstance(outcome, Connection):
                 return outcome
         errors = [error for error in outcomes.values() if isinstance(error, WireError)]
-        # A broker that answered with a refusal says more than others that did not answer at all.
-        told = [
+        # A refusal explains more than brokers that did not answer.
+        refusals = [
             error
             for error in errors
             if isinstance(error, AuthenticationFailed | UnsupportedMechanism | WrongCluster)
         ]
-        if told or len(errors) == 1:
-            raise (told or errors)[0]
+        if refusals or len(errors) == 1:
+            raise (refusals or errors)[0]
         raise WireError("no bootstrap server answers:\n" + "\n".join(f"  {error}" for error in errors))
 
     def _attempt(
         self, place: Address, turn: int, failed: list[Address], deadline: Deadline
     ) -> Steps[Connection]:
-        """Open a connection, after those before it failed or kept quiet for a while."""
+        """Open a connection after the attempts before it failed or stayed silent for a while."""
         own_turn = deadline.sooner(turn * _STAGGER_MS)
         while len(failed) < turn and own_turn.remaining_ms():
             try:
@@ -466,11 +466,11 @@ class KafkaClient:
         deadline: Deadline,
         attempts: int | None = None,
     ) -> Answers[K, T]:
-        """Locate every key, ask all brokers side by side, and repeat for what may work later.
+        """Locate every key, ask all brokers in parallel, and retry what may succeed later.
 
-        A retriable error code is repeated until the deadline (or `attempts` times in all), a dead broker a few times
-        (its keys may move to another), anything else not at all.
-        :raises WireError: when the first look-up fails; what a later one fails to find keeps the failure it had
+        A retriable error code is retried until the deadline (or `attempts` times in all), a dead broker a few times
+        (its keys may move to another), anything else never.
+        :raises WireError: the first lookup fails; a key that a later lookup does not find keeps its last failure
         """
         order = list(dict.fromkeys(keys))
         outcomes: dict[K, T | Failure] = {}
@@ -508,7 +508,7 @@ class KafkaClient:
         deadline: Deadline,
         outcomes: dict[K, T | Failure],
     ) -> set[K]:
-        """One round of questions, its answers put into `outcomes`. Returns the keys of brokers that are dead."""
+        """One round of requests, its results put into `outcomes`. Returns the keys of brokers that are dead."""
         at: dict[Address, list[K]] = {}
         for key in pending:
             place = places[key]

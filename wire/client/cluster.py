@@ -1,11 +1,11 @@
-"""What a cluster consists of: its brokers, its topics with their partitions, and its groups; and asking brokers for it.
+"""A cluster's brokers, topics with their partitions, and groups; and the requests that list them.
 
-A broker that has left the cluster is in no list of brokers, so it is not asked for its groups: they are known by the
-partitions of `__consumer_offsets` without a leader.
+A broker that left the cluster is in no list of brokers, so it cannot be asked for its groups. Their absence shows in
+the partitions of `__consumer_offsets` without a leader.
 
-A described group is what the broker's answer has of it, by the names of Kafka's definitions; a group of another
-type than was asked for, or that does not exist, fails with GROUP_ID_NOT_FOUND. Brokers before 4.0 describe a classic
-group that does not exist as Dead.
+A described group is a part of the broker's response, with Kafka's names. A group of another type than requested, or
+one that does not exist, fails with GROUP_ID_NOT_FOUND. Brokers before 4.0 describe a classic group that does not exist
+as Dead.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Broker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicMetadata:
-    """One topic; its `partitions` are those of the answer, by index. `topic_id` is None below Kafka 2.8."""
+    """One topic; `partitions` are those of the response, by index. `topic_id` is None before Kafka 2.8."""
 
     name: str
     topic_id: UUID | None
@@ -56,7 +56,7 @@ class TopicMetadata:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterMetadata:
-    """What one broker knows of the cluster. `failed` holds the topics asked for by name that have none."""
+    """The cluster as one broker sees it. `failed` contains the topics that were requested by name and have an error."""
 
     cluster_id: str | None
     brokers: tuple[Broker, ...]
@@ -66,7 +66,7 @@ class ClusterMetadata:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedGroups:
-    """The groups of all brokers, by id in ascending order, and whose are missing.
+    """The groups of all brokers, by id in ascending order, and where groups are missing.
 
     `failed`: brokers (``host:port``) that did not answer, and partitions of `__consumer_offsets` without a leader.
     """
@@ -78,14 +78,14 @@ class ListedGroups:
 def fetch_metadata(
     topics: Sequence[str] | None, connection: Connection, deadline: Deadline
 ) -> Steps[ClusterMetadata]:
-    """Ask for brokers and `topics`; None means all topics. No topic is ever created by asking.
+    """Request brokers and `topics`; None means all topics. The request never creates a topic.
 
-    :raises KafkaError: when the broker refuses the whole request
+    :raises KafkaError: the broker refuses the whole request
     """
     yield from connection.open(deadline)
     named: list[dict[str, Any]] | None
     if topics is None:
-        # Before there was a null, an empty list was all topics.
+        # Version 0 has no null: an empty list means all topics.
         named = None if connection.version(METADATA) >= _FIRST_WITH_NULL_TOPICS else []
     else:
         named = [{"topic_id": None, "name": topic} for topic in topics]
@@ -116,7 +116,7 @@ def _topic(topic: Any) -> TopicMetadata:
 
 
 def leaders_of(metadata: ClusterMetadata) -> dict[TopicPartition, Address]:
-    """Of all partitions that have one."""
+    """The leader of every partition that has one."""
     addresses = {broker.node_id: broker.address for broker in metadata.brokers}
     return {
         (topic.name, partition.partition_index): addresses[partition.leader_id]
@@ -127,7 +127,7 @@ def leaders_of(metadata: ClusterMetadata) -> dict[TopicPartition, Address]:
 
 
 def no_leader(metadata: ClusterMetadata, topic: str, index: int) -> Failure:
-    """Why a partition has none."""
+    """Why a partition has no leader."""
     if topic in metadata.failed:
         return metadata.failed[topic]
     if topic in metadata.topics and index < len(metadata.topics[topic].partitions):
@@ -144,7 +144,7 @@ def no_leader(metadata: ClusterMetadata, topic: str, index: int) -> Failure:
 def find_coordinators(
     groups: Sequence[str], connection: Connection, deadline: Deadline
 ) -> Steps[dict[str, Address | Failure]]:
-    """Ask one broker for the coordinators of `groups` (of any type); brokers before 3.0 one by one."""
+    """Ask one broker for the coordinators of `groups` of any type; brokers before 3.0 are asked one group at a time."""
     yield from connection.open(deadline)
     if connection.version(FIND_COORDINATOR) < _FIRST_FINDING_SEVERAL:
         requests = [{"key_type": _GROUP, "key": group} for group in groups]
@@ -166,8 +166,8 @@ def list_groups(
 ) -> Steps[tuple[Any, ...]]:
     """Ask one broker for its groups in some states and of some types, by Kafka's names; empty means all.
 
-    The state of a listed group is empty below Kafka 2.6, the type below 3.8, and such a broker does not filter by it.
-    :raises KafkaError: when the broker refuses (14 while it loads its groups)
+    A listed group has no state before Kafka 2.6 and no type before 3.8; such a broker does not filter by it.
+    :raises KafkaError: the broker refuses (14 while it loads its groups)
     """
     request: dict[str, Any] = {"states_filter": states, "types_filter": types}
     (response,) = yield from connection.ask(LIST_GROUPS, [request], deadline)
@@ -185,9 +185,9 @@ def describe(
     groups: Sequence[str],
     deadline: Deadline,
 ) -> Steps[dict[str, Any | Failure]]:
-    """Ask one coordinator for `groups` through the describe request of their type.
+    """Ask one coordinator for `groups` with the describe request of their type.
 
-    Authorized `operations` and `nodes` of topologies are asked for too; requests without such a field go without.
+    Authorized `operations` and the `nodes` of topologies are requested too, where the request has such a field.
 
     :raises UnsupportedApi: the broker does not know the request
     """
@@ -205,7 +205,7 @@ def describe(
 def delete_groups(
     connection: Connection, groups: Sequence[str], deadline: Deadline
 ) -> Steps[dict[str, bool | Failure]]:
-    """Ask one coordinator to delete groups of any type that have no members; True for each that is gone."""
+    """Ask one coordinator to delete groups of any type that have no members; True for each deleted group."""
     (response,) = yield from connection.ask(DELETE_GROUPS, [{"groups_names": groups}], deadline)
     return {
         result.group_id: refusal(result.error_code, result.error_message) if result.error_code else True
@@ -216,7 +216,7 @@ def delete_groups(
 def delete_topics(
     connection: Connection, names: Sequence[str], deadline: Deadline
 ) -> Steps[dict[str, bool | Failure]]:
-    """Ask a broker to delete topics; True for each that is gone, one that was not there too."""
+    """Ask a broker to delete topics; True for each that is gone, also if it did not exist."""
     request = {
         "topics": [{"name": name, "topic_id": UUID(int=0)} for name in names],
         "topic_names": names,
@@ -233,8 +233,8 @@ def delete_topics(
 
 
 def offline_coordinators(metadata: ClusterMetadata) -> dict[str, Failure]:
-    """By partitions (`__consumer_offsets-1, 4`), why their groups cannot be listed. Empty where this user may not
-    see the topic: then nothing is known.
+    """Why the groups of some partitions (`__consumer_offsets-1, 4`) cannot be listed. Empty if this user may not
+    describe the topic: then it is unknown.
     """
     topic = metadata.topics.get(OFFSETS_TOPIC)
     alive = {broker.node_id for broker in metadata.brokers}
@@ -254,7 +254,7 @@ def offline_coordinators(metadata: ClusterMetadata) -> dict[str, Failure]:
 
 
 def _who_would_lead(replicas: Sequence[int], alive: Collection[int]) -> str:
-    """Of a partition that nobody leads: `broker 3`, `one of the brokers 2, 3`."""
+    """The brokers to start for a partition without a leader: `broker 3`, `one of the brokers 2, 3`."""
     brokers = [replica for replica in replicas if replica not in alive] or replicas
     if len(brokers) == 1:
         return f"broker {brokers[0]}"
@@ -262,7 +262,7 @@ def _who_would_lead(replicas: Sequence[int], alive: Collection[int]) -> str:
 
 
 def explained(failed: Mapping[str, Failure], metadata: ClusterMetadata) -> dict[str, Failure]:
-    """Failures by group; where a group's coordinator is not available, with the partition that has no leader."""
+    """The failures by group; a coordinator that is not available is explained by the partition without a leader."""
     topic = metadata.topics.get(OFFSETS_TOPIC)
     alive = {broker.node_id for broker in metadata.brokers}
     found: dict[str, Failure] = {}
@@ -281,7 +281,7 @@ def explained(failed: Mapping[str, Failure], metadata: ClusterMetadata) -> dict[
 
 
 def _partition_of(group: str, count: int) -> int:
-    """Where Kafka keeps a group: Java's hash of its id, without the sign (GroupCoordinatorService.partitionFor)."""
+    """The group's partition: Java's hash of the group id, without the sign (GroupCoordinatorService.partitionFor)."""
     code = 0
     units = group.encode("utf-16-be", "surrogatepass")
     for high, low in zip(units[::2], units[1::2], strict=True):

@@ -1,4 +1,4 @@
-"""Commands of the user's that print a secret: run without a shell and without input, and ended when they are late."""
+"""Commands of the user that print a secret: run without a shell and without input, and killed at the deadline."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _LONGEST_COMPLAINT = 300
 
 
 class CommandFailed(Exception):
-    """It printed nothing that can be used; the message says why, and holds nothing of what it printed."""
+    """The command printed nothing usable; the message says why, without any of its output."""
 
 
 class CommandLate(CommandFailed):
-    """It did not end in time, and was killed with the processes that it started."""
+    """The command did not finish in time and was killed, with the processes that it started."""
 
 
 def printed_by(arguments: Sequence[str], deadline: Deadline) -> str:
-    """What a command prints, without blanks around it.
+    """The output of a command, stripped.
 
-    Of what it writes to standard error the end is shown when it fails.
-    :raises CommandFailed: it cannot be run, fails, or prints nothing :raises CommandLate: see there
+    If it fails, the message has the end of its standard error.
+    :raises CommandFailed: it cannot be run, fails, or prints nothing :raises CommandLate: it does not finish in time
     """
     status, output, complaint = _run(arguments, deadline)
     text = output.decode("utf-8", "replace").strip()
@@ -47,7 +47,7 @@ def _run(arguments: Sequence[str], deadline: Deadline) -> tuple[int, bytes, str]
     """Exit status, standard output, and the end of standard error."""
     with tempfile.TemporaryFile() as complaints:
         try:
-            # A session of its own: what the command starts can be ended with it.
+            # In a new session: the processes that the command starts can be killed with it.
             process = subprocess.Popen(  # noqa: S603
                 arguments,
                 stdin=subprocess.DEVNULL,
@@ -77,13 +77,13 @@ def _run(arguments: Sequence[str], deadline: Deadline) -> tuple[int, bytes, str]
                 _kill(process)
                 process.wait()
         if is_late.is_set():
-            raise CommandLate("did not end in time.")
+            raise CommandLate("did not finish in time.")
         complaints.seek(max(0, complaints.tell() - 4096))
         return status, output, complaints.read().decode("utf-8", "replace")
 
 
 def _read(process: subprocess.Popen[bytes]) -> bytes:
-    """What it prints; one that prints too much is ended."""
+    """The command's output; it is killed if it prints too much."""
     pipe = process.stdout
     if pipe is None:
         return b""

@@ -1,4 +1,4 @@
-"""One broker: connect, agree on versions, authenticate, then requests and answers in order."""
+"""A connection to one broker: connect, agree on versions, authenticate, then requests and responses in order."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from wire.messages.reader import DecodeError
 from wire.messages.schemas.cluster import API_VERSIONS
 
 Request: TypeAlias = Mapping[str, Any]
-"""The fields of a request; what the version in common does not have is left out."""
+"""The fields of a request; fields that the version in common does not have are left out."""
 
 _SOFTWARE = {"client_software_name": "kohort", "client_software_version": "0"}
 _PATIENCE_S = 1.0
 _SILENT_FOR_MS = 15_000
 _SESSION_USED = 0.85
-"""Of a login's life; as early as Java's clients may renew theirs. A request that is then late finds it valid still."""
+"""The used part of a login's lifetime, as the earliest of Java's clients. A late request is then still valid."""
 _RECEIVE_BYTES = 256 * 1024
 _TLS_ALERT = b"\x15\x03"
 _HTTP = b"HTTP"
@@ -46,7 +46,7 @@ _HTTP = b"HTTP"
 class Features:
     """The cluster's finalized features ("group.version": 1).
 
-    `supported` is the highest level of each feature that this very broker knows.
+    `supported` is the highest level of each feature that this broker supports.
     """
 
     levels: dict[str, int]
@@ -54,9 +54,9 @@ class Features:
 
 
 class Connection:
-    """A connection to one broker, made when first used and made again once when it was closed while idle.
+    """A connection to one broker, opened on first use and reopened once if it was closed while idle.
 
-    Its methods are steps: drive them with `steps.run` or `steps.run_all`, one conversation at a time.
+    Its methods are steps: run them with `steps.run` or `steps.run_all`, one conversation at a time.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Connection:
         advertised: bool = False,
         node_id: int | None = None,
     ) -> None:
-        """Prepare; `node_id` is the broker that the cluster advertises at the address, where that is known."""
+        """Prepare; `node_id` is the broker that the cluster advertises at the address, if known."""
         self.address = address
         self.features = Features(levels={}, supported={})
         self._settings = settings
@@ -77,16 +77,16 @@ class Connection:
         self._versions: dict[int, tuple[int, int]] = {}
         self._correlation_id = 0
         self._session: Deadline | None = None
-        """Until when the login may be used; None: without an end."""
+        """When the login expires; None: never."""
         self._proven = False
-        """Whether this very connection has answered a request after its start."""
+        """Whether this connection has answered a request since it was opened."""
         self._silence: tuple[RequestTimedOut, Deadline] | None = None
-        """What it last ran out of time with, and until when it is not asked again."""
+        """The last timeout, and until when the broker is not asked again."""
 
     def version(self, api: Api) -> int:
-        """The version in common for `api`; the connection must have been opened.
+        """The highest common version of `api`; the connection must be open.
 
-        :raises UnsupportedApi: when there is none
+        :raises UnsupportedApi: there is none
         """
         known = self._versions.get(api.key)
         agreed = api.agree(*known) if known else None
@@ -104,14 +104,14 @@ class Connection:
         return known is not None and api.agree(*known) is not None
 
     def newest(self, key: int) -> int | None:
-        """The newest version that the broker has of an API, sent by this client or not; None: it has none."""
+        """The newest version of an API that the broker supports, used by this client or not; None: none."""
         known = self._versions.get(key)
         return known and known[1]
 
     def open(self, deadline: Deadline) -> Steps[None]:
-        """Connect and authenticate, unless that is done. A login that is about to end is renewed (KIP-368).
+        """Connect and authenticate, if necessary. A login that is about to expire is renewed (KIP-368).
 
-        :raises WireError: of the kind that fits; the connection is then closed
+        :raises WireError: of the matching kind; the connection is then closed
         """
         if self._transport is not None:
             if self._session is None or self._session.remaining_ms():
@@ -132,10 +132,10 @@ class Connection:
             raise
 
     def ask(self, api: Api, requests: Sequence[Request], deadline: Deadline) -> Steps[list[Any]]:
-        """Send requests of `api` in one go and return their responses in the same order.
+        """Send requests of `api` together and return their responses in the same order.
 
         They are sent in the version in common and must be safe to send twice.
-        :raises WireError: of the kind that fits; the connection is then closed
+        :raises WireError: of the matching kind; the connection is then closed
         """
         proven = self._proven
         try:
@@ -152,7 +152,7 @@ class Connection:
     ) -> Steps[list[Any]]:
         """`ask` for requests that are not safe to send twice: a connection that breaks is an error.
 
-        `limit_ms`: how long each answer may take where that is not the settings' request timeout.
+        `limit_ms`: the timeout of each response, if not the settings' request timeout.
         """
         yield from self.open(deadline)
         began = time.monotonic()
@@ -167,26 +167,26 @@ class Connection:
         return responses
 
     def _note_silence(self, error: BaseException, began: float) -> None:
-        """Remember a broker that had its time and did not answer: a command that asks several things waits once.
+        """Remember a broker that did not answer in time: a command with several requests waits only once.
 
-        One that was asked when the time was nearly up has proven nothing.
+        A request that was sent just before the deadline does not count.
         """
         if isinstance(error, RequestTimedOut) and time.monotonic() - began >= _PATIENCE_S:
             self._silence = error, Deadline(_SILENT_FOR_MS)
 
     def _with_hint(self, error: Unreachable) -> Unreachable:
-        """A listener that wants a login answers ApiVersions and closes at the next request."""
+        """Add a hint: a listener that requires a login answers ApiVersions and closes at the next request."""
         protocol = self._settings.security_protocol
         if protocol.sasl:
             return error
         wanted = "SASL_SSL" if protocol.tls else "SASL_PLAINTEXT"
         return Unreachable(
             str(self.address),
-            f"{error.reason}. Does the listener want a login? Then set security.protocol to {wanted}.",
+            f"{error.reason}. If the listener requires a login, set security.protocol to {wanted}.",
         )
 
     def close(self) -> None:
-        """Close the socket; the next use connects again."""
+        """Close the socket; the next use reconnects."""
         if self._transport is not None:
             self._transport.close()
             self._transport = None
@@ -233,7 +233,7 @@ class Connection:
         deadline: Deadline,
         limit_ms: int | None = None,
     ) -> Steps[list[bytes]]:
-        """The answers without their correlation ids, but with the tagged fields of flexible headers."""
+        """The responses without their correlation ids, but with the tagged fields of flexible headers."""
         if self._transport is None:
             raise RuntimeError("the connection is not open")
         first = self._correlation_id
@@ -246,7 +246,7 @@ class Connection:
         activity = f"waiting for the answer to {api.name}"
         answers = yield from self._transport.converse(data, len(requests), limit, activity)
         if len(answers) > len(requests):
-            raise ProtocolError(str(self.address), f"more answers than requests came to {api.name}")
+            raise ProtocolError(str(self.address), f"more responses than requests arrived for {api.name}")
         for number, answer in enumerate(answers):
             self._check_correlation_id(answer, (first + number) % 2**31, api)
         return [answer[4:] for answer in answers]
@@ -259,7 +259,7 @@ class Connection:
             raise ProtocolError(
                 str(self.address),
                 f"the answer to {api.name} has correlation id {found}, expected {expected}: "
-                "no Kafka broker, or a proxy that mixes up answers",
+                "not a Kafka broker, or a proxy mixes up answers",
             )
 
     def _encoded(self, api: Api, version: int, request: Request, correlation_id: int) -> bytes:
@@ -277,10 +277,10 @@ class Connection:
             ) from None
 
     def _learn_versions(self, deadline: Deadline) -> Steps[None]:
-        """Ask for the broker's versions with our newest; a broker that is older says so in version 0."""
-        # Version 5 (KIP-1242) wants both ids, and costs brokers before Kafka 4.4 one more question.
-        whom = {"cluster_id": self._settings.cluster_id, "node_id": self._node_id}
-        version = API_VERSIONS.sent[1] if None in whom.values() else API_VERSIONS.versions[1]
+        """Send ApiVersions with our newest version; an older broker answers with version 0."""
+        # Version 5 (KIP-1242) requires both ids, and costs brokers before Kafka 4.4 one more request.
+        expected = {"cluster_id": self._settings.cluster_id, "node_id": self._node_id}
+        version = API_VERSIONS.sent[1] if None in expected.values() else API_VERSIONS.versions[1]
         answer = yield from self._ask_versions(version, deadline)
         if int.from_bytes(answer[:2], "big", signed=True) == ErrorCode.UNSUPPORTED_VERSION:
             oldest = self._decoded(API_VERSIONS, 0, answer)
@@ -291,7 +291,7 @@ class Connection:
         if response.error_code == ErrorCode.REBOOTSTRAP_REQUIRED:
             raise WrongCluster(
                 f"{self.address}: this is not broker {self._node_id} of the cluster {self._settings.cluster_id}. Check "
-                "where the address that the cluster advertises (advertised.listeners) leads to.",
+                "which host the address that the cluster advertises (advertised.listeners) leads to.",
                 address=str(self.address),
             )
         if response.error_code:
@@ -312,7 +312,7 @@ class Connection:
             protocol = self._settings.security_protocol.value
             raise Unreachable(
                 str(self.address),
-                f"{error.reason}. Is it a Kafka listener of security.protocol {protocol}?",
+                f"{error.reason}. Check that it is a Kafka listener with security.protocol {protocol}.",
             ) from None
         return answers[0]
 
@@ -337,11 +337,11 @@ class Transport:
         self._answered = False
 
     def converse(self, data: bytes, answers: int, deadline: Deadline, activity: str) -> Steps[list[bytes]]:
-        """Send `data` while reading until `answers` frames have come.
+        """Send `data` while reading, until `answers` frames have arrived.
 
-        :raises Unreachable: when the peer closes or resets the connection
-        :raises RequestTimedOut: at the deadline, saying `activity`
-        :raises ProtocolError: on bytes that are no Kafka frame
+        :raises Unreachable: the peer closes or resets the connection
+        :raises RequestTimedOut: the deadline passed; the message has the `activity`
+        :raises ProtocolError: bytes that are not a Kafka frame
         """
         unsent = memoryview(data)
         frames: list[bytes] = []
@@ -358,11 +358,11 @@ class Transport:
         return frames
 
     def close(self) -> None:
-        """Let go of the socket; safe to repeat."""
+        """Release the socket; safe to repeat."""
         self._socket.close()
 
     def _send(self, data: memoryview) -> int:
-        """Send what fits; 0 when nothing does now."""
+        """Send what the socket takes; 0 if nothing now."""
         try:
             return self._socket.send(data)
         except BlockingIOError:
@@ -371,7 +371,7 @@ class Transport:
             raise self._broken(error) from None
 
     def _receive(self) -> bytes | None:
-        """What has arrived; None when nothing has yet, empty at the end of the stream."""
+        """The received bytes; None if there are none yet, empty at the end of the stream."""
         try:
             return self._socket.recv(_RECEIVE_BYTES)
         except BlockingIOError:
@@ -412,7 +412,7 @@ def _explain(bad: BadFrame) -> str:
         )
     if bad.head.startswith(_HTTP):
         return "an HTTP server answers there, not a Kafka broker. Check the port."
-    return f"no Kafka broker answers there: {bad}. Check the port."
+    return f"this is not a Kafka broker: {bad}. Check the port."
 
 
 def connect(address: Address, deadline: Deadline) -> Steps[socket.socket]:

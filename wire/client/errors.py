@@ -1,6 +1,6 @@
-"""What can go wrong between this client and a Kafka broker, and what worked, next to what did not.
+"""The errors between this client and a Kafka broker, and results next to partial failures.
 
-Every message names the broker as ``host:port`` and says what to try next. No message carries a password.
+Every message has the broker as ``host:port`` and the next step. No message contains a password.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -31,11 +31,11 @@ class Unreachable(WireError):
 
 
 class NotConnected(Unreachable):
-    """The connection was never made: nothing of the request can have reached the broker."""
+    """The connection was never made: no part of the request can have reached the broker."""
 
 
 class RequestTimedOut(WireError):
-    """The deadline passed while waiting; the message says for what."""
+    """The deadline passed while waiting; the message has the activity."""
 
     def __init__(self, address: str, activity: str) -> None:
         super().__init__(
@@ -46,14 +46,14 @@ class RequestTimedOut(WireError):
 
 
 class ProtocolError(WireError):
-    """The peer answered something that is not the Kafka protocol, or not what was asked for."""
+    """The peer's answer is not the Kafka protocol, or does not match the request."""
 
     def __init__(self, address: str, detail: str) -> None:
         super().__init__(f"{address}: {detail}", address=address)
 
 
 class AnswerTooLong(ProtocolError):
-    """A broker that has answered before announces an answer that is too long to be read."""
+    """A broker that has answered before announces a response that is too long to read."""
 
 
 class TlsFailed(WireError):
@@ -67,21 +67,21 @@ class AuthenticationFailed(WireError):
 
 
 class WrongCluster(WireError):
-    """The broker belongs to another cluster than the one that is wanted."""
+    """The broker belongs to another cluster than the expected one."""
 
 
 class UnsupportedMechanism(WireError):
-    """The settings ask for a SASL mechanism this client does not speak (librdkafka may)."""
+    """The settings request a SASL mechanism that this client does not support (librdkafka may)."""
 
 
 class UnsupportedApi(WireError):
-    """The broker does not know a request, or none of its versions that this client knows."""
+    """The broker does not support a request, or none of the versions that this client supports."""
 
 
 class KafkaError(WireError):
     """The broker refused a whole request with an error code.
 
-    `code` is the number of Kafka's protocol, `name` its name (GROUP_AUTHORIZATION_FAILED).
+    `code` is the error code of Kafka's protocol, `name` its name (GROUP_AUTHORIZATION_FAILED).
     """
 
     def __init__(self, address: str, code: int, name: str, message: str) -> None:
@@ -92,21 +92,21 @@ class KafkaError(WireError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers(Generic[K, V]):
-    """`found` and `failed` together hold every key that was asked for, in the order asked."""
+    """`found` and `failed` together contain every requested key, in the order of the request."""
 
     found: Mapping[K, V]
     failed: Mapping[K, Failure]
 
 
 def refused(address: object, request: str, code: int, message: str | None = None) -> KafkaError:
-    """The error for a request that was refused as a whole, with the broker's own words where it sent some."""
+    """The error for a request that was refused as a whole, with the broker's message if it sent one."""
     name = error_name(code)
     said = f"{message} ({name})" if message else f"{request} was refused: {name}"
     return KafkaError(str(address), code, name, said)
 
 
 def failure_of(error: WireError) -> Failure:
-    """The failure that stands for an exception."""
+    """An exception as a failure."""
     if isinstance(error, KafkaError):
         return Failure(message=str(error), code=error.code, name=error.name)
     if isinstance(error, UnsupportedApi):
@@ -116,6 +116,6 @@ def failure_of(error: WireError) -> Failure:
 
 
 def batches(items: Sequence[T], size: int = _BATCH) -> Iterator[Sequence[T]]:
-    """`items` in their order, at most `size` at a time: one answer stays well below the largest frame."""
+    """`items` in their order, at most `size` at a time: one response stays well below the largest frame."""
     for start in range(0, len(items), size):
         yield items[start : start + size]

@@ -1,4 +1,4 @@
-"""What others wrote, in our messages: short, on one line, and without what could be a secret."""
+"""Text of other parties in our messages: short, on one line, and without anything that could be a secret."""
 
 import re
 from collections.abc import Collection
@@ -8,7 +8,7 @@ _LONG_WORD = re.compile(r"[\w+/=.~-]{24,}")
 
 
 def excerpt(answer: bytes, secrets: Collection[str] = ()) -> str:
-    """The beginning of an answer that is not what was wanted, without anything in it that could be a secret."""
+    """The start of an unexpected answer, without anything that could be a secret."""
     if not answer.strip():
         return "nothing"
     text = masked(answer[:4096].decode("utf-8", "replace"), secrets)
@@ -16,7 +16,7 @@ def excerpt(answer: bytes, secrets: Collection[str] = ()) -> str:
 
 
 def masked(text: str, secrets: Collection[str] = ()) -> str:
-    """Text that others wrote, on one line, without known secrets and without what looks like a token."""
+    """Text of another party, on one line, without known secrets and without anything that looks like a token."""
     for secret in filter(None, secrets):
         text = text.replace(secret, "***")
     printable = "".join(each if each.isprintable() else " " for each in text)
@@ -24,12 +24,12 @@ def masked(text: str, secrets: Collection[str] = ()) -> str:
 
 
 def clipped(text: str, length: int = _LONGEST_EXCERPT) -> str:
-    """At most so much of a text."""
+    """A text, cut to a length."""
     return text if len(text) <= length else f"{text[:length]}…"
 
 
 def _hidden(word: re.Match[str]) -> str:
-    """A long word of digits and letters in both cases may be a token; a path or a host's name is seldom one."""
+    """A long word of digits and letters in both cases may be a token; a path or a host name seldom is."""
     text = word[0]
     tests = (str.isdigit, str.islower, str.isupper)
     return "***" if all(any(map(test, text)) for test in tests) else text

@@ -1,4 +1,4 @@
-"""Asking `kohort serve` for faults: Kohort's own request, which no Kafka broker takes."""
+"""Faults of `kohort serve`: Kohort's own request, which no Kafka broker supports."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from wire.messages.schemas.faults import FAULT_CLIENT, KOHORT_FAULT
 
 
 def fault_client(settings: ConnectionSettings) -> KafkaClient:
-    """A client that meets no faults itself. :raises InvalidAddress:"""
+    """A client that is not affected by faults itself. :raises InvalidAddress:"""
     return KafkaClient(replace(settings, client_id=FAULT_CLIENT))
 
 
 def ask_for_fault(client: KafkaClient, timeout_ms: int, **request: Any) -> Any:
-    """The answer to a KohortFault with these fields; `client` is a `fault_client`.
+    """The response to a KohortFault with these fields; `client` is a `fault_client`.
 
-    :raises UnsupportedApi: no `kohort serve` answers there
+    :raises UnsupportedApi: the broker is not `kohort serve`
     :raises KafkaError: the server refuses it, with the reason
     :raises WireError: as `KafkaClient.home`
     """
@@ -30,11 +30,11 @@ def ask_for_fault(client: KafkaClient, timeout_ms: int, **request: Any) -> Any:
 
 
 def _ask(request: dict[str, Any], connection: Connection, deadline: Deadline) -> Steps[Any]:
-    # A fault is not safe to be sent twice.
+    # A fault is not safe to send twice.
     yield from connection.open(deadline)
     if not connection.supports(KOHORT_FAULT):
         raise UnsupportedApi(
-            f"{connection.address}: only kohort serve takes faults, and this is another broker",
+            f"{connection.address}: only kohort serve accepts faults, and this is another broker",
             address=str(connection.address),
         )
     (response,) = yield from connection.ask_once(KOHORT_FAULT, [request], deadline)

@@ -1,7 +1,7 @@
-"""When the first record at or behind an offset was written: what lies between a consumer and its partition's end.
+"""The timestamp of the first record at or after an offset: the age of the oldest unread record of a consumer.
 
-No request tells a record's time by its offset, so records are read (`wire.client.log_searches`). Offsets of several
-groups in one partition are looked up in the same bytes where they lie together. Where the log begins later than the
+No request returns a record's timestamp by its offset, so records are read (`wire.client.log_searches`). Offsets of
+several groups in one partition are looked up in the same bytes if they are close together. If the log starts after the
 offset, its first record counts.
 """
 
@@ -26,14 +26,14 @@ NO_TIMESTAMP = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstRecord:
-    """A record: where it stands, and its time in ms since 1970 (the producer's or the broker's, as the topic says)."""
+    """A record: its offset, and its timestamp in ms since 1970 (the producer's or the broker's)."""
 
     offset: int
     timestamp_ms: int
 
 
 FirstRecords: TypeAlias = dict[int, FirstRecord | Failure | None]
-"""By the offset that was asked for; None: there is no record from there on."""
+"""By requested offset; None: there is no record at or after it."""
 
 
 def first_records(
@@ -42,9 +42,9 @@ def first_records(
     places: Iterable[TopicPartition],
     deadline: Deadline,
 ) -> Steps[dict[TopicPartition, FirstRecords | Failure]]:
-    """Ask one leader for what is `wanted` in its `places`.
+    """Ask one leader for the `wanted` records in its `places`.
 
-    What was found before time or connection ran out is told beside what was not.
+    Records found before the deadline or the loss of the connection are returned next to the failures.
     """
     searches = {place: _Search(place, wanted[place]) for place in places}
     yield from search_all(searches.values(), connection, deadline)
@@ -52,7 +52,7 @@ def first_records(
 
 
 class _Search(LogSearch):
-    """Looks for the first records of one partition."""
+    """Searches the first records of one partition."""
 
     def __init__(self, place: TopicPartition, offsets: Collection[int]) -> None:
         self.pending = sorted(set(offsets))
@@ -73,12 +73,12 @@ class _Search(LogSearch):
         return self.pending[0]
 
     def give_up(self, failure: Failure) -> None:
-        """A partition of which nothing was learnt fails as a whole."""
+        """Without any result the partition fails as a whole."""
         if self.pending and not self.found:
             self._failure = failure
-        self._settle(failure)
+        self._finish_pending(failure)
 
-    def meet(self, record: LogRecord, _batch: Batch, /) -> None:
+    def handle(self, record: LogRecord, _batch: Batch, /) -> None:
         while self.pending and self.pending[0] <= record.offset:
             self.found[self.pending.pop(0)] = (
                 Failure(message=f"the record at offset {record.offset} has no time")
@@ -87,9 +87,9 @@ class _Search(LogSearch):
             )
 
     def reach_end(self) -> None:
-        self._settle(None)
+        self._finish_pending(None)
 
-    def _settle(self, outcome: Failure | None) -> None:
-        """All that is pending has the same outcome."""
+    def _finish_pending(self, outcome: Failure | None) -> None:
+        """Give all pending offsets the same outcome."""
         self.found |= dict.fromkeys(self.pending, outcome)
         self.pending = []

@@ -1,4 +1,4 @@
-"""Calls of libraries that heed no time limit: made in a thread, and left to themselves at the deadline."""
+"""Calls of libraries without a timeout: run in a thread, and abandoned at the deadline."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ T = TypeVar("T")
 
 
 def in_time(call: Callable[[], T], deadline: Deadline) -> T:
-    """What `call` returns or raises. :raises TimeoutError: it does neither before the deadline"""
+    """The result of `call`, or its exception. :raises TimeoutError: the deadline passed first"""
     results: list[T] = []
     errors: list[BaseException] = []
 
     def run() -> None:
         try:
             results.append(call())
-        except BaseException as error:  # it is the caller's
+        except BaseException as error:  # raised again in the caller
             errors.append(error)
 
     thread = threading.Thread(target=run, daemon=True)

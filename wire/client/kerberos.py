@@ -23,7 +23,7 @@ except (ImportError, OSError) as error:  # not installed, or the system has no K
 T = TypeVar("T")
 
 _NO_LAYER = 1
-"""Neither integrity nor encryption after the login: TLS does that for Kafka, and Kafka offers nothing else."""
+"""Neither integrity nor encryption after the login: in Kafka TLS does that, and Kafka offers nothing else."""
 
 _NEXT_STEPS = (
     ("credential", "Run kinit, or set keyTab and principal in sasl.jaas.config (librdkafka: sasl.kerberos.keytab)."),
@@ -40,16 +40,16 @@ _NEXT_STEPS = (
 def gssapi_exchange(
     settings: KerberosSettings, host: str, deadline: Deadline
 ) -> Generator[bytes, bytes, None]:
-    """Prove who the client is to the service at `host`, and agree on no security layer.
+    """Authenticate the client to the service at `host`, without a security layer.
 
-    :raises AuthenticationFailed: there is no ticket to be had, or the broker cannot prove itself
+    :raises AuthenticationFailed: there is no ticket, or the broker cannot authenticate itself
     :raises Unreachable: no KDC answers before the deadline
     """
     where = f"{settings.service_name}@{host}"
 
     def called(call: Callable[[], T]) -> T:
         try:
-            return in_time(call, deadline)  # the library asks a KDC, and heeds no time limit
+            return in_time(call, deadline)  # the library asks a KDC, without a timeout
         except TimeoutError:
             raise Unreachable(
                 where, "timed out. No KDC answers: check the network and /etc/krb5.conf."
@@ -69,13 +69,13 @@ def gssapi_exchange(
     offer = called(lambda: context.unwrap(answer).message)
     if len(offer) != 4 or not offer[0] & _NO_LAYER:
         raise AuthenticationFailed(
-            "Kerberos: the broker wants a security layer of GSSAPI, which Kafka does not have"
+            "Kerberos: the broker requires a security layer of GSSAPI, which Kafka does not have"
         )
     yield called(lambda: context.wrap(bytes([_NO_LAYER, 0, 0, 0]), False).message)
 
 
 def _credentials(settings: KerberosSettings) -> Any:
-    """Those of the keytab, of a credential cache, or (None) the usual ones."""
+    """The credentials of the keytab, of a credential cache, or (None) the default ones."""
     name = settings.principal and gssapi.Name(settings.principal, gssapi.NameType.kerberos_principal)
     if settings.keytab:
         if not os.access(settings.keytab, os.R_OK):
@@ -91,7 +91,7 @@ def _credentials(settings: KerberosSettings) -> Any:
 
 
 def _explained(settings: KerberosSettings, error: Exception) -> str:
-    """The mechanism's own words, which stand behind a general phrase, and the next step."""
+    """The mechanism's own message, which follows a general phrase, and the next step."""
     text = re.split(r"Minor \(-?\d+\): ", str(error))[-1].strip().rstrip(".")
     if settings.keytab and "credentials cache" in text:  # which it would have filled from the keytab
         return (

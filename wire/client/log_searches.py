@@ -1,12 +1,12 @@
-"""Going through the records of partitions upwards, many partitions of a leader side by side.
+"""Forward searches through the records of partitions, many partitions of a leader in parallel.
 
-Theory of operation. Records are fetched and decoded, as few as will do. All partitions of a leader are asked for a
-little at first, very many in a request; those whose first batch is longer come back empty and are asked for more, and
-at last alone, which gives the whole batch.
+Theory of operation. As few records as possible are fetched and decoded. The first requests ask for a few bytes of very
+many partitions; a partition whose first batch is longer returns nothing and is asked for more, and finally in a request
+for it alone, which returns the whole batch.
 
-Compaction leaves gaps, and the broker's marks at the ends of transactions are no records: a search continues after
-them, up to the high watermark. Where the log begins later than the position (records are deleted by age, size or hand),
-it continues at the log's start. Records of transactions count whether those were committed, aborted or are open.
+Compaction leaves gaps, and transaction markers are not records: a search continues after them, up to the high
+watermark. If the log starts after the position (records are deleted by age, by size, or by an operator), the search
+continues at the log's start. Records of transactions count, whether committed, aborted or open.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ if TYPE_CHECKING:
     from wire.log.log_records import LogRecord
 
 SMALL, LARGE = 4 * 1024, 64 * 1024
-"""Bytes of a partition in a request for many: a few records; four batches of a Java producer's default size."""
+"""The limit of a partition in a request for many: a few records; four batches of a Java producer's default size."""
 WHOLE_BATCH = 1
-"""Of a partition that is asked for alone: any limit below a batch's length gives exactly one batch."""
+"""The limit of a partition in a request for it alone: any limit below a batch's length returns exactly one batch."""
 _LARGER = {SMALL: LARGE, LARGE: WHOLE_BATCH}
 
 MOST_BYTES = 4 * 1024 * 1024
-"""Of one answer, but for a first batch that is longer."""
+"""The limit of one response, except for a longer first batch."""
 
 
 class LogSearch(ABC):
-    """Goes through one partition, upwards."""
+    """A forward search through one partition."""
 
     found: Sized
-    """What it has learnt."""
+    """The results so far."""
 
     def __init__(self, place: TopicPartition, position: int) -> None:
         self.place = place
         self.position = position
-        """Everything from here to the next wanted offset is yet to be looked at."""
+        """Everything from here to the next wanted offset is still to be read."""
         self.limit = SMALL
 
     @property
     @abstractmethod
     def is_done(self) -> bool:
-        """Whether nothing more is to be read."""
+        """Whether the search needs no more records."""
 
     @property
     @abstractmethod
@@ -60,22 +60,22 @@ class LogSearch(ABC):
         """Records before this offset do not matter."""
 
     @abstractmethod
-    def meet(self, record: LogRecord, batch: Batch, /) -> None:
-        """Take a record, at or after the position, in ascending order."""
+    def handle(self, record: LogRecord, batch: Batch, /) -> None:
+        """Handle a record at or after the position, in ascending order."""
 
-    def pass_mark(self, batch: Batch, records: bytes) -> None:  # noqa: B027  (most searches have no use for it)
-        """Pass a batch of the broker's own marks."""
+    def skip_markers(self, batch: Batch, records: bytes) -> None:  # noqa: B027  (most searches ignore them)
+        """Handle a control batch."""
 
     @abstractmethod
     def reach_end(self) -> None:
-        """There are no more records."""
+        """Handle the end of the log."""
 
     @abstractmethod
     def give_up(self, failure: Failure) -> None:
-        """Nothing more can be learnt."""
+        """Fail; there are no more results."""
 
-    def begin_at(self, begin: tuple[int, ...] | Failure) -> None:
-        """The log does not hold the position."""
+    def start_at(self, begin: tuple[int, ...] | Failure) -> None:
+        """Handle a log that does not contain the position."""
         if isinstance(begin, Failure):
             self.give_up(begin)
         elif begin[0] <= self.position:
@@ -84,7 +84,7 @@ class LogSearch(ABC):
             self.position = begin[0]
 
     def take(self, records: bytes, high_watermark: int) -> None:
-        """Look through the batches that came from the position on; no record is at or after the high watermark."""
+        """Handle the batches from the position on; no record is at or after the high watermark."""
         from wire.log.batch_scan import scan
         from wire.log.errors import DamagedLog
         from wire.log.log_records import each_record
@@ -92,13 +92,13 @@ class LogSearch(ABC):
         before, seen = self.position, scan(records, "{}-{}".format(*self.place))
         for batch in seen.batches:
             if batch.is_control:
-                self.pass_mark(batch, records)
+                self.skip_markers(batch, records)
             elif batch.last_offset >= self.next_wanted:
                 try:
                     for record in each_record(batch, records):
-                        # The first batch may begin earlier, with records that are deleted.
+                        # The first batch may start earlier, with records that are deleted.
                         if record.offset >= before:
-                            self.meet(record, batch)
+                            self.handle(record, batch)
                         if self.is_done:
                             return
                 except DamagedLog as error:
@@ -112,18 +112,18 @@ class LogSearch(ABC):
         elif max(self.position, self.next_wanted) >= high_watermark:
             self.reach_end()
         elif self.position > before:
-            # Behind a gap or marks, which are short, or far from the next offset.
+            # After a gap or markers, which are short, or far from the next offset.
             self.position, self.limit = max(self.position, self.next_wanted), LARGE
         elif not len(seen.batches) and self.limit != WHOLE_BATCH:
             self.limit = _LARGER[self.limit]
         else:
-            self.give_up(Failure(message=f"its leader gives no record at offset {self.position}"))
+            self.give_up(Failure(message=f"its leader returns no record at offset {self.position}"))
 
 
 def search_all(searches: Collection[LogSearch], connection: Connection, deadline: Deadline) -> Steps[None]:
-    """Ask one leader until every search has ended; when time or connection runs out, the rest give up.
+    """Ask one leader until every search is done; when time or connection run out, the rest give up.
 
-    :raises WireError: before anything was found
+    :raises WireError: before there was any result
     """
     try:
         queues = _Queues(searches)
@@ -146,14 +146,14 @@ def fetch(
     partition_max_bytes: int,
     deadline: Deadline,
 ) -> Steps[dict[TopicPartition, Any | Failure]]:
-    """Ask one leader for what is at an offset of each partition, outside of any fetch session; it answers at once.
+    """Fetch the bytes at one offset of each partition from one leader, without a fetch session; it answers at once.
 
-    What is returned of a partition has `records`, batches as they are in the log, and `high_watermark`.
+    The result of a partition has `records`, batches as they are in the log, and `high_watermark`.
 
-    A broker gives the first partition of a request that has records one whole batch, however long; every other one no
-    more than `partition_max_bytes`, and nothing where that would cut its first batch. The last batch may be cut off
-    (ReplicaManager.readFromLog, KIP-74). Versions up to 12 name topics, later ones their ids. A broker that holds back
-    a client for its quota leaves partitions out: they are to be asked for again.
+    A broker returns one whole batch of the first partition of a request that has records, however long it is; of every
+    other partition no more than `partition_max_bytes`, and nothing if that would cut its first batch. The last batch
+    may be cut off (ReplicaManager.readFromLog, KIP-74). Versions up to 12 use topic names, later ones topic ids. A
+    broker that throttles a client for its quota leaves partitions out: ask for them again.
     """
     topics = by_topic(
         offsets,
@@ -186,20 +186,20 @@ def fetch(
 
 
 class _Queues:
-    """Searches that go on, by their limits."""
+    """Searches that are not done, by their limits."""
 
     def __init__(self, searches: Iterable[LogSearch]) -> None:
         self._queues: dict[int, deque[LogSearch]] = {limit: deque() for limit in (SMALL, LARGE, WHOLE_BATCH)}
         self.put(searches)
 
     def put(self, searches: Iterable[LogSearch]) -> None:
-        """Those of them that have not ended."""
+        """Add those of them that are not done."""
         for search in searches:
             if not search.is_done:
                 self._queues[search.limit].append(search)
 
     def next_chunk(self) -> list[LogSearch]:
-        """As many searches as one request takes, all of the same limit; none when all have ended."""
+        """The searches of the next request, all of the same limit; none when all are done."""
         for limit, queue in self._queues.items():
             if queue:
                 most = 1 if limit == WHOLE_BATCH else MOST_BYTES // limit
@@ -225,4 +225,4 @@ def _ask(connection: Connection, searches: list[LogSearch], deadline: Deadline) 
     begins = yield from list_offsets([EARLIEST], connection, [each.place for each in begun_later], deadline)
     left_out = Failure(message=f"{connection.address} has no answer for it")
     for search in begun_later:
-        search.begin_at(begins.get(search.place, left_out))
+        search.start_at(begins.get(search.place, left_out))

@@ -1,4 +1,4 @@
-"""The ways to log in to a cluster, and whether each can be used here: some need packages of an extra."""
+"""The ways to log in to a cluster, and whether each is available here: some need packages of an extra."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EXTRAS: Mapping[str, tuple[str, ...]] = {
     "kerberos": ("gssapi",),
     "keystores": ("cryptography",),
 }
-"""The modules that each of Kohort's extras brings."""
+"""The modules of each of Kohort's extras."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,9 +23,9 @@ class LoginMethod:
     """One way to log in.
 
     Attributes:
-        name: what operators call it.
-        setting: the client property that asks for it.
-        extra: the extra of Kohort that it needs; None: it needs none.
+        name: the operators' name for it.
+        setting: the client property that selects it.
+        extra: the extra of Kohort that it needs; None: none.
         available: whether it can be used here.
     """
 
@@ -40,12 +40,12 @@ class LoginMethod:
 
     @property
     def remedy(self) -> str | None:
-        """The command that installs what is missing; None: nothing is."""
+        """The command that installs the missing packages; None: nothing is missing."""
         return None if self.extra is None or self.available else install_command(self.extra)
 
 
 def login_methods() -> tuple[LoginMethod, ...]:
-    """Every way to log in that Kohort knows, installed or not."""
+    """Every way to log in that Kohort supports, installed or not."""
     return (
         LoginMethod(name="TLS", setting="security.protocol=SSL"),
         LoginMethod(name="mutual TLS, PEM", setting="ssl.keystore.type=PEM"),
@@ -64,12 +64,12 @@ def login_methods() -> tuple[LoginMethod, ...]:
 
 
 def is_installed(extra: str) -> bool:
-    """Whether the modules of an extra can be found; none of them is imported."""
+    """Whether the modules of an extra can be found, without importing them."""
     return all(map(_is_found, _EXTRAS[extra]))
 
 
 def install_command(extra: str) -> str:
-    """What installs an extra where Kohort is."""
+    """The command that installs an extra."""
     return f"pip install 'kohort[{extra}]'"
 
 
@@ -84,5 +84,5 @@ def require(extra: str, purpose: str) -> None:
 def _is_found(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ModuleNotFoundError:  # of the package that it is in
+    except ModuleNotFoundError:  # of its parent package
         return False

@@ -1,7 +1,7 @@
-"""Having members leave their groups, as an administrator or they themselves do.
+"""The removal of members from their groups, as an administrator or as the members themselves do.
 
-LeaveGroup removes members of classic and consumer groups, whichever protocol they speak. Members of share and streams
-groups leave by a heartbeat with epoch -1, which whoever knows their ids may send: those groups refuse LeaveGroup with
+LeaveGroup removes members of classic and consumer groups of either protocol. Members of share and streams groups leave
+by a heartbeat with epoch -1, which anyone who knows their ids can send: those groups refuse LeaveGroup with
 UNKNOWN_MEMBER_ID (Kafka 4.3.1).
 """
 
@@ -21,12 +21,12 @@ MOST_OF_REASON = 255
 """Characters: Java's clients send no more (JoinGroupRequest.maybeTruncateReason)."""
 _FIRST_WITH_SEVERAL = 3
 _LEAVING = -1
-"""The member epoch of who leaves for good."""
+"""The member epoch of a member that leaves for good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeavingMember:
-    """A member; with its instance id it is only removed while it holds that."""
+    """A member; with its instance id it is removed only while it holds that id."""
 
     member_id: str
     instance_id: str | None = None
@@ -43,9 +43,9 @@ def leave_group(
     groups: Sequence[str],
     deadline: Deadline,
 ) -> Steps[dict[str, Departures | Failure]]:
-    """Ask one coordinator to remove the `members` of each of `groups`, a request per group.
+    """Ask one coordinator to remove the `members` of each of `groups`, one request per group.
 
-    The broker logs the reason from LeaveGroup 5 on (KIP-800). Brokers before 2.4 are asked member by member.
+    The broker logs the reason from LeaveGroup 5 on (KIP-800). Brokers before 2.4 are asked one member at a time.
     """
     yield from connection.open(deadline)
     if connection.version(LEAVE_GROUP) < _FIRST_WITH_SEVERAL:
@@ -83,7 +83,7 @@ def leave_by_heartbeat(
 ) -> Steps[dict[str, Departures | Failure]]:
     """Ask one coordinator to remove the `members` of each of `groups` by the heartbeat of their type.
 
-    :raises UnsupportedApi: the broker does not know it
+    :raises UnsupportedApi: the broker does not support it
     """
     places = [(group, each) for group in groups for each in members[group]]
     requests = [
@@ -109,7 +109,7 @@ def leave_by_heartbeat(
 def _by_group(
     places: Sequence[tuple[str, LeavingMember]], failures: Iterable[Failure | None]
 ) -> dict[str, Departures | Failure]:
-    """What became of every member; a group whose coordinator has moved fails as a whole, and is asked for again."""
+    """The outcome of every member; a group whose coordinator moved fails as a whole, and is retried."""
     found: dict[str, Departures] = {}
     for (group, member), failure in zip(places, failures, strict=True):
         found.setdefault(group, {})[member.member_id] = failure

@@ -1,6 +1,6 @@
-"""Offsets: what groups have committed, committing and deleting it, and where logs begin and end.
+"""Offsets: committed offsets of groups, their commit and deletion, and the first and last offsets of logs.
 
-Versions 10 of OffsetCommit and OffsetFetch name topics by id only and gain nothing by it: version 9 is the newest sent.
+OffsetCommit and OffsetFetch 10 use topic ids only, without a benefit here: version 9 is the newest sent.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_DE
 
 TopicPartition: TypeAlias = tuple[str, int]
 Outcomes: TypeAlias = dict[TopicPartition, Failure | None]
-"""None for a partition that worked."""
+"""None for a partition without an error."""
 
 READ_UNCOMMITTED = 0
 READ_COMMITTED = 1
@@ -31,21 +31,21 @@ _FETCHED_PER_REQUEST = 50
 
 
 class OffsetSpec(NamedTuple):
-    """Which offset of a log is wanted: the first at or after a timestamp in ms since 1970, or one of those below."""
+    """The requested offset of a log: the first at or after a timestamp in ms since 1970, or one of those below."""
 
     timestamp: int
     isolation_level: int = READ_UNCOMMITTED
 
 
 class OffsetsAtTimes(NamedTuple):
-    """The first offset of each partition at or after a time of its own, in ms since 1970."""
+    """The first offset of each partition at or after its own timestamp in ms since 1970."""
 
     times: Mapping[TopicPartition, int]
     isolation_level: int = READ_UNCOMMITTED
 
 
 EARLIEST = OffsetSpec(-2)
-"""The offset of the oldest record that is kept (the log start offset)."""
+"""The offset of the oldest record (the log start offset)."""
 LATEST = OffsetSpec(-1)
 """The offset after the last record (the high watermark)."""
 LAST_STABLE = OffsetSpec(-1, READ_COMMITTED)
@@ -54,7 +54,7 @@ LAST_STABLE = OffsetSpec(-1, READ_COMMITTED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewOffset:
-    """An offset to be committed; `leader_epoch` -1 for none. Brokers before 2.1 do not keep the epoch."""
+    """An offset to commit; `leader_epoch` -1 for none. Brokers before 2.1 do not store the epoch."""
 
     offset: int
     leader_epoch: int = -1
@@ -64,7 +64,7 @@ class NewOffset:
 def by_topic(
     places: Iterable[TopicPartition], fields: Callable[[TopicPartition], Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Partitions as most requests have them: `fields` of each under its topic, in ascending order."""
+    """Partitions in the form of most requests: `fields` of each under its topic, in ascending order."""
     return [
         {"name": topic, "partitions": [fields(place) for place in found]}
         for topic, found in groupby(sorted(set(places)), key=itemgetter(0))
@@ -76,8 +76,8 @@ def offset_fetch(
 ) -> Steps[dict[str, Any | Failure]]:
     """Ask one coordinator for every offset of `groups` of any type; one that does not exist has none.
 
-    What is returned of a group has `topics` with partitions. Brokers before 3.0 are asked group by group, and those
-    whose answers would otherwise be too long.
+    The result of a group has `topics` with partitions. Brokers before 3.0 are asked one group at a time, as are those
+    whose responses would be too long otherwise.
     """
     yield from connection.open(deadline)
     if connection.version(OFFSET_FETCH) < _FIRST_FETCHING_SEVERAL:
@@ -106,9 +106,9 @@ def offset_commit(
     groups: Sequence[str],
     deadline: Deadline,
 ) -> Steps[dict[str, Outcomes | Failure]]:
-    """Ask one coordinator to commit the `offsets` of each of `groups`, a request per group, as no member.
+    """Ask one coordinator to commit the `offsets` of each of `groups`, one request per group, not as a member.
 
-    The coordinator takes it of a group without members only. A group fails as a whole when its coordinator has moved.
+    The coordinator accepts it only for a group without members. A group fails as a whole if its coordinator moved.
     """
 
     def partition(group: str) -> Callable[[TopicPartition], Mapping[str, Any]]:
@@ -139,7 +139,7 @@ def offset_commit(
 def _committed(response: Any) -> Outcomes | Failure:
     outcomes = _outcomes(response)
     moved = [failure for failure in outcomes.values() if failure is not None and failure.retriable]
-    # Partitions that do not exist are refused before the coordinator is asked; it takes all of the others or none.
+    # Partitions that do not exist are refused before the coordinator decides; it accepts all of the others or none.
     return moved[0] if moved else outcomes
 
 
@@ -149,7 +149,7 @@ def offset_delete(
     groups: Sequence[str],
     deadline: Deadline,
 ) -> Steps[dict[str, Outcomes | Failure]]:
-    """Ask one coordinator to delete the offsets of `partitions` of each of `groups`, a request per group.
+    """Ask one coordinator to delete the offsets of `partitions` of each of `groups`, one request per group.
 
     It deletes what it can, which includes partitions without an offset; one whose topic a member subscribes to stays.
     """
@@ -183,8 +183,8 @@ def list_offsets(
 ) -> Steps[dict[TopicPartition, tuple[int, ...] | Failure]]:
     """Ask one leader for offsets of each partition, in the order of `specs`; -1 where there is none.
 
-    A request per spec, sent together and answered in this order: an end that is asked for last is never before the last
-    stable offset. A partition of which one offset is refused has failed.
+    There is one request per spec, sent together and answered in this order: an end offset requested last is never
+    before the last stable offset. A partition fails if one of its offsets is refused.
     """
     requests = [
         {
@@ -206,7 +206,7 @@ def list_offsets(
                 if failure is not None:
                     failed.setdefault(place, failure)
                 found[place] = (*found.get(place, ()), partition.offset)
-    # A broker that leaves a partition out of one answer has not answered for it.
+    # A broker that leaves a partition out of one response has not answered for it.
     whole = {place: offsets for place, offsets in found.items() if len(offsets) == len(specs)}
     return {**whole, **failed}
 

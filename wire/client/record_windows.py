@@ -1,8 +1,8 @@
-"""The records around an offset, as digests that can be compared with those of another cluster.
+"""The records around an offset, as digests to compare with those of another cluster.
 
-A window has some records before an offset and some from it on. No request reads a log backwards: reading begins
-earlier, and earlier again where compaction left too few records there, up to `_FARTHEST` offsets back. Records of
-aborted transactions are left out: no consumer that reads what is committed has seen them, nor has such a copier.
+A window has some records before an offset and some from it on. No request reads a log backwards: reading starts
+earlier, and earlier again if compaction left too few records there, up to `_FARTHEST` offsets back. Records of
+aborted transactions are left out: neither a read_committed consumer nor such a copier has read them.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 _FARTHEST = 65_536
 _STEP = 16
 _MOST_OPEN = 1_000
-"""Records beyond those that are wanted, read to learn how a transaction ended."""
+"""Records beyond the requested ones, read to find out how a transaction ended."""
 _MOST_BYTES = 32 * 1024 * 1024
-"""Of keys and values in one reading; a window that would take more ends there."""
+"""The limit of keys and values in one reading; a window that would take more ends there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowRequest:
-    """So many records before an offset, and so many from it on."""
+    """The number of records before an offset, and the number from it on."""
 
     offset: int
     before: int
@@ -56,7 +56,7 @@ def record_windows(
 
 
 class _Window:
-    """One window, and the stretch of the log that is to be read next for it."""
+    """One window, and the range of the log to read next for it."""
 
     def __init__(self, place: TopicPartition, request: WindowRequest) -> None:
         self._place, self._request = place, request
@@ -66,10 +66,10 @@ class _Window:
         self._from_start = self._to_end = False
         self._failure: Failure | None = None
         until = None if request.after else request.offset
-        self.next: _Stretch | None = _Stretch(place, self._start, request, until=until)
+        self.next: _WindowRange | None = _WindowRange(place, self._start, request, until=until)
 
     def take(self) -> None:
-        """Keep what the stretch found, and choose the next one."""
+        """Keep the records of the range, and choose the next range."""
         stretch, self.next = self.next, None
         if stretch is None:
             return
@@ -84,7 +84,7 @@ class _Window:
         if count < self._request.before and not self._from_start and self._reach < _FARTHEST:
             until, self._reach = self._start, max(self._reach, 1) * _STEP
             self._start = max(self._request.offset - self._reach, 0)
-            self.next = _Stretch(self._place, self._start, self._request, until=until)
+            self.next = _WindowRange(self._place, self._start, self._request, until=until)
 
     @property
     def outcome(self) -> RecordWindow | Failure:
@@ -99,12 +99,12 @@ class _Window:
             before=tuple(kept),
             after=tuple(after[: request.after]),
             from_start=self._from_start and len(kept) == len(before),
-            # More than are wanted are read where a transaction is open.
+            # More records than requested are read where a transaction is open.
             to_end=self._to_end and len(after) <= request.after,
         )
 
 
-class _Stretch(LogSearch):
+class _WindowRange(LogSearch):
     """Reads from `start` until there are enough records from the offset on, or up to the offset `until`."""
 
     def __init__(
@@ -119,7 +119,7 @@ class _Stretch(LogSearch):
         self._request = request
         self._left, self._bytes, self._ended = request.after, 0, False
         self._open: dict[int, list[int]] = {}
-        """Offsets of records in transactions whose end was not met yet, by producer id."""
+        """Offsets of records in transactions whose end has not been read yet, by producer id."""
 
     @property
     def is_done(self) -> bool:
@@ -131,11 +131,11 @@ class _Stretch(LogSearch):
     def next_wanted(self) -> int:
         return self.position
 
-    def begin_at(self, begin: tuple[int, ...] | Failure) -> None:
+    def start_at(self, begin: tuple[int, ...] | Failure) -> None:
         self.started_later = True
-        super().begin_at(begin)
+        super().start_at(begin)
 
-    def meet(self, record: LogRecord, batch: Batch, /) -> None:
+    def handle(self, record: LogRecord, batch: Batch, /) -> None:
         if self.until is not None and record.offset >= self.until:
             self._ended = True
             return
@@ -146,12 +146,12 @@ class _Stretch(LogSearch):
         self._bytes += len(record.key or b"") + len(record.value or b"")
         self._ended = self._ended or self._bytes > _MOST_BYTES
 
-    def pass_mark(self, batch: Batch, records: bytes) -> None:
+    def skip_markers(self, batch: Batch, records: bytes) -> None:
         from wire.log.control_records import ControlType, MalformedControlRecord, ending
         from wire.log.errors import DamagedLog
 
         offsets = self._open.pop(batch.producer_id, ())
-        with suppress(DamagedLog, MalformedControlRecord):  # then how it ended is not known
+        with suppress(DamagedLog, MalformedControlRecord):  # then it is unknown how it ended
             if offsets and ending(batch, records) is ControlType.ABORT:
                 for offset in offsets:
                     del self.found[offset]

@@ -1,6 +1,6 @@
-"""The SASL login of a new connection, and the mechanisms this client speaks. Imported only where settings ask for it.
+"""The SASL login of a new connection, and the mechanisms of this client. Imported only if the settings request it.
 
-A mechanism is a generator: it yields what to send and is sent what the broker answered.
+A mechanism is a generator: it yields the client's messages and receives the broker's.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -24,24 +24,24 @@ DEFAULT_MECHANISM = "GSSAPI"
 
 
 def authenticate(address: Address, settings: ConnectionSettings, ask: Ask, deadline: Deadline) -> Steps[int]:
-    """Agree on the mechanism (KIP-43), then let it talk (KIP-152).
+    """Agree on the mechanism (KIP-43), then run it (KIP-152).
 
-    :return: for how many milliseconds the broker lets this login be used (KIP-368); 0: without an end
+    :return: for how many milliseconds the login is valid (KIP-368); 0: without a limit
 
-    :raises UnsupportedMechanism: this client does not speak the mechanism
-    :raises AuthenticationFailed: there is nothing to log in with, the broker does not offer the mechanism, or it
-        refuses the user
-    :raises Unreachable: whoever gives the token does not answer
+    :raises UnsupportedMechanism: this client does not support the mechanism
+    :raises AuthenticationFailed: there are no credentials, the broker does not offer the mechanism, or it refuses the
+        user
+    :raises Unreachable: the source of the token does not answer
     """
     mechanism = exchange(address, settings, deadline)
     message = next(mechanism)
     try:
-        return (yield from _talk(settings, mechanism, message, ask))
+        return (yield from _run_mechanism(settings, mechanism, message, ask))
     except AuthenticationFailed as error:
         raise AuthenticationFailed(f"{address}: {error}", address=str(address)) from None
 
 
-def _talk(settings: ConnectionSettings, mechanism: Exchange, message: bytes, ask: Ask) -> Steps[int]:
+def _run_mechanism(settings: ConnectionSettings, mechanism: Exchange, message: bytes, ask: Ask) -> Steps[int]:
     offer = yield from ask(SASL_HANDSHAKE, mechanism=settings.sasl_mechanism)
     if offer.error_code:
         raise AuthenticationFailed(_not_offered(settings, offer.mechanisms))
@@ -56,10 +56,10 @@ def _talk(settings: ConnectionSettings, mechanism: Exchange, message: bytes, ask
 
 
 def _reason(settings: ConnectionSettings, answer: Any) -> str:
-    """Why the login failed; of a token a broker's message is the answer of RFC 7628."""
+    """Why the login failed; for a token the broker's message is the response of RFC 7628."""
     said = answer.error_message or error_name(answer.error_code)
     if settings.oauth is not None and said.startswith("{"):
-        return f"the broker refuses the token: {_reason_of(said.encode())}"
+        return f"the broker refuses the token: {_refusal_reason(said.encode())}"
     return str(said)
 
 
@@ -68,28 +68,28 @@ def _next_step(settings: ConnectionSettings) -> str:
         return "Check that sasl.kerberos.service.name is the broker's, and that its keytab is up to date."
     if settings.oauth is None:
         return "Check user name and password."
-    return "Check that the token is for this cluster: its issuer, audience, scope and end."
+    return "Check that the token is for this cluster: its issuer, audience, scope and expiry."
 
 
 def _not_offered(settings: ConnectionSettings, offered: Sequence[str]) -> str:
     if not offered:
         bare = "SSL" if settings.security_protocol.tls else "PLAINTEXT"
         return (
-            f"this listener takes no SASL login. Set security.protocol to {bare}, or name another listener."
+            f"this listener accepts no SASL login. Set security.protocol to {bare}, or use another listener."
         )
     return (
         f"the broker does not offer sasl.mechanism {settings.sasl_mechanism}, only {', '.join(sorted(offered))}. "
-        "Set sasl.mechanism to one of these, or name another listener."
+        "Set sasl.mechanism to one of these, or use another listener."
     )
 
 
 def exchange(address: Address, settings: ConnectionSettings, deadline: Deadline) -> Exchange:
     """Start the mechanism of `settings`, with the broker at `address`.
 
-    :raises UnsupportedMechanism: see `why_not_spoken`; packages are not installed
-    :raises AuthenticationFailed: user name or password are missing, no token is to be had, or (SCRAM) the broker
-        does not know them
-    :raises Unreachable: whoever gives the token does not answer
+    :raises UnsupportedMechanism: see `why_not_spoken`; or packages are not installed
+    :raises AuthenticationFailed: user name or password are missing, there is no token, or (SCRAM) the broker does not
+        know the password
+    :raises Unreachable: the source of the token does not answer
     """
     why_not = why_not_spoken(settings)
     if why_not is not None:
@@ -110,10 +110,10 @@ def exchange(address: Address, settings: ConnectionSettings, deadline: Deadline)
 
 
 def why_not_spoken(settings: ConnectionSettings) -> str | None:
-    """Why this client does not speak the mechanism of `settings`, and what to do; None: it does.
+    """Why this client does not support the mechanism of `settings`, and what to do; None: it does.
 
-    It speaks PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, GSSAPI where the extra ``kerberos`` is installed, and, unless only
-    librdkafka can get the token, OAUTHBEARER.
+    It supports PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, GSSAPI if the extra ``kerberos`` is installed, and OAUTHBEARER
+    unless only librdkafka can get the token.
     """
     mechanism = settings.sasl_mechanism or DEFAULT_MECHANISM
     if mechanism in _WITH_PASSWORD or (mechanism == "OAUTHBEARER" and settings.oauth is not None):
@@ -122,8 +122,8 @@ def why_not_spoken(settings: ConnectionSettings) -> str | None:
         return None if is_installed("kerberos") else _NO_KERBEROS
     if mechanism == "OAUTHBEARER":
         return (
-            "sasl.mechanism OAUTHBEARER with unsecured tokens or another grant is left to librdkafka. Kohort takes "
-            "tokens of a token endpoint (client credentials), a file, kohort.token.command or kohort.token.provider"
+            "Kohort leaves sasl.mechanism OAUTHBEARER with unsecured tokens or another grant to librdkafka. It "
+            "supports a token endpoint (client credentials), a file, kohort.token.command and kohort.token.provider"
         )
     supported = ", ".join(_WITH_PASSWORD)
     return f"sasl.mechanism {mechanism} is not known. Kohort supports {supported}, OAUTHBEARER and GSSAPI"
@@ -131,17 +131,17 @@ def why_not_spoken(settings: ConnectionSettings) -> str | None:
 
 _NO_KERBEROS = (
     f"sasl.mechanism {DEFAULT_MECHANISM} (Kerberos, Kafka's default) needs packages that are not installed. Run: "
-    f"{install_command('kerberos')}; or set sasl.mechanism to another one that the listener offers"
+    f"{install_command('kerberos')}; or set sasl.mechanism to another that the listener offers"
 )
 
 
 def _plain(user: str, password: str, _mechanism: str) -> Exchange:
-    """RFC 4616: everything in one message; the broker's answer is empty."""
+    """RFC 4616: everything in one message; the broker's response is empty."""
     yield f"\0{user}\0{password}".encode()
 
 
 def _scram(user: str, password: str, mechanism: str) -> Exchange:
-    """RFC 5802, through scramp: four messages, and the broker proves that it knows the password too."""
+    """RFC 5802, through scramp: four messages; the broker proves that it knows the password too."""
     from scramp import ScramClient, ScramException
 
     try:
@@ -155,11 +155,11 @@ def _scram(user: str, password: str, mechanism: str) -> Exchange:
 
 
 _REFUSAL_READ = b"\x01"
-"""What a client says when it has read why it was refused (RFC 7628, section 3.2.3)."""
+"""The client's response after it has read why it was refused (RFC 7628, section 3.2.3)."""
 
 
 def _oauthbearer(settings: OAuthSettings, servers: tuple[str, ...], deadline: Deadline) -> Exchange:
-    """RFC 7628: the token in one message; a refusal comes as JSON, and is final when the client has read it."""
+    """RFC 7628: the token in one message; a refusal arrives as JSON, and is final once the client has read it."""
     from wire.client.tokens.source import token_source
 
     source = token_source(settings, servers)
@@ -169,11 +169,11 @@ def _oauthbearer(settings: OAuthSettings, servers: tuple[str, ...], deadline: De
     if refusal:
         source.forget(token)
         yield _REFUSAL_READ
-        raise AuthenticationFailed(f"the broker refuses the token: {_reason_of(refusal)}")
+        raise AuthenticationFailed(f"the broker refuses the token: {_refusal_reason(refusal)}")
 
 
-def _reason_of(refusal: bytes) -> str:
-    """The status of a refusal, and the scope that is wanted."""
+def _refusal_reason(refusal: bytes) -> str:
+    """The status of a refusal, and the required scope."""
     import json
 
     try:
@@ -183,7 +183,7 @@ def _reason_of(refusal: bytes) -> str:
     if not isinstance(answer, dict) or "status" not in answer:
         return "it gives no reason"
     scope = answer.get("scope")
-    return f"{answer['status']}, it wants scope {scope}" if scope else str(answer["status"])
+    return f"{answer['status']}, it requires scope {scope}" if scope else str(answer["status"])
 
 
 _WITH_PASSWORD: dict[str, Callable[[str, str, str], Exchange]] = {

@@ -1,4 +1,4 @@
-"""How to reach a cluster and who to be there: neutral settings, whatever file they were read from."""
+"""Connection and login settings, independent of the file that they were read from."""
 
 from dataclasses import dataclass, field
 from enum import Enum
@@ -24,7 +24,7 @@ class SecurityProtocol(Enum):
 
 
 class Secret:
-    """A string that does not show itself: `repr` and `str` hide it, `reveal` returns it."""
+    """A string that hides itself: `repr` and `str` mask it, `reveal` returns it."""
 
     __slots__ = ("_value",)
 
@@ -32,7 +32,7 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
-        """The secret itself, for the wire only."""
+        """The secret itself, only for the wire."""
         return self._value
 
     def __repr__(self) -> str:
@@ -51,8 +51,8 @@ class Secret:
 class TlsSettings:
     """Certificates and keys, all PEM, each given inline or as a path.
 
-    `ca_*`: whom to trust, the system's store when neither is set. `certificate_*` and `key_*`: who the client
-    is (mutual TLS); a file may hold both the key and the chain, then only `certificate_path` is set.
+    `ca_*`: the trusted authorities, the system's store if neither is set. `certificate_*` and `key_*`: the client's
+    identity (mutual TLS); if one file contains both the key and the chain, only `certificate_path` is set.
     """
 
     ca_path: str | None = None
@@ -70,8 +70,8 @@ class TlsSettings:
 class TokenEndpoint:
     """The token endpoint of an identity provider: the grant client_credentials of RFC 6749.
 
-    `ca_*`: whom to trust at an https endpoint, the system's store when neither is set. `url_encode_header`: Java's
-    sasl.oauthbearer.header.urlencode.
+    `ca_*`: the trusted authorities of an https endpoint, the system's store if neither is set. `url_encode_header`:
+    Java's sasl.oauthbearer.header.urlencode.
     """
 
     url: str
@@ -85,21 +85,21 @@ class TokenEndpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataEndpoint:
-    """Azure's instance metadata service, which knows the identity of the machine that asks; `url` has the query."""
+    """Azure's instance metadata service, which knows the identity of the requesting machine; `url` has the query."""
 
     url: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenFile:
-    """A ``file:`` URL of a file that holds the token itself."""
+    """The ``file:`` URL of a file that contains the token itself."""
 
     url: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenCommand:
-    """A command that prints a token, as the arguments of its process, and how long it may take."""
+    """A command that prints a token, as the arguments of its process, and its timeout."""
 
     arguments: tuple[str, ...]
     timeout_ms: int
@@ -109,7 +109,7 @@ class TokenCommand:
 class TokenProvider:
     """A function that returns a token, by its name: see `wire.client.tokens.providers`.
 
-    `options` say more, as the provider wants it.
+    `options` are the provider's.
     """
 
     name: str
@@ -118,7 +118,7 @@ class TokenProvider:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OAuthSettings:
-    """Where the token of sasl.mechanism OAUTHBEARER comes from, and the `extensions` beside it (RFC 7628)."""
+    """The source of the token of sasl.mechanism OAUTHBEARER, and its `extensions` (RFC 7628)."""
 
     source: TokenEndpoint | MetadataEndpoint | TokenFile | TokenCommand | TokenProvider
     extensions: tuple[tuple[str, str], ...] = ()
@@ -126,10 +126,10 @@ class OAuthSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KerberosSettings:
-    """Who logs in with sasl.mechanism GSSAPI, and to which service.
+    """The principal of sasl.mechanism GSSAPI, and the service.
 
-    `keytab`: a file with the keys of `principal`. Without one a ticket that is there already is used: of `ccache`, or
-    of the usual credential cache.
+    `keytab`: a file with the keys of `principal`. Without it an existing ticket is used: of `ccache`, or of the default
+    credential cache.
     """
 
     service_name: str
@@ -140,16 +140,16 @@ class KerberosSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionSettings:
-    """Everything needed to talk to a cluster.
+    """All settings needed to talk to a cluster.
 
-    `bootstrap_servers` are ``host:port`` texts and may be empty (the command line names them).
-    `sasl_mechanism` is set exactly when `security_protocol.sasl`; `oauth` only with OAUTHBEARER, and only where
-    the token is to be had without librdkafka; `kerberos` only with GSSAPI. Times are milliseconds:
-    `request_timeout_ms` for one answer of one broker, `api_timeout_ms` for a whole call.
-    With `cluster_id` an advertised address that leads to a broker of another cluster is refused by that broker, from
-    Kafka 4.4 on (KIP-1242).
-    `extra` holds librdkafka settings that only librdkafka understands.
-    `remarks` are for the user: what was ignored of a file of properties.
+    `bootstrap_servers` are ``host:port`` texts and may be empty (the command line sets them).
+    `sasl_mechanism` is set exactly when `security_protocol.sasl`; `oauth` only with OAUTHBEARER, and only if the token
+    is available without librdkafka; `kerberos` only with GSSAPI. Times are milliseconds: `request_timeout_ms` for one
+    response of one broker, `api_timeout_ms` for a whole call.
+    With `cluster_id`, a broker refuses an advertised address that leads to a broker of another cluster, from Kafka
+    4.4 on (KIP-1242).
+    `extra` contains settings that only librdkafka understands.
+    `remarks` are for the user: the ignored keys of a file of properties.
     """
 
     bootstrap_servers: tuple[str, ...] = ()

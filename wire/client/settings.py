@@ -17,7 +17,7 @@ from wire.messages.schemas.security import DESCRIBE_ACLS
 
 
 class ResourceType(Enum):
-    """What has settings. A broker's are only known to itself."""
+    """The kinds of resources with settings. A broker's settings are known only to that broker."""
 
     TOPIC = 2
     BROKER = 4
@@ -25,7 +25,7 @@ class ResourceType(Enum):
 
 
 class ConfigSource(Enum):
-    """Where a value comes from, in the numbers of the protocol."""
+    """The source of a value, in the numbers of the protocol."""
 
     STATIC_BROKER_CONFIG = 4
     DEFAULT_CONFIG = 5
@@ -35,7 +35,7 @@ class ConfigSource(Enum):
 def describe_configs(
     kind: ResourceType, connection: Connection, names: Sequence[str], deadline: Deadline
 ) -> Steps[dict[str, dict[str, Any] | Failure]]:
-    """Ask a broker for all settings of the named resources, by resource and name, as they are in the answer.
+    """Ask a broker for all settings of the named resources, by resource and name, as in the response.
 
     The `value` of one that is unset or sensitive is None.
     """
@@ -62,7 +62,7 @@ _NOT_ASKED_FOR = -(2**31)
 
 
 def operations_in(bits: int) -> tuple[str, ...] | None:
-    """The operations whose numbers are set bits (`authorizedOperations`); None where the broker does not say."""
+    """The operations whose numbers are set bits (`authorizedOperations`); None if the broker does not report them."""
     if bits == _NOT_ASKED_FOR:
         return None
     return tuple(one.name for one in Operation if one >= Operation.ALL and bits >> one & 1)

@@ -1,4 +1,4 @@
-"""Where share groups start to deliver: asking for it, setting and deleting it (KIP-932)."""
+"""Start offsets of share groups: reading, setting and deleting them (KIP-932)."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def alter_share_group_offsets(
     groups: Sequence[str],
     deadline: Deadline,
 ) -> Steps[dict[str, Outcomes | Failure]]:
-    """Ask one coordinator to have share `groups` start to deliver at `offsets`, a request per group.
+    """Ask one coordinator to set the start offsets of share `groups` to `offsets`, one request per group.
 
-    It takes it of a group without members only; it makes a group that does not exist.
+    It accepts it only for a group without members, and creates a group that does not exist.
     """
     requests = [
         {
@@ -81,7 +81,7 @@ def delete_share_group_offsets(
     groups: Sequence[str],
     deadline: Deadline,
 ) -> Steps[dict[str, dict[str, Failure | None] | Failure]]:
-    """Ask one coordinator to forget where share `groups` start in whole `topics`, a request per group."""
+    """Ask one coordinator to delete the start offsets of share `groups` in whole `topics`, one request per group."""
     requests = [
         {"group_id": group, "topics": [{"topic_name": topic} for topic in topics[group]]} for group in groups
     ]

@@ -1,7 +1,7 @@
 """Several conversations with brokers at once, without threads: generators that wait for their sockets.
 
 A conversation is a generator that yields `SocketWait` when it needs its socket and returns its result. `run_all`
-resumes each one when its socket is ready: brokers answer side by side, and a silent one holds up nobody.
+resumes each one when its socket is ready: brokers answer in parallel, and a silent one delays no other.
 """
 
 import selectors
@@ -15,7 +15,7 @@ from wire.client.errors import RequestTimedOut, WireError
 READ = selectors.EVENT_READ
 WRITE = selectors.EVENT_WRITE
 LONGEST_SLEEP_MS = 200
-"""A Ctrl-C that arrives just before the process falls asleep is only seen when it wakes."""
+"""A Ctrl-C that arrives just before the process sleeps is only noticed when it wakes."""
 
 
 class Deadline:
@@ -36,7 +36,7 @@ class Deadline:
 
 
 class Stream(Protocol):
-    """A socket that does not block, plain or encrypted: what it cannot do now raises BlockingIOError."""
+    """A non-blocking socket, plain or encrypted: what it cannot do now raises BlockingIOError."""
 
     def fileno(self) -> int: ...
 
@@ -66,7 +66,7 @@ Steps = Generator[SocketWait, None, T]
 
 
 def ready(sock: Stream, events: int, deadline: Deadline, address: object, activity: str) -> Steps[None]:
-    """Pause until the socket is ready. :raises RequestTimedOut: at the deadline, saying `activity`"""
+    """Pause until the socket is ready. :raises RequestTimedOut: the deadline passed, with the `activity`"""
     try:
         yield SocketWait(sock, events, deadline)
     except Expired:
@@ -74,7 +74,7 @@ def ready(sock: Stream, events: int, deadline: Deadline, address: object, activi
 
 
 def run(steps: Steps[T]) -> T:
-    """Drive one conversation to its end and return its result, or raise its error."""
+    """Run one conversation and return its result, or raise its error."""
     outcome = run_all({None: steps})[None]
     if isinstance(outcome, WireError):
         raise outcome
@@ -84,9 +84,9 @@ def run(steps: Steps[T]) -> T:
 def run_all(
     conversations: Mapping[K, Steps[T]], enough: Callable[[T | WireError], bool] = lambda _: False
 ) -> dict[K, T | WireError]:
-    """Drive all conversations to their ends; a `WireError` of one stands in the place of its result.
+    """Run all conversations; a `WireError` of one replaces its result.
 
-    When `enough` accepts an outcome the others are closed; they are then missing from the result.
+    When `enough` accepts an outcome, the others are closed and missing from the result.
     """
     outcomes: dict[K, T | WireError] = {}
     waiting: dict[K, SocketWait] = {}

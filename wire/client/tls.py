@@ -22,23 +22,23 @@ _CLIENT_ALERTS = (
     "UNSUPPORTED_CERTIFICATE",
     "UNKNOWN_CA",
 )
-"""What a broker says of a client's certificate; Java's says the second of one that is missing."""
+"""A broker's alerts about a client's certificate; Java's brokers send the second if there is no certificate."""
 
-_WHOM_TO_TRUST = (
+_CHECK_TRUST_STORE = (
     "Check ssl.truststore.location (or ssl.ca.location): it must hold the certificate of the authority that signed the "
     "broker's."
 )
-_OTHER_NAME = (
-    "Connect to a name that stands in the broker's certificate; an empty ssl.endpoint.identification.algorithm "
-    "leaves names unchecked."
+_CHECK_NAME = (
+    "Connect to a name that the broker's certificate contains; an empty ssl.endpoint.identification.algorithm "
+    "disables the check."
 )
 _VERIFICATION_STEPS = {
     9: "Check the clocks of both machines.",
     10: "The broker's certificate, or its authority's, must be renewed; or this machine's clock is wrong.",
-    62: _OTHER_NAME,
-    64: _OTHER_NAME,
+    62: _CHECK_NAME,
+    64: _CHECK_NAME,
 }
-"""By OpenSSL's code of the verification: not yet valid, expired, another host name, another address."""
+"""By OpenSSL's verification code: not yet valid, expired, another host name, another address."""
 
 
 class TlsStream:
@@ -54,7 +54,7 @@ class TlsStream:
         except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
             raise BlockingIOError from None
         except OSError as error:
-            raise self._explained(self._last_word(error)) from None
+            raise self._explained(self._pending_alert(error)) from None
 
     def recv(self, size: int) -> bytes:
         try:
@@ -66,16 +66,16 @@ class TlsStream:
         except OSError as error:
             raise self._explained(error) from None
 
-    def _last_word(self, error: OSError) -> OSError:
-        """Why the peer hung up: what it said may have come, unread, before it did."""
+    def _pending_alert(self, error: OSError) -> OSError:
+        """Why the peer closed the connection: its alert may have arrived, unread, before the close."""
         try:
             self._socket.recv(1)
-        except OSError as told:
-            return told if isinstance(told, ssl.SSLError) and told.reason else error
+        except OSError as alert_error:
+            return alert_error if isinstance(alert_error, ssl.SSLError) and alert_error.reason else error
         return error
 
     def _explained(self, error: OSError) -> Exception:
-        """With TLS 1.3 a refused client certificate shows when the handshake is over."""
+        """With TLS 1.3 a refused client certificate shows after the handshake."""
         return _certificate_refused(self._address, error) or error
 
 
@@ -112,11 +112,11 @@ def _explain(address: Address, error: OSError) -> WireError:
         return refused
     text = getattr(error, "reason", None) or error.strerror or str(error)
     if isinstance(error, ssl.SSLCertVerificationError):
-        text, step = error.verify_message, _VERIFICATION_STEPS.get(error.verify_code, _WHOM_TO_TRUST)
+        text, step = error.verify_message, _VERIFICATION_STEPS.get(error.verify_code, _CHECK_TRUST_STORE)
     elif isinstance(error, ConnectionError | ssl.SSLEOFError) or any(
         sign in text for sign in _PLAINTEXT_REASONS
     ):
-        step = "Is it a PLAINTEXT listener? Then set security.protocol to PLAINTEXT or SASL_PLAINTEXT."
+        step = "If it is a PLAINTEXT listener, set security.protocol to PLAINTEXT or SASL_PLAINTEXT."
     else:
         step = "Check the ssl.* settings of the --command-config file."
     return TlsFailed(f"{address}: the TLS handshake failed ({text}). {step}", address=str(address))
@@ -128,7 +128,7 @@ def _certificate_refused(address: Address, error: OSError) -> AuthenticationFail
     if alert is None:
         return None
     return AuthenticationFailed(
-        f"{address}: the broker asks for a client certificate, and got none that it takes "
+        f"{address}: the broker requires a client certificate, and accepted none "
         f"({alert.replace('_', ' ').lower()}). Set ssl.keystore.location with ssl.keystore.type=PEM (or "
         "ssl.certificate.location and ssl.key.location) to one that has not expired and is signed by an authority "
         "that the broker trusts.",
@@ -150,7 +150,7 @@ def context(settings: TlsSettings) -> ssl.SSLContext:
 
 
 def trust(made: ssl.SSLContext, settings: TlsSettings) -> None:
-    """Have the certificates of peers checked. :raises TlsFailed: those of the authorities cannot be read"""
+    """Check the certificates of peers. :raises TlsFailed: the authorities' certificates cannot be read"""
     if settings.ca_path is None and settings.ca_pem is None:
         made.load_default_certs()
         return
@@ -162,7 +162,7 @@ def trust(made: ssl.SSLContext, settings: TlsSettings) -> None:
 
 
 def identify(made: ssl.SSLContext, settings: TlsSettings) -> None:
-    """Give a context its own certificate and key. :raises TlsFailed: they cannot be read"""
+    """Set the context's own certificate and key. :raises TlsFailed: they cannot be read"""
     if settings.certificate_path is None and settings.certificate_pem is None:
         return
     password = settings.key_password.reveal() if settings.key_password else ""
@@ -171,7 +171,7 @@ def identify(made: ssl.SSLContext, settings: TlsSettings) -> None:
         _as_file(settings.key_path, settings.key_pem) as key,
     ):
         try:
-            # Without a password OpenSSL would ask on the terminal; an empty one makes it fail instead.
+            # Without a password OpenSSL would prompt on the terminal; with an empty one it fails.
             made.load_cert_chain(chain or "", key, password)
         except (OSError, ValueError) as error:
             where = settings.key_path or settings.certificate_path or "the inline key"
@@ -183,7 +183,7 @@ def identify(made: ssl.SSLContext, settings: TlsSettings) -> None:
 
 @contextmanager
 def _as_file(path: str | None, content: str | Secret | None) -> Iterator[str | None]:
-    """The `ssl` module loads keys from files only: inline PEM gets one that only this user can read."""
+    """The `ssl` module loads keys only from files: inline PEM gets a file that only this user can read."""
     if path is not None or content is None:
         yield path
         return

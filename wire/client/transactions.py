@@ -1,4 +1,4 @@
-"""Open transactions: which producers have one on a partition, and what their coordinators know of them (KIP-664)."""
+"""Open transactions: the producers with one on a partition, and the state at their coordinators (KIP-664)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_TRANSACTION = -1
 def open_transactions(
     connection: Connection, partitions: Sequence[TopicPartition], deadline: Deadline
 ) -> Steps[dict[TopicPartition, tuple[Any, ...] | Failure]]:
-    """Ask one leader for the producers with an open transaction on each partition, by where that begins.
+    """Ask one leader for the producers with an open transaction on each partition, by the transaction's first offset.
 
     :raises UnsupportedApi: the broker is older than 2.8
     """
@@ -50,9 +50,9 @@ def _open(producers: Iterable[Any]) -> tuple[Any, ...]:
 def known_transactions(
     producer_ids: Sequence[int], connection: Connection, deadline: Deadline
 ) -> Steps[Mapping[int, Any]]:
-    """Ask one broker for those of some producers whose transactions it coordinates, by producer id, described.
+    """Ask one broker to describe the transactions that it coordinates of some producers, by producer id.
 
-    :raises KafkaError: it loads them, or is not allowed to answer :raises UnsupportedApi: it is older than 3.0
+    :raises KafkaError: it is loading them, or this user may not :raises UnsupportedApi: it is older than 3.0
     """
     request = {"state_filters": [], "producer_id_filters": sorted(producer_ids)}
     (listed,) = yield from connection.ask(LIST_TRANSACTIONS, [request], deadline)

@@ -3,7 +3,7 @@
     base offset i64 · length i32 · leader epoch i32 · magic i8 · CRC-32C u32 · attributes i16 · last offset delta i32 ·
     base timestamp i64 · max timestamp i64 · producer id i64 · producer epoch i16 · base sequence i32 · count i32
 
-The length counts what follows it. The checksum covers the attributes and everything behind them, so base offset,
+The length counts what follows it. The checksum covers the attributes and everything after them, so base offset,
 length, leader epoch and magic are not protected. Attributes: bits 0-2 codec, 3 the broker's timestamp instead of the
 client's, 4 transactional, 5 control, 6 the base timestamp is a delete horizon (KIP-534). Source: DefaultRecordBatch.
 """
@@ -22,9 +22,9 @@ from wire.log.varints import Ints
 MAGIC = 2
 HEADER_BYTES = 61
 LOG_OVERHEAD = 12
-"""Base offset and length: what the length does not count."""
+"""Base offset and length, which the length does not count."""
 ATTRIBUTES_AT = 21
-"""Where the part that the checksum covers begins."""
+"""The first byte that the checksum covers."""
 
 CODEC_MASK = 0x07
 LOG_APPEND_TIME = 0x08
@@ -68,7 +68,7 @@ _HEADER = struct.Struct(">qiibIhiqqqhii")
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One batch, by its header, whose fields come first. Timestamps are ms since 1970; `position` and `size` are bytes
+    """One batch, by its header, whose fields are first. Timestamps are ms since 1970; `position` and `size` are bytes
     in the file."""
 
     base_offset: int
@@ -92,7 +92,7 @@ class Batch:
 
     @property
     def log_append_time(self) -> bool:
-        """Whether every record has the broker's time, `max_timestamp`, and not its own."""
+        """Whether every record has the broker's timestamp, `max_timestamp`, instead of its producer's."""
         return bool(self.attributes & LOG_APPEND_TIME)
 
     @property
@@ -102,12 +102,12 @@ class Batch:
 
     @property
     def is_control(self) -> bool:
-        """Whether the records are the broker's marks and no data."""
+        """Whether the records are control records instead of data."""
         return bool(self.attributes & CONTROL)
 
     @property
     def delete_horizon_ms(self) -> int | None:
-        """When compaction may drop the tombstones and marks in it; None: compaction has not met them."""
+        """When compaction may drop its tombstones and markers; None: compaction has not processed the batch."""
         return self.base_timestamp if self.attributes & DELETE_HORIZON else None
 
     @property
@@ -122,19 +122,19 @@ class Batch:
 
     @property
     def last_sequence(self) -> int:
-        """The producer's number of the last record; -1 without a producer."""
+        """The producer's sequence number of the last record; -1 without a producer."""
         if self.base_sequence == NO_SEQUENCE:
             return NO_SEQUENCE
         return add_to_sequence(self.base_sequence, self.last_offset_delta)
 
 
 class Batches(Sequence[Batch]):
-    """The batches of a file in their order, kept as a table; a `Batch` is made when it is asked for.
+    """The batches of a file in their order, stored as a table; a `Batch` is created on access.
 
     Attributes:
         data: the file's bytes.
         file: its name, for messages.
-        positions: where each batch begins, ascending.
+        positions: the first byte of each batch, ascending.
         headers: the header of each, of type `HEADER`.
     """
 
@@ -160,12 +160,12 @@ class Batches(Sequence[Batch]):
 
     @property
     def end(self) -> int:
-        """The byte behind the last batch."""
+        """The byte after the last batch."""
         return int(self.ends[-1]) if len(self) else 0
 
     @property
     def ends(self) -> Ints:
-        """The byte behind each batch."""
+        """The byte after each batch."""
         ends: Ints = self.positions + self.headers["length"] + LOG_OVERHEAD
         return ends
 
@@ -177,20 +177,20 @@ class Batches(Sequence[Batch]):
 
     @property
     def records(self) -> int:
-        """How many records all of them announce."""
+        """The number of records according to the headers."""
         return int(self.headers["count"].sum(dtype=np.int64))
 
 
 def batch_at(data: bytes | bytearray, start: int = 0, position: int = 0) -> Batch:
-    """The batch whose header begins at `start`, unchecked; `position` is where it is in its file.
+    """The batch whose header starts at `start`, unchecked; `position` is its position in the file.
 
-    :raises struct.error: less than a header is left
+    :raises struct.error: fewer bytes are left than a header has
     """
     return _batch(_HEADER.unpack_from(data, start), position, "")
 
 
 def add_to_sequence(sequence: int, delta: int) -> int:
-    """Sequence numbers begin again at 0 behind 2^31 - 1."""
+    """Sequence numbers wrap to 0 after 2^31 - 1."""
     return (sequence + delta) & 0x7FFFFFFF
 
 

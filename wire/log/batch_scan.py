@@ -1,8 +1,8 @@
-"""Finding the batches in a file's bytes, as far as they are whole.
+"""The search for batches in a file's bytes.
 
-A header is believed only where its checksum is right; what the checksum does not cover (the offset) and what it
-cannot know (whether the counts can be true) is checked too. Where the first batch that fails stands, the scan ends.
-`BatchSearch` looks for a whole batch among bytes that are something else.
+A header is trusted only if its checksum is right; the offset, which the checksum does not cover, and the plausibility
+of the counts, which it does not prove, are checked too. The scan ends at the first batch that fails.
+`BatchSearch` finds the next whole batch among other bytes.
 """
 
 import struct
@@ -26,7 +26,7 @@ from wire.log.compression import Codec
 from wire.log.varints import Ints
 
 SMALLEST_RECORD = 7
-"""Bytes of a record without key, value and headers."""
+"""The size of a record without key, value and headers."""
 
 _FRONT = struct.Struct(">iibI")
 _FRONT_AT = 8
@@ -43,15 +43,15 @@ _STEP_BYTES = 1 << 20
 _READINGS = 4
 """How many times the bytes of the file may be summed up."""
 _LEAST_COST = 1 << 10
-"""Bytes that are summed up in the time that any candidate takes."""
+"""The cost of a candidate, in bytes that could be summed up in that time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """Why the scan ended before the end of the bytes.
 
-    `unfinished`: a write that was cut off could have left this: less than a header, a header without its batch, or
-    one of which some blocks never came to the disk. Else these bytes were once something else.
+    `unfinished`: a write that was cut off can cause this: less than a header, a header without its batch, or a batch of
+    which some blocks were never written to disk. Otherwise these bytes have changed.
     """
 
     position: int
@@ -68,10 +68,10 @@ class Scan:
 
 
 def scan(data: bytes, file: str, *, checksums: bool = True) -> Scan:
-    """Find the batches in `data`, which begins with one. Without `checksums` their headers are believed."""
+    """Find the batches in `data`, which starts with one. Without `checksums` the headers are trusted."""
     positions, end = _checked_batches(data, 0, checksums=checksums)
     batches = Batches(data, file, np.array(positions, dtype=np.int64), _headers(data, positions))
-    liar = _first_liar(batches)
+    liar = _first_impossible(batches)
     if liar is not None:
         index, reason = liar
         fault = Fault(position=positions[index], reason=reason, unfinished=False)
@@ -81,14 +81,14 @@ def scan(data: bytes, file: str, *, checksums: bool = True) -> Scan:
 
 
 def whole_batch_at(data: bytes, position: int) -> bool:
-    """Whether a batch with the right checksum stands at `position`."""
+    """Whether there is a batch with the right checksum at `position`."""
     return bool(_checked_batches(data, position, most=1)[0])
 
 
 def _checked_batches(
     data: bytes, position: int, most: int = -1, *, checksums: bool = True
 ) -> tuple[list[int], int]:
-    """Where the batches stand that are whole by length and checksum, and the byte behind them."""
+    """The positions of the batches that are whole by length and checksum, and the byte after them."""
     view = memoryview(data)
     size = len(data)
     last = size - HEADER_BYTES
@@ -110,8 +110,8 @@ def _headers(data: bytes, positions: list[int]) -> np.ndarray[tuple[int], np.dty
     return np.frombuffer(b"".join([data[start : start + HEADER_BYTES] for start in positions]), dtype=HEADER)
 
 
-def _first_liar(batches: Batches) -> tuple[int, str] | None:
-    """The first batch whose checksum is right and whose header cannot be true, and why."""
+def _first_impossible(batches: Batches) -> tuple[int, str] | None:
+    """The first batch whose checksum is right and whose header is impossible, and why."""
     headers = batches.headers
     base: Ints = headers["base_offset"].astype(np.int64)
     delta: Ints = headers["last_offset_delta"].astype(np.int64)
@@ -124,7 +124,7 @@ def _first_liar(batches: Batches) -> tuple[int, str] | None:
         (base < 0, "a base offset of {base_offset}"),
         ((delta < 0) | (base + delta < 0), "a last offset delta of {last_offset_delta}"),
         ((count < 0) | (count > delta + 1), "{count} records on {last_offset_delta} + 1 offsets"),
-        # A plain number: numpy asks any other object what it is, and a Ctrl-C meanwhile would be lost in that.
+        # A plain number: numpy inspects any other object, and a Ctrl-C during that would be lost.
         (codec > max(Codec).value, "an unknown codec in the attributes {attributes:#06x}"),
         (
             (codec == 0) & (count * SMALLEST_RECORD > payload),
@@ -142,7 +142,7 @@ def _first_liar(batches: Batches) -> tuple[int, str] | None:
 
 
 def _fault(data: bytes, position: int, due: int) -> Fault:
-    """What is wrong with the bytes at `position`, which are no whole batch. Offset `due` or a later one is next."""
+    """The fault of the bytes at `position`, which are not a whole batch. The next offset is at least `due`."""
     old = _old_format(data, position)
     if old is not None:
         return Fault(position=position, reason=old, unfinished=False)
@@ -153,14 +153,14 @@ def _fault(data: bytes, position: int, due: int) -> Fault:
         return Fault(position=position, reason=reason, unfinished=True)
     impossible = _impossible(header, due)
     if impossible is not None:
-        # Where nothing was written from the magic on, what stands before it may be half a number.
+        # If nothing was written from the magic on, the bytes before it may be half a number.
         unfinished = not any(header[_MAGIC_AT:])
         return Fault(position=position, reason=impossible, unfinished=unfinished)
     return Fault(position=position, reason=_unfinished(data, position, left), unfinished=True)
 
 
 def _impossible(header: bytes, due: int) -> str | None:
-    """What in a header cannot come from a batch that was to stand here."""
+    """Why a header cannot be that of a batch at this place."""
     (base_offset,) = _OFFSET.unpack_from(header)
     length, _, magic, _ = _FRONT.unpack_from(header, _FRONT_AT)
     if length + LOG_OVERHEAD < HEADER_BYTES:
@@ -182,7 +182,7 @@ def _unfinished(data: bytes, position: int, left: int) -> str:
 
 
 def _old_format(data: bytes, position: int) -> str | None:
-    """What to say of a message set of magic 0 or 1 with the right checksum (a CRC-32 of all behind it)."""
+    """The error about a message set of magic 0 or 1 with the right checksum (a CRC-32 of everything after it)."""
     if len(data) - position < _OLD_CRC_FROM + 1:
         return None
     length, crc, magic = _OLD_FRONT.unpack_from(data, position + _FRONT_AT)
@@ -193,15 +193,15 @@ def _old_format(data: bytes, position: int) -> str | None:
         return None
     return (
         f"a message of format v{magic} (magic {magic}), which brokers before 0.11 wrote (later ones only when "
-        f"told to, by message.format.version); only format v2 is read"
+        f"configured to, by message.format.version); only format v2 is read"
     )
 
 
 class BatchSearch:
-    """Finds batches by what a header cannot be without, then by the checksum.
+    """Finds batches by the invariants of a header, then by the checksum.
 
-    What it does is bounded, so that bytes made to look like many batches cost no more than a few readings of the file.
-    `given_up` says that the bound was reached: then "none found" means nothing.
+    The work is bounded: bytes that look like many batches cost no more than a few readings of the file. `given_up`: the
+    bound was reached, so "none found" proves nothing.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -215,7 +215,7 @@ class BatchSearch:
         return self._budget <= 0
 
     def next_batch(self, position: int) -> int | None:
-        """Where the first whole batch from `position` on begins; None if none was found."""
+        """The first byte of the first whole batch from `position` on; None if none was found."""
         last = len(self._data) - HEADER_BYTES
         while position <= last and not self.given_up:
             stop = min(position + _STEP_BYTES, last + 1)

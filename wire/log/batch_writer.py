@@ -66,10 +66,10 @@ def encode_batch(
 
 
 def rewrite_batch(batch: Batch, records: Sequence[LogRecord]) -> bytes:
-    """The batch again with these records in it, as compaction writes it: all of its header but the count stays.
+    """The batch with these records instead, as compaction writes it: the header is unchanged except for the count.
 
-    So the offsets of the batch stay taken, and the producer's sequence continues behind it. `records` are of this
-    batch or within its offsets; without any it is a header alone, that of an uncompressed batch
+    The batch keeps its offsets, and the producer's sequence continues after it. `records` are of this batch or within
+    its offsets; without any the batch is only a header, that of an uncompressed batch
     (`DefaultRecordBatch.writeEmptyHeader`).
     """
     if not records:

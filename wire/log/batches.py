@@ -1,9 +1,9 @@
-"""Record batches of format v2, exactly as Kafka has them: everything that reads or writes them, in one place.
+"""Record batches of format v2: the modules that read and write them.
 
     header (`batch_header`) · records (`log_records`), compressed together or not (`compression`)
 
 `batch_scan` finds the batches, `records_of` is the plain reader; `columns.columns_of` reads whole segments at once.
-`encode_batch` and `rewrite_batch` write. `control_records` knows the marks of transactions.
+`encode_batch` and `rewrite_batch` write. `control_records` parses transaction markers.
 """
 
 from wire.log.batch_header import Batch, Batches

@@ -1,8 +1,8 @@
 """CRC-32C, the checksum of batches.
 
-The extension of the package crc32c is loaded without the package around it, whose own import reads the metadata of all
-that is installed to know its version: that takes longer than reading a small log. Where the extension does not stand
-where it is expected, the package is imported.
+The extension of the package crc32c is loaded without the package, whose import reads the metadata of all installed
+packages to find its version: that takes longer than reading a small log. If the extension is not at the expected
+place, the package is imported.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from importlib.machinery import ExtensionFileLoader, PathFinder
 from typing import TypeAlias
 
 Checksum: TypeAlias = Callable[..., int]
-"""Of bytes, or anything like them, and of the checksum of what stands before them."""
+"""CRC-32C of bytes or a buffer, given the checksum of the bytes before them."""
 
 _PACKAGE = "crc32c"
 _EXTENSION = "_crc32c"

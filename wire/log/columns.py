@@ -1,13 +1,13 @@
 """The records of a whole segment as numpy arrays, some hundred thousand at a time.
 
-Theory of operation. Records are a chain: where one ends says its own length, so the starts are found by a walk, one
-byte or two looked at per record; the chains of many batches are walked abreast. Everything else is done for all
-records of a chunk at once, field after field, because every field begins where the one before it ends. Each position
-is compared with the end of its record before it is used. What does not add up is read again by the plain reader
-(`log_records`), which names the record.
+Theory of operation. Records are a chain: each starts with its own length, so their starts are found by a walk that
+reads one byte or two per record; the chains of many batches are walked side by side. Everything else is done for all
+records of a chunk at once, field by field, because every field starts where the previous one ends. Each position is
+compared with the end of its record before it is used. A batch that does not add up is read again by the plain reader
+(`log_records`), which reports the record.
 
-A chunk of uncompressed batches uses the file's bytes as they are; where one is compressed, the chunk's records are
-put one behind the other into a buffer of their own.
+A chunk of uncompressed batches uses the file's bytes unchanged; if one batch is compressed, the chunk's records are
+concatenated in a separate buffer.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NULL = -1
 _CHUNK_BYTES = 4 << 20
 _MOST_RECORDS = 1 << 20
 _LEAST_ABREAST = 32
-"""Batches, on average, from which on walking them abreast is quicker than one after the other."""
+"""The average number of records per batch from which walking batches side by side is faster."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -62,7 +62,7 @@ class Columns:
         """The value of record `index`."""
         return _slice(self.data, self.value_start[index], self.value_end[index])
 
-    def taken(self, places: Ints) -> Columns:
+    def select(self, places: Ints) -> Columns:
         """The records at these places."""
         return replace(self, **{name: getattr(self, name)[places] for name in _OF_RECORDS})
 
@@ -80,8 +80,8 @@ class _Chunk:
     ends: Ints
 
 
-class _DoesNotAddUp(Exception):
-    """The fast reader gave up at this batch, counted in the file."""
+class _InvalidBatch(Exception):
+    """The fast reader failed at this batch, counted in the file."""
 
     def __init__(self, batch: int) -> None:
         super().__init__(batch)
@@ -91,14 +91,14 @@ class _DoesNotAddUp(Exception):
 def columns_of(batches: Batches) -> Iterator[Columns]:
     """The records of `batches`, in chunks of about 4 MB: whole batches, unless one has more than a million records.
 
-    :raises DamagedLog: at the chunk with the first batch whose records are not as announced; the chunks before it
-        have been given
+    :raises DamagedLog: at the chunk with the first batch whose records do not match the header, after the chunks before
+        it
     """
     for chunk in _chunks(batches):
         try:
             yield from _columns(batches, chunk)
-        except _DoesNotAddUp as error:
-            # The fast reader notices what is wrong in an order of its own; the first fault is to be named.
+        except _InvalidBatch as error:
+            # The fast reader finds faults in its own order; the error must report the first.
             for batch in batches[chunk.first : error.batch + 1]:
                 deque(each_record(batch, batches.data), maxlen=0)
             raise DamagedLog(batches.file, batch.position, "the batch's records do not add up") from None
@@ -123,7 +123,7 @@ def _chunks(batches: Batches) -> Iterator[_Chunk]:
 
 
 def _decompressed(batches: Batches, start: int, stop: int) -> _Chunk:
-    """As many of the batches from `start` on as give about 4 MB, at least one."""
+    """About 4 MB of batches from `start` on, at least one."""
     payloads: list[bytes] = []
     ends: list[int] = []
     total = 0
@@ -146,16 +146,16 @@ def _columns(batches: Batches, chunk: _Chunk) -> Iterator[Columns]:
             columns = _fields(batches, chunk.data, starts[part], ends[part], batch_of[part])
             _check_ascending(columns.offsets, last_offset)
         except BadVarint as error:
-            raise _DoesNotAddUp(int(batch_of[first + error.lane])) from None
+            raise _InvalidBatch(int(batch_of[first + error.lane])) from None
         yield columns
         last_offset = int(columns.offsets[-1])
 
 
 def _records(batches: Batches, chunk: _Chunk) -> tuple[Ints, Ints, Ints]:
-    """Where each record begins and ends, and its batch."""
+    """The first byte of each record, the byte after it, and its batch."""
     stop = chunk.first + len(chunk.starts)
     counts: Ints = batches.headers["count"][chunk.first : stop].astype(np.int64)
-    starts = _walk_abreast(chunk, counts)
+    starts = _walk_side_by_side(chunk, counts)
     if starts is None:
         starts = np.frombuffer(_walk(chunk, counts.tolist()), dtype=np.int64)
     batch_of = np.repeat(np.arange(chunk.first, stop), counts)
@@ -166,13 +166,13 @@ def _records(batches: Batches, chunk: _Chunk) -> tuple[Ints, Ints, Ints]:
     return starts, ends, batch_of
 
 
-def _walk_abreast(chunk: _Chunk, counts: Ints) -> Ints | None:
-    """The same as `_walk`, one record of every batch at each step; None: too few batches, or something is odd."""
+def _walk_side_by_side(chunk: _Chunk, counts: Ints) -> Ints | None:
+    """As `_walk`, one record of every batch at each step; None: too few batches, or a record is invalid."""
     total, most = int(counts.sum()), int(counts.max(initial=0))
     if total < _LEAST_ABREAST * most:
         return None
     octets = np.frombuffer(chunk.data, dtype=np.uint8)
-    # Those with most records come first, so that whoever is still on the way stands in front.
+    # Batches with most records are first, so that the unfinished ones are at the front.
     order = np.argsort(-counts, kind="stable")
     position, place = chunk.starts[order], (np.cumsum(counts) - counts)[order]
     walking = np.searchsorted(-counts[order], -np.arange(most), side="left").tolist()
@@ -186,7 +186,7 @@ def _walk_abreast(chunk: _Chunk, counts: Ints) -> Ints | None:
         long = first >> 7
         if (long & (second >> 7)).any():
             return None
-        # Zigzag: the length is half of it; an odd number would be a negative one.
+        # Zigzag: the length is half of it; an odd number would be negative.
         size = first & 0x7F | (second << 7) * long
         if (size & 1).any():
             return None
@@ -196,7 +196,7 @@ def _walk_abreast(chunk: _Chunk, counts: Ints) -> Ints | None:
 
 
 def _walk(chunk: _Chunk, counts: list[int]) -> array[int]:
-    """Where each record begins. Every batch must be filled by its records to the byte."""
+    """The first byte of each record. The records of every batch must fill it exactly."""
     found = array("q")
     bounds = zip(chunk.starts.tolist(), chunk.ends.tolist(), counts, strict=True)
     for index, (start, end, count) in enumerate(bounds):
@@ -205,7 +205,7 @@ def _walk(chunk: _Chunk, counts: list[int]) -> array[int]:
         except (IndexError, BadVarint):
             filled = None
         if count and filled != end:
-            raise _DoesNotAddUp(chunk.first + index)
+            raise _InvalidBatch(chunk.first + index)
     return found
 
 
@@ -224,7 +224,7 @@ def _walk_batch(data: bytes, position: int, count: int, found: array[int]) -> in
 
 
 def _fields(batches: Batches, data: bytes, starts: Ints, ends: Ints, batch_of: Ints) -> Columns:
-    """Read every field; that the last one ends with the record proves that all of them lie in it."""
+    """Read every field; if the last one ends with the record, all of them are within it."""
     octets = np.frombuffer(data, dtype=np.uint8)
     lengths, position = read_ints(octets, starts)
     _check(position + lengths == ends)
@@ -252,10 +252,10 @@ def _fields(batches: Batches, data: bytes, starts: Ints, ends: Ints, batch_of: I
 
 
 def _read_bytes(octets: Octets, position: Ints) -> tuple[Ints, Ints, Ints]:
-    """Start, end (or NULL) and the position behind, of a field with its length in front."""
+    """Start, end (or NULL) and the next position of a field that its length precedes."""
     lengths, start = read_ints(octets, position)
-    behind = start + np.maximum(lengths, 0)
-    return start, np.where(lengths < 0, NULL, behind), behind
+    after = start + np.maximum(lengths, 0)
+    return start, np.where(lengths < 0, NULL, after), after
 
 
 def _behind_headers(data: bytes, lane: int, count: int, position: int, end: int) -> int:

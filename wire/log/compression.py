@@ -1,9 +1,9 @@
 """The codecs of record batches, framed as Kafka's clients and brokers frame them.
 
-`gzip`: one or more members. `snappy`: blocks behind the header of snappy-java (the Java client, Sarama), or a single
+`gzip`: one or more members. `snappy`: blocks after the header of snappy-java (the Java client, Sarama), or a single
 raw block (librdkafka, franz-go). `lz4`: frames with independent blocks. `zstd`: frames.
 
-What a batch expands to is bounded, because a few kilobytes can announce or hold gigabytes. Source:
+The decompressed size is bounded, because a few kilobytes can announce or contain gigabytes. Source:
 org.apache.kafka.common.compress, and xerial's SnappyOutputStream for the header.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 import xxhash
 
 MOST_BYTES = 100 << 20
-"""What the records of one batch may take uncompressed.
+"""The largest decompressed size of a batch's records.
 
 A broker's `message.max.bytes` is 1 MB by default and rarely above 20, and a batch of group metadata is not larger
 than a segment of its topic, 100 MB.
@@ -25,7 +25,7 @@ than a segment of its topic, 100 MB.
 
 
 class Codec(IntEnum):
-    """Compression types by the number in a batch's attributes."""
+    """Compression types by their number in a batch's attributes."""
 
     NONE = 0
     GZIP = 1
@@ -35,11 +35,11 @@ class Codec(IntEnum):
 
 
 class BadCompression(ValueError):
-    """The bytes do not decompress, or to more than they may."""
+    """The bytes cannot be decompressed, or exceed the bound."""
 
 
 def decompress(codec: Codec, data: bytes | memoryview, most: int = MOST_BYTES) -> bytes:
-    """The records of a batch. :raises BadCompression: if `data` is broken or holds more than `most` bytes"""
+    """The records of a batch. :raises BadCompression: `data` is broken or decompresses to more than `most` bytes"""
     if codec is Codec.NONE:
         return bytes(data)
     if codec is Codec.SNAPPY:
@@ -51,7 +51,7 @@ def decompress(codec: Codec, data: bytes | memoryview, most: int = MOST_BYTES) -
 
 
 def compress(codec: Codec, data: bytes) -> bytes:
-    """`data` as a Java client with default levels would frame it."""
+    """`data` in the framing of a Java client with default levels."""
     if codec is Codec.GZIP:
         return bytes(cramjam.gzip.compress(data))
     if codec is Codec.SNAPPY:
@@ -69,7 +69,7 @@ _SNAPPY_BLOCK = 32 << 10
 _LENGTH = struct.Struct(">I")
 
 _LZ4_MAGIC = b"\x04\x22\x4d\x18"
-# Version 1, independent blocks, no checksums; blocks of at most 64 KiB. Java's reader takes no other block mode.
+# Version 1, independent blocks, no checksums; blocks of at most 64 KiB. Java reads no other block mode.
 _LZ4_DESCRIPTOR = b"\x60\x40"
 _LZ4_HEADER = _LZ4_MAGIC + _LZ4_DESCRIPTOR + bytes([xxhash.xxh32_intdigest(_LZ4_DESCRIPTOR) >> 8 & 0xFF])
 _LZ4_END = bytes(4)
@@ -86,7 +86,7 @@ _INTO = {
 
 
 def _bounded(into: Callable[[Any, Any], int], data: bytes | memoryview, most: int) -> bytes:
-    # Pages of the buffer cost nothing until they are written to; the library stops where it ends.
+    # Pages of the buffer cost nothing until they are written to; the library stops at its end.
     buffer = np.empty(most, dtype=np.uint8)
     try:
         return buffer[: into(data, buffer)].tobytes()
@@ -107,7 +107,7 @@ def _snappy(data: bytes, most: int) -> bytes:
 
 
 def _framed(data: bytes) -> Iterator[bytes]:
-    """The blocks behind each header: streams that were appended to one another count as one."""
+    """The blocks after each header: concatenated streams count as one."""
     position = 0
     while position < len(data):
         if data.startswith(_SNAPPY_MAGIC, position):

@@ -1,4 +1,4 @@
-"""The broker's own marks in a log: the ends of transactions, and what the metadata quorum writes.
+"""Control records: transaction markers, and those of the metadata quorum.
 
 Key: version i16, type i16. Value of an end of a transaction: version i16, coordinator epoch i32.
 Source: ControlRecordType, EndTransactionMarker.
@@ -15,7 +15,7 @@ _END_OF_TRANSACTION = struct.Struct(">hi")
 
 
 class ControlType(IntEnum):
-    """Types of control records. UNKNOWN is any other: to be passed by, as a broker does."""
+    """Types of control records. UNKNOWN is any other; readers skip it, as a broker does."""
 
     UNKNOWN = -1
     ABORT = 0
@@ -28,16 +28,16 @@ class ControlType(IntEnum):
 
 
 class MalformedControlRecord(ValueError):
-    """The key or value of a control record is too short or of a negative version."""
+    """The key or value of a control record is too short, or its version is negative."""
 
 
 def control_type(record: LogRecord) -> ControlType:
-    """The type of a record of a control batch. :raises MalformedControlRecord: if the key does not hold one"""
+    """The type of a record of a control batch. :raises MalformedControlRecord: its key has none"""
     return control_type_of(record.key or b"")
 
 
 def control_type_of(key: bytes) -> ControlType:
-    """The type in the key of a control record. :raises MalformedControlRecord: if it does not hold one"""
+    """The type in the key of a control record. :raises MalformedControlRecord: it has none"""
     if len(key) < _KEY.size:
         raise MalformedControlRecord(f"the key of a control record has {len(key)} bytes")
     version, number = _KEY.unpack_from(key)
@@ -47,10 +47,10 @@ def control_type_of(key: bytes) -> ControlType:
 
 
 def ending(batch: Batch, data: bytes) -> ControlType | None:
-    """How a control batch ends a transaction, ABORT or COMMIT, if it does; an empty one (its mark is gone) does not.
+    """How a control batch ends a transaction, ABORT or COMMIT; None for other types and for an empty batch.
 
-    :raises MalformedControlRecord: the key does not hold a type
-    :raises DamagedLog: the records are not as announced
+    :raises MalformedControlRecord: the key has no type
+    :raises DamagedLog: the records do not match the header
     """
     records = records_of(batch, data)
     kind = control_type(records[0]) if records else None
@@ -58,9 +58,9 @@ def ending(batch: Batch, data: bytes) -> ControlType | None:
 
 
 def coordinator_epoch(value: bytes | None) -> int:
-    """The epoch of the transaction coordinator that ended the transaction, of an ABORT or COMMIT.
+    """The epoch of the transaction coordinator that wrote an ABORT or COMMIT marker.
 
-    :raises MalformedControlRecord: if the value does not hold it
+    :raises MalformedControlRecord: the value has none
     """
     if value is None or len(value) < _END_OF_TRANSACTION.size:
         raise MalformedControlRecord(f"the value of a transaction's end has {len(value or b'')} bytes")
@@ -71,7 +71,7 @@ def coordinator_epoch(value: bytes | None) -> int:
 
 
 def end_of_transaction(kind: ControlType, epoch: int) -> tuple[bytes, bytes]:
-    """Key and value of the mark that ends a transaction; `epoch` is the transaction coordinator's."""
+    """Key and value of a transaction marker; `epoch` is the transaction coordinator's."""
     return _KEY.pack(0, kind), _END_OF_TRANSACTION.pack(0, epoch)
 
 

@@ -1,4 +1,4 @@
-"""What can go wrong with a data directory and its files. Every message names the path, and what to do where known."""
+"""Errors of a data directory and its files. Every message has the path, and what to do where known."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from wire.errors import WireError
 
 
 class StorageError(WireError):
-    """The base of what a data directory raises, beside DamagedLog."""
+    """The base of the errors of a data directory, except DamagedLog."""
 
 
 class DirectoryInUse(StorageError):
-    """Another process works on the directory."""
+    """Another process uses the directory."""
 
     def __init__(self, directory: str | PathLike[str]) -> None:
         super().__init__(
-            f"{fspath(directory)} is in use by another process, a broker or a kohort: only one at a time may "
-            "write to it. Stop the other one, or take another directory."
+            f"{fspath(directory)} is in use by another process, a broker or kohort: only one may write to it "
+            "at a time. Stop the other process, or use another directory."
         )
 
 
 class Unusable(StorageError):
-    """The directory is none that this coordinator can go on from."""
+    """The coordinator cannot continue from this directory."""
 
 
 class StorageFailed(StorageError):
-    """The operating system refused to read or write; `error` is what it said."""
+    """The operating system refused to read or write; `error` is its error."""
 
     def __init__(self, doing: str, path: str | PathLike[str], error: OSError) -> None:
         super().__init__(f"{doing} {fspath(path)} failed: {error.strerror or error}")
@@ -34,12 +34,12 @@ class StorageFailed(StorageError):
 
 
 class DamagedLog(WireError):
-    """A log file holds bytes that Kafka does not write, or not in this place. Nothing was guessed or skipped.
+    """A log file contains bytes that Kafka does not write, or not in this place. Nothing was guessed or skipped.
 
     Attributes:
         file: the path as it was given.
-        position: the byte in the file at which the batch or field begins that is at fault.
-        reason: what was found there, in a clause without a full stop.
+        position: the first byte in the file of the batch or field with the fault.
+        reason: a clause that describes the bytes, without a full stop.
     """
 
     def __init__(self, file: str | PathLike[str], position: int, reason: str) -> None:

@@ -1,13 +1,13 @@
-"""Whether the index files beside a segment fit it. A broker trusts them unless it stopped uncleanly.
+"""Checks that the index files of a segment match it. A broker trusts them unless it stopped uncleanly.
 
-Not every index is the one that `indexes` would write: where an entry falls depends on how the batches came, one by
-one or several together. What must hold is that every entry leads to the right place:
+An index need not be the one that `indexes` would write: where an entry falls depends on whether batches were appended
+one at a time or together. Every entry must lead to the right place:
 
     .index       offsets and positions ascend; a batch begins at the position, and the offset is not before it
     .timeindex   timestamps and offsets ascend; the batch with the offset is the one with the timestamp
     .txnindex    transactions end in the segment, one after the other
 
-Behind the entries there may be zeros, space that a broker reserves. Source: OffsetIndex, TimeIndex, TransactionIndex,
+The entries may be followed by zeros, space that a broker reserves. Source: OffsetIndex, TimeIndex, TransactionIndex,
 and the checks of DumpLogSegments.
 """
 
@@ -33,9 +33,9 @@ from wire.log.varints import Ints
 
 
 def check_indexes(segment: Path, base_offset: int, batches: Batches) -> Iterator[DamagedLog]:
-    """The first thing that is wrong with each index file of a segment that is whole.
+    """The first fault of each index file of a whole segment.
 
-    An index that is not there is none: a broker makes it anew. :raises OSError: one cannot be read
+    A missing index is not a fault: a broker writes it again. :raises OSError: an index cannot be read
     """
     checks = (
         (OFFSET_INDEX, OFFSET_ENTRY, _offset_index),
@@ -49,7 +49,7 @@ def check_indexes(segment: Path, base_offset: int, batches: Batches) -> Iterator
         except FileNotFoundError:
             continue
         if len(data) % entry.itemsize:
-            reason = f"{len(data)} bytes are no whole number of entries of {entry.itemsize}"
+            reason = f"{len(data)} bytes are not a whole number of entries of {entry.itemsize}"
             yield DamagedLog(path, len(data) - len(data) % entry.itemsize, reason)
             continue
         entries = _used(np.frombuffer(data, dtype=entry))
@@ -60,7 +60,7 @@ def check_indexes(segment: Path, base_offset: int, batches: Batches) -> Iterator
 
 
 def _used(entries: NDArray[np.void]) -> NDArray[np.void]:
-    """Without the zeros at the end."""
+    """The entries without the zeros at the end."""
     octets = entries.view(np.uint8).reshape(-1, entries.itemsize)
     filled = np.flatnonzero(octets.any(axis=1))
     return entries[: int(filled[-1]) + 1] if len(filled) else entries[:0]
@@ -75,13 +75,13 @@ def _offset_index(entries: NDArray[np.void], base_offset: int, batches: Batches)
     positions: Ints = entries["position"].astype(np.int64)
     at = np.searchsorted(batches.positions, positions)
     found = np.minimum(at, max(len(batches) - 1, 0))
-    begins = (at < len(batches)) & (_taken(batches.positions, found) == positions)
-    bases: Ints = _taken(batches.headers["base_offset"].astype(np.int64), found)
+    begins = (at < len(batches)) & (_select(batches.positions, found) == positions)
+    bases: Ints = _select(batches.headers["base_offset"].astype(np.int64), found)
     last = int(batches.last_offsets[-1]) if len(batches) else base_offset - 1
     return _first(
         (~begins, lambda i: f"no batch begins at position {positions[i]}"),
         (begins & (offsets < bases), lambda i: f"offset {offsets[i]} is before the batch at {positions[i]}"),
-        (offsets > last, lambda i: f"offset {offsets[i]} is behind the last one, {last}"),
+        (offsets > last, lambda i: f"offset {offsets[i]} is after the last one, {last}"),
         (_not_above(offsets), lambda i: f"offset {offsets[i]} is not above the one before"),
         (_not_above(positions), lambda i: f"position {positions[i]} is not above the one before"),
     )
@@ -92,8 +92,10 @@ def _time_index(entries: NDArray[np.void], base_offset: int, batches: Batches) -
     times: Ints = entries["timestamp"].astype(np.int64)
     at = np.searchsorted(batches.last_offsets, offsets)
     found = np.minimum(at, max(len(batches) - 1, 0))
-    exists = (at < len(batches)) & (_taken(batches.headers["base_offset"].astype(np.int64), found) <= offsets)
-    latest: Ints = _taken(batches.headers["max_timestamp"].astype(np.int64), found)
+    exists = (at < len(batches)) & (
+        _select(batches.headers["base_offset"].astype(np.int64), found) <= offsets
+    )
+    latest: Ints = _select(batches.headers["max_timestamp"].astype(np.int64), found)
     return _first(
         (~exists, lambda i: f"offset {offsets[i]} is in no batch"),
         (
@@ -118,7 +120,7 @@ def _transaction_index(entries: NDArray[np.void], base_offset: int, batches: Bat
     )
 
 
-def _taken(values: Ints, places: Ints) -> Ints:
+def _select(values: Ints, places: Ints) -> Ints:
     """The values at these places; zeros where there are no values."""
     return values[places] if len(values) else np.zeros(len(places), dtype=np.int64)
 
@@ -128,7 +130,7 @@ def _not_above(values: Ints) -> NDArray[np.bool_]:
 
 
 def _first(*checks: tuple[NDArray[np.bool_], Callable[[int], str]]) -> Fault:
-    """Of the checks that found something, the one that found it first."""
+    """The fault of the earliest entry of all checks."""
     found = [(int(np.argmax(wrong)), say) for wrong, say in checks if wrong.any()]
     if not found:
         return None

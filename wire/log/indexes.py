@@ -1,7 +1,7 @@
-"""The index files beside a segment, as a broker that appended it batch by batch would have written them.
+"""The index files of a segment, as a broker that appended it batch by batch would write them.
 
     .index       relative offset i32 · position i32
-                 of the first batch behind every 4096 bytes: its last offset, and where it begins
+                 of the first batch after every 4096 bytes: its last offset, and where it begins
     .timeindex   timestamp i64 · relative offset i32
                  the largest timestamp so far, at every entry of the other and at the end: where it came up first
     .txnindex    version i16 · producer id i64 · first offset i64 · last offset i64 · last stable offset i64
@@ -46,9 +46,9 @@ ABORTED_VERSION = 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbortedTransaction:
-    """A transaction that was rolled back: from its first record to its mark.
+    """An aborted transaction: from its first record to its marker.
 
-    Everything before `last_stable_offset` belonged to no open transaction once the mark was written.
+    No transaction with records before `last_stable_offset` was open once the marker was written.
     """
 
     producer_id: int
@@ -58,9 +58,9 @@ class AbortedTransaction:
 
 
 def write_indexes(segment: Segment, aborted: Iterable[AbortedTransaction] = ()) -> None:
-    """Write the index files of a segment beside it, over those there are.
+    """Write the index files of a segment, replacing existing ones.
 
-    `aborted` are the transactions whose marks stand in it (`aborted_transactions`). :raises OSError:
+    `aborted` are the transactions whose markers are in it (`aborted_transactions`). :raises OSError:
     """
     entries = index_entries(segment.batches)
     index_path(segment.path, OFFSET_INDEX).write_bytes(_offset_index(segment, entries))
@@ -75,9 +75,9 @@ def write_indexes(segment: Segment, aborted: Iterable[AbortedTransaction] = ()) 
 
 
 def aborted_transactions(log: Iterable[Batches]) -> Iterator[list[AbortedTransaction]]:
-    """Of each segment of a log, in order and from its beginning, the transactions rolled back by a mark in it.
+    """The transactions aborted by a marker in each segment of a log, in order and from its start.
 
-    :raises DamagedLog: if a control batch cannot be read
+    :raises DamagedLog: a control batch cannot be read
     """
     started: dict[int, int] = {}
     for batches in log:
@@ -87,7 +87,7 @@ def aborted_transactions(log: Iterable[Batches]) -> Iterator[list[AbortedTransac
 
 
 def _follow(batch: Batch, data: bytes, started: dict[int, int]) -> AbortedTransaction | None:
-    """Keep `started`, the first offset of each open transaction by producer id, up to `batch`."""
+    """Update `started`, the first offset of each open transaction by producer id, with `batch`."""
     if not batch.is_control:
         started.setdefault(batch.producer_id, batch.base_offset)
         return None
@@ -109,13 +109,13 @@ def _follow(batch: Batch, data: bytes, started: dict[int, int]) -> AbortedTransa
 
 
 def index_path(log: Path, suffix: str) -> Path:
-    """Next to the segment, and with what follows `.log` in its name (`.cleaned`, `.swap`)."""
+    """The path next to the segment, with what follows `.log` in its name (`.cleaned`, `.swap`)."""
     stem, _, rest = log.name.partition(".log")
     return log.with_name(f"{stem}{suffix}{rest}")
 
 
 def index_entries(batches: Batches) -> Ints:
-    """Which batches the offset index of a segment points to."""
+    """The batches that the offset index of a segment points to."""
     positions = batches.positions
     entries: list[int] = []
     last = 0
@@ -126,11 +126,11 @@ def index_entries(batches: Batches) -> Ints:
 
 
 def time_entries(batches: Batches, entries: Ints) -> tuple[Ints, Ints]:
-    """The largest timestamps so far at these batches and at the last one, rising; where each came up first: a batch."""
+    """The largest timestamps up to these batches and up to the last one, ascending; and the batch with each."""
     if not len(batches):
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     largest = np.maximum.accumulate(batches.headers["max_timestamp"].astype(np.int64))
-    # The batch in which the largest timestamp so far came up first.
+    # The batch in which the largest timestamp so far occurs first.
     first = np.searchsorted(largest, largest, side="left")
     points = np.append(entries, len(batches) - 1)
     timestamps = largest[points]

@@ -35,18 +35,18 @@ class LogRecord:
 def records_of(batch: Batch, data: bytes) -> list[LogRecord]:
     """The records of a batch of the file whose bytes are `data`, in their order.
 
-    :raises DamagedLog: if they are not as many as announced, do not fill the batch, or do not decompress
+    :raises DamagedLog: they are not as many as announced, do not fill the batch, or do not decompress
     """
     return list(each_record(batch, data))
 
 
 def each_record(batch: Batch, data: bytes) -> Iterator[LogRecord]:
-    """The same one at a time. :raises DamagedLog: behind the last good one"""
+    """As `records_of`, one at a time. :raises DamagedLog: after the last good one"""
     return _Reader(batch, payload_of(batch, data)).records()
 
 
 def payload_of(batch: Batch, data: bytes) -> bytes:
-    """The bytes of a batch's records, decompressed. :raises DamagedLog: if that cannot be done"""
+    """The bytes of a batch's records, decompressed. :raises DamagedLog: they cannot be decompressed"""
     compressed = data[batch.position + HEADER_BYTES : batch.position + batch.size]
     # A batch that compaction has emptied has nothing to decompress.
     if batch.codec is Codec.NONE or batch.count == 0:
@@ -65,7 +65,7 @@ def payload_of(batch: Batch, data: bytes) -> bytes:
 
 
 class _Reader:
-    """Goes through a payload. Every announced length is checked before it is used."""
+    """Reads a payload. Every announced length is checked before it is used."""
 
     def __init__(self, batch: Batch, payload: bytes) -> None:
         self._batch = batch
@@ -80,7 +80,7 @@ class _Reader:
             self._index = index
             record = self._record()
             if not previous < record.offset <= self._batch.last_offset:
-                self._refuse(f"has the offset {record.offset} behind {previous}")
+                self._refuse(f"has the offset {record.offset} after {previous}")
             previous = record.offset
             if index + 1 == self._batch.count and self._position != len(self._payload):
                 self._refuse(f"is the last, and {len(self._payload) - self._position} bytes are left")

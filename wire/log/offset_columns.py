@@ -1,9 +1,9 @@
-"""Keys and values of committed offsets, most of a log, many at a time.
+"""Keys and values of committed offsets, which are most of a log, read many at a time.
 
-Only the shapes that brokers write are read so; `quick` says which they are. Every other lane is to be given to
-`read_offset_key` or `read_offset_value`, which read one by its schema. Texts are given as their bounds.
+Only the forms that brokers write are read here; `quick` marks them. Read every other lane by its schema, with
+`read_offset_key` or `read_offset_value`. Texts are returned as their bounds.
 
-`octets` is a buffer, in which lane i is ``octets[starts[i]:ends[i]]``; all results are of the lanes' number.
+`octets` is a buffer, in which lane i is ``octets[starts[i]:ends[i]]``; every result has one element per lane.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ Leader epoch and expiry are -1, the topic id None, where there is none.
 """
 
 NO_TYPE = -(1 << 15) - 1
-"""Of a key that is null or too short to tell one."""
+"""The type of a key that is null or too short for a type."""
 NO_TOPIC_ID = -1
 
 _TYPE_BYTES = 2
 _SHORT = 0x80
 _LEAST_KEY_BYTES = 2 + 2 + 2 + 4
 _LEAST_VALUE_BYTES = 16 + 8
-"""A value of version 3 without metadata; one of version 4 is as long."""
+"""The size of a value of version 3 without metadata; one of version 4 has the same size."""
 _METADATA_AT = 15
-"""In a value of version 4, where its length has one byte."""
+"""The position of the metadata in a value of version 4, if its length has one byte."""
 _TAG_AND_ID_BYTES = 3 + 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OffsetKeys:
-    """Group, topic and partition. Where not `quick` everything else is undefined, but bounds ascend in the lane."""
+    """Group, topic and partition. Where not `quick`, everything else is undefined, but bounds ascend in the lane."""
 
     quick: NDArray[np.bool_]
     group_start: Ints
@@ -58,9 +58,9 @@ class OffsetKeys:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OffsetValues:
-    """What values under keys of type 1 say. `id_start` -1: no topic id, else 16 bytes are it.
+    """The values under keys of type 1. `id_start` -1: no topic id, otherwise 16 bytes from there.
 
-    Where not `quick` everything else is undefined, but bounds ascend in the lane.
+    Where not `quick`, everything else is undefined, but bounds ascend in the lane.
     """
 
     quick: NDArray[np.bool_]
@@ -77,7 +77,7 @@ def read_offset_key(key: bytes) -> OffsetKey:
     """Group, topic and partition of a key.
 
     :raises UnknownKeyType: a record type of no schema
-    :raises DecodeError: it is no key of type 0 or 1
+    :raises DecodeError: it is not a key of type 0 or 1
     """
     number, fields = decode_key(key)
     if number > OFFSET_COMMIT:
@@ -86,7 +86,7 @@ def read_offset_key(key: bytes) -> OffsetKey:
 
 
 def read_offset_value(value: bytes, key_type: int = OFFSET_COMMIT) -> OffsetValue:
-    """What a value under a key of type `key_type` says. :raises DecodeError: it is no such value"""
+    """The fields of a value under a key of type `key_type`. :raises DecodeError: it is not such a value"""
     version, fields = decode_value(key_type, value)
     topic_id = fields.get("topicId", NO_UUID)
     return (
@@ -101,7 +101,7 @@ def read_offset_value(value: bytes, key_type: int = OFFSET_COMMIT) -> OffsetValu
 
 
 def key_types(octets: Octets, starts: Ints, ends: Ints) -> Ints:
-    """The number of each key's record type, known or not; `NO_TYPE` where the key has not two bytes."""
+    """The number of each key's record type, known or not; `NO_TYPE` if the key has fewer than two bytes."""
     types = np.full(len(starts), NO_TYPE, dtype=np.int64)
     lanes = np.flatnonzero(ends - starts >= _TYPE_BYTES)
     types[lanes] = _numbers(octets, starts[lanes], ">i2")
@@ -169,7 +169,7 @@ def read_offset_values(octets: Octets, starts: Ints, ends: Ints) -> OffsetValues
 
 
 def numbers_at(octets: Octets, positions: Ints, kind: str, where: NDArray[np.bool_]) -> Ints:
-    """Big-endian numbers at positions; 0 where they are not asked for."""
+    """Big-endian numbers at positions; 0 except at `where`."""
     if where.all():
         return _numbers(octets, positions, kind)
     found = np.zeros(len(positions), dtype=np.int64)
@@ -182,6 +182,6 @@ def _numbers(octets: Octets, positions: Ints, kind: str) -> Ints:
     if not len(positions):
         return np.zeros(0, dtype=np.int64)
     of = np.dtype(kind)
-    # One number beginning at every byte, in place.
+    # One number starting at every byte, in place.
     every = np.ndarray(len(octets) - of.itemsize + 1, dtype=of, buffer=octets, strides=(1,))
     return every[positions].astype(np.int64)

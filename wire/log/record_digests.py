@@ -1,4 +1,4 @@
-"""Records without their bytes, to be compared with those of another log."""
+"""Records without their bytes, to compare with those of another log."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordDigest:
-    """A record with SHA-256 digests for its bytes; None where it has no key or no value."""
+    """A record with SHA-256 digests instead of its bytes; None if it has no key or no value."""
 
     offset: int
     timestamp_ms: int
     """-1 for none."""
     is_append_time: bool
-    """Whether the broker, not the producer, set the time."""
+    """Whether the timestamp is the broker's, not the producer's."""
     key: bytes | None
     value: bytes | None
     headers: tuple[tuple[str, bytes | None], ...]
@@ -26,14 +26,14 @@ class RecordDigest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordWindow:
-    """Records in ascending order, those before the offset apart from the others."""
+    """Records in ascending order, those before the offset separate from the others."""
 
     before: tuple[RecordDigest, ...] = ()
     after: tuple[RecordDigest, ...] = ()
     from_start: bool
     """Whether the log has no record before these."""
     to_end: bool
-    """Whether it has none after these."""
+    """Whether the log has no record after these."""
 
 
 def digest(record: LogRecord, *, is_append_time: bool) -> RecordDigest:

@@ -1,6 +1,6 @@
-"""All whole batches of a segment, whatever stands between them: for looking at a log, never for going on from it.
+"""All whole batches of a segment, whatever bytes are between them: to inspect a log, never to continue one.
 
-Behind bytes that are no batch the next whole one is looked for.
+After bytes that are not a batch, the search continues at the next whole batch.
 """
 
 from collections.abc import Iterator
@@ -14,14 +14,14 @@ from wire.log.columns import Columns, columns_of
 from wire.log.errors import DamagedLog
 
 MOST_FAULTS = 100
-"""Per file; behind the last of them nothing more is read."""
+"""The limit per file; nothing is read after the last of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Whole batches, one behind the other, and what stands behind them. `fault` None: the file ends there.
+    """Consecutive whole batches, and the fault after them. `fault` None: the file ends there.
 
-    `last`: nothing behind the fault is read. `torn`: there is nothing but a write that was cut off, or reserved space.
+    `last`: nothing after the fault is read. `torn`: the fault is a write that was cut off, or reserved space.
     """
 
     batches: Batches
@@ -31,7 +31,7 @@ class Part:
 
 
 def parts_of(data: bytes, file: str) -> Iterator[Part]:
-    """The parts of a segment, from its begin; positions count from there. `file` is for messages."""
+    """The parts of a segment, from its start; positions count from there. `file` is for messages."""
     start = 0
     search = BatchSearch(data)
     for number in range(MOST_FAULTS):
@@ -51,9 +51,9 @@ def parts_of(data: bytes, file: str) -> Iterator[Part]:
 
 
 def readable_columns(batches: Batches) -> Iterator[Columns | DamagedLog]:
-    """The records of a part; in place of a batch whose records are not as announced, what is wrong with it.
+    """The records of a part; a batch whose records do not match its header is replaced by the fault.
 
-    Each `Columns.batches` is a slice of `batches`. Behind `MOST_FAULTS` such batches nothing more is read.
+    Each `Columns.batches` is a slice of `batches`. Nothing is read after `MOST_FAULTS` such batches.
     """
     for _ in range(MOST_FAULTS):
         given = 0

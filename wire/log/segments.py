@@ -1,12 +1,12 @@
-"""The segments of a partition's log: which files are the log, and how much of each can be read.
+"""The segments of a partition's log: which files belong to the log, and how much of each can be read.
 
-A segment's file is named for the first offset that it may hold, `%020d.log`. Behind its last whole batch there may
-be the beginning of one more (the process or the machine stopped while it was written), or zeros (space that
-`log.preallocate` had reserved): a torn tail, which says nothing about what stands before it. Where whole batches
-follow, or where the bytes cannot come from a batch that was to stand there, the file is damaged instead.
+A segment's file is named after its base offset, `%020d.log`. Its last whole batch may be followed by the start of
+another (the process or the machine stopped during the write), or by zeros (space that `log.preallocate` had
+reserved): a torn tail, which proves nothing about the bytes before it. If whole batches follow, or if the bytes cannot
+be from a batch that was written there, the file is damaged instead.
 
-Compaction leaves files with other endings. `.cleaned` is being written and does not count; `.swap` is finished and
-counts in place of every segment that begins within its offsets, whatever of them is still there; `.deleted` is gone.
+Compaction leaves files with other suffixes. `.cleaned` is being written and does not count; `.swap` is finished and
+replaces every segment that starts within its offsets, existing or not; `.deleted` is deleted.
 Source: LogLoader, LocalLog.replaceSegments, FileLogInputStream.
 """
 
@@ -23,9 +23,9 @@ from wire.log.batch_scan import BatchSearch, Fault, scan
 from wire.log.errors import DamagedLog
 
 MOST_BYTES = (1 << 31) - 1
-"""A segment's length; positions in it are int32."""
+"""A segment's size limit; positions in it are int32."""
 MOST_OFFSETS = 1 << 31
-"""How far a segment's offsets reach: its indexes count them from the first one, in int32."""
+"""The largest offset relative to the base offset: indexes store it as int32."""
 
 _NAME = re.compile(r"(\d{20})\.(?:log|index|timeindex|txnindex)(\.swap|\.cleaned|\.deleted|)")
 _SEGMENT = re.compile(r"(\d{20})\.log(?:\..+|)")
@@ -35,7 +35,7 @@ _LISTINGS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Torn:
-    """The end of a segment that is no whole batch. `zeros`: reserved space, in which nothing was ever written."""
+    """The end of a segment that is not a whole batch. `zeros`: reserved space, to which nothing was written."""
 
     file: str
     position: int
@@ -46,7 +46,7 @@ class Torn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """A segment as far as it is whole. `data` is the file, the torn tail included."""
+    """The whole batches of a segment. `data` is the file, the torn tail included."""
 
     path: Path
     base_offset: int
@@ -56,7 +56,7 @@ class Segment:
 
     @property
     def next_offset(self) -> int:
-        """The first offset behind it."""
+        """The first offset after the segment."""
         return int(self.batches.last_offsets[-1]) + 1 if len(self.batches) else self.base_offset
 
 
@@ -66,16 +66,16 @@ def segment_name(base_offset: int) -> str:
 
 
 def base_offset_of(path: Path) -> int:
-    """The first offset of a segment, by the name of any of its files; -1 where the name begins with none."""
+    """The base offset in the name of any file of a segment; -1 if the name starts with none."""
     found = _BASE_OFFSET.match(path.name)
     return int(found[0]) if found else -1
 
 
 def list_segments(directory: Path) -> list[Path]:
-    """The files that are the log in a partition's directory, by base offset.
+    """The files of the log in a partition's directory, by base offset.
 
-    :raises DamagedLog: if what compaction has left behind cannot be read
-    :raises OSError: if the directory cannot be read
+    :raises DamagedLog: files left by a compaction cannot be read
+    :raises OSError: the directory cannot be read
     """
     names = [path.name for path in directory.iterdir()]
     return [
@@ -84,14 +84,14 @@ def list_segments(directory: Path) -> list[Path]:
 
 
 def log_files(names: Iterable[str], next_offset: Callable[[str], int]) -> list[str]:
-    """Which of the files in a partition's directory are the log, by base offset.
+    """The files in a partition's directory that belong to the log, by base offset.
 
-    `next_offset` tells the first offset behind what compaction has written and not yet put in place.
+    `next_offset` returns the first offset after a file that compaction has written and not yet put in place.
     """
     by_ending: dict[str, dict[int, str]] = {"": {}, ".swap": {}, ".cleaned": {}, ".deleted": {}}
     for name in names:
         found = _NAME.fullmatch(name)
-        # The index of a segment that is being written says as much as the segment itself.
+        # The index of a segment that is being written proves as much as the segment itself.
         if found is not None and (found[2] == ".cleaned" or _SEGMENT.fullmatch(name)):
             by_ending[found[2]][int(found[1])] = name
     unfinished = min(by_ending[".cleaned"], default=None)
@@ -108,17 +108,17 @@ def log_files(names: Iterable[str], next_offset: Callable[[str], int]) -> list[s
 
 
 def read_segment(path: Path, *, checksums: bool = True) -> Segment:
-    """Read one segment. Without `checksums` it was closed in good order, and its headers are believed.
+    """Read one segment. Without `checksums` it was closed cleanly, and its headers are trusted.
 
-    :raises DamagedLog: if it holds anything but whole batches, ascending, and a torn tail
-    :raises OSError: if the file cannot be read
+    :raises DamagedLog: it has more than whole batches, ascending, and a torn tail
+    :raises OSError: the file cannot be read
     """
     with path.open("rb") as stream:
         return _read(path, stream, checksums=checksums)
 
 
 def parse_segment(path: Path, data: bytes, *, checksums: bool = True) -> Segment:
-    """The segment at `path` whose bytes are `data`. :raises DamagedLog: like `read_segment`"""
+    """The segment at `path` whose bytes are `data`. :raises DamagedLog: as `read_segment`"""
     found = scan(data, str(path), checksums=checksums)
     torn = None if found.fault is None else _torn(data, path, found.fault)
     name = _SEGMENT.fullmatch(path.name)
@@ -131,13 +131,13 @@ def parse_segment(path: Path, data: bytes, *, checksums: bool = True) -> Segment
 
 
 def read_log(directory: Path) -> Iterator[Segment]:
-    """The segments of a partition's log, one after the other. Only the last one may have a torn tail.
+    """The segments of a partition's log, in order. Only the last one may have a torn tail.
 
-    The directory may be that of a running broker: what compaction renames or deletes meanwhile is still read, as it
-    was when the first segment was asked for.
+    The directory may be that of a running broker: files that compaction renames or deletes meanwhile are read as they
+    were when the first segment was requested.
 
-    :raises DamagedLog: like `read_segment`, and if a segment goes on where the one before it has been already
-    :raises OSError: if a file cannot be read
+    :raises DamagedLog: as `read_segment`, or a segment overlaps the one before it
+    :raises OSError: a file cannot be read
     """
     with ExitStack() as opened:
         files = _open(directory, opened)
@@ -152,7 +152,7 @@ def read_log(directory: Path) -> Iterator[Segment]:
 
 
 def _open(directory: Path, opened: ExitStack) -> list[tuple[Path, BinaryIO]]:
-    """Open all segments at once: a listing that compaction has overtaken names a file that is not there any more."""
+    """Open all segments at once: after a compaction a listing may name a file that no longer exists."""
     for _ in range(_LISTINGS):
         with suppress(FileNotFoundError), ExitStack() as streams:
             files = _open_listed(directory, streams)
@@ -173,7 +173,7 @@ def _read(path: Path, stream: BinaryIO, *, checksums: bool = True) -> Segment:
 
 
 def _torn(data: bytes, path: Path, fault: Fault) -> Torn:
-    """The torn tail that begins with `fault`. :raises DamagedLog: if it is none"""
+    """The torn tail that starts with `fault`. :raises DamagedLog: it is damage instead"""
     if not fault.unfinished:
         raise DamagedLog(path, fault.position, fault.reason)
     size = len(data) - fault.position
@@ -214,7 +214,7 @@ def _check_offsets(batches: Batches, base_offset: int) -> None:
 def _check_order(previous: Segment, segment: Segment) -> None:
     if previous.torn is not None:
         torn = previous.torn
-        raise DamagedLog(torn.file, torn.position, f"{torn.reason}; the log goes on in {segment.path.name}")
+        raise DamagedLog(torn.file, torn.position, f"{torn.reason}; the log continues in {segment.path.name}")
     if previous.next_offset > segment.base_offset:
         last = previous.batches[-1]
         raise DamagedLog(

@@ -1,6 +1,6 @@
-"""Variable-length integers as records have them: seven bits a byte, low bits first, zigzag.
+"""Variable-length integers of records: seven bits a byte, low bits first, zigzag.
 
-One value at a time, or one at each of many positions. Like the broker's (`ByteUtils`): an int has at most five
+One value at a time, or one at each of many positions. As in the broker's `ByteUtils`, an int has at most five
 bytes, a long at most ten, and bits beyond 32 or 64 are dropped.
 """
 
@@ -17,7 +17,7 @@ LONG_BYTES = 10
 
 
 class BadVarint(ValueError):
-    """The bytes end inside a value, or the value does not end. `lane` says which of many."""
+    """The bytes end inside a value, or the value does not end. `lane`: which of many."""
 
     def __init__(self, lane: int = 0) -> None:
         super().__init__("a variable-length integer does not end")
@@ -25,14 +25,14 @@ class BadVarint(ValueError):
 
 
 def read_int(data: bytes | memoryview, position: int) -> tuple[int, int]:
-    """The signed 32-bit value at `position`, and the position behind it. :raises BadVarint: if it does not end"""
+    """The signed 32-bit value at `position`, and the position after it. :raises BadVarint: it does not end"""
     raw, position = _read(data, position, INT_BYTES)
     raw &= 0xFFFFFFFF
     return (raw >> 1) ^ -(raw & 1), position
 
 
 def read_long(data: bytes | memoryview, position: int) -> tuple[int, int]:
-    """The signed 64-bit value at `position`, and the position behind it. :raises BadVarint: if it does not end"""
+    """The signed 64-bit value at `position`, and the position after it. :raises BadVarint: it does not end"""
     raw, position = _read(data, position, LONG_BYTES)
     raw &= 0xFFFFFFFFFFFFFFFF
     return (raw >> 1) ^ -(raw & 1), position
@@ -52,25 +52,25 @@ def encode(value: int) -> bytes:
 
 
 def wrap_long(value: int) -> int:
-    """A sum or difference as Java's 64 bits hold it."""
+    """A sum or difference in Java's 64 bits."""
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def read_ints(data: Octets, positions: Ints) -> tuple[Ints, Ints]:
-    """The signed 32-bit values at `positions`, and the positions behind them.
+    """The signed 32-bit values at `positions`, and the positions after them.
 
-    :raises BadVarint: with the first lane whose value does not end within `data`
+    :raises BadVarint: a value does not end within `data`; with the first such lane
     """
-    raw, behind = _read_many(data, positions, INT_BYTES)
+    raw, after = _read_many(data, positions, INT_BYTES)
     raw &= 0xFFFFFFFF
-    return (raw >> 1) ^ -(raw & 1), behind
+    return (raw >> 1) ^ -(raw & 1), after
 
 
 def read_longs(data: Octets, positions: Ints) -> tuple[Ints, Ints]:
-    """The signed 64-bit values at `positions`, and the positions behind them. :raises BadVarint: like `read_ints`"""
-    raw, behind = _read_many(data, positions, LONG_BYTES)
-    # The shift must bring zeros from above, like Java's >>>.
-    return ((raw >> 1) & 0x7FFFFFFFFFFFFFFF) ^ -(raw & 1), behind
+    """The signed 64-bit values at `positions`, and the positions after them. :raises BadVarint: as `read_ints`"""
+    raw, after = _read_many(data, positions, LONG_BYTES)
+    # The shift must fill with zeros, like Java's >>>.
+    return ((raw >> 1) & 0x7FFFFFFFFFFFFFFF) ^ -(raw & 1), after
 
 
 def _read(data: bytes | memoryview, position: int, most: int) -> tuple[int, int]:
@@ -86,19 +86,19 @@ def _read(data: bytes | memoryview, position: int, most: int) -> tuple[int, int]
 
 def _read_many(data: Octets, positions: Ints, most: int) -> tuple[Ints, Ints]:
     first = _octets(data, positions)
-    behind = positions + 1
+    after = positions + 1
     raw = first.astype(np.int64)
     lanes = np.flatnonzero(first >= 0x80)
     if not len(lanes):
-        return raw, behind
+        return raw, after
     raw[lanes] &= 0x7F
     for index in range(1, most):
-        octets = _octets(data, behind[lanes], lanes)
+        octets = _octets(data, after[lanes], lanes)
         raw[lanes] |= (octets & 0x7F).astype(np.int64) << (7 * index)
-        behind[lanes] += 1
+        after[lanes] += 1
         lanes = lanes[octets >= 0x80]
         if not len(lanes):
-            return raw, behind
+            return raw, after
     raise BadVarint(int(lanes[0]))
 
 

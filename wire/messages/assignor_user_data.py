@@ -1,6 +1,6 @@
-"""What Java's sticky assignors put into the user data of a subscription.
+"""The user data that Java's sticky assignors put into a subscription.
 
-sticky writes what the member was given last and in which generation; cooperative-sticky only the generation.
+sticky writes the member's last assignment and its generation; cooperative-sticky only the generation.
 Source: StickyAssignor, CooperativeStickyAssignor.
 """
 
@@ -29,7 +29,7 @@ def write_sticky(partitions: Mapping[str, Sequence[int]], generation: int | None
 def read_sticky(data: bytes) -> tuple[dict[str, tuple[int, ...]], int]:
     """Partitions by topic, and the generation, -1 in version 0, which has none. :raises DecodeError: neither version
 
-    The bytes do not name their version: what is no version 1 is read as version 0, as Java does.
+    The bytes contain no version: bytes that are not version 1 are read as version 0, as in Java.
     """
     try:
         read, _ = message_reader(STICKY_USER_DATA, 1, OBJECTS)(data, 0)
@@ -46,7 +46,7 @@ def write_generation(generation: int) -> bytes:
 
 
 def read_generation(data: bytes | None) -> int:
-    """The generation; -1 where there is none, as Java takes it."""
+    """The generation; -1 if there is none, as in Java."""
     return (
         NO_GENERATION
         if data is None or len(data) < _GENERATION.size

@@ -1,4 +1,4 @@
-"""Definitions: what makes a request, a record type or another message out of layouts, as one text.
+"""Definitions of requests, record types and other messages: their layouts in one text.
 
 The first line has the name, the number and some options, the layouts follow under their headings::
 
@@ -8,8 +8,8 @@ The first line has the name, the number and some options, the layouts follow und
     response
         errorCode int16
 
-`flexible=4`: the first flexible version, 0 where it is not given, `never` where there is none. What one version of a
-request is in bytes is worked out when that version is first read or written.
+`flexible=4`: the first flexible version, 0 by default, `never` for none. The code for one version of a request is
+generated when that version is first read or written.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _CORRELATION_ID = struct.Struct(">i")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Api:
-    """One kind of request: Kafka's name and key, the versions that have a layout, and both messages.
+    """One kind of request: Kafka's name and key, the versions with a layout, and both messages.
 
-    `sent` are the versions that the client sends. `since` names the Kafka release whose brokers first answer the
-    request, for messages.
+    `sent` are the versions that the client sends. `since` is the Kafka release whose brokers first support the request,
+    for messages.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Api:
         return self.name
 
     def agree(self, minimum: int, maximum: int) -> int | None:
-        """The newest version in common between the client and a broker that knows `minimum` to `maximum`."""
+        """The newest version in common between the client and a broker that supports `minimum` to `maximum`."""
         oldest, newest = self.sent
         best = min(newest, maximum)
         return best if best >= max(oldest, minimum) else None
@@ -57,12 +57,12 @@ class Api:
     def encode_request(
         self, version: int, correlation_id: int, client_id: str | None, fields: Mapping[str, Any]
     ) -> bytes:
-        """A request with its header; what the version does not have is left out.
+        """A request with its header; fields that the version does not have are left out.
 
-        :raises ValueError: a value does not fit its field, one without a default is not given, or it gets too long
+        :raises ValueError: a value does not fit its field, one without a default is missing, or the request is too long
         """
         out = bytearray(HEAD.pack(self.key, version, correlation_id))
-        # The client id keeps its old form in every header, so that a broker can read it before the version.
+        # The client id has the old encoding in every header, so that a broker can read it before the version.
         message_writer(_CLIENT_ID, 0)(out, {"client_id": client_id})
         if self.request.is_flexible(version):
             out.append(0)
@@ -90,9 +90,9 @@ class Api:
         return bytes(out)
 
     def decode_response(self, version: int, answer: bytes) -> Any:
-        """The body of a response that begins after the correlation id.
+        """The body of a response that starts after the correlation id.
 
-        :raises DecodeError: when the bytes do not hold it, or hold more
+        :raises DecodeError: the bytes are not such a response, or have more bytes than it
         """
         position = 0
         if self._has_tags_in_response_header(version):
@@ -103,13 +103,13 @@ class Api:
         return message
 
     def _has_tags_in_response_header(self, version: int) -> bool:
-        """Not of ApiVersions: who asks in a version too new for the broker must be able to read the answer."""
+        """False for ApiVersions: a client whose version is too new for the broker must be able to read the response."""
         return self.key != API_VERSIONS_KEY and self.response.is_flexible(version)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RecordType:
-    """A type of record of `__consumer_offsets`: the number that begins its keys, and its two messages.
+    """A type of record of `__consumer_offsets`: the number that its keys start with, and its two messages.
 
     `written` is the version in which Kafka 4.3 writes values. Keys are never flexible.
     """

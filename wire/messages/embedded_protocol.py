@@ -1,7 +1,7 @@
-"""The embedded consumer protocol: what classic members tell each other inside JoinGroup and SyncGroup.
+"""The embedded consumer protocol: the metadata and assignments of classic members inside JoinGroup and SyncGroup.
 
 As in Java's `ConsumerProtocol`, a newer version is read as the newest known one, bytes after the last field are
-ignored, and broken UTF-8 is replaced rather than refused. The layouts are in `wire.messages.schemas.classic_groups`.
+ignored, and broken UTF-8 is replaced, not refused. The layouts are in `wire.messages.schemas.classic_groups`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _VERSION = struct.Struct(">h")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedSubscription:
-    """What a member wants and has.
+    """A member's subscription and owned partitions.
 
-    `version` is the one sent, even where it is newer than `NEWEST_VERSION`. `topics` keep the order sent.
+    `version` is the one sent, even if it is newer than `NEWEST_VERSION`. `topics` keep the order sent.
     `owned` is empty below version 1 (and from eager members), `generation` -1 below version 2, `rack` None
-    below version 3. `user_data` is the assignor's own, None when there is none.
+    below version 3. `user_data` is the assignor's own, None if there is none.
     """
 
     version: int
@@ -40,7 +40,7 @@ class EmbeddedSubscription:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedAssignment:
-    """What a member was given. `partitions` keep the order sent, topics and partitions alike."""
+    """A member's assignment. `partitions` keep the order sent, topics and partitions alike."""
 
     version: int
     partitions: dict[str, tuple[int, ...]]
@@ -48,9 +48,9 @@ class EmbeddedAssignment:
 
 
 def read_subscription(data: bytes) -> EmbeddedSubscription:
-    """Read the metadata a member sent in JoinGroup.
+    """Read the metadata that a member sent in JoinGroup.
 
-    :raises DecodeError: when the bytes are no subscription; says which field, and at which byte
+    :raises DecodeError: the bytes are not a subscription; with the field and the byte
     """
     version, read = _read(SUBSCRIPTION, data)
     return EmbeddedSubscription(
@@ -64,9 +64,9 @@ def read_subscription(data: bytes) -> EmbeddedSubscription:
 
 
 def read_assignment(data: bytes) -> EmbeddedAssignment:
-    """Read the assignment a leader sent in SyncGroup (or the broker made for a classic member).
+    """Read the assignment that a leader sent in SyncGroup (or that the broker computed for a classic member).
 
-    :raises DecodeError: when the bytes are no assignment; says which field, and at which byte
+    :raises DecodeError: the bytes are not an assignment; with the field and the byte
     """
     version, read = _read(ASSIGNMENT, data)
     return EmbeddedAssignment(
@@ -75,10 +75,10 @@ def read_assignment(data: bytes) -> EmbeddedAssignment:
 
 
 def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:
-    """The topics that members subscribe to; None as soon as the metadata of one cannot be read.
+    """The topics that members subscribe to; None if the metadata of one cannot be read.
 
-    Only the fields of version 0 are read, as ClassicGroup.computeSubscribedTopics does. Metadata that lie about
-    a length make Kafka 4.3 fail (and leave the group stuck); here they are metadata that cannot be read.
+    Only the fields of version 0 are read, as in ClassicGroup.computeSubscribedTopics. Metadata with a wrong length make
+    Kafka 4.3 fail (and leave the group stuck); here they are metadata that cannot be read.
     """
     topics: set[str] = set()
     for data in metadata:
@@ -90,9 +90,9 @@ def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:
 
 
 def write_subscription(subscription: EmbeddedSubscription) -> bytes:
-    """The bytes of a subscription; a version above the newest is written as the newest, as Java does.
+    """The bytes of a subscription; a version above the newest is written as the newest, as in Java.
 
-    Fields its version does not have are left out. :raises ValueError: a value does not fit its field
+    Fields that its version does not have are left out. :raises ValueError: a value does not fit its field
     """
     fields = {
         "topics": subscription.topics,
@@ -105,7 +105,7 @@ def write_subscription(subscription: EmbeddedSubscription) -> bytes:
 
 
 def write_assignment(assignment: EmbeddedAssignment) -> bytes:
-    """The bytes of an assignment; a version above the newest is written as the newest, as Java does.
+    """The bytes of an assignment; a version above the newest is written as the newest, as in Java.
 
     :raises ValueError: a value does not fit its field
     """

@@ -1,13 +1,13 @@
 """Kafka's framing: every message is an int32 length and that many bytes. Sans I/O."""
 
 MAX_FRAME_BYTES = 100 * 1024 * 1024
-"""The default of the broker's ``socket.request.max.bytes``; a longer frame is a lie or another protocol."""
+"""The default of the broker's ``socket.request.max.bytes``; a longer frame is invalid, or another protocol."""
 
 LENGTH_BYTES = 4
 
 
 class BadFrame(Exception):
-    """The length in front of a frame is negative or beyond the bound; `head` holds the bytes seen."""
+    """The length of a frame is negative or beyond the bound; `head` contains the bytes so far."""
 
     def __init__(self, length: int, head: bytes) -> None:
         super().__init__(f"a frame of {length} bytes is announced")
@@ -16,12 +16,12 @@ class BadFrame(Exception):
 
 
 def frame(message: bytes | bytearray) -> bytes:
-    """`message` with its length in front."""
+    """`message` after its length."""
     return len(message).to_bytes(LENGTH_BYTES, "big") + message
 
 
 class FrameReader:
-    """Cuts a stream of bytes into frames, however the bytes arrive."""
+    """Splits a stream of bytes into frames, however the bytes arrive."""
 
     __slots__ = ("_buffer", "_max_bytes")
 
@@ -31,13 +31,13 @@ class FrameReader:
 
     @property
     def partial(self) -> int:
-        """How many bytes of an unfinished frame are held."""
+        """The number of buffered bytes of an unfinished frame."""
         return len(self._buffer)
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take in `data` and return every frame that is whole by now, without its length.
+        """Add `data` and return every frame that is complete now, without its length.
 
-        :raises BadFrame: as soon as a length is read that cannot be right
+        :raises BadFrame: a length is out of bounds
         """
         self._buffer += data
         frames = []

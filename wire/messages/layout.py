@@ -1,4 +1,4 @@
-"""What a message of Kafka looks like in bytes: fields, types, versions. Data only; `schemas/` has the messages.
+"""The binary layout of Kafka's messages: fields, types, versions. Data only; `schemas/` has the messages.
 
 A layout is a text with one field a line, in the order in which fields are written and with the words of Kafka's message
 definitions (`clients/src/main/resources/common/message/README.md`)::
@@ -6,9 +6,9 @@ definitions (`clients/src/main/resources/common/message/README.md`)::
     name type [versions] [null[=versions]] [tag=number] [default=value]
 
 Types are those of `Scalar`, `{}` for a struct, whose fields follow with an indent of four, or the name of a field
-above in the same struct, whose type is meant; `[]` after a type makes an array of it. Versions are `3`, `3+` or
-`3-5`, all of them where none are given; `null=2+`: null may stand there from version 2 on. `default` is what a field
-is when nothing is written or given. `newest=3`, of a struct: it cannot be read in a newer version.
+above in the same struct, to use its type; `[]` after a type makes an array of it. Versions are `3`, `3+` or `3-5`, all
+by default; `null=2+`: the field may be null from version 2 on. `default` is the field's value when nothing is written
+or given. `newest=3`, of a struct: a newer version of it cannot be read.
 
 A message is *flexible* from some version on (KIP-482): lengths become unsigned varints, and every struct ends with
 tagged fields, which a writer leaves out where they have their default.
@@ -26,7 +26,7 @@ from uuid import UUID
 EVER = 32767
 """A version that no message reaches."""
 NO_UUID = UUID(int=0)
-"""Kafka's word for "no id", and the default of every uuid."""
+"""Kafka's value for "no id", and the default of every uuid."""
 
 
 class Scalar(Enum):
@@ -62,7 +62,7 @@ class Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Struct:
-    """Fields in the order in which they are written. `newest`: a newer version of it cannot be read."""
+    """Fields in the order of writing. `newest`: a newer version of it cannot be read."""
 
     fields: tuple[Field, ...]
     newest: int = EVER
@@ -84,8 +84,8 @@ Type: TypeAlias = Scalar | Array | Struct
 class Field:
     """One field. Versions from `since` to `until` have it, both included; from `null_since` on it may be null.
 
-    Without a `default`, a tagged field for which nothing is written is the zero of its type, null or not (an empty
-    struct is one with all its fields at their defaults): so Kafka reads its definitions.
+    Without a `default`, an omitted tagged field is the zero of its type, nullable or not (an empty struct has all its
+    fields at their defaults): this is how Kafka reads its definitions.
     """
 
     name: str
@@ -107,7 +107,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Message:
-    """A struct that is a message of its own, as a layout. `flexible_since` None: no version is flexible."""
+    """A struct that is a complete message, as a layout. `flexible_since` None: no version is flexible."""
 
     name: str
     layout: str
@@ -119,13 +119,13 @@ class Message:
         return parse(self.layout)
 
     def is_flexible(self, version: int) -> bool:
-        """Whether a version is written with varints and tagged fields."""
+        """Whether a version uses varints and tagged fields."""
         return self.flexible_since is not None and version >= self.flexible_since
 
 
 @cache
 def parse(layout: str) -> Struct:
-    """The struct that a layout describes. :raises ValueError: it is not a layout"""
+    """Parse a layout into a struct. :raises ValueError: it is not a layout"""
     lines = [line for line in layout.splitlines() if line.strip()]
     margin = min((_indent(line) for line in lines), default=0)
     return Struct(tuple(_fields(lines, margin)))
@@ -191,7 +191,7 @@ def version_range(text: str) -> tuple[int, int]:
 
 
 def zero(of: Scalar) -> Any:
-    """What a type is without a value."""
+    """The default value of a type."""
     return _ZEROS.get(of, 0)
 
 

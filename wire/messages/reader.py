@@ -1,9 +1,9 @@
 """Bytes to the fields of a message, by its layout. A peer's bytes are untrusted.
 
-As Kafka's generated classes read: bytes after the message are ignored, a known tagged field ends where it ends
-whatever its size says, any negative length is a null, a varint that does not fit an int loses the excess bits, and
-broken UTF-8 is replaced. Memory is bounded by the bytes given: no announced length is believed, and of a `Frame` no
-more elements are read than it allows.
+As in Kafka's generated classes, bytes after the message are ignored, a known tagged field ends where its content ends
+whatever its size, any negative length is a null, a varint that does not fit an int loses the excess bits, and
+broken UTF-8 is replaced. Memory is bounded by the bytes given: no announced length is trusted, and no more elements of
+a `Frame` are read than it allows.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from wire.java_text import JAVA
 from wire.messages.layout import NO_UUID, UNSET, Array, Field, Message, Scalar, Struct, Type, zero
 
 UNKNOWN_TAGS = "_unknownTaggedFields"
-"""Key of a dictionary's tagged fields that the layout does not have, ``[(tag, bytes), …]``, if there are any."""
+"""Key of a dictionary's unknown tagged fields, ``[(tag, bytes), …]``, if there are any."""
 
 Reader: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
 """``(buffer, position) -> (value, next position)``."""
 Make: TypeAlias = Callable[[list[Any]], Any]
-"""A struct of the values of its fields."""
+"""Creates a struct from the values of its fields."""
 
 LONGEST_STRING = 0x7FFF
-"""Bytes of a string, in flexible versions too: Kafka neither writes nor reads more."""
+"""The limit of a string in bytes, in flexible versions too: Kafka neither writes nor reads more."""
 _INT32_MIN, _INT32_MAX = -(1 << 31), (1 << 31) - 1
 _INT16 = struct.Struct(">h").unpack_from
 _INT32 = struct.Struct(">i").unpack_from
@@ -41,17 +41,17 @@ CODES = {
     Scalar.INT64: "q",
     Scalar.FLOAT64: "d",
 }
-"""`struct`'s codes of the types whose values `struct` reads and writes."""
+"""The codes of types that `struct` reads and writes."""
 
 
 class DecodeError(ValueError):
-    """The bytes are not the message they should be; says which field, and at which byte."""
+    """The bytes are not the expected message; with the field and the byte."""
 
 
 class Frame(bytes):
-    """The bytes of one message of which at most `elements` elements of arrays are read, all arrays together.
+    """The bytes of one message, of which at most `elements` elements are read, of all arrays together.
 
-    Every element costs a hundred times its byte or two once its fields are used.
+    In memory every element takes a hundred times the one or two bytes that it may take here.
     """
 
     elements: int
@@ -63,7 +63,7 @@ class Frame(bytes):
         return frame
 
     def take(self, count: int) -> None:
-        """Account for `count` more elements. :raises DecodeError: when there are too many of them"""
+        """Account for `count` more elements. :raises DecodeError: there are too many"""
         self.elements -= count
         if self.elements < 0:
             raise DecodeError(f"its arrays have {-self.elements} elements more than are read")
@@ -72,7 +72,7 @@ class Frame(bytes):
 class Fields(tuple[Any, ...]):
     """A struct of a request or response: its fields are attributes, under Kafka's names in snake case.
 
-    A field that the version does not have is at its default, the zero of its type where Kafka names none.
+    A field that the version does not have has its default, or the zero of its type if Kafka defines none.
     """
 
     __slots__ = ()
@@ -84,7 +84,7 @@ class Fields(tuple[Any, ...]):
 
 @cache
 def snake(name: str) -> str:
-    """A name of Kafka's as Python writes it."""
+    """A name of Kafka's in snake case."""
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
@@ -101,7 +101,7 @@ def _dictionary(names: Sequence[str], _absent: Mapping[str, Any]) -> Make:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Form:
-    """What decoded values are made of."""
+    """The Python types of decoded values."""
 
     struct: Callable[[Sequence[str], Mapping[str, Any]], Make]
     array: Callable[[Sequence[Any]], Any]
@@ -110,22 +110,22 @@ class Form:
 
 
 OBJECTS = Form(struct=_fields_class, array=tuple, no_uuid=None, keeps_unknown_tags=False)
-"""`Fields` and tuples; None is no uuid."""
+"""`Fields` and tuples; None for the zero uuid."""
 DICTIONARIES = Form(struct=_dictionary, array=list, no_uuid=NO_UUID, keeps_unknown_tags=True)
-"""Dictionaries by Kafka's own names, and lists, with all that is needed to write the same bytes again."""
+"""Dictionaries by Kafka's names, and lists, complete enough to write the same bytes again."""
 
 
 @cache
 def message_reader(message: Message, version: int, form: Form) -> Reader:
-    """The reader of one version of a message. It raises `DecodeError` and nothing else."""
+    """The reader of one version of a message. It raises only `DecodeError`."""
     return _Compiler(version, form).struct(message.struct, message.name, message.is_flexible(version))
 
 
 def read_varint(buffer: bytes, position: int) -> tuple[int, int]:
     """Read an unsigned varint of at most five bytes into 32 bits, signed as in Java.
 
-    :raises IndexError: when the buffer ends first
-    :raises DecodeError: when a sixth byte would follow
+    :raises IndexError: the buffer ends first
+    :raises DecodeError: a sixth byte would follow
     """
     byte = buffer[position]
     if byte < 0x80:
@@ -141,7 +141,7 @@ def read_varint(buffer: bytes, position: int) -> tuple[int, int]:
 
 
 def _varint_length(buffer: bytes, position: int) -> tuple[int, int]:
-    """A length, one less than the varint says: negative for null."""
+    """A length, one less than the varint: negative for null."""
     byte = buffer[position]
     if byte < 0x80:
         return byte - 1, position + 1
@@ -159,7 +159,7 @@ def _int32_length(buffer: bytes, position: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Compiler:
-    """Makes readers of one version in one form."""
+    """Builds readers of one version in one form."""
 
     version: int
     form: Form
@@ -224,7 +224,7 @@ class _Compiler:
     def _steps(
         self, fields: Sequence[Field], name: str, flexible: bool
     ) -> list[tuple[Callable[..., Any] | None, int, Any]]:
-        """Numbers that follow each other are read in one go."""
+        """Consecutive numbers are read together."""
         steps: list[tuple[Callable[..., Any] | None, int, Any]] = []
         run = ""
         for field in fields:
@@ -243,7 +243,7 @@ class _Compiler:
         nullable = field.nullable(self.version)
         reader = self._type(field.type, name, flexible, nullable)
         if nullable and isinstance(field.type, Struct):
-            # A nullable struct has an int8 in front, negative for null (KIP-893).
+            # A nullable struct is preceded by an int8, negative for null (KIP-893).
             return _preceded(reader, lambda buffer, position: (buffer[position] < 0x80, position + 1))
         return reader
 
@@ -273,7 +273,7 @@ class _Compiler:
 
 
 def absent_field(field: Field, form: Form) -> Any:
-    """What a field is when nothing is written."""
+    """The value of a field of which nothing is written."""
     if field.default is not UNSET:
         return field.default
     if isinstance(field.type, Struct):
@@ -332,7 +332,7 @@ def _string_reader(length: Reader, name: str, nullable: bool) -> Reader:
             _check_null(nullable, name, position)
             return None, start
         if size > LONGEST_STRING:
-            raise DecodeError(f"{name} at byte {position} is to be {size} bytes long")
+            raise DecodeError(f"{name} at byte {position} has a length of {size}")
         end = _end(buffer, start, size, name)
         return buffer[start:end].decode("utf-8", JAVA), end
 
@@ -340,7 +340,7 @@ def _string_reader(length: Reader, name: str, nullable: bool) -> Reader:
 
 
 def _compact_string(general: Reader, nullable: bool) -> Reader:
-    """Quick for strings below 127 bytes, which are most of an answer, and for nulls, which are most of a heartbeat."""
+    """Fast for strings below 127 bytes, which are most of a response, and for nulls, which are most of a heartbeat."""
 
     def read(buffer: bytes, position: int) -> tuple[Any, int]:
         size = buffer[position]
@@ -356,7 +356,7 @@ def _compact_string(general: Reader, nullable: bool) -> Reader:
 
 
 def _int16_string(general: Reader) -> Reader:
-    """Quick for all that are not null."""
+    """Fast for strings that are not null."""
 
     def read(buffer: bytes, position: int) -> tuple[Any, int]:
         start = position + 2

@@ -1,9 +1,9 @@
 """Keys and values of `__consumer_offsets` records: bytes to fields and back, and to the JSON of Kafka's dump tool.
 
 A key is the number of its record type and the fields of the type's key, a value its version and the fields of that
-version. Fields are dictionaries with Kafka's names and, at defaults, all of a version's fields. Encoding what was
-decoded gives the same bytes for everything that a broker writes, unknown tagged fields (`UNKNOWN_TAGS`) included.
-For other bytes it gives what a broker would make of them: see `reader`.
+version. Fields are dictionaries with Kafka's names, complete with defaults. Encoding decoded fields gives the same
+bytes for everything that a broker writes, unknown tagged fields (`UNKNOWN_TAGS`) included. For other bytes it gives
+the bytes that a broker would write: see `reader`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _EMBEDDED_PROTOCOL_TYPE = "consumer"
 
 
 class UnknownKeyType(ValueError):
-    """A key of a type that Kafka 4.3 does not know. A broker that loads it passes it by."""
+    """A key of a type that Kafka 4.3 does not know. A broker skips it when it loads the log."""
 
     def __init__(self, key_type: int) -> None:
         super().__init__(f"unknown record type {key_type}")
@@ -41,7 +41,7 @@ def decode_key(key: bytes) -> tuple[int, dict[str, Any]]:
     """The record type of a key, and its fields.
 
     :raises UnknownKeyType: a record type of no schema
-    :raises DecodeError: not a key of its type
+    :raises DecodeError: it is not a key of its type
     """
     number = _number(key, "a key")
     return number, _key_reader(number)(key, _INT16.size)[0]
@@ -51,7 +51,7 @@ def decode_value(key_type: int, value: bytes) -> tuple[int, dict[str, Any]]:
     """The version of a value under a key of type `key_type`, and its fields.
 
     :raises UnknownKeyType: a record type of no schema
-    :raises DecodeError: not a value of the type, or of a version newer than Kafka 4.3's
+    :raises DecodeError: it is not a value of the type, or its version is newer than Kafka 4.3's
     """
     version = _number(value, "a value of type", key_type)
     return version, _value_reader(key_type, version)(value, _INT16.size)[0]
@@ -76,19 +76,19 @@ def encode_value(key_type: int, version: int, fields: Mapping[str, Any]) -> byte
 
 
 def json_key(key: bytes) -> dict[str, Any]:
-    """What `kafka-dump-log --offsets-decoder` prints behind ``key:``, for `json.dumps`.
+    """The output of `kafka-dump-log --offsets-decoder` after ``key:``, for `json.dumps`.
 
-    :raises UnknownKeyType: then it prints ``Unknown record type 99 at offset 7, skipping.``, and no payload
-    :raises DecodeError: then it prints ``Error at offset 7, skipping. <Java's message>``, and no payload
+    :raises UnknownKeyType: the tool prints ``Unknown record type 99 at offset 7, skipping.``, and no payload
+    :raises DecodeError: the tool prints ``Error at offset 7, skipping. <Java's message>``, and no payload
     """
     number, fields = decode_key(key)
     return {"type": str(number), "data": message_json(_type(number).key, 0)(fields)}
 
 
 def json_value(key_type: int, value: bytes) -> dict[str, Any]:
-    """What it prints behind ``payload:``; of a tombstone it prints ``<DELETE>``.
+    """The tool's output after ``payload:``; for a tombstone it is ``<DELETE>``.
 
-    :raises UnknownKeyType, DecodeError: as for `json_key`, in place of the key
+    :raises UnknownKeyType, DecodeError: as for `json_key`, instead of the key
     """
     version, fields = decode_value(key_type, value)
     data = message_json(_type(key_type).value, version)(fields)
@@ -100,9 +100,9 @@ def json_value(key_type: int, value: bytes) -> dict[str, Any]:
 
 
 def _look_into(shown: dict[str, Any], field: str, data: bytes, message: Message) -> None:
-    """Show what the bytes of a field say; they stay as they are when they do not make sense."""
+    """Show the decoded bytes of a field; bytes that cannot be decoded stay as they are."""
     try:
-        # Java's reader looks at no version before the first struct inside: it takes any for the nearest it knows.
+        # Java's reader checks no version before the first nested struct: it reads any as the nearest known one.
         version = min(max(_number(data, field), 0), message.newest + 1)
         fields, _ = message_reader(message, version, DICTIONARIES)(data, _INT16.size)
         shown[field] = message_json(message, version)(fields)
@@ -113,7 +113,7 @@ def _look_into(shown: dict[str, Any], field: str, data: bytes, message: Message)
 def _number(data: bytes, *what: object) -> int:
     if len(data) < _INT16.size:
         name = " ".join(map(str, what))
-        raise DecodeError(f"{name} has {len(data)} bytes, too few for the number that begins it")
+        raise DecodeError(f"{name} has {len(data)} bytes, too few for the number that it starts with")
     number: int = _INT16.unpack_from(data)[0]
     return number
 
@@ -159,7 +159,7 @@ def _value_writer(key_type: int, version: int) -> Writer:
 
 @cache
 def message_json(message: Message, version: int) -> Show:
-    """What turns the fields of one version of a message into what `json.dumps` takes, in Kafka's order."""
+    """Converts the fields of one version of a message for `json.dumps`, in Kafka's order."""
     return _struct_json(message.struct, version, message.is_flexible(version))
 
 

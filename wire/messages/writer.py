@@ -1,8 +1,8 @@
 """The fields of a message to bytes, by its layout, as Kafka's generated classes write them.
 
-Fields are mappings, arrays anything that has a length. Tagged fields that have their default are left out, as are
-fields that the version does not have. Unknown tagged fields follow the known ones as they were read: tags that
-Kafka adds are higher than those it has.
+Fields are mappings, arrays anything with a length. Tagged fields with their default are left out, as are fields that
+the version does not have. Unknown tagged fields follow the known ones as they were read: Kafka numbers new tags
+above the existing ones.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ Named: TypeAlias = Callable[[str], str]
 
 _ERROR_MESSAGE = "errorMessage"
 _LONGEST_CHARACTER = 4
-"""Bytes of UTF-8."""
+"""The limit of a string in bytes of UTF-8."""
 _INT16 = struct.Struct(">h").pack
 _INT32 = struct.Struct(">i").pack
 
 
 @cache
 def message_writer(message: Message, version: int, named: Named = snake) -> Writer:
-    """The writer of one version of a message; `named` makes the keys of the fields out of Kafka's names.
+    """The writer of one version of a message; `named` converts Kafka's names to the keys of the fields.
 
-    It raises ValueError for a value that does not fit, that the version needs and has not got, or that makes the
-    message longer than a frame.
+    It raises ValueError if a value does not fit, if a required value is missing, or if the message is longer than a
+    frame.
     """
     write = _struct_writer(message.struct, version, message.is_flexible(version), named)
 
@@ -115,7 +115,7 @@ def _default(field: Field, named: Named) -> Any:
 
 
 def _is_left_out(default: Any) -> Callable[[Any], bool]:
-    """Whether a value is the default: an array without elements, of whatever type, or None for no uuid, are too."""
+    """Whether a value is the default; an empty array of any type, or None for the zero uuid, is too."""
     if default == []:
         return lambda value: value is not None and not len(value)
     if default == NO_UUID:
@@ -126,7 +126,7 @@ def _is_left_out(default: Any) -> Callable[[Any], bool]:
 def _steps(
     fields: tuple[Field, ...], version: int, flexible: bool, named: Named
 ) -> list[tuple[Any, Any, Any]]:
-    """Numbers that follow each other are written in one go."""
+    """Consecutive numbers are written together."""
     steps: list[tuple[Any, Any, Any]] = []
     run: list[Field] = []
     for field in fields:
@@ -222,7 +222,7 @@ def _write_uuid(out: bytearray, value: Any) -> None:
 
 
 def _error_message_writer(writer: Writer) -> Writer:
-    """A message may quote a peer's name, which may be as long as a string can be: the message is cut then."""
+    """A message that quotes a peer's name may exceed the limit of a string: it is cut then."""
 
     def write(out: bytearray, value: Any) -> None:
         if value is not None and len(value) * _LONGEST_CHARACTER > LONGEST_STRING:
@@ -237,7 +237,7 @@ def _string_writer(length: Writer) -> Writer:
         if value is None:
             length(out, -1)
             return
-        content = value.encode()  # half a surrogate pair is refused: as "?" it could name another group
+        content = value.encode()  # half a surrogate pair is refused: as "?" it could be another group's name
         if len(content) > LONGEST_STRING:
             raise ValueError(f"a string of {len(content)} bytes is too long: {value[:40]!r}…")
         length(out, len(content))

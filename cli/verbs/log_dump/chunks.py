@@ -111,7 +111,7 @@ def chunks_of_part(segment: ShownSegment, part: Part, wanted: Wanted) -> Iterato
             continue
         rows = wanted.rows(columns)
         for start in range(0, len(rows), ROWS):
-            yield _chunk(segment.file, columns.taken(rows[start : start + ROWS]), wanted)
+            yield _chunk(segment.file, columns.select(rows[start : start + ROWS]), wanted)
     problem = segment.damage(part)
     if problem is not None:
         yield problem
@@ -121,7 +121,7 @@ def _chunk(file: str, records: Columns, wanted: Wanted) -> Chunk:
     """The wanted ones of some records, put into words."""
     if not wanted.any_key:
         chosen = [wanted.key(_key(records, place)) for place in range(len(records))]
-        records = records.taken(np.flatnonzero(chosen))
+        records = records.select(np.flatnonzero(chosen))
     header_keys = _header_keys(records)
     candidates = (records.batches.headers["attributes"][records.batch_of] & CONTROL) == 0
     candidates[list(header_keys)] = False

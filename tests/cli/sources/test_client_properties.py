@@ -251,12 +251,12 @@ def test_secrets_do_not_show(tmp_path: Path) -> None:
 
 SCRAM = 'sasl.jaas.config=x.ScramLoginModule required username="a" password="s3cret";'
 MISTAKES = {
-    "\nsasl.mecanism=PLAIN": "line 2: 'sasl.mecanism' is no Kafka client property. Did you mean sasl.mechanism?",
-    "client.id=a\nbootstrap.server=b:9092": "line 2: 'bootstrap.server' is no Kafka client property. Did you mean boot",
-    "zzz=1": "line 1: 'zzz' is no Kafka client property. Remove the line, or check the key's spelling.",
+    "\nsasl.mecanism=PLAIN": "line 2: 'sasl.mecanism' is not a Kafka client property. Did you mean sasl.mechanism?",
+    "acks=1\nbootstrap.server=b:9092": "line 2: 'bootstrap.server' is not a Kafka client property. Did you mean boot",
+    "zzz=1": "line 1: 'zzz' is not a Kafka client property. Remove the line, or check the key's spelling.",
     r"a=\u1": "line 1: \\u must be followed by four hexadecimal digits.",
     "config.providers=file": "line 1: config.providers are not supported. Write the values themselves",
-    "security.protocol=TLS": "line 1: security.protocol: 'TLS' is none of PLAINTEXT, SSL, SASL_PLAINTEXT,",
+    "security.protocol=TLS": "line 1: security.protocol: 'TLS' is not one of PLAINTEXT, SSL, SASL_PLAINTEXT,",
     "request.timeout.ms=soon": "line 1: request.timeout.ms: 'soon' is not a positive number of milliseconds.",
     "request.timeout.ms=0": "line 1: request.timeout.ms: '0' is not a positive",
     "enable.ssl.certificate.verification=no": "line 1: enable.ssl.certificate.verification: 'no' is neither true nor f",
@@ -266,7 +266,7 @@ MISTAKES = {
         "sasl.mechanism is missing (Kafka's default is GSSAPI). Add sasl.mechanism=SCRAM-SHA-512."
     ),
     f"security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\n{SCRAM}": (
-        "line 2: sasl.mechanism: PLAIN does not go with the login module of sasl.jaas.config."
+        "line 2: sasl.mechanism: PLAIN does not match the login module of sasl.jaas.config."
     ),
     "ssl.truststore.certificates=PEM": "certificates in the file itself need ssl.truststore.type=PEM.",
     "ssl.keystore.type=PEM\nssl.keystore.key=s3cret": "ssl.keystore.certificate.chain is missing.",
@@ -275,12 +275,12 @@ MISTAKES = {
 LOGIN = "https://login"
 OAUTH_MISTAKES = {
     (): "OAUTHBEARER needs sasl.oauthbearer.token.endpoint.url, kohort.token.command or",
-    ("token.endpoint.url=login",): "it is no URL. It begins with https://, http:// or",
+    ("token.endpoint.url=login",): "it is not a URL that starts with https://, http:// or",
     ("token.endpoint.url=https://a:s3cret@login",): "a URL with a login in it is not",
     (f"token.endpoint.url={LOGIN}",): "the client's id is missing.",
     (f"token.endpoint.url={LOGIN}", "client.id=a"): "the client's secret is missing.",
     ("token.endpoint.url=file:///t", "extensions=s3cret"): "every extension is written as NAME=VALUE.",
-    ("token.endpoint.url=file:///t", "extensions=auth=s3cret"): "'auth' is no extension",
+    ("token.endpoint.url=file:///t", "extensions=auth=s3cret"): "'auth' is not a valid extension",
 }
 """By what is given of `sasl.oauthbearer.…`."""
 OAUTH = "security.protocol=SASL_SSL\nsasl.mechanism=OAUTHBEARER\n"
@@ -292,7 +292,7 @@ MISTAKES |= {
         "unsecured tokens need enable.sasl.oauthbearer.unsecure.jwt=true"
     ),
     f'{OAUTH}sasl.jaas.config=x.PlainLoginModule required username="a" password="s3cret";': (
-        "OAUTHBEARER does not go with the login module of sasl.jaas.config."
+        "OAUTHBEARER does not match the login module of sasl.jaas.config."
     ),
 }
 
@@ -330,7 +330,9 @@ def test_keys_of_other_programs_and_newer_clients_are_ignored(
         assert settings.remarks == ()
         return
     (remark,) = settings.remarks
-    assert remark.startswith(f"{tmp_path}/client.properties: ignored, as Kohort does not know them")
+    assert remark.startswith(
+        f"{tmp_path}/client.properties: ignored, as they are not Kafka client properties known to Kohort"
+    )
     assert said in remark
     assert "s3cret" not in remark
 
@@ -349,7 +351,7 @@ def test_keys_of_other_programs_and_newer_clients_are_ignored(
 )
 def test_a_misspelt_key_is_refused(tmp_path: Path, key: str) -> None:
     escaped = key.replace(" ", "\\ ")
-    assert f"line 1: {key!r} is no Kafka client property." in refused(tmp_path, f"{escaped}=1")
+    assert f"line 1: {key!r} is not a Kafka client property." in refused(tmp_path, f"{escaped}=1")
 
 
 def test_the_command_names_the_keys_that_it_ignores(kohort: Kohort, tmp_path: Path) -> None:

@@ -72,7 +72,10 @@ def test_both_clients_log_in_with_stores_of_keytool(
 MISTAKES = {
     "a wrong password": (("keys.jks", "wrong-secret"), "the password is wrong, or it is not a PKCS12 store."),
     "no store": (("missing.p12", ODD), "missing.p12: No such file or directory."),
-    "a trust store": (("trust.p12", "changeit"), "it holds no private key with a certificate."),
+    "a trust store": (
+        ("trust.p12", "changeit"),
+        "it contains no private key with a certificate; it may be a trust store",
+    ),
     "an expired certificate": (("expired.p12", "changeit"), "its certificate, CN=expired, expired on 20"),
     "JKS": (("old.jks", "changeit"), "keytool -importkeystore -srckeystore"),
 }
@@ -94,7 +97,7 @@ def test_a_trust_store_without_a_certificate(stores: Path, tmp_path: Path) -> No
     file = tmp_path / "client.properties"
     text = properties(stores, trust="expired.p12")
     file.write_text(text)
-    with pytest.raises(ConfigFileError, match="it holds no certificate to trust"):
+    with pytest.raises(ConfigFileError, match="it contains no trusted certificate"):
         load_properties(file)
 
 

@@ -167,7 +167,7 @@ def test_a_token_of_a_command_logs_both_clients_in(
         answer = rig.run(rig.secure.at("SASL_PLAINTEXT"), failing, *command)
         answer.assert_refused("the token command false failed (exit status 1). Run it by hand", status=4)
     answer = rig.kohort("--debug", "list", *rig.source(rig.secure.at("PLAINTEXT"), properties))
-    assert "this listener takes no SASL login" in answer.stderr
+    assert "this listener accepts no SASL login" in answer.stderr
     assert token not in answer.stdout + answer.stderr
 
 
@@ -231,12 +231,12 @@ KEPT_OUT: dict[str, tuple[Kept, int, str]] = {
     ),
     "SASL where there is none": (
         at("PLAINTEXT", "security.protocol=SASL_PLAINTEXT\n" + plain("admin", "a-secret")),
-        4, "this listener takes no SASL login. Set security.protocol to PLAINTEXT, or name another listener.",
+        4, "this listener accepts no SASL login. Set security.protocol to PLAINTEXT, or use another listener.",
     ),
     "no SASL where it is wanted": (
         at("SASL_PLAINTEXT", "security.protocol=PLAINTEXT\n"),
         3, "the connection was closed waiting for the answer to Metadata. "
-        "Does the listener want a login? Then set security.protocol to SASL_PLAINTEXT.",
+        "If the listener requires a login, set security.protocol to SASL_PLAINTEXT.",
     ),
     "Kerberos": (
         at("SASL_PLAINTEXT", "security.protocol=SASL_PLAINTEXT\n"),
@@ -256,15 +256,15 @@ KEPT_OUT: dict[str, tuple[Kept, int, str]] = {
     ),
     "another host name": (
         at("SSL", "security.protocol=SSL\nCA\n", "localhost"),
-        3, "certificate is not valid for 'localhost'.). Connect to a name that stands in the broker's certificate",
+        3, "certificate is not valid for 'localhost'.). Connect to a name that the broker's certificate contains",
     ),
     "no client certificate": (
         at("MUTUAL", "security.protocol=SSL\nCA\n"),
-        4, "the broker asks for a client certificate, and got none that it takes",
+        4, "the broker requires a client certificate, and accepted none",
     ),
     "an expired client certificate": (
         at("MUTUAL", "security.protocol=SSL\nCA\n" + OWN.format("expired")),
-        4, "the broker asks for a client certificate, and got none that it takes",
+        4, "the broker requires a client certificate, and accepted none",
     ),
     "a wrong pass phrase": (
         at("MUTUAL", "security.protocol=SSL\nCA\nssl.certificate.location=FILES/client.pem\n"
@@ -277,7 +277,7 @@ KEPT_OUT: dict[str, tuple[Kept, int, str]] = {
     ),
     "TLS to plaintext": (
         at("PLAINTEXT", "security.protocol=SSL\nCA\n"),
-        3, "Is it a PLAINTEXT listener? Then set security.protocol to PLAINTEXT or SASL_PLAINTEXT.",
+        3, "If it is a PLAINTEXT listener, set security.protocol to PLAINTEXT or SASL_PLAINTEXT.",
     ),
 }  # fmt: skip
 LOCAL = ("a wrong pass phrase", "Kerberos")
@@ -371,7 +371,9 @@ def test_a_token_that_the_broker_refuses(rig: SecureRig, endpoint: TokenEndpoint
     answer = rig.run(rig.secure.at("SASL_PLAINTEXT"), properties, "list")
     assert answer.status == 4
     assert "insufficient_scope" in answer.stderr
-    assert "Check that the token is for this cluster: its issuer, audience, scope and end." in answer.stderr
+    assert (
+        "Check that the token is for this cluster: its issuer, audience, scope and expiry." in answer.stderr
+    )
 
 
 def test_a_client_that_stays_logs_in_again(rig: SecureRig, endpoint: TokenEndpoint) -> None:

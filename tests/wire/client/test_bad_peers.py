@@ -110,20 +110,20 @@ UNREADABLE = "the answer to ApiVersions cannot be read: "
 PEERS: dict[str, tuple[Script, dict[str, Any], type[WireError], str]] = {
     "says nothing": (_silent, SILENT, RequestTimedOut, "timed out waiting for the answer to ApiVersions[.]"),
     "closes at once": (
-        socket.socket.close, {}, Unreachable, "(?s).*Is it a Kafka listener of security.protocol PLAINTEXT[?]",
+        socket.socket.close, {}, Unreachable, "(?s).*Check that it is a Kafka listener with .* PLAINTEXT[.]",
     ),
     "closes in an answer": (_half, {}, Unreachable, "the connection was closed in the middle of an answer"),
     "no TLS": (
         _deaf, TLS, TlsFailed,
         r"(?s)the TLS handshake failed [(].*"
-        r"Is it a PLAINTEXT listener[?] Then set security\.protocol to PLAINTEXT or SASL_PLAINTEXT\.",
+        r"If it is a PLAINTEXT listener, set security\.protocol to PLAINTEXT or SASL_PLAINTEXT\.",
     ),
     "a TLS handshake that hangs": (_silent, SILENT | TLS, RequestTimedOut, "timed out in the TLS handshake[.]"),
     **{
         f"sends {sent[:23]!r}": (_garbage(sent), {}, ProtocolError, said)
         for sent, said in (
-            (b"\x7f\xff\xff\xff", "no Kafka broker answers there: a frame of 2147483647 bytes is announced[.]"),
-            (b"\xff\xff\xff\xff", "no Kafka broker answers there: a frame of -1 bytes is announced[.]"),
+            (b"\x7f\xff\xff\xff", "this is not a Kafka broker: a frame of 2147483647 bytes is announced[.]"),
+            (b"\xff\xff\xff\xff", "this is not a Kafka broker: a frame of -1 bytes is announced[.]"),
             (b"HTTP/1.1 400 Bad Request\r\n", "an HTTP server answers there, not a Kafka broker[.]"),
             (b"\x15\x03\x03\0\2\2\x50", "the listener speaks TLS. Set security[.]protocol to SSL or SASL_SSL"),
             (b"\0\0\0\2\0\1", "the answer to ApiVersions has only 2 bytes"),
@@ -160,7 +160,7 @@ def test_two_answers_to_one_request() -> None:
 
     message, error = failure_with(script)
     assert isinstance(error, ProtocolError)
-    assert message == "more answers than requests came to ApiVersions"
+    assert message == "more responses than requests arrived for ApiVersions"
 
 
 def test_when_no_bootstrap_server_answers_every_reason_is_told() -> None:

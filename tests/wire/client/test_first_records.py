@@ -191,7 +191,7 @@ def test_a_leader_that_repeats_itself_is_left() -> None:
         if search.pending:
             search.take(batches(3, 5), 99)
     assert isinstance(search.outcome, Failure)
-    assert "gives no record at offset 20" in search.outcome.message
+    assert "returns no record at offset 20" in search.outcome.message
 
 
 def test_gaps_of_compaction_are_passed() -> None:

@@ -100,7 +100,7 @@ def test_an_authority_that_cannot_be_read(secure: SecureBroker, what: str) -> No
         (
             "OAUTHBEARER",
             UnsupportedMechanism,
-            "Kohort takes tokens of a token endpoint (client credentials), a file, kohort.token.command",
+            "It supports a token endpoint (client credentials), a file, kohort.token.command and",
         ),
         ("PLAIN", AuthenticationFailed, "set sasl.jaas.config, or sasl.username and sasl.password"),
     ],

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from wire.client.errors import WireError
 from wire.client.security import OAuthSettings, Secret, TokenEndpoint, TokenFile
 from wire.client.steps import Deadline
-from wire.client.tokens.endpoint import _parsed
+from wire.client.tokens.endpoint import _parse_token
 from wire.client.tokens.source import TokenSource
 from wire.client.tokens.token import Token, token_of
 
@@ -42,7 +42,7 @@ def outcome(make: Callable[[], Token]) -> Token | str:
 
 @given(st.binary(max_size=40) | JSON.map(lambda value: json.dumps(value).encode()))
 def test_any_answer_is_a_token_or_a_refusal(body: bytes) -> None:
-    made = outcome(lambda: _parsed(ENDPOINT, body))
+    made = outcome(lambda: _parse_token(ENDPOINT, body))
     if isinstance(made, Token):
         assert made.expires_s > time.time() - 60
         assert made.value.reveal().isascii()
@@ -71,7 +71,7 @@ SECRETS = (
     ],
 )
 def test_nonsense_is_quoted_without_what_could_be_a_secret(answer: str, secret: str) -> None:
-    made = outcome(lambda: _parsed(ENDPOINT, answer.format(secret).encode()))
+    made = outcome(lambda: _parse_token(ENDPOINT, answer.format(secret).encode()))
     assert isinstance(made, str)
     assert secret not in made
     assert "Sign in" in made or "Sign in" not in answer
@@ -80,7 +80,9 @@ def test_nonsense_is_quoted_without_what_could_be_a_secret(answer: str, secret: 
 def test_a_long_answer_is_not_read_for_long() -> None:
     began = time.process_time()
     made = outcome(
-        lambda: _parsed(ENDPOINT, json.dumps({"error": "e", "error_description": "aB" * 500_000}).encode())
+        lambda: _parse_token(
+            ENDPOINT, json.dumps({"error": "e", "error_description": "aB" * 500_000}).encode()
+        )
     )
     assert time.process_time() - began < 5
     assert isinstance(made, str)

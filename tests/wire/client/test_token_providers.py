@@ -373,7 +373,7 @@ def test_a_package_can_bring_a_provider(tmp_path: Path, acme: Callable[[str], No
         (
             "return 'a-token'",
             AuthenticationFailed,
-            "must return a token and its end in seconds since 1970, and",
+            "must return a token and its expiry in seconds since 1970, and",
         ),
         ("raise OSError('no ' + options['client_secret'])", AuthenticationFailed, "failed: OSError: no ***"),
         ("return 'a token', 1e10", AuthenticationFailed, "not a token"),
@@ -429,7 +429,7 @@ FAILING: Mapping[str, tuple[str, type[WireError], str]] = {
         """echo '{"access_token": "x", "expires_in": -5}'""", AuthenticationFailed, "has expired already."
     ),
     "its token on both": (f"sh -c 'echo {ALIKE}; echo {ALIKE} >&2; exit 1'", AuthenticationFailed, "1): ***. Run"),
-    "too slow": ("sh -c 'sleep 60 & sleep 60'", Unreachable, "it did not end in time. Allow more with kohort."),
+    "too slow": ("sh -c 'sleep 60 & sleep 60'", Unreachable, "it did not finish in time. Allow more with kohort."),
     "too much": ("yes", AuthenticationFailed, "failed (signal 9)"),
 }  # fmt: skip
 

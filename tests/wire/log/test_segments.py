@@ -289,7 +289,7 @@ def test_a_log_is_its_segments_in_order(tmp_path: Path) -> None:
 def test_only_the_last_segment_may_end_in_the_middle(tmp_path: Path, tail: bytes) -> None:
     path = _segment(tmp_path, 0, BATCHES[0] + tail)
     _segment(tmp_path, 4, b"")
-    with pytest.raises(DamagedLog, match=f"the log goes on in {segment_name(4)}") as error:
+    with pytest.raises(DamagedLog, match=f"the log continues in {segment_name(4)}") as error:
         list(read_log(tmp_path))
     assert (error.value.file, error.value.position) == (str(path), len(BATCHES[0]))
 

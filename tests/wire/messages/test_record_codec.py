@@ -192,13 +192,13 @@ def test_a_key_of_an_unknown_type(number: int) -> None:
 @pytest.mark.parametrize(
     ("hexadecimal", "message"),
     [
-        ("", r"a value of type 5 has 0 bytes, too few for the number that begins it"),
+        ("", r"a value of type 5 has 0 bytes, too few for the number that it starts with"),
         ("00", r"a value of type 5 has 1 bytes, too few"),
         ("0001 00", r"ConsumerGroupMemberMetadataValue has no version 1"),
         ("ffff 00", r"ConsumerGroupMemberMetadataValue has no version -1"),
         ("0000 00 00 00", r"ConsumerGroupMemberMetadataValue.clientId at byte 4 is null"),
         ("0000 00 00 05 6363", r"clientId: a length of 4 does not fit the 2 bytes left at byte 5"),
-        ("0000 00 00 81 80 02", r"clientId at byte 4 is to be 32768 bytes long"),
+        ("0000 00 00 81 80 02", r"clientId at byte 4 has a length of 32768"),
         ("0000 00 00 ff ff ff ff ff", r"a varint at byte 4 does not end"),
         (
             "0000 00 00 01 01 ff ff ff ff 07",
@@ -221,7 +221,7 @@ def test_what_is_no_value_says_where(hexadecimal: str, message: str) -> None:
 
 @pytest.mark.parametrize("key", [b"", b"\0"])
 def test_a_key_without_a_type(key: bytes) -> None:
-    with pytest.raises(DecodeError, match=r"^a key has . bytes, too few for the number that begins it$"):
+    with pytest.raises(DecodeError, match=r"^a key has . bytes, too few for the number that it starts with$"):
         json_key(key)
 
 

@@ -306,7 +306,7 @@ def test_broken_utf_8_is_read_as_java_reads_it(content: str, text: str) -> None:
 
 def test_a_string_is_no_longer_than_kafka_reads_it() -> None:
     assert DESCRIBE_GROUPS.decode_request(6, describe_groups(b"x" * 32_767))[1].groups == ("x" * 32_767,)
-    with pytest.raises(DecodeError, match=r"groups\[\] at byte 12 is to be 32768 bytes long"):
+    with pytest.raises(DecodeError, match=r"groups\[\] at byte 12 has a length of 32768"):
         DESCRIBE_GROUPS.decode_request(6, describe_groups(b"x" * 32_768))
 
 

@@ -1,4 +1,4 @@
-"""The names of real Kafka client properties, so that a typing mistake is told from a setting of no use here.
+"""The names of real Kafka client properties, to distinguish a misspelt key from one that does not matter here.
 
 Sources: `AdminClientConfig`, `ConsumerConfig` and `ProducerConfig.configNames()` of kafka-clients 4.3.1 and 4.4.0;
 librdkafka's CONFIGURATION.md, without what can only be set from a program (callbacks and the like).
@@ -53,7 +53,7 @@ _JAVA_KEYS = """
     transaction.two.phase.commit.enable transactional.id value.deserializer value.serializer
 """
 JAVA_KEYS = frozenset(_JAVA_KEYS.split())
-"""What a Java client understands."""
+"""The properties of Java clients."""
 
 _LIBRDKAFKA_KEYS = """
     allow.auto.create.topics api.version.fallback.ms api.version.request api.version.request.timeout.ms
@@ -90,7 +90,7 @@ _LIBRDKAFKA_KEYS = """
     topic.metadata.refresh.sparse
 """
 LIBRDKAFKA_KEYS = frozenset(_LIBRDKAFKA_KEYS.split())
-"""librdkafka's global properties that hold for every kind of client, its AdminClient among them."""
+"""librdkafka's global properties for every kind of client, AdminClient included."""
 
 _LIBRDKAFKA_OTHER_KEYS = """
     acks auto.commit.enable auto.commit.interval.ms auto.offset.reset batch.num.messages batch.size
@@ -108,9 +108,9 @@ _LIBRDKAFKA_OTHER_KEYS = """
     sticky.partitioning.linger.ms transaction.timeout.ms transactional.id
 """
 LIBRDKAFKA_OTHER_KEYS = frozenset(_LIBRDKAFKA_OTHER_KEYS.split())
-"""librdkafka's properties of consumers, producers and topics: real names that mean nothing to an AdminClient."""
+"""librdkafka's properties of consumers, producers and topics, which have no meaning for an AdminClient."""
 
 KOHORT_KEYS = frozenset({"kohort.token.command", "kohort.token.provider", "kohort.token.timeout.ms"})
-"""What other clients ignore, or (librdkafka) refuse."""
+"""Other clients ignore these keys, or (librdkafka) refuse them."""
 
 ALL_KEYS = JAVA_KEYS | LIBRDKAFKA_KEYS | LIBRDKAFKA_OTHER_KEYS | KOHORT_KEYS

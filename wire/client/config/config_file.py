@@ -1,4 +1,4 @@
-"""A configuration file: its text, its properties read with a type, and the one error about it."""
+"""A configuration file: its text, its typed properties, and the error that reports a problem in it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,9 +9,9 @@ from wire.java_properties import Property
 
 
 class ConfigFileError(WireError):
-    """A configuration file cannot be used. `line` and `column` are 1-based, None when no line is to blame.
+    """A configuration file cannot be used. `line` and `column` are 1-based, None if the error has no line.
 
-    The text names file, line, problem and next step, and never a secret's value.
+    The text has file, line, problem and next step, and never a secret's value.
     """
 
     def __init__(self, path: Path, line: int | None, message: str, *, column: int | None = None) -> None:
@@ -35,9 +35,7 @@ def read_text(path: Path) -> str:
     except IsADirectoryError:
         raise ConfigFileError(path, None, "this is a directory. Name a properties file in it.") from None
     except PermissionError:
-        raise ConfigFileError(
-            path, None, "the file may not be read by this user. Check its permissions."
-        ) from None
+        raise ConfigFileError(path, None, "this user may not read the file. Check its permissions.") from None
     except UnicodeDecodeError as error:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
         raise ConfigFileError(
@@ -56,30 +54,30 @@ class Properties:
     path: Path
     entries: dict[str, Property]
     remarks: tuple[str, ...] = ()
-    """What its user should know of it: of keys that are ignored, the names."""
+    """Remarks for the user: the names of ignored keys."""
 
     def text(self, key: str) -> str | None:
-        """The value without blanks around it; None without the key."""
+        """The value, stripped; None without the key."""
         entry = self.entries.get(key)
         return None if entry is None else entry.value.strip()
 
     def secret(self, key: str) -> Secret | None:
-        """The value as it stands, hidden from repr; None without the key."""
+        """The value unchanged, hidden from repr; None without the key."""
         entry = self.entries.get(key)
         return None if entry is None else Secret(entry.value)
 
     def positive(self, key: str, default: int) -> int:
-        """A positive integer. :raises ConfigFileError: when it is something else"""
+        """A positive integer. :raises ConfigFileError: it is something else"""
         text = self.text(key)
         if text is None:
             return default
-        # Python takes no number of thousands of digits.
+        # Python converts no number of thousands of digits.
         if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) > 0):
             raise self.error(key, f"{text[:40]!r} is not a positive number of milliseconds.")
         return int(text)
 
     def flag(self, key: str, default: bool) -> bool:
-        """A boolean. :raises ConfigFileError: when it is something else"""
+        """A boolean. :raises ConfigFileError: it is something else"""
         text = self.text(key)
         if text is None:
             return default
@@ -88,6 +86,6 @@ class Properties:
         return text.lower() in ("true", "1")
 
     def error(self, key: str, message: str) -> ConfigFileError:
-        """A complaint about `key`, at its line."""
+        """An error about `key`, at its line."""
         entry = self.entries.get(key)
         return ConfigFileError(self.path, entry.line if entry else None, f"{key}: {message}")

@@ -16,7 +16,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "b": "\b", "a": "\a", "v
 
 
 class BadJaas(ValueError):
-    """The text is no JAAS configuration; the message holds none of its values."""
+    """The text is not a JAAS configuration; the message contains none of its values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class LoginModule:
 def parse_jaas(text: str) -> LoginModule:
     """Read ``<class> <flag> <key>="<value>" …;``.
 
-    :raises BadJaas: when it is not written that way, or holds more than one module
+    :raises BadJaas: it has another form, or contains more than one module
     """
     tokens = _tokens(text)
     if len(tokens) < 2 or tokens[1].lower() not in _FLAGS:
@@ -54,7 +54,7 @@ def parse_jaas(text: str) -> LoginModule:
 
 
 _EQUALS, _END = "\0=", "\0;"
-"""The signs as tokens: told from the same character in quotes."""
+"""The signs as tokens, distinct from the same characters in quotes."""
 
 
 def _tokens(text: str) -> list[str]:
@@ -74,7 +74,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _unescape(quoted: str) -> str:
-    """Escapes as in Java's StreamTokenizer: letters, up to three octal digits, anything else stands for itself."""
+    """Escapes as in Java's StreamTokenizer: letters, up to three octal digits; anything else is itself."""
 
     def replace(match: re.Match[str]) -> str:
         escaped = match[1]

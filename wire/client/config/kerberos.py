@@ -11,7 +11,7 @@ _SERVICE = "sasl.kerberos.service.name"
 
 
 def kerberos_settings(properties: Properties, module: LoginModule | None) -> KerberosSettings:
-    """Who logs in, and to which service: librdkafka's default, kafka, where nothing names it.
+    """The principal and the service; without a service name, librdkafka's default, kafka.
 
     :raises ConfigFileError: a keytab without its principal; two services
     """

@@ -1,6 +1,6 @@
 """Trust and key stores: Java's ssl.truststore.* and ssl.keystore.*, and librdkafka's names for the same.
 
-PEM is handed on by its path, PKCS12 as the PEM that is in it. JKS is read by Java alone.
+PEM is passed on by its path, PKCS12 as the PEM that it contains. Only Java reads JKS.
 """
 
 from pathlib import Path
@@ -18,9 +18,9 @@ _KEYS_FROM_PKCS12 = "  openssl pkcs12 -in {source} -out {target}"
 
 
 def tls_settings(properties: Properties) -> TlsSettings:
-    """Everything about certificates and keys.
+    """All settings of certificates and keys.
 
-    :raises ConfigFileError: a store cannot be used; the message has the commands that convert one of another type
+    :raises ConfigFileError: a store cannot be used; for a store of another type the message has the conversion commands
     """
     trusts_pkcs12 = _is_pkcs12(properties, _TRUST)
     trusted = _trusted(properties) if trusts_pkcs12 else None
@@ -52,9 +52,9 @@ def tls_settings(properties: Properties) -> TlsSettings:
 
 
 def _is_pkcs12(properties: Properties, kind: str) -> bool:
-    """Whether a store is to be read as PKCS12, as librdkafka's ssl.keystore.location is too; no: it is PEM, or none.
+    """Whether to read a store as PKCS12, librdkafka's ssl.keystore.location included; otherwise it is PEM or missing.
 
-    :raises ConfigFileError: it is of another type, or cannot be read without packages that are not installed
+    :raises ConfigFileError: it is of another type, or packages to read it are not installed
     """
     inline = f"{kind}.certificates" if kind == _TRUST else f"{kind}.certificate.chain"
     location = properties.text(f"{kind}.location")
@@ -66,7 +66,7 @@ def _is_pkcs12(properties: Properties, kind: str) -> bool:
     if not location:
         raise properties.error(inline, f"certificates in the file itself need {kind}.type=PEM.")
     try:
-        store_type = _found_type(Path(location)) or named_type
+        store_type = _detect_type(Path(location)) or named_type
     except OSError as error:
         raise properties.error(f"{kind}.location", f"{location}: {error.strerror or error}.") from None
     if store_type == "PEM":
@@ -120,8 +120,8 @@ def _refuse(properties: Properties, kind: str, error: Exception) -> NoReturn:
     ) from None
 
 
-def _found_type(path: Path) -> str | None:
-    """What a store is by its first bytes: `keytool` writes PKCS12 and Java reads it, whatever type is named."""
+def _detect_type(path: Path) -> str | None:
+    """The store's type according to its first bytes: `keytool` writes PKCS12, and Java reads it under any type."""
     with path.open("rb") as file:
         start = file.read(16)
     if start.startswith(b"\xfe\xed\xfe\xed"):

@@ -1,4 +1,4 @@
-"""sasl.mechanism=OAUTHBEARER: where the token comes from, by Java's names, librdkafka's and Kohort's own."""
+"""sasl.mechanism=OAUTHBEARER: the source of the token, by Java's names, librdkafka's and Kohort's own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wire.client.security import (
 MODULE = "OAuthBearerLoginModule"
 IAM_MODULE = "IAMLoginModule"
 IAM_MECHANISM = "AWS_MSK_IAM"
-"""Amazon's mechanism has the listener and the identity of its OAUTHBEARER, which is what Kohort speaks there."""
+"""Amazon's mechanism has the same listener and identity as its OAUTHBEARER, which Kohort uses there."""
 
 ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
 COMMAND, PROVIDER = "kohort.token.command", "kohort.token.provider"
@@ -35,7 +35,7 @@ _UNSECURED = "enable.sasl.oauthbearer.unsecure.jwt"
 _EXTENSION = "extension_"
 _SCHEMES = ("http://", "https://", "file:")
 _AZURE_METADATA = "http://169.254.169.254/metadata/identity/oauth2/token"
-"""As librdkafka asks it."""
+"""The URL that librdkafka requests."""
 
 _OF_HANDLERS: Mapping[str, str] = {
     "IAMClientCallbackHandler": "aws-msk-iam",
@@ -43,22 +43,22 @@ _OF_HANDLERS: Mapping[str, str] = {
     "KafkaOAuth2AuthenticateCallbackHandler": "azure",
     "GcpLoginCallbackHandler": "gcp",
 }
-"""The provider that does what a Java class does: of software.amazon.msk.auth.iam, com.azure.spring.cloud…,
+"""The providers that replace Java classes: of software.amazon.msk.auth.iam, com.azure.spring.cloud…,
 com.google.cloud.hosted.kafka.auth."""
 _KAFKAS_HANDLERS = frozenset({"OAuthBearerLoginCallbackHandler", "OAuthBearerUnsecuredLoginCallbackHandler"})
 
 
 def oauth_settings(properties: Properties, module: LoginModule | None) -> OAuthSettings | None:
-    """Where the token comes from; None where only librdkafka can get one (another grant, an unsecured token).
+    """The source of the token; None if only librdkafka can get one (another grant, an unsecured token).
 
-    A token command or provider is named by whoever wants it, so it wins over an endpoint; what a property says wins
-    over the login module's option, as in Java.
-    :raises ConfigFileError: nothing gives a token, or the settings of what does are missing or malformed
+    A token command or provider takes precedence over an endpoint. A property takes precedence over the login module's
+    option, as in Java.
+    :raises ConfigFileError: no source is set, or the settings of the source are missing or malformed
     """
     options = module.options if module is not None and module.short_name in (MODULE, IAM_MODULE) else {}
     extensions = _extensions(properties, options)
     command = properties.text(COMMAND)
-    provider = properties.text(PROVIDER) or _provider_of_others(properties)
+    provider = properties.text(PROVIDER) or _equivalent_provider(properties)
     if command and properties.text(PROVIDER):
         raise properties.error(COMMAND, f"{PROVIDER} is set too. Remove one of them.")
     if command:
@@ -76,8 +76,8 @@ def oauth_settings(properties: Properties, module: LoginModule | None) -> OAuthS
     return OAuthSettings(source=_endpoint(properties, options), extensions=extensions)
 
 
-def _provider_of_others(properties: Properties) -> str | None:
-    """The provider that Java's or librdkafka's settings amount to."""
+def _equivalent_provider(properties: Properties) -> str | None:
+    """The provider that is equivalent to Java's or librdkafka's settings."""
     if (properties.text("sasl.mechanism") or "").upper() == IAM_MECHANISM:
         return "aws-msk-iam"
     if (properties.text(_IDENTITY) or "").lower() == "aws_iam":
@@ -98,18 +98,18 @@ def _command(properties: Properties, text: str) -> TokenCommand:
 
 
 def _free_options(properties: Properties) -> dict[str, Secret]:
-    """``NAME=VALUE NAME=VALUE``, as librdkafka's sasl.oauthbearer.config is written."""
+    """``NAME=VALUE NAME=VALUE``, the format of librdkafka's sasl.oauthbearer.config."""
     try:
         parts = shlex.split(properties.text(_OPTIONS) or "")
     except ValueError:
         raise properties.error(_OPTIONS, "a quote is not closed.") from None
     if any("=" not in part for part in parts):
-        raise properties.error(_OPTIONS, "every option is written as NAME=VALUE, with blanks between them.")
+        raise properties.error(_OPTIONS, "every option is written as NAME=VALUE, separated by spaces.")
     return {name: Secret(value) for name, _, value in (part.partition("=") for part in parts)}
 
 
 def _azure_metadata(properties: Properties) -> MetadataEndpoint:
-    """As librdkafka has it: ``sasl.oauthbearer.config=query=api-version=…&resource=…``."""
+    """librdkafka's ``sasl.oauthbearer.config=query=api-version=…&resource=…``."""
     query = _free_options(properties).get("query")
     url = properties.text(ENDPOINT)
     if query is None and not url:
@@ -118,7 +118,7 @@ def _azure_metadata(properties: Properties) -> MetadataEndpoint:
             f"azure_imds needs {_OPTIONS}=query=api-version=2018-02-01&resource=URI&client_id=ID.",
         )
     if url and not url.lower().startswith(("http://", "https://")):
-        raise properties.error(ENDPOINT, "it is not a URL that begins with https:// or http://.")
+        raise properties.error(ENDPOINT, "it is not a URL that starts with https:// or http://.")
     base = url or _AZURE_METADATA
     separator = "&" if "?" in base else "?"
     return MetadataEndpoint(url=base if query is None else f"{base}{separator}{query.reveal()}")
@@ -129,10 +129,10 @@ def _endpoint(properties: Properties, options: dict[str, Secret]) -> TokenEndpoi
     if not endpoint:
         raise _no_source(properties, options)
     if not endpoint.lower().startswith(_SCHEMES):
-        raise properties.error(ENDPOINT, "it is no URL. It begins with https://, http:// or file:.")
+        raise properties.error(ENDPOINT, "it is not a URL that starts with https://, http:// or file:.")
     if "@" in endpoint:
         raise properties.error(
-            ENDPOINT, f"a URL with a login in it is not taken. Set {_CLIENT_ID} and {_CLIENT_SECRET}."
+            ENDPOINT, f"a URL with a login in it is not accepted. Set {_CLIENT_ID} and {_CLIENT_SECRET}."
         )
     if endpoint.lower().startswith("file:"):
         return TokenFile(url=endpoint)
@@ -157,7 +157,7 @@ def _endpoint(properties: Properties, options: dict[str, Secret]) -> TokenEndpoi
 
 
 def _no_source(properties: Properties, options: dict[str, Secret]) -> Exception:
-    """What to say where nothing gives a token."""
+    """The error where no source of a token is set."""
     if any(option.startswith("unsecuredLogin") for option in options):
         return properties.error(
             "sasl.jaas.config",
@@ -193,7 +193,7 @@ def _option(options: dict[str, Secret], name: str) -> str:
 
 
 def _extensions(properties: Properties, options: dict[str, Secret]) -> tuple[tuple[str, str], ...]:
-    """``extension_logicalCluster="lkc-1"`` of Java, ``logicalCluster=lkc-1,…`` of librdkafka."""
+    """Java's ``extension_logicalCluster="lkc-1"``, librdkafka's ``logicalCluster=lkc-1,…``."""
     found = {
         name.removeprefix(_EXTENSION): value.reveal()
         for name, value in options.items()
@@ -210,6 +210,6 @@ def _extensions(properties: Properties, options: dict[str, Secret]) -> tuple[tup
         if not (name.isascii() and name.isalpha()) or name.lower() == "auth" or not value.isprintable():
             raise properties.error(
                 "sasl.oauthbearer.extensions" if text else "sasl.jaas.config",
-                f"{name!r} is no extension: its name has letters only, its value nothing but text.",
+                f"{name!r} is not a valid extension: its name has letters only, its value nothing but text.",
             )
     return tuple(sorted(found.items()))

@@ -1,4 +1,4 @@
-"""Stores of type PKCS12, as keytool writes them whatever the file is called. Needs the extra ``keystores``."""
+"""Stores of type PKCS12, as keytool writes them with any file name. Needs the extra ``keystores``."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from wire.client.security import Secret
 
 
 class UnreadableStore(ValueError):
-    """The store cannot be used; the message says why, without its password."""
+    """The store cannot be used; the message says why, without the password."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyStore:
-    """A private key and the certificates that go with it, the client's own first; both in PEM."""
+    """A private key and its certificates, the client's own first; both in PEM."""
 
     key: Secret
     chain: str
@@ -30,7 +30,7 @@ def read_key_store(path: Path, password: Secret | None) -> KeyStore:
     """The key of a store. :raises UnreadableStore: there is none, or its certificate has expired"""
     store = _loaded(path, password)
     if store.key is None or store.cert is None:
-        raise UnreadableStore("it holds no private key with a certificate. Is it a trust store?")
+        raise UnreadableStore("it contains no private key with a certificate; it may be a trust store")
     own = store.cert.certificate
     if own.not_valid_after_utc <= datetime.now(UTC):
         raise UnreadableStore(
@@ -46,7 +46,7 @@ def read_trust_store(path: Path, password: Secret | None) -> str:
     """The certificates of a store, in PEM. :raises UnreadableStore: there is none"""
     certificates = [each.certificate for each in _loaded(path, password).additional_certs]
     if not certificates:
-        raise UnreadableStore("it holds no certificate to trust. Is it a key store?")
+        raise UnreadableStore("it contains no trusted certificate; it may be a key store")
     return _pem(certificates)
 
 

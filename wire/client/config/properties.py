@@ -1,4 +1,4 @@
-"""`--command-config`: client properties, Java's or librdkafka's, to `ConnectionSettings`."""
+"""`--command-config`: reads client properties, Java's or librdkafka's, into `ConnectionSettings`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ALIASES = {
     "sasl.oauthbearer.client.id": "sasl.oauthbearer.client.credentials.client.id",
     "sasl.oauthbearer.client.secret": "sasl.oauthbearer.client.credentials.client.secret",
 }
-"""librdkafka's names of what Java calls otherwise."""
+"""librdkafka's names of Java's properties."""
 
 _OWN_KEYS = frozenset(
     {
@@ -45,7 +45,7 @@ _OWN_KEYS = frozenset(
         "enable.ssl.certificate.verification",
     }
 )
-"""What has a field of its own in `ConnectionSettings`."""
+"""The properties that have a field in `ConnectionSettings`."""
 
 _BOTH_UNDERSTAND = ("sasl.oauthbearer.", "sasl.kerberos.")
 """Java's keys that librdkafka knows by the same name and with the same meaning."""
@@ -57,17 +57,17 @@ _MODULES = {
     IAM_MODULE: (IAM_MECHANISM,),
     KERBEROS_MODULE: ("GSSAPI",),
 }
-"""The mechanisms that go with a login module."""
+"""The mechanisms of each login module."""
 
 _TOKEN_KEYS = ("sasl.oauthbearer.", "https.ca.")
-"""What librdkafka is not told where it is handed the token itself."""
+"""The keys that librdkafka does not get when it gets the token itself."""
 
 
 def load_properties(path: Path) -> ConnectionSettings:
     """Read a client properties file.
 
     Real Kafka keys without a meaning here (group.id, retries, deserializers) are ignored. Unknown keys that may be
-    another program's, or a newer client's, are ignored too, and named in `remarks`.
+    another program's, or a newer client's, are ignored too, and listed in `remarks`.
     :raises ConfigFileError: the file cannot be read; a line is malformed; a key is misspelt (with the nearest known
         one); a value is out of range; a store is not PEM (with the commands that convert it)
     """
@@ -91,9 +91,9 @@ def read_properties(path: Path) -> Properties:
 
 
 def settings_of(path: Path, entries: Sequence[Property]) -> ConnectionSettings:
-    """Settings from properties, of which the last of a key counts; `path` and their lines are for messages.
+    """Settings from properties; the last one of a key counts. Messages contain `path` and the line.
 
-    :raises ConfigFileError: as `load_properties` does
+    :raises ConfigFileError: as `load_properties`
     """
     for entry in entries:
         if entry.key == "config.providers":
@@ -106,9 +106,9 @@ def settings_of(path: Path, entries: Sequence[Property]) -> ConnectionSettings:
 
 
 def known_properties(path: Path, entries: Sequence[Property]) -> Properties:
-    """The last entry of each known key, by Java's name where librdkafka has another one; each keeps its own key.
+    """The last entry of each known key, under Java's name if librdkafka has another; each entry keeps its own key.
 
-    :raises ConfigFileError: a key is misspelt, with the nearest known one
+    :raises ConfigFileError: a key is misspelt; with the nearest known one
     """
     known = {_ALIASES.get(entry.key, entry.key): entry for entry in entries if entry.key in ALL_KEYS}
     remarks = _remarks(path, entries) if any(entry.key not in ALL_KEYS for entry in entries) else ()
@@ -116,7 +116,7 @@ def known_properties(path: Path, entries: Sequence[Property]) -> Properties:
 
 
 def _remarks(path: Path, entries: Sequence[Property]) -> tuple[str, ...]:
-    """What to report of unknown keys. :raises ConfigFileError: one is misspelt"""
+    """Remarks about unknown keys. :raises ConfigFileError: one is misspelt"""
     from wire.client.config.unknown_keys import is_refused, refusal_of, remark_on
 
     by_key = {entry.key: entry for entry in entries}
@@ -133,7 +133,7 @@ def _settings(properties: Properties) -> ConnectionSettings:
     module = _login_module(properties)
     username, password = _credentials(properties, module)
     mechanism = _mechanism(properties, module) if protocol.sasl else None
-    _want_oauthbearer(properties, mechanism)
+    _check_oauthbearer(properties, mechanism)
     oauth = oauth_settings(properties, module) if mechanism == "OAUTHBEARER" else None
     servers = properties.text("bootstrap.servers") or ""
     return ConnectionSettings(
@@ -162,7 +162,7 @@ def _security_protocol(properties: Properties) -> SecurityProtocol:
         return SecurityProtocol(text.upper())
     except ValueError:
         names = ", ".join(protocol.value for protocol in SecurityProtocol)
-        raise properties.error("security.protocol", f"{text!r} is none of {names}.") from None
+        raise properties.error("security.protocol", f"{text!r} is not one of {names}.") from None
 
 
 def _login_module(properties: Properties) -> LoginModule | None:
@@ -196,13 +196,13 @@ def _mechanism(properties: Properties, module: LoginModule | None) -> str:
     known = {name for names in _MODULES.values() for name in names}
     if mechanism in known and fitting and mechanism not in fitting:
         raise properties.error(
-            "sasl.mechanism", f"{mechanism} does not go with the login module of sasl.jaas.config."
+            "sasl.mechanism", f"{mechanism} does not match the login module of sasl.jaas.config."
         )
     return "OAUTHBEARER" if mechanism == IAM_MECHANISM else mechanism or "GSSAPI"
 
 
-def _want_oauthbearer(properties: Properties, mechanism: str | None) -> None:
-    """:raises ConfigFileError: a token is named that the login would not use"""
+def _check_oauthbearer(properties: Properties, mechanism: str | None) -> None:
+    """:raises ConfigFileError: a token is configured that the login would not use"""
     for key in (COMMAND, PROVIDER):
         if properties.text(key) and mechanism != "OAUTHBEARER":
             raise properties.error(
@@ -212,7 +212,7 @@ def _want_oauthbearer(properties: Properties, mechanism: str | None) -> None:
 
 
 def _extra(properties: Properties, left_out: tuple[str, ...]) -> tuple[tuple[str, Secret], ...]:
-    """What only librdkafka understands, without keys that begin as one of `left_out`."""
+    """The properties that only librdkafka understands, without keys that start with one of `left_out`."""
     return tuple(
         (key, Secret(entry.value))
         for key, entry in properties.entries.items()

@@ -1,8 +1,8 @@
 """Keys that are not in the lists of `client_keys`: of another program, of a newer client, or misspelt.
 
-A Java client only logs a key that it does not know, so the files of its programs also hold keys of serializers, schema
-registries and interceptors. Such a file has to work here too. Only a slip that leaves out a setting which the
-connection depends on is refused: without it, a login or a certificate would not be used.
+A Java client only logs a key that it does not know, so its files also contain keys of serializers, schema registries
+and interceptors. Such a file has to work here too. Only a misspelling of a setting that the connection depends on is
+refused: without it, a login or a certificate would not be used.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from wire.client.config.client_keys import ALL_KEYS
 from wire.java_properties import Property
 
 _SHAPE = re.compile(r"[a-z][a-z0-9_-]*(\.[A-Za-z0-9_-]+)+", re.ASCII)
-"""Words with dots between them, as `schema.registry.url` and `value.subject.nameStrategy`."""
+"""Words separated by dots, such as `schema.registry.url` and `value.subject.nameStrategy`."""
 _CONNECTS = ("bootstrap.", "security.", "sasl.", "ssl.", "https.", "metadata.broker.", "kohort.")
 _SIMILAR = 0.8
 _SHORTEST_WORD = 5
-"""A shorter word that differs in a letter may well be another word: `min` and `max`, `iss` and `iat`."""
+"""A shorter word that differs in one letter is probably another word: `min` and `max`, `iss` and `iat`."""
 _WORDS = frozenset(word for key in ALL_KEYS for word in key.split("."))
 
 
 def is_refused(key: str, present: Collection[str]) -> bool:
-    """Whether an unknown key makes a file of the keys `present` unusable."""
+    """Whether an unknown key makes a file with the keys `present` unusable."""
     meant = _misspelt(key)
     return not _SHAPE.fullmatch(key) or (meant is not None and meant not in present)
 
 
 def refusal_of(key: str) -> str:
-    """Why it is refused, and what to write instead."""
+    """Why the key is refused, and what to write instead."""
     near = get_close_matches(key, ALL_KEYS, n=1)
     hint = f" Did you mean {near[0]}?" if near else " Remove the line, or check the key's spelling."
-    return f"{key!r} is no Kafka client property.{hint}"
+    return f"{key!r} is not a Kafka client property.{hint}"
 
 
 def remark_on(unknown: Iterable[Property]) -> str:
-    """What to report of the unknown keys of a file that is used, in the order of the file."""
+    """The remark about the unknown keys of a file, in the order of the file."""
     keys = ", ".join(f"{entry.key} (line {entry.line}{_hint(entry.key)})" for entry in unknown)
-    return f"ignored, as Kohort does not know them as Kafka client properties: {keys}"
+    return f"ignored, as they are not Kafka client properties known to Kohort: {keys}"
 
 
 def _hint(key: str) -> str:
@@ -48,7 +48,7 @@ def _hint(key: str) -> str:
 
 
 def _misspelt(key: str) -> str | None:
-    """The key of the connection that was meant, where one word of it is misspelt; None where no key is that close."""
+    """The connection's key of which one word is misspelt; None if no key is that close."""
     words = key.split(".")
     for known in sorted(ALL_KEYS):
         if not known.startswith(_CONNECTS):

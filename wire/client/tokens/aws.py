@@ -15,15 +15,15 @@ from wire.client.errors import AuthenticationFailed
 
 _MSK_HOST = re.compile(r"\.kafka(?:-serverless)?\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?(?::\d+)?$")
 _LIFE_S = 300
-"""Of a token of STS, as Confluent's clients ask for it."""
+"""The lifetime of an STS token, as in Confluent's clients."""
 
 
 def msk_token(servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, float]:
-    """A request to `kafka-cluster:Connect` that is signed and never sent, for 15 minutes.
+    """A signed request to `kafka-cluster:Connect` that is never sent, valid for 15 minutes.
 
     The options are those of Amazon's IAMLoginModule: awsProfileName, awsRoleArn, awsRoleSessionName,
-    awsRoleExternalId, awsStsRegion; and `region` where the servers' names do not contain it. Without a profile or a
-    role credentials are found as by all of Amazon's tools.
+    awsRoleExternalId, awsStsRegion; and `region` if the servers' names do not contain it. Without a profile or a
+    role, credentials are found as by all of Amazon's tools.
     :raises AuthenticationFailed: there are no credentials, or no region
     """
     session = boto3.Session(profile_name=options.get("awsProfileName"))
@@ -34,7 +34,7 @@ def msk_token(servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, 
             "sasl.oauthbearer.config."
         )
     token, expires_ms = generate_auth_token_from_credentials_provider(
-        region, _Fixed(_credentials(session, options, region))
+        region, _StaticCredentials(_credentials(session, options, region))
     )
     return token, expires_ms / 1000
 
@@ -59,7 +59,7 @@ def web_identity_token(_servers: Sequence[str], options: Mapping[str, str]) -> t
 
 
 def _region(servers: Sequence[str]) -> str | None:
-    """Of ``b-1.demo.abcde.c2.kafka.eu-west-1.amazonaws.com:9098``; None: another name, of a proxy say."""
+    """The region in ``b-1.demo.abcde.c2.kafka.eu-west-1.amazonaws.com:9098``; None: another name, such as a proxy's."""
     found = (_MSK_HOST.search(server) for server in servers)
     return next((match[1] for match in found if match), None)
 
@@ -82,8 +82,8 @@ def _credentials(session: Any, options: Mapping[str, str], region: str) -> Any:
     return Credentials(given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"])
 
 
-class _Fixed(CredentialProvider):  # type: ignore[misc]
-    """Credentials that are there already."""
+class _StaticCredentials(CredentialProvider):  # type: ignore[misc]
+    """Existing credentials."""
 
     def __init__(self, credentials: Any) -> None:
         super().__init__()

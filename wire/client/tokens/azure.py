@@ -14,10 +14,10 @@ _EVENT_HUBS = re.compile(r"^([\w-]+\.servicebus\.[\w.]+?)(?::\d+)?$")
 
 
 def azure_token(servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, float]:
-    """The token of whom `DefaultAzureCredential` finds: environment, workload, managed identity, `az login`.
+    """The token of `DefaultAzureCredential`: environment, workload, managed identity, `az login`.
 
     The options: `scope`, by default that of the Event Hubs namespace that is the bootstrap server; `clientId` of a
-    managed identity that the user made.
+    user-assigned managed identity.
     :raises AuthenticationFailed: there is no scope
     """
     scope = options.get("scope") or options.get("oauth.scope") or _scope(servers)

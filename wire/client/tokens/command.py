@@ -1,4 +1,4 @@
-"""Tokens that a command prints: kohort.token.command."""
+"""Tokens printed by a command: kohort.token.command."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wire.client.tokens.token import Token, token_in, token_of
 def printed_token(command: TokenCommand, deadline: Deadline) -> Token:
     """Run the command, and read the token that it prints: alone, or in a JSON object with `access_token`.
 
-    :raises AuthenticationFailed: it fails, or prints no token :raises Unreachable: it does not end in time
+    :raises AuthenticationFailed: it fails, or prints no token :raises Unreachable: it does not finish in time
     """
     where = f"the token command {command.arguments[0]}"
     try:

@@ -24,7 +24,7 @@ Endpoint: TypeAlias = TokenEndpoint | MetadataEndpoint
 _LONGEST_ANSWER = 1 << 20
 _LONGEST_REASON = 400
 _PAUSES_S = (0.1, 0.5)
-"""Before an endpoint that is busy or out of reach is asked again."""
+"""The pause before a busy or unreachable endpoint is asked again."""
 _BUSY = frozenset({408, 429, 500, 502, 503, 504})
 _CHECK_URL = "Check sasl.oauthbearer.token.endpoint.url."
 
@@ -36,17 +36,17 @@ def issued_token(endpoint: Endpoint, deadline: Deadline) -> Token:
     :raises Unreachable: it does not answer before the deadline
     """
     try:
-        # Neither the name service nor an endpoint that answers byte by byte heeds a time limit.
-        return in_time(lambda: _ask_patiently(endpoint, deadline), deadline)
+        # Neither the name service nor an endpoint that answers byte by byte obeys a timeout.
+        return in_time(lambda: _ask_with_retries(endpoint, deadline), deadline)
     except WireError:
         raise
     except TimeoutError:
         raise _unreachable(endpoint, "timed out") from None
-    except Exception as error:  # what an endpoint may yet think of
+    except Exception as error:  # any other fault of an endpoint
         raise _unreachable(endpoint, f"its answer cannot be read: {type(error).__name__}") from None
 
 
-def _ask_patiently(endpoint: Endpoint, deadline: Deadline) -> Token:
+def _ask_with_retries(endpoint: Endpoint, deadline: Deadline) -> Token:
     for pause_s in _PAUSES_S:
         try:
             return _ask(endpoint, deadline)
@@ -58,7 +58,7 @@ def _ask_patiently(endpoint: Endpoint, deadline: Deadline) -> Token:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """The client's secret goes to the endpoint that was named, and nowhere else."""
+    """The client's secret goes to the configured endpoint only."""
 
     def redirect_request(self, *_args: Any, **_named: Any) -> None:
         return None
@@ -74,9 +74,9 @@ def _ask(endpoint: Endpoint, deadline: Deadline) -> Token:
             _refused(endpoint, error)
     except (OSError, urllib.error.URLError, ValueError) as error:
         raise _unreachable(endpoint, _reason(error)) from None
-    except Exception as error:  # http.client's own tree: the peer speaks no HTTP
+    except Exception as error:  # http.client's own tree: the peer does not speak HTTP
         raise _unreachable(endpoint, f"no HTTP server answers there: {type(error).__name__}") from None
-    return _parsed(endpoint, body)
+    return _parse_token(endpoint, body)
 
 
 def _request_and_opener(
@@ -122,7 +122,7 @@ def _context(endpoint: TokenEndpoint) -> ssl.SSLContext:
 
 
 def _refused(endpoint: Endpoint, error: urllib.error.HTTPError) -> NoReturn:
-    """An answer that is no success. :raises Unreachable: it may be one later"""
+    """An unsuccessful response. :raises Unreachable: a retry may succeed"""
     where, secrets = _name(endpoint), _secrets(endpoint)
     if 300 <= error.code < 400:
         place = masked(error.headers.get("Location", "another place").partition("?")[0], secrets)
@@ -133,7 +133,7 @@ def _refused(endpoint: Endpoint, error: urllib.error.HTTPError) -> NoReturn:
         body = error.read(_LONGEST_ANSWER)
     except OSError:
         body = b""
-    reason = _told(_fields(body), secrets)
+    reason = _oauth_error(_parse_json(body), secrets)
     answered = f"HTTP status {error.code}" + (f": {excerpt(body, secrets)}" if body.strip() else "")
     if error.code in _BUSY:
         raise _unreachable(endpoint, reason or answered)
@@ -155,16 +155,16 @@ def _next_step(endpoint: Endpoint, status: int, reason: str) -> str:
     )
 
 
-def _fields(body: bytes) -> Any:
-    """What JSON says; None where the body is none."""
+def _parse_json(body: bytes) -> Any:
+    """The parsed JSON; None if the body is not JSON."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
         return None
 
 
-def _told(answer: Any, secrets: Collection[str]) -> str:
-    """The error of RFC 6749, section 5.2, without the secrets that it repeats; empty where it is none."""
+def _oauth_error(answer: Any, secrets: Collection[str]) -> str:
+    """The error of RFC 6749, section 5.2, without the secrets that it repeats; empty if there is none."""
     if not isinstance(answer, Mapping) or not isinstance(answer.get("error"), str):
         return ""
     description = answer.get("error_description")
@@ -173,20 +173,20 @@ def _told(answer: Any, secrets: Collection[str]) -> str:
     return clipped(masked(text, secrets), _LONGEST_REASON)
 
 
-def _parsed(endpoint: Endpoint, body: bytes) -> Token:
+def _parse_token(endpoint: Endpoint, body: bytes) -> Token:
     where, secrets = _name(endpoint), _secrets(endpoint)
-    answer = _fields(body)
+    answer = _parse_json(body)
     if answer is None:
         raise AuthenticationFailed(
             f"{where} answered something that is not JSON: {excerpt(body, secrets)}. {_CHECK_URL}"
         )
     fields = answer if isinstance(answer, Mapping) else {}
-    if reason := _told(fields, secrets):
+    if reason := _oauth_error(fields, secrets):
         raise AuthenticationFailed(f"{where} refuses {_client(endpoint)} ({reason})")
     client_id = endpoint.client_id if isinstance(endpoint, TokenEndpoint) else ""
     token = token_in(fields, where, client_id=client_id)
     if token is None:
-        # The names alone: a value may be a token by another name.
+        # Only the names: a value may be a token under another name.
         names = masked(", ".join(map(str, fields))[:200], secrets)
         raise AuthenticationFailed(
             f"{where} answers without an access_token ({f'it has {names}' if names else 'it is not an object'}). "
@@ -206,7 +206,7 @@ def _client(endpoint: Endpoint) -> str:
 
 
 def _secrets(endpoint: Endpoint) -> Collection[str]:
-    """The secret as it is sent, for some endpoints repeat what they were sent."""
+    """The secret as it is sent: some endpoints repeat what they received."""
     if isinstance(endpoint, MetadataEndpoint):
         return ()
     secret = endpoint.client_secret.reveal()

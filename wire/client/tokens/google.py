@@ -21,11 +21,11 @@ _PRINCIPAL = "GOOGLE_MANAGED_KAFKA_AUTH_PRINCIPAL"
 
 
 def google_token(_servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, float]:
-    """The access token of the application's default credentials, in the form that Google's brokers take.
+    """The access token of the application's default credentials, in the form that Google's brokers accept.
 
-    That is three segments as of a JSON web token: a header, claims, and instead of a signature the access token. The
-    option `principal` is the account where the credentials do not name one.
-    :raises AuthenticationFailed: nothing names the account
+    It has the three segments of a JSON web token: a header, claims, and the access token instead of a signature. The
+    option `principal` is the account, if the credentials do not contain one.
+    :raises AuthenticationFailed: there is no account
     """
     credentials, _ = google.auth.default(scopes=[_SCOPE])
     credentials.refresh(google.auth.transport.requests.Request())

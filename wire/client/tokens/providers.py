@@ -1,7 +1,7 @@
-"""Tokens that a function returns: kohort.token.provider.
+"""Tokens returned by a function: kohort.token.provider.
 
-A provider is called with the cluster's bootstrap servers and its options, and returns a token and the end of its life
-in seconds since 1970. Kohort has some of its own; packages register more as entry points of the group
+A provider is called with the cluster's bootstrap servers and its options, and returns a token and its expiry in
+seconds since 1970. Kohort has some built in; packages register more as entry points of the group
 ``kohort.tokens``.
 """
 
@@ -30,25 +30,25 @@ _LONGEST_REASON = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Own:
+class _BuiltIn:
     extra: str
     module: str
     function: str
 
 
-_OWN = {
-    MSK_IAM: _Own(extra="aws", module="wire.client.tokens.aws", function="msk_token"),
-    AWS_STS: _Own(extra="aws", module="wire.client.tokens.aws", function="web_identity_token"),
-    AZURE: _Own(extra="azure", module="wire.client.tokens.azure", function="azure_token"),
-    GOOGLE: _Own(extra="gcp", module="wire.client.tokens.google", function="google_token"),
+_BUILT_IN = {
+    MSK_IAM: _BuiltIn(extra="aws", module="wire.client.tokens.aws", function="msk_token"),
+    AWS_STS: _BuiltIn(extra="aws", module="wire.client.tokens.aws", function="web_identity_token"),
+    AZURE: _BuiltIn(extra="azure", module="wire.client.tokens.azure", function="azure_token"),
+    GOOGLE: _BuiltIn(extra="gcp", module="wire.client.tokens.google", function="google_token"),
 }
 
 
 def provided_token(provider: TokenProvider, servers: Sequence[str], deadline: Deadline) -> Token:
     """Call the provider.
 
-    :raises UnsupportedMechanism: it is not known, or its packages are not installed
-    :raises AuthenticationFailed: it raises, or returns something else than a token and its end
+    :raises UnsupportedMechanism: it is unknown, or its packages are not installed
+    :raises AuthenticationFailed: it raises, or does not return a token and its expiry
     :raises Unreachable: it does not return before the deadline
     """
     where = f"the token provider {provider.name}"
@@ -66,26 +66,26 @@ def provided_token(provider: TokenProvider, servers: Sequence[str], deadline: De
         case (str(text), int(end) | float(end)):
             return token_of(text, where, expires_s=float(end))
     raise AuthenticationFailed(
-        f"{where} must return a token and its end in seconds since 1970, and returned a {type(made).__name__}."
+        f"{where} must return a token and its expiry in seconds since 1970, and returned a {type(made).__name__}."
     )
 
 
 def _provider(name: str) -> Provide:
-    own = _OWN.get(name)
+    own = _BUILT_IN.get(name)
     if own is not None:
         require(own.extra, f"the token provider {name}")
         provide: Provide = getattr(import_module(own.module), own.function)
         return provide
     registered = {each.name: each for each in entry_points(group=GROUP)}
     if name not in registered:
-        known = ", ".join([*_OWN, *sorted(registered)])
+        known = ", ".join([*_BUILT_IN, *sorted(registered)])
         raise UnsupportedMechanism(
             f"kohort.token.provider: there is no provider {name!r}, only {known}. Packages register one as an entry "
             f"point of the group {GROUP}."
         )
     try:
         loaded: Provide = registered[name].load()
-    except Exception as error:  # whatever the package's import raises
+    except Exception as error:  # anything that the package's import raises
         raise UnsupportedMechanism(
             f"the token provider {name} ({registered[name].value}) cannot be loaded: {_reason(error, {})}"
         ) from None
@@ -93,7 +93,7 @@ def _provider(name: str) -> Provide:
 
 
 def _reason(error: Exception, options: Mapping[str, str]) -> str:
-    """What a library says, without the options' secrets; some write pages."""
+    """A library's error, without the options' secrets, and shortened."""
     secrets = [
         value for name, value in options.items() if "secret" in name.lower() or "password" in name.lower()
     ]

@@ -1,7 +1,7 @@
 """The current token of a client, for sasl.mechanism OAUTHBEARER.
 
-Imported only when the settings ask for it. A token is asked for when it is first needed and again when little of its
-life is left, and never shown: no message holds a token or a client's secret.
+Imported only if the settings require it. A token is requested on first use, and again shortly before it expires. It is
+never shown: no message contains a token or a client's secret.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from wire.client.steps import Deadline
 from wire.client.tokens.token import Token, token_of
 
 _LEAST_LIFE_S = 30.0
-"""A token with less left is not used for another login."""
+"""A token with less time left is not used for another login."""
 _LONGEST_FILE = 1 << 20
 
 
@@ -26,13 +26,13 @@ class TokenSource:
     """The current token of one client; safe to ask from several threads."""
 
     def __init__(self, settings: OAuthSettings, servers: tuple[str, ...] = ()) -> None:
-        """`servers` are the cluster's bootstrap servers, which some providers derive the token's scope from."""
+        """`servers` are the cluster's bootstrap servers, from which some providers derive the token's scope."""
         self._settings, self._servers = settings, servers
         self._token: Token | None = None
         self._lock = threading.Lock()
 
     def token(self, deadline: Deadline) -> Token:
-        """A token that still lives for a while.
+        """A token that is still valid for a while.
 
         :raises AuthenticationFailed: the source refuses the client, or answers without a token
         :raises Unreachable: the source does not answer before the deadline, or the file cannot be read
@@ -44,7 +44,7 @@ class TokenSource:
             return self._token
 
     def forget(self, token: Token) -> None:
-        """Ask for another one next time: the broker has refused this one."""
+        """Request another token next time: the broker refused this one."""
         with self._lock:
             if self._token is token:
                 self._token = None

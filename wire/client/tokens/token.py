@@ -1,4 +1,4 @@
-"""A bearer token, and what is read out of the answer that holds it."""
+"""A bearer token, and the parsers of the responses that contain it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from wire.client.errors import AuthenticationFailed
 from wire.client.security import Secret
 
 _LIFE_UNKNOWN_S = 300.0
-"""How long a token is used whose end is not known."""
+"""How long a token without a known expiry is used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """A bearer token, the end of its life in seconds since 1970, and whose it is as far as it says so."""
+    """A bearer token, its expiry in seconds since 1970, and its owner as far as it is known."""
 
     value: Secret
     expires_s: float
@@ -27,9 +27,9 @@ class Token:
 
 
 def token_of(text: str, where: str, *, expires_s: float | None = None, client_id: str = "") -> Token:
-    """A token with the end that it states itself, or else the one that is given.
+    """A token with its own expiry, or else the given one.
 
-    :raises AuthenticationFailed: it is no token, or has expired; the message names `where`, and not the text
+    :raises AuthenticationFailed: it is not a token, or has expired; the message contains `where`, and not the text
     """
     if not text or any(not 0x21 <= ord(character) <= 0x7E for character in text):
         raise AuthenticationFailed(
@@ -51,9 +51,9 @@ def token_of(text: str, where: str, *, expires_s: float | None = None, client_id
 
 
 def token_in(fields: Mapping[str, Any], where: str, *, client_id: str = "") -> Token | None:
-    """The token of a JSON object: `access_token` with `expires_in` (RFC 6749), or as Azure's tools write them.
+    """The token of a JSON object: `access_token` with `expires_in` (RFC 6749), or the format of Azure's tools.
 
-    None: the object holds none. :raises AuthenticationFailed: see `token_of`
+    None: there is no token in the object. :raises AuthenticationFailed: see `token_of`
     """
     text = fields.get("access_token") or fields.get("accessToken") or fields.get("id_token")
     if not isinstance(text, str) or not text:
@@ -64,7 +64,7 @@ def token_in(fields: Mapping[str, Any], where: str, *, client_id: str = "") -> T
 
 
 def _claims(text: str) -> Mapping[str, Any]:
-    """What a JSON web token says of itself; nothing of a token that is none (RFC 6749 leaves its form open)."""
+    """The claims of a JSON web token; empty for another kind of token (RFC 6749 leaves the format open)."""
     parts = text.split(".")
     if len(parts) != 3:
         return {}
@@ -76,7 +76,7 @@ def _claims(text: str) -> Mapping[str, Any]:
 
 
 def _number(value: Any) -> float | None:
-    """A finite number, which some endpoints write as a text."""
+    """A finite number, which some endpoints write as text."""
     try:
         number = (
             float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else None

@@ -1,4 +1,4 @@
-"""What administrators ask: partitions, log directories, reassignments, elections, quotas and logins."""
+"""Requests of administrators: partitions, log directories, reassignments, elections, quotas and logins."""
 
 from wire.messages.definition import api
 

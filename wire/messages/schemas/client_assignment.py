@@ -1,8 +1,7 @@
-"""KIP-848's requests of a member that computes its group's assignment, which Kafka never shipped.
+"""The requests of KIP-848 for a member that computes its group's assignment, which Kafka never released.
 
-The fields are the document's; it leaves the keys open, and these are far above Kafka's. Metadata may be null: the
-assignor has nothing to say to a member. What a heartbeat says of client-side assignors is in its tagged fields
-(`consumer_groups`).
+The fields are the KIP's; it defines no API keys, so these are far above Kafka's. Metadata may be null if the assignor
+has none for a member. The client-side assignors of a heartbeat are in its tagged fields (`consumer_groups`).
 """
 
 from wire.messages.definition import api

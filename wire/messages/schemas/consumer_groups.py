@@ -24,7 +24,7 @@ CONSUMER_GROUP_PARTITION_METADATA = record_type("""
                 partition int32
                 racks string[]
 """)
-"""Written before Kafka 4.1, which has the hash of type 3 instead."""
+"""Written before Kafka 4.1, which has the hash in type 3 instead."""
 
 CONSUMER_GROUP_MEMBER_METADATA = record_type("""
     ConsumerGroupMemberMetadata 5
@@ -82,7 +82,7 @@ CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT = record_type("""
             assignmentEpochs int32[] null tag=0
         partitionsPendingRevocation assignedPartitions[]
 """)
-"""Kafka 4.3 gives every partition the epoch at which it was assigned (KIP-1251); older versions have none."""
+"""Kafka 4.3 stores the epoch at which each partition was assigned (KIP-1251); older versions do not."""
 
 CONSUMER_GROUP_REGULAR_EXPRESSION = record_type("""
     ConsumerGroupRegularExpression 16
@@ -133,7 +133,7 @@ CONSUMER_GROUP_HEARTBEAT = api("""
             metadataVersion int16 tag=848001
             metadataBytes bytes tag=848002 null default=null
 """)
-"""The tagged fields are KIP-848's of client-side assignors, which Kafka never shipped and skips."""
+"""The tagged fields are KIP-848's of client-side assignors, which Kafka never released and skips."""
 
 CONSUMER_GROUP_DESCRIBE = api("""
     ConsumerGroupDescribe 69 0-1 since=3.7

@@ -1,12 +1,12 @@
-"""Kohort's own request for faults on demand; no Kafka has it.
+"""Kohort's own request for faults on demand; Kafka has no such request.
 
-Its key is far above Kafka's. `event` is a fault event as JSON, by the words of docs/serve.md.
+Its key is far above Kafka's. `event` is a fault event as JSON, described in docs/serve.md.
 """
 
 from wire.messages.definition import api
 
 FAULT_CLIENT = "kohort-fault"
-"""The client id of who asks for faults: it meets none, and is the only one to whom the API is listed."""
+"""The client id of a client that requests faults: no fault affects it, and only it sees the API listed."""
 LIST, DO, CLEAR = 0, 1, 2
 """Operations."""
 
@@ -28,4 +28,4 @@ KOHORT_FAULT = api("""
             timesLeft int32 default=-1
             leftMs int64 default=-1
 """)
-"""`rules`: which are to be cleared, null for all; in the answer those in force. `rule`: the one that was added."""
+"""`rules`: the ids of rules to clear, null for all; in the response the active rules. `rule`: the added rule."""

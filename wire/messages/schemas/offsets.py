@@ -1,6 +1,6 @@
-"""Offsets that groups commit, and those of logs.
+"""Offsets: the commits of groups, and the offsets of logs.
 
-Once the first number of a record's key was its version; 0 and 1 meant the same. Kafka 4 reads 0 as a type of its own.
+A record's key once started with its version; 0 and 1 meant the same. For Kafka 4 type 0 is a separate type.
 """
 
 from wire.messages.definition import api, record_type
@@ -31,7 +31,7 @@ OFFSET_COMMIT_RECORD = record_type("""
         expireTimestamp int64 1
         topicId uuid tag=0
 """)
-"""Values with an expiry of their own are written in version 1 instead."""
+"""Values with their own expiry are written in version 1 instead."""
 
 OFFSET_COMMIT = api("""
     OffsetCommit 8 2-10 flexible=8 sent=2-9

@@ -1,4 +1,4 @@
-"""All record types of `__consumer_offsets` that Kafka 4.3 knows, by number.
+"""All record types of `__consumer_offsets` in Kafka 4.3, by number.
 
 Source: the `coordinator-key` and `coordinator-value` definitions of kafka-group-coordinator 4.3.1.
 """

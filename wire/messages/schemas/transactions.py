@@ -1,4 +1,4 @@
-"""Transactions: what producers ask their coordinator, what it asks brokers, and its log, `__transaction_state`.
+"""Transactions: requests of producers and of their coordinators, and the coordinators' log, `__transaction_state`.
 
 Source: the message definitions of kafka-clients and kafka-transaction-coordinator 4.3.1.
 """

@@ -118,7 +118,7 @@ NOT_ADDED = {
     "no-source": ([], "names no source; add bootstrap_server"),
     "no-host": (["-b", "kafka"], "'kafka' is not a broker address"),
     "user": (["-b", f"SSL://u:{SECRET}@k:1"], "without user and password"),
-    "protocol": (["-b", "k:1", "--property", "security.protocol=TLS"], "'TLS' is none of PLAINTEXT"),
+    "protocol": (["-b", "k:1", "--property", "security.protocol=TLS"], "'TLS' is not one of PLAINTEXT"),
     "time": (["--log-dir", "d", "--as-of", "noon"], "as_of: "),
     "no-file": (["-b", "k:1", "--command-config", "/nowhere"], "/nowhere: the file does not exist"),
     "no-secret-file": (["-b", "k:1", "--secret-file", "sasl.password=/nowhere"], "/nowhere: the file of a secret"),
@@ -276,7 +276,7 @@ def test_show_says_what_a_client_would_complain_of(rig: Rig) -> None:
     answer = rig("context show a")
     assert answer.status == 3
     place = f"{rig.file}, line 5, column 7: the context a"
-    assert f"{place}: 'sasl.pasword' is no Kafka client property." in answer.stderr
+    assert f"{place}: 'sasl.pasword' is not a Kafka client property." in answer.stderr
     assert "sasl.pasword" in answer.stdout
 
 

@@ -124,4 +124,4 @@ def test_only_a_live_server_has_faults(kohort: Kohort, sample: Path) -> None:
 @pytest.mark.kafka
 def test_a_kafka_broker_takes_no_faults(kohort: Kohort, broker: Broker) -> None:
     answer = kohort.quick("fault delay 2s -b", broker.bootstrap)
-    answer.assert_refused("only kohort serve takes faults", status=3)
+    answer.assert_refused("only kohort serve accepts faults", status=3)

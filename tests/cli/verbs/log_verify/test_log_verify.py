@@ -206,9 +206,9 @@ DAMAGE: dict[str, tuple[str, Damage, list[str]]] = {
         INDEX, _put(1, OFFSET, 20, 16 * BATCH), [", byte 8: offset 20 is before the batch at 9136"]
     ),
     "an offset behind the segment": (
-        INDEX, _put(0, OFFSET, 999, 8 * BATCH), [", byte 0: offset 999 is behind the last one, 599"]
+        INDEX, _put(0, OFFSET, 999, 8 * BATCH), [", byte 0: offset 999 is after the last one, 599"]
     ),
-    "an index that is cut off": (INDEX, _cut(13), [", byte 8: 13 bytes are no whole number of entries of 8"]),
+    "an index that is cut off": (INDEX, _cut(13), [", byte 8: 13 bytes are not a whole number of entries of 8"]),
     "a wrong time": (
         TIME_INDEX, _put(0, TIME, START_MS + 7001, 79), [", byte 0: the batch with offset 79 has the timestamp "]
     ),
