@@ -83,7 +83,7 @@ def _leader(case: Case) -> tuple[Leader, str | None]:
         client.library.name if client.library else "an unknown library" for client in case.clients.values()
     }
     libraries = " and ".join(sorted(names))
-    return Leader.JAVA, f"the members run {libraries}; the assignors are taken to decide as Java's do"
+    return Leader.JAVA, f"the members run {libraries}; the assignors are assumed to decide as Java's do"
 
 
 def library_of_all(case: Case) -> Leader | None:
@@ -131,7 +131,7 @@ def _rounds(course: Course, walked: int) -> Iterator[str]:
     if walked < len(course.rounds):
         which = "the first and the last among them, spread evenly" if walked > 1 else "in the middle"
         those = "those between" if walked > 2 else "walked ones"
-        yield f"Walked: {walked} of them, {which}; the others are taken to cost what {those} cost on average."
+        yield f"Walked: {walked} of them, {which}; the others are assumed to cost what {those} cost on average."
 
 
 _MANNERS = {
@@ -172,26 +172,26 @@ def _assumptions(moments: Sequence[Moment], bounce_s: float) -> Iterator[str]:
     if MemberProtocol.CLASSIC in spoken:
         yield (
             f"Assumed: classic members notice a rebalance at their next heartbeat, every {CLASSIC_HEARTBEAT_S:g} s "
-            "(heartbeat.interval.ms by default): spread evenly at first, in step once they have rebalanced together."
+            "(heartbeat.interval.ms by default): spread evenly at first, together after a common rebalance."
         )
     if MemberProtocol.CONSUMER in spoken:
         yield (
-            "Assumed: members of the consumer protocol learn what is theirs at their next heartbeat, every "
+            "Assumed: members of the consumer protocol get their assignment at their next heartbeat, every "
             f"{CONSUMER_HEARTBEAT_S:g} s (group.consumer.heartbeat.interval.ms by default)."
         )
     if spoken:
         yield (
-            "Assumed: brokers and clients answer at once, and no application is so busy with records that it rejoins "
-            "late: a whole eager group waits for the slowest."
+            "Assumed: brokers and clients answer at once, and no application rejoins late because it is busy with "
+            "records: an eager group waits for its slowest member."
         )
     if any(moment.rebalances for moment in moments if moment.started):
         yield (
-            "Assumed: the group comes to rest between stop and start. A classic member that is back before the others "
-            "have noticed saves one rebalance."
+            "Assumed: the group settles between stop and start. A classic member that rejoins before the others have "
+            "noticed saves one rebalance."
         )
     if any("restart" in wait.why for moment in moments for wait in moment.waits):
         yield f"Assumed: a restart takes {bounce_s:g} s (--bounce-seconds)."
-    yield "Assumed: who gets what depends on member ids, which are drawn when members join; these are made up."
+    yield "Assumed: the assignment depends on member ids, which are random when members join; these are invented."
 
 
 def _many(count: int, one: str, many: str | None = None) -> str:

@@ -47,9 +47,10 @@ FRAMEWORKS: Mapping[str, Framework] = {
                     to=_COOPERATIVE,
                     level=Level.WARNING,
                     message="parallel-consumer: a commit during a cooperative rebalance throws "
-                    "RebalanceInProgressException, which ends the polling thread; nothing is consumed until a restart.",
-                    remedy="Take astubbs/parallel-consumer 0.6.0.0 or later first, where this is fixed: Confluent's "
-                    "repository is not maintained any more. Else stay on an eager assignor.",
+                    "RebalanceInProgressException, which stops the polling thread; nothing is consumed until a "
+                    "restart.",
+                    remedy="Move to astubbs/parallel-consumer 0.6.0.0 or later first, which fixes this: Confluent's "
+                    "repository is no longer maintained. Otherwise stay on an eager assignor.",
                     source="confluentinc/parallel-consumer issues 857 and 629; astubbs/parallel-consumer pull 100",
                 ),
             ),
@@ -61,9 +62,9 @@ FRAMEWORKS: Mapping[str, Framework] = {
                     to=_ALL,
                     level=Level.WARNING,
                     message="KafkaFlow: a consumer whose partitions are all paused deadlocks when a rebalance revokes "
-                    "some, and the group with it.",
-                    remedy="Restart no member while consumers are paused (retries among it), or take a release "
-                    "with the fix.",
+                    "some, and blocks the group.",
+                    remedy="Restart no member while consumers are paused (also by retries), or use a release with the "
+                    "fix.",
                     source="Farfetch/kafkaflow issue 681; pull 736 (open)",
                 ),
             ),
@@ -74,16 +75,17 @@ FRAMEWORKS: Mapping[str, Framework] = {
                 Report(
                     to=_COOPERATIVE,
                     level=Level.WARNING,
-                    message="Brighter: it commits by hand where partitions are revoked, which fails during a "
-                    "cooperative rebalance; releases since then refuse CooperativeSticky.",
+                    message="Brighter commits manually when partitions are revoked, which fails during a cooperative "
+                    "rebalance; later releases refuse CooperativeSticky.",
                     remedy="Plan --to consumer instead, with a release that has KafkaSubscription.GroupProtocol.",
                     source="BrighterCommand/Brighter issue 3056, pull 4233",
                 ),
                 Report(
                     to=_CONSUMER,
                     level=Level.INFO,
-                    message="Brighter: KafkaSubscription.GroupProtocol sets the protocol, in releases since July 2026.",
-                    remedy="Use ConsumerGroupProtocol there, and remove SessionTimeout and "
+                    message="Brighter sets the protocol with KafkaSubscription.GroupProtocol, in releases since July "
+                    "2026.",
+                    remedy="Set it to ConsumerGroupProtocol, and remove SessionTimeout and "
                     "PartitionAssignmentStrategy.",
                     source="BrighterCommand/Brighter pull 4233",
                 ),
@@ -95,8 +97,9 @@ FRAMEWORKS: Mapping[str, Framework] = {
                 Report(
                     to=_CONSUMER,
                     level=Level.WARNING,
-                    message="Decaton: its maintainers have not confirmed that it runs with the consumer protocol.",
-                    remedy="Try it with members that come and go, its retry topics among them, or wait for the issue.",
+                    message="Decaton: its maintainers have not confirmed that it works with the consumer protocol.",
+                    remedy="Test it with members that join and leave, including its retry topics, or wait for the "
+                    "issue.",
                     source="line/decaton issue 240 (open)",
                 ),
             ),
@@ -109,7 +112,7 @@ FRAMEWORKS: Mapping[str, Framework] = {
                     level=Level.WARNING,
                     message="Reactor Kafka: before its pull 315 a receiver fails with RebalanceInProgressException; "
                     "and partitions that the application paused are resumed after a cooperative rebalance.",
-                    remedy="Take a release of 2023 or later. Pause again in the assign listener.",
+                    remedy="Use a release of 2023 or later. Pause the partitions again in the assign listener.",
                     source="reactor/reactor-kafka issue 314, pull 315; issue 432 (open)",
                 ),
             ),
@@ -120,8 +123,8 @@ FRAMEWORKS: Mapping[str, Framework] = {
                 Report(
                     to=_CONSUMER,
                     level=Level.INFO,
-                    message="Spring for Apache Kafka supports the consumer protocol since 4.0, and only logs a warning "
-                    "where a custom assignor is left in the configuration.",
+                    message="Spring for Apache Kafka supports the consumer protocol since 4.0, and only logs a "
+                    "warning if a custom assignor is still configured.",
                     remedy="With Spring Boot: spring.kafka.consumer.properties.group.protocol=consumer.",
                     source="spring-projects/spring-kafka issue 3847, pull 3848",
                 ),
@@ -133,10 +136,10 @@ FRAMEWORKS: Mapping[str, Framework] = {
                 Report(
                     to=_INCREMENTAL,
                     level=Level.WARNING,
-                    message="CAP: rejecting a message calls assign(), which librdkafka refuses where callbacks are "
+                    message="CAP: rejecting a message calls assign(), which librdkafka refuses when callbacks are "
                     "incremental (Local: Erroneous state); the replica stops consuming.",
-                    remedy="Try the exact version, and reject messages during the trial. Else stay on an "
-                    "eager assignor.",
+                    remedy="Test the exact version, and reject messages during the test. Otherwise stay on an eager "
+                    "assignor.",
                     source="dotnetcore/CAP issue 1655",
                 ),
             ),
@@ -147,7 +150,7 @@ FRAMEWORKS: Mapping[str, Framework] = {
                 Report(
                     to=_COOPERATIVE,
                     level=Level.BLOCKER,
-                    message="Arroyo has no cooperative-sticky any more: it went on committing during rebalances.",
+                    message="Arroyo no longer supports cooperative-sticky: it kept committing during rebalances.",
                     remedy="Plan --to consumer instead.",
                     source="getsentry/arroyo pull 168",
                 ),
@@ -159,7 +162,7 @@ FRAMEWORKS: Mapping[str, Framework] = {
                 Report(
                     to=_CONSUMER,
                     level=Level.INFO,
-                    message="Wolverine takes conflicting settings out by itself, with a warning in its log.",
+                    message="Wolverine removes conflicting settings by itself and logs a warning.",
                     remedy="Call UseNextGenerationRebalanceProtocol() instead of setting group.protocol.",
                     source="JasperFx/wolverine issue 3473, pull 3486",
                 ),

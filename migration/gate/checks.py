@@ -41,7 +41,7 @@ def check_condition(condition: Condition, observed: GateObservation) -> Check:
 def _type(condition: TypeIs, found: Group, tag: str) -> Check:
     wanted = condition.type
     if found.type is GroupType.UNKNOWN:
-        return cannot_tell(tag, f"the type of the group is not known; wanted: {wanted.value}")
+        return cannot_tell(tag, f"the group's type is unknown; expected: {wanted.value}")
     text = f"the group's type is {found.type.value}"
     holds = found.type is wanted
     return Check(check=tag, holds=holds, text=text if holds else f"{text}, not {wanted.value}")
@@ -50,15 +50,15 @@ def _type(condition: TypeIs, found: Group, tag: str) -> Check:
 def _state(condition: StateIn, observed: GateObservation, tag: str) -> Check:
     wanted = " or ".join(state.value for state in condition.states)
     if observed.group is None and GroupState.DEAD in condition.states and not observed.is_whole:
-        text = f"the file does not hold the group {observed.plan.group}: it may be gone, or was not saved"
+        text = f"the file does not contain the group {observed.plan.group}: it may have been deleted, or was not saved"
         return cannot_tell(tag, text)
     if observed.group is None and GroupState.DEAD in condition.states:
-        return yes(tag, f"there is no group {observed.plan.group} any more")
+        return yes(tag, f"the group {observed.plan.group} no longer exists")
     if observed.group is None:
         return no(tag, _no_group(observed))
     state = observed.group.state
     if state is GroupState.UNKNOWN:
-        return cannot_tell(tag, f"the state of the group is not known; wanted: {wanted}")
+        return cannot_tell(tag, f"the group's state is unknown; expected: {wanted}")
     text = f"the group is {state.value}"
     if state in condition.states and not (state in _WITHOUT_MEMBERS and observed.members):
         return yes(tag, text)
@@ -83,9 +83,9 @@ def _protocol(condition: ProtocolIs, group: Group, tag: str) -> Check:
     wanted = condition.protocol
     if not group.protocol:
         if group.state is GroupState.EMPTY:
-            return no(tag, f"the group is Empty: nobody uses {wanted}")
+            return no(tag, f"the group is Empty: no member uses {wanted}")
         why = "" if group.state is GroupState.STABLE else f" while the group is {group.state.value}"
-        return cannot_tell(tag, f"the assignor in use is not shown{why}; wanted: {wanted}")
+        return cannot_tell(tag, f"the assignor in use is not shown{why}; expected: {wanted}")
     holds = group.protocol == wanted
     text = f"the assignor in use is {group.protocol}"
     return Check(check=tag, holds=holds, text=text if holds else f"{text}, not {wanted}")
@@ -97,19 +97,19 @@ def _member_count(condition: MemberCount, observed: GateObservation, tag: str) -
     guests = [member.client.id for member in observed.members if member.client.id in observed.guests]
     if twice := len(guests) - len(set(guests)):
         found -= twice  # it stands in for nobody of the group
-        text += f", {count(twice, 'temporary member')} too many among them"
+        text += f", of which {count(twice, 'temporary member')} too many"
     since = observed.roster
     if least is not None and found < least:
         missing = since.missing if since else ()
-        more = f"; nobody came in the place of {name_all(missing)}" if missing else ""
+        more = f"; no member replaced {name_all(missing)}" if missing else ""
         return no(
             tag,
             f"{text}, not {least}{more}",
-            awaited=await_all(missing, "has gone, and nobody came in its place"),
+            awaited=await_all(missing, "has left, and no member replaced it"),
         )
     if most is not None and found > most:
         surplus = since.surplus if since else ()
-        more = f"; new is {name_all(surplus)}" if surplus else ""
+        more = f"; new: {name_all(surplus)}" if surplus else ""
         return no(tag, f"{text}, {most} at most are expected{more}")
     return yes(tag, text)
 
@@ -124,7 +124,7 @@ def _speaking(condition: Speaking, observed: GateObservation, tag: str) -> Check
     if len(able) >= needed:
         return yes(tag, text)
     if len(able) + unknown >= needed:
-        return cannot_tell(tag, f"{text}; of {unknown} it is not known")
+        return cannot_tell(tag, f"{text}; of {unknown} the protocol is unknown")
     if condition.at_least is not None:
         text += f", not {needed}"
         names = {name for one in (observed.step.rounds if observed.step else ()) for name in one}
@@ -138,7 +138,7 @@ def _speaking(condition: Speaking, observed: GateObservation, tag: str) -> Check
 def _replaced(_: Replaced, observed: GateObservation, tag: str) -> Check:
     since, spoken = observed.turnover, _spoken(observed)
     if since is None and spoken and observed.members and spoken >= {member.id for member in observed.members}:
-        return yes(tag, "every member speaks the protocol that the step brings")
+        return yes(tag, "every member speaks the protocol of this step")
     if since is None:
         return cannot_tell(tag, _not_noted(observed), by_waiting=False)
     rounds = observed.step.rounds if observed.step else ()
@@ -149,17 +149,17 @@ def _replaced(_: Replaced, observed: GateObservation, tag: str) -> Check:
         return cannot_tell(tag, _too_few_known(observed, total), by_waiting=False)
     is_round = observed.round is not None and observed.round < len(rounds)
     wanted = len(due) if rounds and (is_round or not _are_everybody(observed, rounds)) else total
-    text = f"{len(gone)} of {count(total, 'member')} have gone or come back under a new id"
+    text = f"{len(gone)} of {count(total, 'member')} have left or rejoined under a new id"
     if early := [one for one in stayed if one.id in spoken]:
         stayed = [one for one in stayed if one.id not in spoken]
-        text += f", {len(early)} {_verb(len(early))} the new protocol since before the step began"
+        text += f", {len(early)} already spoke the new protocol when the step started"
     if len(gone) + len(early) >= wanted:
         return yes(tag, text)
     old = [one for one in stayed if is_named(one, due)] or stayed
     if wanted != total:
         text += f"; after round {observed.round} it must be {wanted}" if observed.round else f", not {wanted}"
     return no(
-        tag, f"{text}; still the old one: {name_all(old)}", awaited=await_all(old, "has not been restarted")
+        tag, f"{text}; not restarted: {name_all(old)}", awaited=await_all(old, "has not been restarted")
     )
 
 
@@ -219,8 +219,9 @@ def _no_user_data(_: NoUserData, group: Group, tag: str) -> Check:
     if unknown:
         return cannot_tell(
             tag,
-            f"whether the assignments of {count(len(unknown), 'member')} carry user data cannot be read here; "
-            "DescribeGroups tells it (a live cluster whose login Kohort's own client knows), or the broker's log",
+            f"whether the assignments of {count(len(unknown), 'member')} carry user data is unknown from this source; "
+            "DescribeGroups shows it (of a live cluster whose login Kohort's own client supports), and so does the "
+            "broker's log",
         )
     return yes(tag, "no member's assignment carries user data")
 
@@ -229,12 +230,12 @@ def _precedes(condition: Precedes, group: Group, tag: str) -> Check:
     wanted = condition.client_id
     holds = precedes(group, wanted)
     if holds is None:
-        return cannot_tell(tag, f"whether {wanted} follows the leader {_unknown_order(group)}")
+        return cannot_tell(tag, f"whether {wanted} is next after the leader {_unknown_order(group)}")
     text = f"{wanted} comes first in the order of succession"
     if holds:
         return yes(tag, text)
     if not _holders(group.members, wanted):
-        return no(tag, f"{wanted} is no member")
+        return no(tag, f"{wanted} is not a member")
     front = front_of(group)
     return no(
         tag,
@@ -251,17 +252,17 @@ FEW_PLACES = 2
 def _how_to_come_first(group: Group, wanted: str, front: Front | None) -> str:
     """A new id falls into a bin by chance; a follower in one of the first bins leaves it next to none."""
     if front is None:
-        return f": restart {wanted}, for a new member id, and ask again"
+        return f": restart {wanted} to get a new member id, then run the check again"
     first = next(PlannedMember.of(member) for member in group.members if member.id == front.member)
     chance = f"{front.places} in {front.bins} new ids come before it"
     if front.places < FEW_PLACES:
         return (
-            f", {name_all([first])} does, and {chance}: restart {first.label} with its configuration as it is, "
-            "for a new member id of its own, and ask again"
+            f", {name_all([first])} does, and {chance}: restart {first.label} with its configuration unchanged to get "
+            "a new member id, then run the check again"
         )
     return (
-        f", {name_all([first])} does: restart {wanted}, for a new member id, and ask again ({chance}); `kohort bridge` "
-        "joins again by itself"
+        f", {name_all([first])} does: restart {wanted} to get a new member id, then run the check again ({chance}); "
+        "`kohort bridge` rejoins by itself"
     )
 
 
@@ -282,12 +283,12 @@ def _unknown_order(group: Group) -> str:
     found = succession(group)
     if found is None or found.leader is None or found.certain:
         return _unknown(group)
-    return f"cannot be told: {found.why}"
+    return f"is unknown: {found.why}"
 
 
 def _unknown(group: Group) -> str:
     why = f": {group.leader_problem}" if group.leader_problem else ""
-    return f"cannot be told: who leads is not known{why}"
+    return f"is unknown: the leader is not known{why}"
 
 
 def _absent(condition: Absent, observed: GateObservation, tag: str) -> Check:
@@ -298,8 +299,8 @@ def _absent(condition: Absent, observed: GateObservation, tag: str) -> Check:
     if there:
         return no(tag, f"{name_all(there)} is still a member", awaited=await_all(there, "is still a member"))
     if _has_unnamed(observed):
-        return cannot_tell(tag, f"client ids are not known here: whether {wanted} has gone")
-    return yes(tag, f"{wanted} is no member")
+        return cannot_tell(tag, f"client ids are not known from this source: {wanted} may still be a member")
+    return yes(tag, f"{wanted} is not a member")
 
 
 def _present(condition: Present, observed: GateObservation, tag: str) -> Check:
@@ -307,8 +308,8 @@ def _present(condition: Present, observed: GateObservation, tag: str) -> Check:
     if _holders(observed.members, wanted):
         return yes(tag, f"{wanted} is a member")
     if _has_unnamed(observed):
-        return cannot_tell(tag, f"client ids are not known here: whether {wanted} is a member")
-    return no(tag, f"{wanted} is no member yet")
+        return cannot_tell(tag, f"client ids are not known from this source: {wanted} may not be a member")
+    return no(tag, f"{wanted} is not a member yet")
 
 
 def _has_unnamed(observed: GateObservation) -> bool:
@@ -318,15 +319,15 @@ def _has_unnamed(observed: GateObservation) -> bool:
 def _others(_: OthersAlso, observed: GateObservation, tag: str) -> Check:
     since = observed.roster
     if since is None:
-        return cannot_tell(tag, "who belongs to the group is not known", by_waiting=False)
+        return cannot_tell(tag, "the members that belong to the group are not known", by_waiting=False)
     planned = observed.since_plan
     if not since.surplus or (planned is not None and not planned.surplus):
-        return no(tag, "nobody is there who is not in the plan")
+        return no(tag, "every member is in the plan")
     text = f"not in the plan: {name_all(since.surplus)}"
     known = {one.label for one in (*since.stayed, *since.gone)}
     if any(one.label not in known for one in since.surplus):
         return yes(tag, text)
-    return cannot_tell(tag, f"{text}, or one that was killed and whose session has not ended")
+    return cannot_tell(tag, f"{text}, or a killed member whose session has not expired")
 
 
 def _holders(members: Sequence[Member], client_id: str) -> list[Member]:
@@ -346,18 +347,18 @@ def _no_group(observed: GateObservation) -> str:
 
 
 def _too_few_known(observed: GateObservation, known: int) -> str:
-    where = "the plan's baseline" if observed.position <= 0 else "what the gates noted"
-    return f"{count(known, 'member')} known from when the step began, fewer than it restarts: {where} is not whole"
+    where = "the plan's baseline is" if observed.position <= 0 else "the gate notes are"
+    return f"{count(known, 'member')} known from the start of the step, fewer than it restarts: {where} incomplete"
 
 
 def _not_noted(observed: GateObservation) -> str:
     before, number = observed.position, observed.position + 1
     if before <= 0:
-        return "who was in the group when the step began is not known: the plan has no baseline; plan anew"
+        return "the members at the start of the step are unknown: the plan has no baseline. Make a new plan"
     return (
-        f"who was in the group when step {number} began is not known: nothing was noted when the gate of "
-        f"step {before} opened. If step {number} has not begun, ask that gate again "
-        f"(--step {before}); if it has, restart every member of whose restart you are not sure"
+        f"the members at the start of step {number} are unknown: no notes of the gate of step {before}. If step "
+        f"{number} has not started, run that gate again (--step {before}). If it has, restart every member that may "
+        "not have been restarted"
     )
 
 

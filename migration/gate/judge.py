@@ -1,6 +1,6 @@
 """The whole judgment of a gate, with what holds at every gate without being written in the plan.
 
-Restarted members have come back, as they should, and the group is at rest: no step goes on before that. A state of
+Restarted members have come back, as they should, and the group has settled: no step goes on before that. A state of
 Stable is not enough by itself: a cooperative group is Stable for a moment between two rebalances, with partitions
 that nobody owns; members that are asked to go on meanwhile (aiokafka) stand still until a session ends.
 """
@@ -45,7 +45,7 @@ def _checks(observed: GateObservation, step: Step) -> tuple[Check, ...]:
     if not conditions:
         return (
             cannot_tell(
-                "gate", "the plan says of this step nothing that a broker could be asked", by_waiting=False
+                "gate", "the plan has no condition for this step that a broker can answer", by_waiting=False
             ),
         )
     checks = tuple(check_condition(one, observed) for one in conditions)
@@ -54,7 +54,7 @@ def _checks(observed: GateObservation, step: Step) -> tuple[Check, ...]:
 
 def _is_there(observed: GateObservation) -> Check:
     if observed.group is not None:
-        return yes("plan", "the group is as it was when the plan was made")
+        return yes("plan", "the group matches the plan")
     return no("plan", f"there is no group {observed.plan.group}")
 
 
@@ -80,11 +80,11 @@ def _all_are_back(observed: GateObservation, conditions: Sequence[Condition]) ->
     if counted or not restarted or since is None:
         return None
     if not since.missing:
-        return yes("back", "everybody who was stopped has come back")
+        return yes("back", "every stopped member has rejoined")
     return no(
         "back",
-        f"nobody came in the place of {name_all(since.missing)}",
-        awaited=await_all(since.missing, "has gone, and nobody came in its place"),
+        f"no member replaced {name_all(since.missing)}",
+        awaited=await_all(since.missing, "has left, and no member replaced it"),
     )
 
 
@@ -104,14 +104,12 @@ def _come_back_as_they_should(observed: GateObservation, step: Step) -> Check | 
     spoken = {member.id: member.protocol for member in observed.members}
     wrong = [one for one in came if spoken[one.id] not in (wanted, None)]
     if not wrong:
-        who = (
-            "whoever came since" if speaking.at_least is None else "whoever was to be restarted and came back"
-        )
+        who = "every new member" if speaking.at_least is None else "every restarted member"
         return yes("as-planned", f"{who} speaks the {wanted.value} protocol")
     return no(
         "as-planned",
-        f"{count(len(wrong), 'member')} came back without the {wanted.value} protocol: {name_all(wrong)}",
-        awaited=await_all(wrong, f"came back without the {wanted.value} protocol"),
+        f"{count(len(wrong), 'member')} rejoined without the {wanted.value} protocol: {name_all(wrong)}",
+        awaited=await_all(wrong, f"rejoined without the {wanted.value} protocol"),
     )
 
 
@@ -123,31 +121,31 @@ def check_at_rest(observed: GateObservation) -> Check:
     """Whether no rebalance is under way, no member is on its way, and every partition has an owner."""
     group = observed.group
     if group is None:
-        return yes(NAME, "there is no group that could be rebalancing")
+        return yes(NAME, "there is no group to rebalance")
     if group.state is GroupState.UNKNOWN:
-        return cannot_tell(NAME, "whether a rebalance is under way is not known")
+        return cannot_tell(NAME, "whether a rebalance is in progress is unknown")
     if not observed.is_at_rest:
-        return no(NAME, f"a rebalance is under way: the group is {group.state.value}")
+        return no(NAME, f"a rebalance is in progress: the group is {group.state.value}")
     late = [PlannedMember.of(member) for member in group.members if _is_on_its_way(group, member)]
     if late:
         return no(
             NAME,
-            f"{count(len(late), 'member')} still on the way to the target assignment: {name_all(late)}",
-            awaited=await_all(late, "has not taken up its target assignment"),
+            f"{count(len(late), 'member')} not yet at the target assignment: {name_all(late)}",
+            awaited=await_all(late, "has not reached its target assignment"),
         )
     unowned = list(islice(_unowned(observed), SHOWN + 1))
     if unowned:
         more = " and more" if len(unowned) > SHOWN else ""
         shown = ", ".join(unowned[:SHOWN])
-        return no(NAME, f"nobody owns {shown}{more}: another rebalance is to come")
-    return yes(NAME, "the group is at rest")
+        return no(NAME, f"no member owns {shown}{more}: another rebalance is expected")
+    return yes(NAME, "the group has settled")
 
 
 def check_steady(before: Group | None, after: Group | None) -> Check:
     """Whether two looks, a moment apart, show the same."""
     if before == after:
-        return yes("steady", "two looks show the same")
-    return no("steady", "the group changed between two looks: it is not at rest")
+        return yes("steady", "two observations are equal")
+    return no("steady", "the group changed between two observations: it has not settled")
 
 
 def _is_on_its_way(group: Group, member: Member) -> bool:

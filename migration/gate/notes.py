@@ -123,19 +123,19 @@ def notes_to_data(notes: Notes) -> dict[str, Any]:
 def notes_from_data(data: object, plan: Plan) -> Notes:
     """What `notes_to_data` wrote for this plan; NotesError for anything else."""
     if not isinstance(data, dict):
-        raise NotesError("these are no notes of a gate")
+        raise NotesError("this is not a file of gate notes")
     if str(data.get("kohort", FORMAT_VERSION)) != str(FORMAT_VERSION):
-        raise NotesError("these notes are of another version of Kohort")
+        raise NotesError("another version of Kohort wrote these notes")
     if count_values(data, MAX_VALUES + 1) > MAX_VALUES:
-        raise NotesError(f"these are no notes of a gate: more than {MAX_VALUES} values")
+        raise NotesError(f"this is not a file of gate notes: more than {MAX_VALUES} values")
     try:
         notes: Notes = _TREES.read(Notes, data, [])
     except Malformed as error:
-        raise NotesError(f"these are no notes of a gate: {error}") from None
+        raise NotesError(f"this is not a file of gate notes: {error}") from None
     if notes.plan != fingerprint(plan):
-        raise NotesError("these notes are of another plan")
+        raise NotesError("these notes belong to another plan")
     if not all(0 <= number <= len(plan.steps) for number in notes.opened):
-        raise NotesError("these are no notes of a gate: they have more steps than the plan")
+        raise NotesError("this is not a file of gate notes: it has more steps than the plan")
     return notes
 
 

@@ -149,7 +149,7 @@ def _fallen_back(observed: GateObservation) -> Iterator[Strayed]:
     for place in range(begin - 1, -1, -1):
         if _agree(now, ways[place]) and not _agree(now, ways[place + 1]):
             yield Strayed(
-                message=f"the group fell back: it is {now}, and was {ways[place + 1]} after step {place + 1}",
+                message=f"the group reverted: it is {now}, and was {ways[place + 1]} after step {place + 1}",
                 back_to=place,
             )
             return
@@ -179,8 +179,8 @@ def _old_member_back(observed: GateObservation) -> Iterator[Strayed]:
         ]
         if back:
             yield Strayed(
-                message=f"since step {place + 1} every member speaks the {wanted[-1].value} protocol, and now there is "
-                f"{name_all(back)}, which does not: stop it, or give it the configuration of that step",
+                message=f"after step {place + 1} every member spoke the {wanted[-1].value} protocol, and "
+                f"{name_all(back)} does not: stop it, or restart it with the configuration of that step",
                 back_to=place,
             )
         return
@@ -197,15 +197,15 @@ def _unplanned(observed: GateObservation) -> Iterator[Strayed]:
     ):
         new = [PlannedMember.of(one) for one in observed.members if one.protocol is MemberProtocol.CONSUMER]
         yield Strayed(
-            message=f"no step of this plan uses the consumer protocol, and {name_all(new)} speaks it: stop it; with "
-            "the last one gone the group is classic again",
+            message=f"no step of this plan uses the consumer protocol, and {name_all(new)} speaks it: stop it. The "
+            "group is classic again when the last such member has left",
             back_to=observed.position,
         )
     others = check_condition(OthersAlso(), observed)
     if others.holds and observed.group and observed.group.state is GroupState.STABLE:
         yield Strayed(
-            message=f"{others.text}. Stop it, or make a new plan with it; a member that was killed stays until its "
-            "session ends",
+            message=f"{others.text}. Stop it, or make a new plan that includes it. A killed member stays until its "
+            "session expires",
             back_to=observed.position,
             by_waiting=True,
         )

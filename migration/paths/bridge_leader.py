@@ -48,7 +48,7 @@ LEADS: tuple[Condition, ...] = (
     NoUserData(),
 )
 GONE_BRIDGE = Stray(
-    conditions=(STABLE, Absent(client_id=BRIDGE)), message="The bridge has gone.", back_to=START
+    conditions=(STABLE, Absent(client_id=BRIDGE)), message="The bridge has left.", back_to=START
 )
 
 
@@ -73,9 +73,9 @@ def bridge_leader(trip: Trip) -> Path:
             _console_consumer(trip),
             offline(),
             Alternative(
-                title="One member after the other, as librdkafka's migration guide has it",
+                title="One member at a time, as in librdkafka's migration guide",
                 why_not="The broker refuses the first one with GROUP_ID_NOT_FOUND: librdkafka's cooperative-sticky "
-                "leader has put user data into the assignments. It works on a fresh group, where nobody has "
+                "leader has put user data into the assignments. It works on a fresh group, where no member has "
                 "rejoined yet, so a trial proves nothing.",
             ),
             Alternative(
@@ -99,15 +99,16 @@ def _console_consumer(trip: Trip) -> Alternative:
     kafka = trip.connection.kafka
     return Alternative(
         title="Kafka's console consumer as the bridge, without `kohort bridge`",
-        why_not="Its place in the order of succession is drawn by chance, and it stays until it is stopped. Where "
-        f"Kohort cannot be a member: make a topic without records (`kafka-topics.sh {kafka} --create --if-not-exists "
+        why_not="Its place in the order of succession is random, and it stays until you stop it. Use it where Kohort "
+        f"cannot be a member. Create a topic without records (`kafka-topics.sh {kafka} --create --if-not-exists "
         f"--topic {EMPTY_TOPIC} --partitions 1`), and run in step 1 `kafka-console-consumer.sh {kafka} --topic "
         f"{EMPTY_TOPIC} --group {shlex.quote(trip.group)} --command-property client.id={BRIDGE} --command-property "
         "enable.auto.commit=false --command-property group.protocol=classic --command-property "
         f"partition.assignment.strategy={configuration.JAVA_COOPERATIVE}` (before Kafka 4.2 the option is called "
-        "--consumer-property). While the check says that it does not come first, do what it says: mostly, stop it with "
-        "Ctrl-C, wait until it has ended, and start it again. In a large group start several at once: one in the "
-        "right place is enough. Stop it with Ctrl-C when the group is of type consumer and Stable; delete the topic.",
+        "--consumer-property). While the check reports that it does not come first, follow the check: usually, stop "
+        "it with Ctrl-C, wait until it has exited, and start it again. In a large group, start several at once: one "
+        "in the right place is enough. When the group is of type consumer and Stable, stop it with Ctrl-C and delete "
+        "the topic.",
     )
 
 
@@ -115,12 +116,13 @@ def _start_bridge(trip: Trip, *, has_place: bool) -> Step:
     """`has_place`: whether a new id may come first at once."""
     bridge = (
         (
-            "A bridge is a member already: leave it running, and go on with the check. A second one is refused.",
+            "A bridge is already a member: leave it running, and continue with the check. A second one is refused.",
         )
         if trip.has_bridge
         else (
-            "The first command below changes nothing: it shows who leads, and which members restart in which order.",
-            "Run the second one in a terminal of its own, and leave it running. It asks before it joins, and prints a "
+            "Run the first command below. It changes nothing: it shows the leader, and which members restart in which "
+            "order.",
+            "Run the second command in its own terminal, and leave it running. It asks before it joins, and prints a "
             "line for each step: `rejoin`, then `restart` with the member to restart (the next step here).",
         )
     )
@@ -148,15 +150,15 @@ def _start_bridge(trip: Trip, *, has_place: bool) -> Step:
         gate=(*_beside_all(trip), *place),
         dangers=(
             Danger(
-                what="Kohort cannot be a member: its own client does not know the login, or it must not run there.",
+                what="Kohort cannot be a member: its own client does not support the login, or it must not run there.",
                 symptom="`the bridge cannot log in to …`, exit status 4.",
-                then="Take Kafka's console consumer as the bridge, as the ways not taken have it: the checks know "
-                "both by their client id.",
+                then="Use Kafka's console consumer as the bridge (under `Paths not taken`): the checks recognize both "
+                "by their client id.",
             ),
             Danger(
                 what="The bridge lists other assignors than cooperative-sticky (a console consumer).",
-                symptom=f"It ends with {INCONSISTENT}.",
-                then="Start it with its line, literally.",
+                symptom=f"It exits with {INCONSISTENT}.",
+                then="Start it with exactly the command line given.",
             ),
         ),
         way_back="Stop the bridge with Ctrl-C: it leaves the group.",
@@ -179,21 +181,21 @@ def _make_way(trip: Trip, in_the_way: Sequence[Member]) -> Step:
     rounds = in_rounds(replace(trip, concurrency=1), in_the_way)
     return Step(
         id=WAY,
-        title="Make way: restart who comes before every new id",
+        title="Restart the members that come before every new id",
         actions=(
-            "Restart the members below with their configuration as it is. They are in the very first bin of the "
-            "broker's map of members: no bridge can come before them, and the bridge asks for each.",
-            "A new id may fall into the first bin again: then the bridge, and the check of the step, name the member. "
-            "Restart it once more.",
+            "Restart the members below with their configuration unchanged. They are in the first bin of the broker's "
+            "map of members: no bridge can come before them, and the bridge asks for each.",
+            "A new id may fall into the first bin again. The bridge and the check of the step name the member: "
+            "restart it once more.",
         ),
         rounds=rounds.names,
-        expect="Each comes back under a new id, with a place of its own; the bridge joins again where that gives it a "
-        "better one. Records of a restarted member wait for seconds.",
+        expect="Each member rejoins under a new id, in a new place. The bridge rejoins where that gives it a better "
+        "place. Records of a restarted member wait for seconds.",
         course=rounds.course(Manner.RESTART, AS_IT_IS),
         complete_when="The bridge comes first of all members but the leader in the broker's order of succession.",
         between=(*_beside_all(trip), Replaced()),
         gate=(*_beside_all(trip), Replaced(), Precedes(client_id=BRIDGE)),
-        way_back="Stop the bridge: nothing else has changed.",
+        way_back="Stop the bridge. Nothing else has changed.",
     )
 
 
@@ -219,22 +221,23 @@ def _leader_leaves(trip: Trip, leader: str | None) -> tuple[Step, ...]:
         strays=() if leader is None else (GONE_BRIDGE,),
         dangers=(
             Danger(
-                what="Another member than the bridge has become the leader: one joined meanwhile and took its place "
-                "in the order.",
+                what="A member other than the bridge has become the leader: it joined meanwhile and took the bridge's "
+                "place in the order.",
                 symptom="The gate stays closed: the assignments still carry user data, or the bridge does not lead.",
-                then="Restart whom the bridge's newest line names. A console consumer: begin again with step 1.",
+                then="Restart the member that the bridge's last line names. With a console consumer, start again with "
+                "step 1.",
             ),
         ),
-        way_back="Stop the bridge: a librdkafka member leads again, nothing else has changed.",
+        way_back="Stop the bridge. A librdkafka member leads again; nothing else has changed.",
     )
     if not stops:
         return (lead,)
     back = Step(
         id=BACK,
-        title="Start the leader of before again",
-        actions=(f"Start {trip.names[candidates[0].id]} again, with its configuration as it is.",),
+        title="Start the former leader again",
+        actions=(f"Start {trip.names[candidates[0].id]} again, with its configuration unchanged.",),
         rounds=rounds.names,
-        expect="It comes back as a follower. Cooperative members give up only what it takes.",
+        expect="It rejoins as a follower. Cooperative members revoke only the partitions that it gets.",
         course=rounds.course(Manner.START, AS_IT_IS),
         complete_when="The group is Stable with all its members, and the bridge leads.",
         gate=(*LEADS, MemberCount(at_least=trip.size + 1)),
@@ -247,25 +250,27 @@ def _leader_leaves(trip: Trip, leader: str | None) -> tuple[Step, ...]:
 def _how_it_leaves(trip: Trip, leader: str | None, *, stops: bool) -> tuple[str, ...]:
     if leader is None:
         return (
-            "Who leads is not known from this source. The bridge's line `restart` names the member; so do the broker's "
-            "log (`Assignment received from leader M for group G for generation N`) and `kohort bridge` or `kohort "
-            "describe --migration` of a live cluster. Restart that member alone, with its configuration as it is: it "
+            "The leader is not known from this source. The bridge's line `restart` names it; so do the broker's log "
+            "(`Assignment received from leader M for group G for generation N`) and `kohort bridge` or `kohort "
+            "describe --migration` of a live cluster. Restart that member alone, with its configuration unchanged: it "
             "stays on the classic protocol.",
-            "Where nobody can tell: restart the members one after the other, and run the gate of this step (without "
-            "--wait) after each. As soon as it opens, the step is complete: leave the rest alone.",
+            "If none of these shows the leader, restart the members one at a time, and run the gate of this step "
+            "(without --wait) after each. As soon as it opens, the step is complete: do not restart the others.",
             *(
-                ("Stop a static leader until its session has ended: restarted at once it leads again.",)
+                (
+                    "Keep a static leader stopped until its session has expired: restarted at once, it leads again.",
+                )
                 if trip.has_static
                 else ()
             ),
         )
     if stops:
         return (
-            f"Stop {trip.names[leader]}, which leads the group, and leave it stopped until its session has ended "
-            "(session.timeout.ms, 45 s by default): it is static, and leads again where it comes back before.",
+            f"Stop {trip.names[leader]}, the leader of the group, and keep it stopped until its session has expired "
+            "(session.timeout.ms, 45 s by default). It is static: if it rejoins earlier, it leads again.",
         )
     return (
-        f"Restart {trip.names[leader]}, which leads the group, with its configuration as it is: it stays on the "
+        f"Restart {trip.names[leader]}, the leader of the group, with its configuration unchanged: it stays on the "
         "classic protocol.",
     )
 
@@ -277,17 +282,17 @@ def _convert(trip: Trip, first: Member) -> Step:
         step,
         actions=(
             *step.actions,
-            "Between stop and start, wait until the bridge prints `lead` again: no partition changes owners then.",
+            "Between stop and start, wait until the bridge prints `lead` again: then no partition changes owners.",
         ),
         expect=f"{step.expect} The bridge leaves by itself when the group is of type consumer and Stable (its line "
-        "`converted`), and ends. The broker assigns then: who led does not matter any more.",
+        "`converted`), and exits. From then on the broker assigns, and the leader no longer matters.",
         course=replace(step.course, leaving=(BRIDGE,)) if step.course else None,
-        complete_when=f"{step.complete_when} The bridge is gone.",
+        complete_when=f"{step.complete_when} The bridge has left.",
         gate=(*step.gate, Absent(client_id=BRIDGE)),
         strays=(
             Stray(
                 conditions=(TypeIs(type=GroupType.CLASSIC), STABLE, Absent(client_id=BRIDGE)),
-                message="The group is classic and the bridge is gone: a librdkafka member leads and writes user data.",
+                message="The group is classic and the bridge has left: a librdkafka member leads and writes user data.",
                 back_to=START,
             ),
             *step.strays,
@@ -295,19 +300,19 @@ def _convert(trip: Trip, first: Member) -> Step:
         dangers=(
             *step.dangers,
             Danger(
-                what="The bridge ends before the group is of type consumer.",
+                what="The bridge exits before the group is of type consumer.",
                 symptom="The group is classic, a librdkafka member leads, and the first member of the consumer "
                 "protocol gets GROUP_ID_NOT_FOUND.",
-                then="Begin again with step 1.",
+                then="Start again with step 1.",
             ),
             Danger(
                 what="The bridge does not leave.",
-                symptom=f"The group is of type consumer and Stable, and the check says that {BRIDGE} is a member.",
+                symptom=f"The group is of type consumer and Stable, and the check reports that {BRIDGE} is a member.",
                 then="A console consumer stays until it is stopped: press Ctrl-C where it runs.",
             ),
         ),
-        way_back=f"{step.way_back} The leader writes user data again once the bridge has gone: the way begins with "
-        "step 1 then.",
+        way_back=f"{step.way_back} Once the bridge has left, the leader writes user data again: start again with step "
+        "1.",
     )
 
 
@@ -317,17 +322,18 @@ def stop_left_bridge(trip: Trip) -> Step:
         id=STOP,
         title="Stop the bridge that an earlier plan left",
         actions=(
-            f"Stop every member with the client id {BRIDGE}, with Ctrl-C where it runs. It is none of those below.",
+            f"Stop every member with the client id {BRIDGE}, with Ctrl-C where it runs. It is not one of the members "
+            "below.",
         ),
-        expect="Nothing of the real topics moves: the bridge owns none of their partitions.",
-        complete_when="The bridge is gone, and the group is Stable, or Empty where nobody else was there.",
+        expect="No partition of the real topics moves: the bridge owns none of them.",
+        complete_when="The bridge has left, and the group is Stable, or Empty if it had no other members.",
         gate=(STABLE if trip.size else GONE, Absent(client_id=BRIDGE)),
         dangers=(
             Danger(
-                what="Nobody knows where the bridge runs.",
+                what="It is not known where the bridge runs.",
                 symptom=f"`kohort describe --members` shows {BRIDGE} and its host.",
-                then="End its process on that host.",
+                then="Stop its process on that host.",
             ),
         ),
-        way_back="Nothing to go back to: the bridge consumes nothing.",
+        way_back="None needed: the bridge consumes nothing.",
     )

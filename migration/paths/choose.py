@@ -97,8 +97,8 @@ def _to_eager(trip: Trip) -> Path:
         return stop_and_start(trip, _no_bounces(trip))
     if "franz-go" in trip.libraries:
         why = (
-            "franz-go does not support it: its log calls it `downgrading from cooperative group to eager group, "
-            "this is not supported per KIP-429!`; versions before its pull 1367 raced."
+            "franz-go does not support it: it logs `downgrading from cooperative group to eager group, this is not "
+            "supported per KIP-429!`; versions before its pull 1367 have a race."
         )
         return stop_and_start(trip, Alternative(title=title, why_not=why))
     return stop_and_start(trip, _online(title)) if trip.case.offline else to_eager(trip)
@@ -130,16 +130,16 @@ def _to_classic(trip: Trip) -> Path:
 
 
 _TASK_BY_TASK = Alternative(
-    title="One member after the other, while the group goes on",
-    why_not="The members are the tasks of one connector: they share its configuration, and Connect restarts all of "
+    title="One member at a time, while the group keeps consuming",
+    why_not="The members are the tasks of one connector. They share its configuration, and Connect restarts all of "
     "them when it changes.",
 )
 
 
 _NOBODY_LEFT = Alternative(
-    title="One member after the other, while the group goes on",
-    why_not="The group turns classic when its last member of the consumer protocol leaves, and that one has left "
-    "already: group.consumer.migration.policy did not allow it then.",
+    title="One member at a time, while the group keeps consuming",
+    why_not="The group turns classic when its last member of the consumer protocol leaves. That member has left "
+    "already, when group.consumer.migration.policy did not allow it.",
 )
 
 
@@ -181,27 +181,28 @@ def _no_bounces(trip: Trip) -> Alternative:
     return Alternative(
         title="Two bounces, as for Java clients",
         why_not=f"{' and '.join(unable)}: a list of eager and cooperative assignors is refused when the consumer is "
-        "constructed, so no member can stand between the old and the new.",
+        "constructed, so no member can list the old and the new one together.",
     )
 
 
 _TO_CONSUMER_INSTEAD = Alternative(
     title="Straight to the consumer protocol (--to consumer)",
-    why_not="It needs no stop and is incremental too, with brokers and clients that speak it (librdkafka from "
-    "2.12, better 2.15). If that is the goal, do not stop over here: a librdkafka group on cooperative-sticky "
-    "can be upgraded online only by a bridge leader, one on range or roundrobin simply member by member.",
+    why_not="It needs no stop and is incremental too, if brokers and clients speak it (librdkafka from 2.12, better "
+    "2.15). If that is the goal, go there directly: a librdkafka group on cooperative-sticky can be upgraded online "
+    "only with a bridge leader, one on range or roundrobin member by member.",
 )
 
 
 def _online(title: str) -> Alternative:
     return Alternative(
-        title=title, why_not="It was asked for a plan that stops all members. Nothing speaks against it."
+        title=title,
+        why_not="A plan that stops all members was requested (--offline). This path is possible too.",
     )
 
 
 def _member_by_member(trip: Trip, direction: str, policies: tuple[str, ...]) -> Alternative:
     """The online way between the protocols, and what closes it, as far as that is known."""
-    why = "It was asked for a plan that stops all members."
+    why = "A plan that stops all members was requested (--offline)."
     if trip.policy is not None and trip.policy not in policies:
         why = (
             f"The brokers' group.consumer.migration.policy is {trip.policy}, which allows no online {direction}: "
@@ -212,4 +213,4 @@ def _member_by_member(trip: Trip, direction: str, policies: tuple[str, ...]) -> 
             "The assignments carry user data, and the broker refuses to convert such a group while it has members "
             "(GROUP_ID_NOT_FOUND)."
         )
-    return Alternative(title="One member after the other, while the group goes on", why_not=why)
+    return Alternative(title="One member at a time, while the group keeps consuming", why_not=why)

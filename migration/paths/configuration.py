@@ -47,9 +47,7 @@ NEXT_GENERATION = 'kgo.WithContext(context.WithValue(ctx, "opt_in_kafka_next_gen
 """How franz-go is asked for the consumer protocol."""
 
 
-_UNKNOWN = (
-    "# group.remote.assignor=range, where the members were on range; else the broker takes its first, uniform"
-)
+_UNKNOWN = "# group.remote.assignor=range, if the members were on range; by default the broker uses its first, uniform"
 
 
 def assignors(libraries: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
@@ -109,7 +107,7 @@ def _connectors(line: str) -> str:
     return f"{comment}: {_CONNECTOR}{setting}" if colon and comment.startswith(_ABOUT_A_SETTING) else line
 
 
-_ABOUT_A_SETTING = ("# remove", "# put back")
+_ABOUT_A_SETTING = ("# remove", "# restore")
 
 
 def _strategy(library: str, names: Sequence[str]) -> str:
@@ -131,7 +129,7 @@ def _strategy(library: str, names: Sequence[str]) -> str:
 
 def _join(known: Mapping[str, str], names: Sequence[str], comma: str = ",") -> str:
     """An assignor that is not the library's own is named as its protocol is: only its owner knows the class."""
-    return comma.join(known.get(name, f"<the class behind {name!r}>") for name in names)
+    return comma.join(known.get(name, f"<the class of {name!r}>") for name in names)
 
 
 def _consumer(library: str, assignor: str | None, asked: str) -> list[str]:
@@ -152,5 +150,5 @@ def _classic(library: str, names: Sequence[str]) -> list[str]:
         "group.protocol=classic",
         _strategy(library, names),
         "# remove: group.remote.assignor",
-        *(f"# put back, if it was set: {name}" for name in TIMEOUTS),
+        *(f"# restore, if it was set: {name}" for name in TIMEOUTS),
     ]

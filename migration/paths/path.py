@@ -213,18 +213,18 @@ def restart_actions(trip: Trip, rounds: Rounds) -> tuple[str, ...]:
     """How members are restarted, in words."""
     several = len(rounds.names) > 1
     static = (
-        "Never start a static member before its predecessor has ended: "
+        "Never start a static member before its predecessor has exited: "
         f"{_few(member.instance for member in trip.members if member.instance)}."
     )
     return (
         *((static,) if trip.has_static else ()),
-        "Stop the members of a round, wait until their processes have ended, then start them with the lines below."
+        "Stop the members of a round, wait until their processes have exited, then start them with the lines below."
         if several
-        else f"Stop {_few(rounds.names[0])}, wait until it has ended, then start it with the lines below."
+        else f"Stop {_few(rounds.names[0])}, wait until it has exited, then start it with the lines below."
         if rounds.names and len(rounds.names[0]) == 1
-        else "Stop the members, wait until their processes have ended, then start them with the lines below.",
+        else "Stop the members, wait until their processes have exited, then start them with the lines below.",
         *(
-            ("Begin the next round only when the check of this one has ended with exit status 0.",)
+            ("Start the next round only after the check of this one has exited with status 0.",)
             if several
             else ()
         ),
@@ -245,8 +245,8 @@ def new_release(trip: Trip) -> tuple[str, ...]:
         else _few(trip.names[member] for member in trip.outdated if member is not None)
     )
     return (
-        f"Start {whose} with a newer client ({newer} or later) and the list below at once: an older client has no "
-        "cooperative assignor, and does not start with this list.",
+        f"Start {whose} with a newer client ({newer} or later) and the list below in the same restart: an older "
+        "client has no cooperative assignor, and does not start with this list.",
     )
 
 
@@ -256,9 +256,9 @@ def old_client_with_new_list(trip: Trip) -> tuple[Danger, ...]:
         return ()
     return (
         Danger(
-            what="The new list is given to an old client.",
+            what="An old client gets the new list.",
             symptom="It does not start: `KafkaException: …CooperativeStickyAssignor ClassNotFoundException exception "
-            "occurred`. The check says that a member is missing.",
+            "occurred`. The check reports that a member is missing.",
             then="Start it with the newer client.",
         ),
     )
@@ -274,10 +274,10 @@ INCONSISTENT = "INCONSISTENT_GROUP_PROTOCOL"
 def skipped_bounce(old: str, new: str) -> Danger:
     """Somebody starts a member with the new list alone, too early."""
     return Danger(
-        what=f"A member is started with {new} alone while another one does not list it.",
-        symptom=f"It cannot join and dies with {INCONSISTENT} (Java: InconsistentGroupProtocolException); its "
-        "partitions go to the others. The check of the round stays closed: a member is missing.",
-        then=f"Start it with the list of this step, which still holds {old}.",
+        what=f"A member is started with {new} alone while another member does not list it.",
+        symptom=f"It cannot join and fails with {INCONSISTENT} (Java: InconsistentGroupProtocolException); its "
+        "partitions go to the others. The check of the round does not open: a member is missing.",
+        then=f"Start it with the list of this step, which still contains {old}.",
     )
 
 
@@ -292,10 +292,9 @@ def read_while_rebalancing(trip: Trip) -> tuple[Danger, ...]:
     return (
         Danger(
             what="Some records are consumed twice.",
-            symptom="A cooperative Java member reads on while a rebalance goes on. Of a partition that then moves, "
-            "its new owner reads again what was read since the commit at the beginning of the rebalance, with "
-            "auto-commit too.",
-            then="Commit in onPartitionsRevoked, or make sure that doing a record's work twice does no harm.",
+            symptom="A cooperative Java member keeps reading during a rebalance. The new owner of a partition that "
+            "moves reads the records since the commit at the start of the rebalance again, with auto-commit too.",
+            then="Commit in onPartitionsRevoked, or make processing idempotent.",
         ),
     )
 
@@ -303,10 +302,10 @@ def read_while_rebalancing(trip: Trip) -> tuple[Danger, ...]:
 def fenced_static() -> Danger:
     """The field study, section 5."""
     return Danger(
-        what="A static member is started before its predecessor has ended.",
-        symptom="FENCED_INSTANCE_ID or UNRELEASED_INSTANCE_ID at one of the two; both may consume the same "
-        "partitions for seconds, and a librdkafka member that was fenced goes on delivering records.",
-        then="Stop both, wait until the processes are gone, start one.",
+        what="A static member is started before its predecessor has exited.",
+        symptom="FENCED_INSTANCE_ID or UNRELEASED_INSTANCE_ID at one of the two; both may consume the same partitions "
+        "for seconds, and a fenced librdkafka member keeps delivering records.",
+        then="Stop both, wait until the processes have exited, start one.",
     )
 
 
@@ -316,10 +315,10 @@ def between_rounds(rounds: Rounds) -> tuple[Danger, ...]:
         return ()
     return (
         Danger(
-            what="The next round is begun before the group is Stable.",
+            what="The next round starts before the group is Stable.",
             symptom="ILLEGAL_GENERATION and UNKNOWN_MEMBER_ID at members, and records that are consumed twice; a "
-            "group with aiokafka members stands still until a session ends.",
-            then="Wait for Stable; it comes by itself when the old session ends.",
+            "group with aiokafka members stalls until a session expires.",
+            then="Wait until the group is Stable; it becomes so by itself when the old session expires.",
         ),
     )
 
@@ -327,14 +326,15 @@ def between_rounds(rounds: Rounds) -> tuple[Danger, ...]:
 def refused_upgrade(trip: Trip) -> Danger:
     """Every refusal has the same code; the reason is only in the broker's log and in the answer's message."""
     looks = {
-        "java": "Java ends with GroupIdNotFoundException",
+        "java": "Java fails with GroupIdNotFoundException",
         "librdkafka": "librdkafka polls `Fatal error: Broker: The group id does not exist` once and then idles, alive",
     }
     return Danger(
         what="The broker refuses to convert the group.",
-        symptom=f"The first member gets GROUP_ID_NOT_FOUND ({_of_libraries(trip, looks)}). The broker's log says "
-        "why: `Cannot upgrade classic group …`. The group itself is left as it was.",
-        then="Start the member as it was; remove the reason that the broker's log names; begin this step again.",
+        symptom=f"The first member gets GROUP_ID_NOT_FOUND ({_of_libraries(trip, looks)}). The broker's log contains "
+        "the reason: `Cannot upgrade classic group …`. The group itself is unchanged.",
+        then="Start the member with its old configuration. Resolve the reason in the broker's log. Start this step "
+        "again.",
     )
 
 
@@ -344,13 +344,13 @@ def leftovers(trip: Trip) -> Danger:
         "java": "Java throws ConfigException for partition.assignment.strategy, session.timeout.ms and "
         "heartbeat.interval.ms",
         "librdkafka": "librdkafka refuses to construct the consumer",
-        "franz-go": "franz-go stays on the classic protocol without a word where its first balancer is roundrobin",
+        "franz-go": "franz-go silently stays on the classic protocol if its first balancer is roundrobin",
     }
     return Danger(
-        what="A line that the consumer protocol does not take was left in the configuration.",
-        symptom=f"{_of_libraries(trip, looks)}. The check says that a member is missing, or that it speaks the "
+        what="A line that the consumer protocol does not allow is still in the configuration.",
+        symptom=f"{_of_libraries(trip, looks)}. The check reports that a member is missing, or that it speaks the "
         "classic protocol.",
-        then="Remove the lines that are listed above as removed, and start the member again.",
+        then="Remove the lines marked `# remove` above, and start the member again.",
     )
 
 

@@ -40,8 +40,8 @@ def rolling_downgrade(trip: Trip) -> Path:
         alternatives=(
             Alternative(
                 title="Stop all members, start all members",
-                why_not="Nothing is consumed meanwhile. It is the way where the brokers' "
-                "group.consumer.migration.policy allows no downgrade.",
+                why_not="Nothing is consumed meanwhile. Use it if the brokers' group.consumer.migration.policy allows "
+                "no downgrade.",
             ),
         ),
     )
@@ -55,12 +55,12 @@ def _all_but_one(trip: Trip, left: Sequence[Member]) -> Step:
         id=BUT_ONE,
         title=f"Restart all members but {keeper} with the classic protocol",
         actions=(
-            f"Leave {keeper} alone: as long as one member speaks the consumer protocol, the group keeps its type.",
+            f"Do not restart {keeper}: as long as one member speaks the consumer protocol, the group keeps its type.",
             *restart_actions(trip, rounds),
         ),
         rounds=rounds.names,
         config=_lines(trip),
-        expect="The group stays of type consumer, and the broker assigns, to the classic members too.",
+        expect="The group stays of type consumer. The broker assigns, to the classic members too.",
         course=rounds.course(Manner.RESTART, Start(assignors=(classic_assignor(trip),))),
         complete_when=f"The group is Stable with all its members, and all but {keeper} speak the classic protocol.",
         between=resting,
@@ -68,15 +68,15 @@ def _all_but_one(trip: Trip, left: Sequence[Member]) -> Step:
         strays=(
             Stray(
                 conditions=(TypeIs(type=GroupType.CLASSIC), STABLE),
-                message=f"The group is classic already: {keeper} has left before its turn. Start with the classic "
-                "protocol whoever is missing.",
+                message=f"The group is classic already: {keeper} left too early. Start the missing members with the "
+                "classic protocol.",
                 back_to=LAST,
             ),
         ),
         dangers=(
             Danger(
                 what="Classic members list no assignor in common.",
-                symptom=f"A restarted member dies with {dangers.INCONSISTENT}.",
+                symptom=f"A restarted member fails with {dangers.INCONSISTENT}.",
                 then="Give all of them the same list.",
             ),
             *_policy(trip),
@@ -93,15 +93,16 @@ def _last(trip: Trip, left: Sequence[Member]) -> Step:
     assignor = classic_assignor(trip)
     return Step(
         id=LAST,
-        title="Restart the last member: the group is classic again",
+        title="Restart the last member: the group becomes classic",
         actions=(
-            "Look again that the group is Stable: classic members that have not rejoined would get ILLEGAL_GENERATION.",
+            "Check again that the group is Stable: classic members that have not rejoined would get "
+            "ILLEGAL_GENERATION.",
             *restart_actions(trip, rounds),
         ),
         rounds=rounds.names,
         config=_lines(trip),
-        expect="When it leaves (a static one: when its classic successor takes its place), the broker makes the "
-        "group classic, and all members rejoin at their next heartbeat; one of them assigns.",
+        expect="When the last member leaves (a static one: when its classic successor replaces it), the broker makes "
+        "the group classic. All members rejoin at their next heartbeat, and one of them assigns.",
         course=rounds.course(Manner.RESTART, Start(assignors=(assignor,))),
         complete_when=f"The group is of type classic, Stable on {assignor}, with all its members.",
         gate=(TypeIs(type=GroupType.CLASSIC), *all_back(trip), ProtocolIs(protocol=assignor)),
@@ -110,7 +111,7 @@ def _last(trip: Trip, left: Sequence[Member]) -> Step:
             *_policy(trip),
             Danger(
                 what="The last member is killed instead of stopped.",
-                symptom="The group is of type consumer until its session has ended (45 s by default); its "
+                symptom="The group stays of type consumer until the session expires (45 s by default); the member's "
                 "partitions wait.",
                 then="Wait.",
             ),
@@ -118,7 +119,8 @@ def _last(trip: Trip, left: Sequence[Member]) -> Step:
             *_user_data(trip),
             *dangers.of_statics(trip),
         ),
-        way_back="`kohort plan … --to consumer` from here; a classic group is converted by its first member again.",
+        way_back="`kohort plan … --to consumer` from here: the first member on the consumer protocol converts the "
+        "classic group again.",
     )
 
 
@@ -135,8 +137,8 @@ def _reverted_not(trip: Trip) -> tuple[Stray, ...]:
                 Speaking(protocol=MemberProtocol.CLASSIC),
             ),
             message="Every member speaks the classic protocol and the group is still of type consumer: the brokers' "
-            "migration policy does not allow the way back. Set group.consumer.migration.policy=bidirectional, then "
-            "start one member with the consumer protocol and take this step with it; or stop all members and start "
+            "migration policy does not allow the downgrade. Set group.consumer.migration.policy=bidirectional, then "
+            "start one member with the consumer protocol and repeat this step with it; or stop all members and start "
             "them.",
             back_to=LAST,
         ),
@@ -156,7 +158,7 @@ def _policy(trip: Trip) -> tuple[Danger, ...]:
             symptom="The last member has left and the group is still of type consumer; the broker's log: `Cannot "
             "downgrade consumer group … because the online downgrade is disabled.` Under the policy `disabled` the "
             f"classic members cannot even join: {dangers.INCONSISTENT}.",
-            then="Look it up before the first step: kafka-configs.sh --describe --all --entity-type brokers, "
+            then="Check it before the first step: kafka-configs.sh --describe --all --entity-type brokers, "
             "group.consumer.migration.policy.",
         ),
     )
@@ -167,16 +169,17 @@ def _regex(trip: Trip) -> tuple[Danger, ...]:
         return ()
     return (
         Danger(
-            what="Brokers of an early 4.0.x: a member with a regex that is replaced by a classic one causes no new "
+            what="Brokers of an early 4.0.x: replacing a member with a regex by a classic one causes no new "
             "assignment (apache/kafka pull 20926).",
             symptom="The group is Stable, and partitions have no owner: `kohort describe --members --verbose` does "
-            "not show them, their lag grows.",
-            then="Restart any member of the consumer protocol: that makes a new assignment.",
+            "not show them, and their lag grows.",
+            then="Restart any member of the consumer protocol: that causes a new assignment.",
         ),
         Danger(
-            what="The client's regex engine is not the broker's.",
-            symptom="The group owns other topics than before.",
-            then="`kohort validate-regex PATTERN --from java|librdkafka` says which, before the first step.",
+            what="The client's regex engine differs from the broker's.",
+            symptom="The group owns different topics than before.",
+            then="Run `kohort validate-regex PATTERN --from java|librdkafka` before the first step: it lists the "
+            "differences.",
         ),
     )
 
@@ -188,6 +191,6 @@ def _user_data(trip: Trip) -> tuple[Danger, ...]:
         Danger(
             what="A librdkafka cooperative-sticky leader writes user data into the assignments again.",
             symptom="The next upgrade is refused with GROUP_ID_NOT_FOUND.",
-            then="Take the bridge leader then (`kohort plan … --to consumer`), or range here.",
+            then="Use a bridge leader for that upgrade (`kohort plan … --to consumer`), or range in this step.",
         ),
     )

@@ -69,9 +69,9 @@ def first_member(trip: Trip, first: Sequence[Member]) -> Step:
         "consumer protocol.",
         gate=(CONSUMER, *all_back(trip), Speaking(protocol=MemberProtocol.CONSUMER, at_least=1)),
         dangers=(dangers.refused_upgrade(trip), dangers.leftovers(trip), *dangers.of_statics(trip)),
-        way_back="Wait for Stable, stop the new member, and start it as it was. The group is classic again when the "
-        "last member of the consumer protocol has left (a static one: when a classic one has taken its place); not "
-        "under group.consumer.migration.policy=upgrade.",
+        way_back="Wait for Stable, stop the new member, and start it with its old configuration. The group is classic "
+        "again when the last member of the consumer protocol has left (a static one: when a classic one has replaced "
+        "it); not under group.consumer.migration.policy=upgrade.",
     )
 
 
@@ -81,12 +81,12 @@ def other_members(trip: Trip, left: Sequence[Member], *, fallen_back_to: str) ->
     resting: tuple[Condition, ...] = (CONSUMER, *all_back(trip))
     return Step(
         id=OTHERS,
-        title="Roll the other members",
+        title="Restart the other members",
         actions=(*(_code(trip) if fallen_back_to == OTHERS else ()), *restart_actions(trip, rounds)),
         rounds=rounds.names,
         config=configuration.consumer(trip.libraries, trip.old_assignor, trip.offered),
-        expect="Members of both protocols side by side; only the partitions of the members that are away, and those "
-        "that move for the balance, wait. Committed offsets are taken over.",
+        expect="Members of both protocols share the group. Only the partitions of stopped members, and those that "
+        "move for balance, wait. Committed offsets are kept.",
         course=rounds.course(Manner.RESTART, _start(trip)),
         complete_when="The group is Stable, has all its members, and every one speaks the consumer protocol.",
         between=resting,
@@ -94,8 +94,8 @@ def other_members(trip: Trip, left: Sequence[Member], *, fallen_back_to: str) ->
         strays=(
             Stray(
                 conditions=(TypeIs(type=GroupType.CLASSIC), STABLE),
-                message="The group is classic again: the last member of the consumer protocol has left, or a "
-                "classic static member took its place.",
+                message="The group is classic again: the last member of the consumer protocol has left, or a classic "
+                "static member replaced it.",
                 back_to=fallen_back_to,
             ),
             Stray(
@@ -105,24 +105,24 @@ def other_members(trip: Trip, left: Sequence[Member], *, fallen_back_to: str) ->
                     Replaced(),
                     Speaking(protocol=MemberProtocol.CLASSIC, at_least=1),
                 ),
-                message="A mixed group at rest: all were restarted, and a member still speaks the classic protocol. "
-                "It was started as it was, or an old member has been started.",
+                message="All members were restarted, and a member still speaks the classic protocol: it was started "
+                "with its old configuration, or an old member was started.",
                 back_to=OTHERS,
             ),
         ),
         dangers=(
             Danger(
-                what="All members of the consumer protocol leave at once while classic ones are left.",
+                what="All members of the consumer protocol leave at once while classic ones remain.",
                 symptom="The group is of type classic again; the broker's log: `Converted the consumer group to a "
                 "classic group.`",
-                then="Wait for Stable, and begin with one member again.",
+                then="Wait for Stable, and start again with one member.",
             ),
             *dangers.between_rounds(rounds),
             dangers.leftovers(trip),
             *dangers.of_statics(trip),
         ),
-        way_back="Plan it: `kohort plan … --to classic`. In short: restart the members as they were, one round at a "
-        "time, waiting for Stable after each.",
+        way_back="Plan it: `kohort plan … --to classic`. In short: restart the members with their old configuration, "
+        "one round at a time, and wait for Stable after each.",
     )
 
 
@@ -131,18 +131,18 @@ def _conversion(trip: Trip, first: Sequence[Member]) -> str:
     static = all(member.instance for member in first)
     if trip.size == 1 and not static:
         return (
-            "The group is Empty while its only member is away; it comes back as a consumer group and goes on from "
+            "The group is Empty while its only member is stopped. It restarts as a consumer group and continues from "
             "the committed offsets."
         )
     if static:
         return (
-            "The first member on the consumer protocol converts the group. It is static: it gets back the "
-            "partitions it had, and the other members notice nothing. Its partitions wait while it is away."
+            "The first member on the consumer protocol converts the group. It is static: it gets the same partitions "
+            "again, and the other members are not affected. Its partitions wait while it is stopped."
         )
     return (
-        "The first member on the consumer protocol converts the group; the classic members stay in it, rejoin once "
-        "and are served by the broker's assignor from then on. Partitions that move to the new member wait for one "
-        "of its heartbeats (5 s by default)."
+        "The first member on the consumer protocol converts the group. The classic members stay in it and rejoin "
+        "once; from then on the broker's assignor serves them. Partitions that move to the new member wait for one of "
+        "its heartbeats (5 s by default)."
     )
 
 
@@ -150,8 +150,8 @@ def offline() -> Alternative:
     """Why members are not all stopped."""
     return Alternative(
         title="Stop all members, start all members",
-        why_not="Nothing is consumed meanwhile. It is the way where the online one is refused (migration policy, "
-        "user data in the assignments); the conversion of an empty group is always allowed.",
+        why_not="Nothing is consumed meanwhile. Use it if the online path is refused (migration policy, user data in "
+        "the assignments); converting an empty group is always allowed.",
     )
 
 
@@ -159,9 +159,9 @@ def _code(trip: Trip) -> tuple[str, ...]:
     """What must be ready before a member is started: the release with other callbacks, or another program."""
     unable = [name for name in trip.libraries if LIBRARIES[name].consumer is None]
     replaced = (
-        f"{' and '.join(unable)} does not speak the consumer protocol. A member is not restarted here but replaced: "
-        "what is started in its place is a program of another library that does the same work in the same group "
-        "(the lines below are for Java and librdkafka).",
+        f"{' and '.join(unable)} does not speak the consumer protocol. Do not restart a member here, replace it: "
+        "start a program of another library that does the same work in the same group (the lines below are for Java "
+        "and librdkafka).",
     )
     return (
         *(replaced if unable else ()),
@@ -185,8 +185,8 @@ def shed_user_data(trip: Trip) -> Path:
         alternatives=(
             offline(),
             Alternative(
-                title="[sticky, range], the other way round",
-                why_not="It changes nothing: the group stays on sticky with its user data, and is refused.",
+                title="[sticky, range], in that order",
+                why_not="It changes nothing: the group stays on sticky with its user data, and the upgrade is refused.",
             ),
             Alternative(
                 title="A bridge leader with Java's StickyAssignor",
@@ -207,8 +207,8 @@ def _watched(step: Step) -> Step:
     """The step, with an eye on the user data: it is back as soon as the group is on sticky again."""
     back = Stray(
         conditions=(TypeIs(type=GroupType.CLASSIC), STABLE, ProtocolIs(protocol="sticky")),
-        message="The group is on sticky again, with user data in its assignments: a member that does not list range "
-        "is in it.",
+        message="The group is on sticky again, with user data in its assignments: it has a member that does not list "
+        "range.",
         back_to=SHED,
     )
     return replace(step, strays=(back, *step.strays))
@@ -218,21 +218,21 @@ def _to_range(trip: Trip) -> Step:
     rounds = in_rounds(trip, trip.members)
     return Step(
         id=SHED,
-        title="Restart the members with [range, sticky]: no user data any more",
+        title="Restart the members with [range, sticky]: removes the user data",
         actions=restart_actions(trip, rounds),
         rounds=rounds.names,
         config=configuration.assignors(trip.libraries, ["range", "sticky"]),
         expect="The group stays on sticky until the last member is restarted, then it is on range. Every rebalance "
-        "gives up everything for a moment.",
+        "revokes all partitions for a moment.",
         course=rounds.course(Manner.RESTART, Start(assignors=("range", "sticky"))),
         complete_when="The group is Stable on range, and no member's assignment carries user data.",
         between=all_back(trip),
         gate=(*all_back(trip), ProtocolIs(protocol="range"), NoUserData()),
         dangers=(
             Danger(
-                what="sticky stands first in the list of a member, or a member was forgotten.",
-                symptom="All are restarted and the group is still on sticky: the gate stays closed.",
-                then="Put range first, restart the members that differ.",
+                what="sticky is first in the list of a member, or a member was not restarted.",
+                symptom="All are restarted and the group is still on sticky: the gate does not open.",
+                then="Put range first, and restart the members that differ.",
             ),
             *dangers.between_rounds(rounds),
             *dangers.of_statics(trip),

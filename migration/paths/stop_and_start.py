@@ -60,9 +60,9 @@ def stop_all(trip: Trip) -> Step:
     rounds = in_rounds(trip, trip.members, at_once=True)
     static = (
         (
-            "A static member that stops stays in the group until its session ends (session.timeout.ms of a classic "
-            "member, 45 s by default; group.consumer.session.timeout.ms of one of the consumer protocol). Wait for "
-            "it.",
+            "A stopped static member stays in the group until its session expires (session.timeout.ms of a classic "
+            "member, 45 s by default; group.consumer.session.timeout.ms of a member of the consumer protocol). Wait "
+            "for it.",
         )
         if trip.has_static
         else ()
@@ -78,19 +78,19 @@ def stop_all(trip: Trip) -> Step:
         gate=(GONE,),
         dangers=(
             Danger(
-                what="A member is left running, or is started again.",
-                symptom="The group does not become Empty; the check names who is still there.",
-                then=f"Stop it. Started into it, a member of the next step would get {dangers.INCONSISTENT} or make "
-                "a mixed group.",
+                what="A member is still running, or is started again.",
+                symptom="The group does not become Empty; the check names the remaining members.",
+                then=f"Stop it. Otherwise a member of the next step gets {dangers.INCONSISTENT}, or makes a mixed "
+                "group.",
             ),
             Danger(
                 what="A member is killed instead of stopped.",
-                symptom="The group becomes Empty only when its session has ended; records that it had not committed "
-                "are consumed again.",
+                symptom="The group becomes Empty only when the session has expired; records that the member had not "
+                "committed are consumed again.",
                 then="Wait. Nothing is lost.",
             ),
         ),
-        way_back="Start the members again as they were.",
+        way_back="Start the members again with their old configuration.",
     )
 
 
@@ -116,7 +116,7 @@ def _start(trip: Trip) -> Step:
         manner=Manner.START,
         rounds=rounds.names,
         config=_lines(trip, assignor, consumer=consumer),
-        expect="The group forms anew and goes on from the committed offsets.",
+        expect="The group forms again and continues from the committed offsets.",
         course=rounds.course(Manner.START, start) if rounds.ids else None,
         complete_when=(
             "The group is of type consumer and Stable, and all its members speak the consumer protocol."
@@ -126,18 +126,18 @@ def _start(trip: Trip) -> Step:
         gate=_started(trip, assignor, consumer=consumer),
         strays=_strays(trip, assignor, consumer=consumer),
         dangers=_start_dangers(trip, assignor, consumer=consumer),
-        way_back="Stop all members, wait until the group is Empty, and start them as they were.",
+        way_back="Stop all members, wait until the group is Empty, and start them with their old configuration.",
     )
 
 
 def _stop_actions(trip: Trip) -> tuple[str, ...]:
     if trip.connector is not None:
         return (
-            f"Stop the connector: PUT /connectors/{trip.connector}/stop at any worker (Connect 3.5 or later; before, "
-            "delete the connector). Its tasks end, and their committed offsets stay.",
+            f"Stop the connector: PUT /connectors/{trip.connector}/stop at any worker (Connect 3.5 or later; before "
+            "3.5, delete the connector). Its tasks stop, and their committed offsets stay.",
         )
     return (
-        "Make sure that nothing starts them again: an orchestrator, a supervisor, an autoscaler.",
+        "Make sure that no orchestrator, supervisor or autoscaler starts the members again.",
         "Stop every member of the group, cleanly, so that its offsets are committed.",
     )
 
@@ -148,9 +148,9 @@ def _start_actions(trip: Trip) -> tuple[str, ...]:
             f"Add the lines below to the connector's configuration: PUT /connectors/{trip.connector}/config, with the "
             "whole configuration.",
             f"Start its tasks: PUT /connectors/{trip.connector}/resume. GET /connectors/{trip.connector}/status shows "
-            "what became of them.",
+            "their state.",
         )
-    return ("Start one member with the lines below and look at its log.", "Start all the others.")
+    return ("Start one member with the lines below and check its log.", "Start all the others.")
 
 
 def _lines(trip: Trip, assignor: str, *, consumer: bool) -> tuple[str, ...]:
@@ -179,12 +179,14 @@ def _strays(trip: Trip, assignor: str, *, consumer: bool) -> tuple[Stray, ...]:
                     STABLE,
                     Speaking(protocol=MemberProtocol.CLASSIC, at_least=1),
                 ),
-                message="A member of the classic protocol is in the group: it was started as it was. Restart that one.",
+                message="The group has a member of the classic protocol: it was started with its old configuration. "
+                "Restart that member.",
                 back_to=START,
             ),
             Stray(
                 conditions=(TypeIs(type=GroupType.CLASSIC), STABLE, MemberCount(at_least=1)),
-                message="The group has formed with the classic protocol: its members were started as they were.",
+                message="The group has formed with the classic protocol: its members were started with their old "
+                "configuration.",
                 back_to=anew,
             ),
         )
@@ -192,7 +194,7 @@ def _strays(trip: Trip, assignor: str, *, consumer: bool) -> tuple[Stray, ...]:
     was_other = old and old != assignor and trip.case.group.type is GroupType.CLASSIC
     formed_as_it_was = Stray(
         conditions=(TypeIs(type=GroupType.CLASSIC), STABLE, ProtocolIs(protocol=old or "")),
-        message=f"The group has formed on {old} again: its members were started as they were.",
+        message=f"The group has formed on {old} again: its members were started with their old configuration.",
         back_to=anew,
     )
     return (
@@ -208,11 +210,11 @@ def _strays(trip: Trip, assignor: str, *, consumer: bool) -> tuple[Stray, ...]:
 
 def _start_dangers(trip: Trip, assignor: str, *, consumer: bool) -> tuple[Danger, ...]:
     mixed = Danger(
-        what="A member starts as it was before.",
-        symptom="The check says that a member of the classic protocol is there."
+        what="A member starts with its old configuration.",
+        symptom="The check reports a member of the classic protocol."
         if consumer
-        else f"One of the two kinds cannot join: {dangers.INCONSISTENT}.",
-        then="Stop that one and start it with the lines of this step.",
+        else f"Members with the old or with the new configuration cannot join: {dangers.INCONSISTENT}.",
+        then="Stop that member and start it with the lines of this step.",
     )
     cooperative = not consumer and assignor == COOPERATIVE
     return (
@@ -228,27 +230,27 @@ def callbacks_change(libraries: Sequence[str]) -> tuple[str, ...]:
     asked: list[str] = []
     if "librdkafka" in libraries or not libraries:
         asked.append(
-            "librdkafka, code: a rebalance callback now gets the partitions that are added or taken, not the full "
-            "set, and not once per rebalance. Where it calls assign() or unassign(), it must call "
-            "incremental_assign() or incremental_unassign() (confluent-kafka's KIP-848 migration guide). The "
-            "release with this change is the one that is started here, not before."
+            "librdkafka, code: a rebalance callback now gets the added or revoked partitions, not the full set, and "
+            "not once per rebalance. Replace assign() and unassign() in it by incremental_assign() and "
+            "incremental_unassign() (confluent-kafka's KIP-848 migration guide). Start the release with this change "
+            "in this step, not earlier."
         )
     if "java" in libraries or not libraries:
         asked.append(
-            "Java, code: a ConsumerRebalanceListener now gets the partitions that are added or taken, not the full "
-            "set; onPartitionsLost is called where partitions are gone already; commitSync may throw "
+            "Java, code: a ConsumerRebalanceListener now gets the added or revoked partitions, not the full set. "
+            "onPartitionsLost is called for partitions that are already lost. commitSync may throw "
             "RebalanceInProgressException."
         )
     if "connect" in libraries:
         asked.append(
-            "Connect, plugin: SinkTask.open() and close() now get the partitions that are added or taken, not the full "
-            "set. Make sure that the connector's version can do that (the HDFS sink could not: "
-            "kafka-connect-hdfs pull 711)."
+            "Connect, plugin: SinkTask.open() and close() now get the added or revoked partitions, not the full set. "
+            "Make sure that the connector's version supports that (the HDFS sink did not: kafka-connect-hdfs pull "
+            "711)."
         )
     if "franz-go" in libraries:
         asked.append(
-            "franz-go, code: OnPartitionsAssigned and OnPartitionsRevoked now get the partitions that are added or "
-            "taken, not the full set."
+            "franz-go, code: OnPartitionsAssigned and OnPartitionsRevoked now get the added or revoked partitions, "
+            "not the full set."
         )
     return tuple(asked)
 
@@ -260,15 +262,15 @@ def regex_change(trip: Trip) -> tuple[str, ...]:
     asked: list[str] = []
     if "librdkafka" in trip.libraries:
         asked.append(
-            "librdkafka, regex: a topic that begins with ^ is matched by the broker from now on, against the whole "
-            "name and by another engine: ^t must become ^t.*. `kohort validate-regex PATTERN --from librdkafka` "
-            "says which topics are lost or gained, and rewrites the pattern where it can. The release with the new "
-            "pattern is the one that is started here, not before."
+            "librdkafka, regex: from now on the broker matches a topic that starts with ^, against the whole name and "
+            "with another engine: ^t must become ^t.*. `kohort validate-regex PATTERN --from librdkafka` lists the "
+            "topics that are lost or gained, and rewrites the pattern where it can. Start the release with the new "
+            "pattern in this step, not earlier."
         )
     if "java" in trip.libraries:
         asked.append(
-            "Java, regex: subscribe(Pattern) goes on matching in the client; leave it for now. Should the broker "
-            "match later, by subscribe(SubscriptionPattern): `kohort validate-regex PATTERN --from java` says first "
-            "what that changes."
+            "Java, regex: subscribe(Pattern) still matches in the client; keep it for now. Before you change to "
+            "subscribe(SubscriptionPattern), which the broker matches, run `kohort validate-regex PATTERN --from "
+            "java`: it shows what changes."
         )
     return tuple(asked)

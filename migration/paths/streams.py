@@ -51,15 +51,15 @@ def _newer(trip: Trip) -> Step:
         id=FIRST,
         title="First bounce: a newer Kafka Streams that stays eager",
         actions=(
-            "Start every instance with Kafka Streams 2.4 to 3.9 (3.5 or later is best) and upgrade.from. Not with 4.0 "
-            "or later: they have no eager rebalancing.",
+            "Start every instance with Kafka Streams 2.4 to 3.9 (3.5 or later is best) and upgrade.from. Do not use "
+            "4.0 or later: it has no eager rebalancing.",
             *(() if known else (_WHERE_OLD,)),
         ),
         config=(
             f"upgrade.from={value}",
-            *(() if known else ("# the release that runs now, where it is older",)),
+            *(() if known else ("# the release that runs now, if it is older",)),
         ),
-        expect="The group stays eager: all instances give up their tasks in each rebalance.",
+        expect="The group stays eager: all instances revoke their tasks in each rebalance.",
         way_back="Start the instances with the old release again, without upgrade.from.",
     )
 
@@ -75,7 +75,7 @@ def _cooperative(trip: Trip, *, id: str) -> Step:
         title=title,
         actions=(action,),
         config=("# remove: upgrade.from",),
-        expect="Restarted instances keep the tasks that do not move; the others still give up everything.",
+        expect="Restarted instances keep the tasks that do not move; the others still revoke all of theirs.",
         way_back=f"Set upgrade.from={_OLD} again and restart the instances one by one: they are eager again (not with "
         "4.0 or later).",
         at_once=id == START,
@@ -84,13 +84,13 @@ def _cooperative(trip: Trip, *, id: str) -> Step:
 
 _WITHOUT = {
     SECOND: (
-        "Second bounce: upgrade.from is removed",
-        "Begin only when every instance runs 2.4 or later: older ones do not understand a cooperative rebalance.",
+        "Second bounce: remove upgrade.from",
+        "Start only when every instance runs 2.4 or later: older releases do not support a cooperative rebalance.",
     ),
     ONLY: (
-        "The only bounce: upgrade.from is removed",
-        "Remove upgrade.from wherever it is 2.3 or lower. An instance without it is cooperative already, but restarts "
-        "too, so that the check can see that every instance has been looked at.",
+        "The only bounce: remove upgrade.from",
+        "Remove upgrade.from wherever it is 2.3 or lower. An instance without it is cooperative already, but restart "
+        "it too, so that the check can verify every instance.",
     ),
     START: (
         "Start all instances without upgrade.from",
@@ -104,13 +104,14 @@ def _eager(trip: Trip) -> Step:
     return _bounce(
         trip,
         id=ONLY,
-        title="The only bounce: upgrade.from keeps Streams eager",
+        title="The only bounce: set upgrade.from, which keeps Streams eager",
         actions=(
-            "Set upgrade.from on every instance (Kafka Streams 2.4 to 3.9), and leave it there: as long as it is 2.3 "
-            "or lower, Streams is eager.",
+            "Set upgrade.from on every instance (Kafka Streams 2.4 to 3.9), and keep it set: as long as it is 2.3 or "
+            "lower, Streams is eager.",
         ),
         config=(f"upgrade.from={_OLD}", "# 2.0 to 2.3: a lower one keeps Streams on an old metadata version"),
-        expect="Restarted instances give up all their tasks in each rebalance; the others keep what does not move.",
+        expect="Restarted instances revoke all their tasks in each rebalance; the others keep the tasks that do not "
+        "move.",
         way_back="Remove upgrade.from and restart the instances one by one.",
     )
 
@@ -134,9 +135,9 @@ def _bounce(
         actions=(
             *actions,
             "A member is a stream thread: an instance restarts with all its threads. Stop it, wait until its process "
-            "has ended, then start it with the lines below.",
+            "has exited, then start it with the lines below.",
             *(
-                ("Begin the next round only when the check of this one has ended with exit status 0.",)
+                ("Start the next round only after the check of this one has exited with status 0.",)
                 if len(rounds.names) > 1
                 else ()
             ),
@@ -144,19 +145,19 @@ def _bounce(
         manner=Manner.START if at_once else Manner.RESTART,
         rounds=rounds.names,
         config=("# Kafka Streams", *config),
-        expect=f"{expect} A stopped instance does not leave the group: its members stay in it until their sessions end "
-        "(session.timeout.ms: 45 s by default, 10 s before 3.0), and its tasks wait for that.",
-        complete_when="The group is Stable and every member has come back under a new id. A broker does not show "
-        "upgrade.from; the log of an instance (2.4 to 3.9) says at its start `Eager rebalancing protocol is enabled "
-        "now for upgrade from 2.3.x`, or `Cooperative rebalancing protocol is enabled now`.",
+        expect=f"{expect} A stopped instance does not leave the group: its members stay in it until their sessions "
+        "expire (session.timeout.ms: 45 s by default, 10 s before 3.0), and its tasks wait until then.",
+        complete_when="The group is Stable and every member has rejoined under a new id. A broker does not show "
+        "upgrade.from; an instance (2.4 to 3.9) logs at its start `Eager rebalancing protocol is enabled now for "
+        "upgrade from 2.3.x`, or `Cooperative rebalancing protocol is enabled now`.",
         between=resting,
         gate=resting,
         dangers=(
             Danger(
                 what="upgrade.from is 2.3 or lower with Kafka Streams 4.0 or later.",
                 symptom="The instance does not start: `ConfigException: Invalid value 2.3 for configuration "
-                "upgrade.from`. The check says that members are missing.",
-                then="Start it with 3.9 or earlier, or without upgrade.from where all others run 2.4 or later.",
+                "upgrade.from`. The check reports that members are missing.",
+                then="Start it with 3.9 or earlier, or without upgrade.from if all others run 2.4 or later.",
             ),
             *dangers.between_rounds(rounds),
         ),
@@ -184,8 +185,8 @@ def _ids(members: Sequence[Member]) -> tuple[str, ...]:
 
 
 _STAY = Alternative(
-    title="Nothing at all",
-    why_not="upgrade.from alone decides, and a broker does not show it. Where every instance has it as it is to be, "
+    title="No change",
+    why_not="upgrade.from alone decides, and a broker does not show it. If it is already right on every instance, "
     "there is nothing to do.",
 )
 _STOP = Alternative(

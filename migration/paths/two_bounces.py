@@ -31,28 +31,28 @@ def to_cooperative(trip: Trip, old: str) -> Path:
                 trip,
                 old=old,
                 new=COOPERATIVE,
-                title="First bounce: every member gets a newer client and knows both assignors"
+                title="First bounce: every member gets a newer client and lists both assignors"
                 if trip.outdated
-                else "First bounce: every member knows both assignors",
-                expect=f"The group stays on {old}. Every member that stops and every one that starts causes a "
-                "rebalance in which all members give up everything they own for a moment. The protocol turns to "
-                f"{COOPERATIVE} with the last restart.",
+                else "First bounce: every member lists both assignors",
+                expect=f"The group stays on {old}. Every stop and every start of a member causes a rebalance in which "
+                f"all members revoke all their partitions for a moment. The protocol changes to {COOPERATIVE} with "
+                "the last restart.",
             ),
             _second(
                 trip,
                 old=old,
                 new=COOPERATIVE,
-                title="Second bounce: only the cooperative assignor is left",
-                expect="A member that was restarted keeps what it owns in later rebalances; those with both "
-                "assignors still give up everything.",
+                title="Second bounce: every member lists only the cooperative assignor",
+                expect="A restarted member keeps its partitions in later rebalances; members with both assignors "
+                "still revoke all of theirs.",
             ),
         ),
         alternatives=(
             Alternative(
                 title="One bounce, straight to cooperative-sticky alone",
-                why_not="Only where every member lists cooperative-sticky already, as Java does since 3.0 unless "
-                "partition.assignment.strategy is set. This source does not show the members' lists; where one of "
-                f"them lacks it, the first restarted member dies with {dangers.INCONSISTENT}.",
+                why_not="Possible only if every member lists cooperative-sticky already, as Java does since 3.0 "
+                "unless partition.assignment.strategy is set. This source does not show the members' lists; if one of "
+                f"them lacks it, the first restarted member fails with {dangers.INCONSISTENT}.",
             ),
             *((_CLIENT_FIRST,) if trip.outdated else ()),
             _STRAIGHT_TO_CONSUMER,
@@ -67,24 +67,24 @@ def one_bounce(trip: Trip, old: str) -> Path:
         trip,
         id=ONLY,
         new=COOPERATIVE,
-        title="The only bounce: only the cooperative assignor is left",
+        title="The only bounce: every member lists only the cooperative assignor",
         expect=(
             f"The protocol is {COOPERATIVE} already."
             if trip.old_assignor == COOPERATIVE
-            else f"The protocol turns to {COOPERATIVE} with the first restart, as all members list it."
+            else f"The protocol changes to {COOPERATIVE} with the first restart, as all members list it."
         )
-        + " Members that were restarted keep what they own in later rebalances; the others still give up everything.",
+        + " Restarted members keep their partitions in later rebalances; the others still revoke all of theirs.",
         stray=Stray(
             conditions=(STABLE, ProtocolIs(protocol=old), Replaced()),
-            message=f"The group is back on {old}: a member that does not list {COOPERATIVE} is in it, and none "
-            f"has {COOPERATIVE} alone.",
+            message=f"The group is on {old} again: it has a member that does not list {COOPERATIVE}, and none that "
+            f"lists {COOPERATIVE} alone.",
             back_to=ONLY,
         ),
         danger=Danger(
-            what=f"A member does not list {COOPERATIVE} after all.",
-            symptom=f"The first restarted member cannot join and dies with {dangers.INCONSISTENT}; the check of "
-            "round 1 stays closed.",
-            then="Start that member as it was, and take the two bounces.",
+            what=f"A member does not list {COOPERATIVE}, contrary to the plan.",
+            symptom=f"The first restarted member cannot join and fails with {dangers.INCONSISTENT}; the check of "
+            "round 1 does not open.",
+            then="Start that member with its old configuration, and plan two bounces.",
         ),
         way_back=f"Restart the changed members with the list they had ({old} and {COOPERATIVE}).",
     )
@@ -113,27 +113,28 @@ def to_eager(trip: Trip) -> Path:
                 trip,
                 old=old,
                 new=new,
-                title="First bounce: every member knows both assignors",
-                expect=f"The group stays on {old} until the last restart, then it is on {new}. A member that "
-                "was restarted is eager: it gives up everything in each rebalance.",
+                title="First bounce: every member lists both assignors",
+                expect=f"The group stays on {old} until the last restart, then it is on {new}. A restarted member is "
+                "eager: it revokes all its partitions in each rebalance.",
             ),
             _second(
                 trip,
                 old=old,
                 new=new,
-                title="Second bounce: only the eager assignor is left",
-                expect=f"The group stays on {new}; every rebalance gives up everything for a moment.",
+                title="Second bounce: every member lists only the eager assignor",
+                expect=f"The group stays on {new}; every rebalance revokes all partitions for a moment.",
             ),
         ),
         alternatives=(
             Alternative(
                 title=f"One bounce, straight to {new} alone",
-                why_not=f"The first restarted member would die with {dangers.INCONSISTENT}: nobody else lists {new}.",
+                why_not=f"The first restarted member would fail with {dangers.INCONSISTENT}: no other member lists "
+                f"{new}.",
             ),
             Alternative(
                 title=f"{old} first in the list of the first bounce",
-                why_not="It works too, but the broker shows nothing when the first bounce is complete: the protocol "
-                f"would stay {old} until the second one begins.",
+                why_not="It works too, but the broker does not show when the first bounce is complete: the protocol "
+                f"would stay {old} until the second one starts.",
             ),
             _OFFLINE,
         ),
@@ -146,8 +147,8 @@ def _eager_again(trip: Trip, new: str) -> Path:
         trip,
         old=COOPERATIVE,
         new=new,
-        title="The only bounce: only the eager assignor is left",
-        expect=f"The group stays on {new}; every rebalance gives up everything for a moment, as it does now.",
+        title="The only bounce: every member lists only the eager assignor",
+        expect=f"The group stays on {new}; every rebalance revokes all partitions for a moment, as it does now.",
     )
     strays = tuple(replace(stray, back_to=ONLY) for stray in step.strays)
     return Path(
@@ -155,9 +156,9 @@ def _eager_again(trip: Trip, new: str) -> Path:
         steps=(replace(step, id=ONLY, strays=strays),),
         alternatives=(
             Alternative(
-                title="Nothing at all",
-                why_not=f"The group works on {new} as it is. As long as members list {COOPERATIVE} too, the next "
-                "restart with another list may turn it back.",
+                title="No change",
+                why_not=f"The group already uses {new}. But as long as members list {COOPERATIVE} too, a restart with "
+                "another list may change it back.",
             ),
         ),
     )
@@ -173,18 +174,18 @@ def _first(trip: Trip, *, old: str, new: str, title: str, expect: str) -> Step:
         config=configuration.assignors(trip.libraries, [new, old]),
         expect=expect + _of_statics(trip, new),
         course=rounds.course(Manner.RESTART, Start(assignors=(new, old))),
-        complete_when=f"The group is Stable and its protocol has turned to {new}: the last member has the new list.",
+        complete_when=f"The group is Stable and its protocol is {new}: the last member has the new list.",
         between=all_back(trip),
         gate=(*all_back(trip), ProtocolIs(protocol=new)),
         dangers=(
             dangers.skipped_bounce(old, new),
             *dangers.old_client_with_new_list(trip),
             Danger(
-                what=f"The list is written the other way round: {old} first.",
-                symptom=f"All members are restarted and Stable, and the protocol is still {old}: the gate stays "
-                "closed. Just as when a member was forgotten.",
-                then="Look up the list of each member (its log prints partition.assignment.strategy at the start); "
-                f"put {new} first and restart those that differ.",
+                what=f"The list is in the wrong order: {old} first.",
+                symptom=f"All members are restarted and Stable, and the protocol is still {old}: the gate does not "
+                "open. The same happens when a member was not restarted.",
+                then="Check the list of each member (its log prints partition.assignment.strategy at the start). Put "
+                f"{new} first and restart the members that differ.",
             ),
             *dangers.between_rounds(rounds),
             *dangers.of_statics(trip),
@@ -198,8 +199,8 @@ def _of_statics(trip: Trip, new: str) -> str:
     if not trip.has_static:
         return ""
     return (
-        " A static member that is restarted causes no rebalance: its partitions wait for it. Only the last restart "
-        f"does, as the protocol turns to {new}."
+        " The restart of a static member causes no rebalance: its partitions wait for it. Only the last restart does, "
+        f"as the protocol changes to {new}."
     )
 
 
@@ -213,17 +214,17 @@ def _second(trip: Trip, *, old: str, new: str, title: str, expect: str) -> Step:
         expect=expect,
         stray=Stray(
             conditions=(STABLE, ProtocolIs(protocol=old), MemberCount(at_least=1)),
-            message=f"The group is back on {old}: a member that does not list {new} is in it (the first bounce "
-            "was not complete, or an old member has been started), and none has the new list alone.",
+            message=f"The group is on {old} again: it has a member that does not list {new} (the first bounce was not "
+            f"complete, or an old member was started), and none that lists {new} alone.",
             back_to=FIRST,
         ),
         danger=Danger(
-            what=f"A member that knows {old} alone is started: a forgotten one, an old image, a second deployment.",
-            symptom=f"It dies with {dangers.INCONSISTENT} as soon as one member lists {new} alone; before that "
-            f"it turns the whole group back to {old}.",
+            what=f"A member that lists {old} alone is started: one that was missed, an old image, a second deployment.",
+            symptom=f"It fails with {dangers.INCONSISTENT} as soon as one member lists {new} alone; before that, it "
+            f"changes the whole group back to {old}.",
             then=f"Start it with {new} alone.",
         ),
-        way_back=f"Restart the members with both assignors, {old} first, until the protocol turns to {old}; then "
+        way_back=f"Restart the members with both assignors, {old} first, until the protocol changes to {old}; then "
         f"with {old} alone.",
     )
 
@@ -251,7 +252,7 @@ def _alone(
         config=configuration.assignors(trip.libraries, [new]),
         expect=expect,
         course=rounds.course(Manner.RESTART, Start(assignors=(new,))),
-        complete_when=f"The group is Stable on {new} and every member has come back under a new id.",
+        complete_when=f"The group is Stable on {new} and every member has rejoined under a new id.",
         between=resting,
         gate=resting,
         strays=(stray,),
@@ -283,12 +284,11 @@ _OFFLINE = Alternative(
     why_not="Nothing is consumed meanwhile. It needs one restart of each member instead of two.",
 )
 _CLIENT_FIRST = Alternative(
-    title="The newer client first, in a rolling restart of its own",
-    why_not="It works too, and is a third restart of each member.",
+    title="The newer client first, in a separate rolling restart",
+    why_not="It works too, but needs a third restart of each member.",
 )
 _STRAIGHT_TO_CONSUMER = Alternative(
     title="Straight to the consumer protocol (--to consumer)",
-    why_not="It is one restart of each member, and rebalances are incremental there too, but it needs brokers "
-    "and clients of 4.0 or later and moves the assignment to the broker. If that is the goal, plan it instead "
-    "of this.",
+    why_not="It needs one restart of each member, and rebalances are incremental too, but it needs brokers and "
+    "clients of 4.0 or later and moves the assignment to the broker. If that is the goal, plan it instead.",
 )

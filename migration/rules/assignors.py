@@ -29,8 +29,9 @@ def assignor_is_known(case: Case) -> Iterator[Finding]:
     if leaves and group.type is GroupType.CLASSIC and group.members and not group.protocol:
         yield case.blocker(
             "assignor-unknown",
-            message=f"The assignor in use is not known: {group.id} is {group.state.value}, and the source names none.",
-            remedy="A broker names it when the group is Stable: plan again then.",
+            message=f"The assignor in use is not known: {group.id} is {group.state.value}, and the source does not "
+            "show it.",
+            remedy="Plan again when the group is Stable: the broker shows the assignor then.",
             source="DescribeGroups of a running 4.3.1",
         )
 
@@ -47,10 +48,10 @@ def lists_are_known(case: Case) -> Iterator[Finding]:
         yield case.info(
             "assignor-lists",
             members=mixing,
-            message="A group does not show which other assignors its members list. One that lists an eager one too, "
-            "as after the first of two bounces, is eager still: it gives up everything in each rebalance.",
-            remedy="Look at partition.assignment.strategy of each member (its log prints it at the start). Where it "
-            "lists more than cooperative-sticky, give it with --client-config FILE: the plan is the second bounce.",
+            message="A group does not show which other assignors its members list. A member that lists an eager one "
+            "too, as after the first of two bounces, is still eager: it revokes all its partitions in each rebalance.",
+            remedy="Check partition.assignment.strategy of each member (its log prints it at the start). If it lists "
+            "more than cooperative-sticky, plan with --client-config FILE: the plan is then the second bounce.",
             source="KIP-429, Compatibility and Upgrade Path",
         )
 
@@ -79,8 +80,8 @@ def partitions_have_one_owner(case: Case) -> Iterator[Finding]:
                 if case.converts_online
                 else "."
             ),
-            remedy="Stay on the classic protocol, or give each of the readers a group of its own. If no assignor "
-            "shares them on purpose, wait until the group is at rest and plan again.",
+            remedy="Stay on the classic protocol, or give each reader its own group. If no assignor shares partitions "
+            "on purpose, wait until the group is Stable and plan again.",
             source="KIP-848, Target Assignment; Kafka 4.3.1, tried",
         )
 
@@ -97,14 +98,14 @@ def assignor_is_kafkas_own(case: Case) -> Iterator[Finding]:
         yield case.warning(
             "custom-assignor",
             message=f"The group {'uses' if is_used else 'lists'} an assignor that is not Kafka's: "
-            f"{', '.join(custom)}. Its work is lost.",
-            remedy="Find out what it is for before the first step; one of Kafka's own must do in its place"
+            f"{', '.join(custom)}. The migration replaces it.",
+            remedy="Find out what it is for before the first step; one of Kafka's assignors must replace it"
             + (
-                ", or one of your own on the brokers (group.consumer.assignors)."
+                ", or your own assignor on the brokers (group.consumer.assignors)."
                 if case.converts_online
                 else "."
             ),
-            source="apache/kafka pull 18046: what such an assignor keeps in the assignment also stops the upgrade",
+            source="apache/kafka pull 18046: user data of such an assignor also blocks the upgrade",
         )
 
 
@@ -143,18 +144,18 @@ def assignor_has_a_successor(case: Case) -> Iterator[Finding]:
     if offered is not None and successor not in offered:
         yield case.warning(
             "assignor-successor",
-            message=f"The brokers do not offer {successor}, the nearest assignor to {case.group.protocol}, "
-            f"only {', '.join(names)}.",
-            remedy="Add it to group.consumer.assignors of the brokers, or see with a dry run what another one does. "
-            "A member that asks for one that is not there gets UNSUPPORTED_ASSIGNOR.",
+            message=f"The brokers do not offer {successor}, the assignor closest to {case.group.protocol}, only "
+            f"{', '.join(names)}.",
+            remedy="Add it to group.consumer.assignors of the brokers, or check another one with kohort dry-run. A "
+            "member that requests an assignor that the brokers do not offer gets UNSUPPORTED_ASSIGNOR.",
             source="KIP-848, Assignment Process; GroupCoordinatorConfig",
         )
         return
     first = f" ({names[0]})" if names else ""
     yield case.info(
         "assignor-successor",
-        message=f"The nearest broker-side assignor to {case.group.protocol} is {successor}.",
-        remedy=f"Ask for it with group.remote.assignor={successor}; otherwise the broker takes its first one{first}.",
+        message=f"The broker-side assignor closest to {case.group.protocol} is {successor}.",
+        remedy=f"Set group.remote.assignor={successor}; otherwise the broker uses its first one{first}.",
         source="KIP-848, Assignment Process",
     )
 

@@ -58,11 +58,11 @@ def brokers_offer_the_protocol(case: Case) -> Iterator[Finding]:
     if case.destination is Destination.CONSUMER and case.cluster.consumer_protocol is False:
         yield case.blocker(
             "broker-version",
-            message="The brokers do not offer the consumer protocol (ConsumerGroupHeartbeat 68, "
-            "ConsumerGroupDescribe 69): they are older than Kafka 4.0, not Kafka's own (Redpanda), or a gateway "
-            "before them does not offer them.",
+            message="The brokers do not offer the consumer protocol (ConsumerGroupHeartbeat 68, ConsumerGroupDescribe "
+            "69): they are older than Kafka 4.0, are not Apache Kafka (Redpanda), or a gateway in front of them does "
+            "not offer it.",
             remedy="Upgrade the brokers to 4.0 or later first. Behind a gateway or proxy (Conduktor Gateway), upgrade "
-            "and configure that first too: its change may itself rebalance every group once, before any group moves.",
+            "and configure that first too; the change may rebalance every group once.",
             source=f"{_KIP}; redpanda issue 29223; Conduktor Gateway, consumer group protocol",
         )
     elif is_before(case, (0, 9)):
@@ -82,8 +82,8 @@ def group_version_is_finalized(case: Case) -> Iterator[Finding]:
     if level is None and not case.cluster.features:
         yield case.warning(
             "group-version",
-            message="Whether the cluster has finalized group.version=1 is not known from this source.",
-            remedy="Ask the cluster: kafka-features.sh --bootstrap-server … describe. Redpanda has no such feature.",
+            message="It is unknown from this source whether the cluster has finalized group.version=1.",
+            remedy="Check the cluster: kafka-features.sh --bootstrap-server … describe. Redpanda has no such feature.",
             source=_KIP,
         )
     elif not level:
@@ -94,7 +94,8 @@ def group_version_is_finalized(case: Case) -> Iterator[Finding]:
             message=f"The brokers are Kafka {case.cluster.kafka}, where the consumer protocol is a preview."
             if is_preview
             else "The cluster has not finalized group.version=1; it does not speak the consumer protocol.",
-            remedy="Brokers ≥ 4.0, then: kafka-features.sh --bootstrap-server … upgrade --feature group.version=1.",
+            remedy="With brokers 4.0 or later, run kafka-features.sh --bootstrap-server … upgrade --feature "
+            "group.version=1.",
             source=_KIP,
         )
 
@@ -119,7 +120,7 @@ def _enable(case: Case, wanted: str) -> str:
     if is_before(case, (4, 3)):
         return add
     remove = (
-        "Remove the setting from every broker: it is deprecated since 4.3 and gone in 5.0, where feature versions "
+        "Remove the setting from every broker: it is deprecated since 4.3 and removed in 5.0, where feature versions "
         "decide (kafka-features.sh, group.version)."
     )
     return (
@@ -128,8 +129,8 @@ def _enable(case: Case, wanted: str) -> str:
 
 
 _ASK = (
-    "Plan against the live cluster with a login that may DESCRIBE_CONFIGS the cluster, or ask: "
-    "kafka-configs.sh --bootstrap-server … --entity-type brokers --entity-name ID --describe --all."
+    "Plan against the live cluster with a login that may DESCRIBE_CONFIGS the cluster, or run kafka-configs.sh "
+    "--bootstrap-server … --entity-type brokers --entity-name ID --describe --all."
 )
 
 
@@ -143,16 +144,15 @@ def settings_are_known(case: Case) -> Iterator[Finding]:
         whose = "The brokers' settings" if cluster.settings is None else "The settings of some brokers"
         yield case.warning(
             "broker-settings",
-            message=f"{whose} are not known{asked}: whether {POLICY} allows the step, and how many members "
-            "group.consumer.max.size allows.",
+            message=f"{whose} are unknown{asked}: {POLICY} may not allow the step, and group.consumer.max.size may "
+            "not allow the members.",
             remedy=_ASK,
             source=_MANAGER,
         )
     elif POLICY not in cluster.settings and POLICY not in cluster.settings_differ:
         yield case.warning(
             "broker-settings",
-            message=f"{POLICY} is not among the brokers' settings of this source: whether it allows the step is not "
-            "known.",
+            message=f"{POLICY} is not among the brokers' settings of this source: it may not allow the step.",
             remedy=_ASK,
             source=_MANAGER,
         )
@@ -161,9 +161,9 @@ def settings_are_known(case: Case) -> Iterator[Finding]:
         if values:
             yield case.warning(
                 "broker-settings",
-                message=f"The brokers do not agree on {name}: {', '.join(values)}. What happens depends on which of "
-                "them coordinates the group.",
-                remedy="Set it alike on all brokers before the first step.",
+                message=f"The brokers have different values of {name}: {', '.join(values)}. The coordinator of the "
+                "group decides which applies.",
+                remedy="Set the same value on all brokers before the first step.",
                 source="GroupCoordinatorConfig of Kafka 4.3.1",
             )
 
@@ -194,9 +194,9 @@ _POLICIES: Mapping[bool, Mapping[str, tuple[Level, str, str]]] = {
         "downgrade": _NO_UPGRADE,
         "upgrade": (
             Level.WARNING,
-            "there is no online way back. When the last member of the consumer protocol has left, the group stays on "
-            "it, with classic members in it.",
-            "on every broker first, or be ready to stop all members to go back.",
+            "there is no online rollback. When the last member of the consumer protocol leaves, the group stays on "
+            "it, with classic members.",
+            "on every broker first, or accept that a rollback stops all members.",
         ),
     },
     False: {
@@ -207,8 +207,8 @@ _POLICIES: Mapping[bool, Mapping[str, tuple[Level, str, str]]] = {
         ),
         "upgrade": (
             Level.BLOCKER,
-            "classic members may join, but the group never turns classic when the last member of the consumer protocol "
-            "leaves.",
+            "classic members may join, but the group does not become classic when the last member of the consumer "
+            "protocol leaves.",
             f"(or downgrade) on every broker and restart them one by one. {_OFFLINE}",
         ),
     },
@@ -234,19 +234,19 @@ def group_is_small_enough(case: Case) -> Iterator[Finding]:
     elif _has_bridge_to_come(case) and len(case.clients) == most:
         yield case.blocker(
             "group-size",
-            message=f"The group has {most} members, as many as {name} allows, and goes online only by a bridge "
-            "leader, a member more: the first member of the consumer protocol would be refused with "
+            message=f"The group has {most} members, the maximum that {name} allows, and needs a bridge leader, one "
+            "more member, for an online migration: the first member of the consumer protocol would be refused with "
             "GROUP_MAX_SIZE_REACHED.",
-            remedy=f"Raise {name} on every broker and restart them one by one, or run one member less. {_OFFLINE}",
+            remedy=f"Raise {name} on every broker and restart them one by one, or run one member fewer. {_OFFLINE}",
             source=_MANAGER,
         )
     elif size == most and must_convert(case):
         yield case.warning(
             "group-size",
-            message=f"The group has {size} members, as many as {name} allows: one more is refused with "
+            message=f"The group has {size} members, the maximum that {name} allows: one more is refused with "
             "GROUP_MAX_SIZE_REACHED.",
-            remedy="Stop each member before its successor starts; there is no room for a temporary one. "
-            f"Or raise {name} first.",
+            remedy=f"Stop each member before its successor starts: there is no room for one more. Or raise {name} "
+            "first.",
             source=_MANAGER,
         )
 
@@ -258,11 +258,11 @@ def _has_bridge_to_come(case: Case) -> bool:
 
 def _too_large(case: Case) -> str:
     if case.destination is Destination.CLASSIC:
-        return "the broker does not turn it classic, and it stays on the consumer protocol."
+        return "the broker does not convert it to classic, and it stays on the consumer protocol."
     if case.offline:
-        return "those beyond are refused with GROUP_MAX_SIZE_REACHED."
+        return "members above the limit are refused with GROUP_MAX_SIZE_REACHED."
     if case.group.type is GroupType.CONSUMER:
-        return "a member that leaves may not come back (GROUP_MAX_SIZE_REACHED)."
+        return "a member that leaves cannot rejoin (GROUP_MAX_SIZE_REACHED)."
     return "the broker refuses the online upgrade with GROUP_ID_NOT_FOUND ('the group size exceeds')."
 
 
@@ -273,7 +273,7 @@ def cluster_cannot_go_far_back(case: Case) -> Iterator[Finding]:
             "cluster-downgrade",
             message="Once a group has used the consumer protocol, the cluster can only be "
             "downgraded to 3.4.1 or later.",
-            remedy="Do not plan to take the brokers further back.",
+            remedy="Do not plan to downgrade the brokers further.",
             source=_KIP,
         )
 
@@ -293,9 +293,8 @@ def regex_members_may_go_back(case: Case) -> Iterator[Finding]:
             "regex-rollback",
             message="Members subscribe by a regex, and "
             + ("the brokers are 4.0: early ones" if version else "if the brokers are an early 4.0.x, they")
-            + " do not re-assign when such a member is replaced by a classic one.",
-            remedy="Use brokers 4.1 or later, or restart any one member once more when "
-            "partitions stay without an owner.",
+            + " do not reassign when a classic member replaces such a member.",
+            remedy="Use brokers 4.1 or later, or restart any member once more if partitions stay without an owner.",
             source="apache/kafka pull 20926",
         )
 
@@ -305,9 +304,9 @@ def fenced_members_may_stay_out(case: Case) -> Iterator[Finding]:
     if case.destination is Destination.CONSUMER and is_before(case, (4, 3)):
         yield case.info(
             "fenced-members",
-            message=f"The brokers are {case.cluster.kafka}. Unless their patch release has the fix of 4.3, a member of "
-            "the consumer protocol that was fenced cannot rejoin at epoch 0: it gets FENCED_MEMBER_EPOCH again and "
-            "again, and consumes nothing.",
-            remedy="Restart a member that logs it: it comes back under a new id.",
+            message=f"The brokers are {case.cluster.kafka}. Unless their patch release has the fix of 4.3, a member "
+            "of the consumer protocol that was fenced cannot rejoin at epoch 0: it gets FENCED_MEMBER_EPOCH "
+            "repeatedly, and consumes nothing.",
+            remedy="Restart a member that logs it: it rejoins under a new id.",
             source="KAFKA-19233, apache/kafka pull 21305",
         )

@@ -43,7 +43,7 @@ def configs_are_of_the_group(case: Case) -> Iterator[Finding]:
                 members=owners_of(case, config),
                 message=f"{config.name}: {group.place} names another group, {group.value!r}.",
                 remedy=f"Give the configuration of the members of {case.group.id}.",
-                source="A plan is as good as what it is told",
+                source="A plan depends on the client libraries and files that it is given",
             )
 
 
@@ -56,19 +56,20 @@ def configs_fit_their_library(case: Case) -> Iterator[Finding]:
                 Level.BLOCKER if config.is_for_library else Level.WARNING,
                 "client-config-library",
                 members=owners_of(case, config),
-                message=f"{config.name} is a file for {config.library} ({config.known_by}), and the members that it is "
-                f"given for run {' and '.join(sorted(clients))}.",
-                remedy="Say which members run what (--client MEMBER=LIBRARY), and whose file it is "
+                message=f"{config.name} is a file for {config.library} ({config.known_by}), but its members run "
+                f"{' and '.join(sorted(clients))}.",
+                remedy="Set the library of each member (--client MEMBER=LIBRARY), and the owner of the file "
                 "(--client-config MEMBER=FILE or LIBRARY=FILE).",
-                source="A plan is as good as what it is told",
+                source="A plan depends on the client libraries and files that it is given",
             )
         elif config.library is None:
             yield case.info(
                 "client-config-library",
                 members=owners_of(case, config),
-                message=f"Which library {config.name} is for cannot be told ({config.known_by}): it is read for all.",
-                remedy="Say it: --client-config LIBRARY=FILE.",
-                source="A plan is as good as what it is told",
+                message=f"The library that {config.name} is for is unknown ({config.known_by}): it is used for all "
+                "members.",
+                remedy="Set it: --client-config LIBRARY=FILE.",
+                source="A plan depends on the client libraries and files that it is given",
             )
 
 
@@ -108,8 +109,8 @@ def configs_have_no_leftovers(case: Case) -> Iterator[Finding]:
             Level.BLOCKER if is_new else Level.WARNING,
             "client-config-leftover",
             members=owners_of(case, config),
-            message=f"{config.name}: with {PROTOCOL}={wanted} the client refuses to start while the file has "
-            f"{_places(left)}." + (" It has both now." if is_new else ""),
+            message=f"{config.name}: with {PROTOCOL}={wanted} the client refuses to start while the file contains "
+            f"{_places(left)}." + (" It contains both now." if is_new else ""),
             remedy=f"Remove {_places(left)} in the same change that sets {PROTOCOL}={wanted}.{_moved(left, wanted)}",
             source=_REFUSES,
         )
@@ -122,7 +123,7 @@ def _places(settings: tuple[Setting, ...]) -> str:
 def _moved(left: tuple[Setting, ...], wanted: str) -> str:
     timeouts = [each for each in left if each.key in _TIMEOUTS]
     return (
-        " The timeouts belong to the group then (see group-timeouts)."
+        " The timeouts then belong to the group (see group-timeouts)."
         if timeouts and wanted == "consumer"
         else ""
     )
@@ -139,8 +140,8 @@ def configs_do_not_mix(case: Case) -> Iterator[Finding]:
             yield refused(
                 message=f"{config.name}: {listed.place} lists {', '.join(names)}. librdkafka refuses to start with "
                 "eager and cooperative assignors in one list ('must have the same protocol type').",
-                remedy="There are no two bounces for librdkafka: list one kind only. Stop all "
-                "members and start them, or go straight to the consumer protocol.",
+                remedy="Two bounces are not possible with librdkafka: list one kind only. Stop all members and start "
+                "them, or go directly to the consumer protocol.",
                 source=_MIXES,
             )
         unknown = sorted(set(names) - {"range", "roundrobin", "cooperative-sticky"})
@@ -148,7 +149,7 @@ def configs_do_not_mix(case: Case) -> Iterator[Finding]:
             yield refused(
                 message=f"{config.name}: {listed.place} lists {', '.join(unknown)}, which librdkafka does not have "
                 "('Unsupported partition.assignment.strategy').",
-                remedy="librdkafka has range, roundrobin and cooperative-sticky.",
+                remedy="Use range, roundrobin or cooperative-sticky.",
                 source="librdkafka 2.16.0, tried",
             )
 
@@ -199,8 +200,8 @@ def configs_use_released_settings(case: Case) -> Iterator[Finding]:
                     if refuses
                     else "Java ignores it and logs a warning; librdkafka refuses to start with it."
                 ),
-                remedy=f"Remove it. Under the consumer protocol a broker assigns ({REMOTE_ASSIGNOR}); an assignor in "
-                f"the client needs {PROTOCOL}=classic and {STRATEGY}.",
+                remedy=f"Remove it. Under the consumer protocol the broker assigns ({REMOTE_ASSIGNOR}); a client-side "
+                f"assignor needs {PROTOCOL}=classic and {STRATEGY}.",
                 source="KIP-848, Consumer Configurations; kafka-clients 4.3.1 and librdkafka 2.16.0, tried",
             )
 
@@ -220,9 +221,9 @@ def remote_assignor_is_offered(case: Case) -> Iterator[Finding]:
             yield case.blocker(
                 "client-config-assignor",
                 members=owners_of(case, config),
-                message=f"{config.name}: {asked.place} asks for {asked.value!r}, and the brokers have "
+                message=f"{config.name}: {asked.place} requests {asked.value!r}, but the brokers offer "
                 f"{', '.join(offered)}: the member is refused with UNSUPPORTED_ASSIGNOR.",
-                remedy="Ask for one of those, or for none.",
+                remedy="Request one of those, or remove the setting.",
                 source="KIP-848, Assignment Process",
             )
 
@@ -241,8 +242,8 @@ def timeouts_become_the_groups(case: Case) -> Iterator[Finding]:
         if len(places) > 1:
             yield case.warning(
                 "group-timeouts",
-                message=f"The files do not agree on {key}: "
-                f"{'; '.join(f'{v} ({p})' for v, p in sorted(places.items()))}. A group has one.",
+                message=f"The files have different values of {key}: "
+                f"{'; '.join(f'{v} ({p})' for v, p in sorted(places.items()))}. A group has one value.",
                 remedy="Choose one for the group.",
                 source="KIP-848, Group Configurations",
             )
@@ -271,15 +272,15 @@ def _timeouts(case: Case, moving: dict[str, str]) -> Finding:
     if problems:
         return case.warning(
             "group-timeouts",
-            message=f"The group cannot keep what its clients are set to: {'; '.join(problems)}.",
-            remedy="Choose values within the bounds, or change the bounds on every broker (a restart each); then: "
+            message=f"The group cannot keep the timeouts of its clients: {'; '.join(problems)}.",
+            remedy="Choose values within the bounds, or change the bounds on every broker (restart each). Then run: "
             f"{command}",
             source="GroupConfig and GroupCoordinatorConfig of Kafka 4.3.1",
         )
     return case.warning(
         "group-timeouts",
-        message=f"Under the consumer protocol the timeouts are the group's. The clients have {said}.",
-        remedy=f"Before the first step: {command}",
+        message=f"Under the consumer protocol the group has the timeouts, not the clients. The clients have {said}.",
+        remedy=f"Before the first step, run: {command}",
         source="KIP-848, Group Configurations",
     )
 
@@ -287,7 +288,7 @@ def _timeouts(case: Case, moving: dict[str, str]) -> Finding:
 def _problem(case: Case, key: str, value: str) -> str | None:
     """Why the group cannot have a timeout; None when it can."""
     if not _is_number(value):
-        return f"{key}={value} is no number of milliseconds"
+        return f"{key}={value} is not a number of milliseconds"
     least, most = (_bound(case, f"group.consumer.{side}.{key}") for side in ("min", "max"))
     if int(value) < least:
         return f"{key}={value} is below group.consumer.min.{key}={least}{_unless(case, f'min.{key}')}"

@@ -74,7 +74,8 @@ def _latest(case: Case, config: ClientConfig, said: Setting | None) -> Finding:
         members=owners_of(case, config),
         message=f"{config.name}: {what}. When a topic gets more partitions, records that are written to them before "
         f"the members discover them are skipped. That takes {_discovery(case, config)}.",
-        remedy=f"Where topics grow, use earliest{by_duration}; the group's committed offsets are not affected.",
+        remedy=f"If topics get more partitions, use earliest{by_duration}; the group's committed offsets are not "
+        "affected.",
         source=_RESET_DOCS,
     )
 
@@ -100,7 +101,7 @@ def _duration(case: Case, config: ClientConfig, said: Setting) -> Finding | None
             members=owners_of(case, config),
             message=f"{config.name}: {said.place} is {said.value}. It is long enough under the consumer protocol, and "
             "too short after a rollback to the classic one: members discover new partitions later there.",
-            remedy=f"Use {_DURATION}{_iso(back)} or longer until no rollback is planned any more.",
+            remedy=f"Use {_DURATION}{_iso(back)} or longer until a rollback is no longer planned.",
             source=_RESET_DOCS,
         )
     return None

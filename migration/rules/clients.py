@@ -22,9 +22,9 @@ from migration.rules.case import Case, members_by, named
 from migration.rules.user_data import OnlineWay, libraries_of, online_way
 
 _REPLACED = (
-    "does not speak the consumer protocol, in any version: its members cannot move, they are replaced",
-    "The first step is sarama's own and can be taken today. Before the second one, have programs of another library "
-    "ready (java, librdkafka or franz-go) that take the members' places one by one.",
+    "does not speak the consumer protocol, in any version: its members must be replaced",
+    "The first step needs sarama only and can be done today. Before the second step, prepare programs of another "
+    "library (java, librdkafka or franz-go) that replace the members one by one.",
 )
 """Of a library that the plan leaves behind on the way."""
 
@@ -36,10 +36,10 @@ def library_is_known(case: Case) -> Iterator[Finding]:
         yield case.blocker(
             "client-library",
             members=members,
-            message=f"Which client library {_who(members)} run? It cannot be told ({why}).",
-            remedy=f"Say it: --client LIBRARY[:VERSION] or --client MEMBER=LIBRARY, of {', '.join(LIBRARIES)}; "
-            "or --clients FILE, or --client-config FILE.",
-            source="PostHog/posthog pull 94498: Java's way took librdkafka services down",
+            message=f"The client library of {_who(members)} is unknown ({why}).",
+            remedy="Set it with --client LIBRARY[:VERSION], --client MEMBER=LIBRARY, --clients FILE or "
+            f"--client-config FILE. Known libraries: {', '.join(LIBRARIES)}.",
+            source="PostHog/posthog pull 94498: the path for Java took librdkafka services down",
         )
 
 
@@ -53,16 +53,16 @@ def library_is_inferred(case: Case) -> Iterator[Finding]:
             "client-library",
             members=members,
             message=f"The plan is for {library}, which is {known_by}: {library} uses such an id by default. Other "
-            "clients can be given the same one.",
-            remedy=f"Make sure, and say it with its version: --client {library}:VERSION.",
+            "clients can have the same id.",
+            remedy=f"Check it, and set it with its version: --client {library}:VERSION.",
             source="The default client ids in the libraries' source",
         )
 
 
 def _who(members: list[str | None]) -> str:
     if members == [None]:
-        return "will the members"
-    return "does this member" if len(members) == 1 else "do these members"
+        return "the members"
+    return "this member" if len(members) == 1 else "these members"
 
 
 def declared_library_matches_observed(case: Case) -> Iterator[Finding]:
@@ -71,9 +71,10 @@ def declared_library_matches_observed(case: Case) -> Iterator[Finding]:
         yield case.warning(
             "client-contradiction",
             members=members,
-            message=f"{told} was told, but it looks like {shown} ({known_by}). The plan is for {told}.",
-            remedy=f"Make sure. For single members say --client MEMBER={shown}.",
-            source="PostHog/posthog pull 94498: Java's way took librdkafka services down",
+            message=f"The declared library is {told}, but the group shows {shown} ({known_by}). The plan is for "
+            f"{told}.",
+            remedy=f"Check it. For single members use --client MEMBER={shown}.",
+            source="PostHog/posthog pull 94498: the path for Java took librdkafka services down",
         )
 
 
@@ -136,21 +137,21 @@ def _support(client: MemberClient, destination: Destination) -> tuple[Level, str
             if (each.cooperative if to_cooperative else each.consumer) and each.name != "connect"
         ]
         what = "has no cooperative assignor" if to_cooperative else "does not speak the consumer protocol"
-        remedy = f"Stay where the group is, or move its members to {' or '.join(other)} first."
+        remedy = f"Keep the present protocol, or move the members to {' or '.join(other)} first."
         return Level.BLOCKER, f"{what}, in any version", remedy
     since = f"can do {destination.value} since {version_text(needed)}"
     if version is None or not (surely_before(version, needed) or surely_since(version, needed)):
         best = version_text(wanted or needed)
-        remedy = f"Check that it is {best} or later, and say it with --client {library.name}:VERSION."
+        remedy = f"Check that it is {best} or later, and set it with --client {library.name}:VERSION."
         if to_cooperative and library.replaced_in_first_bounce:
             remedy += " An older client is replaced in the restart that brings its new list."
         return Level.WARNING, f"{since}; {_uncertain(client)}", remedy
     if to_cooperative and client.is_replaced_in_first_bounce:
-        said = f"{since}, and this is {version_text(version)}: one restart brings a newer client and its new list"
+        said = f"{since}, and this is {version_text(version)}: one restart brings a newer client and the new list"
         remedy = f"Have the members built with {version_text(needed)} or later before the first step."
         return Level.INFO, said, remedy
     if surely_before(version, needed):
-        remedy = f"{_upgrade(library, client, wanted or needed)} first, in a rolling restart of its own."
+        remedy = f"{_upgrade(library, client, wanted or needed)} first, in a separate rolling restart."
         return Level.BLOCKER, f"{since}, and this is {version_text(version)}{_bundled_in(client)}", remedy
     if wanted is not None and not surely_since(version, wanted):
         fault = library.cooperative_fault if to_cooperative else library.consumer_fault
@@ -163,8 +164,8 @@ def _uncertain(client: MemberClient) -> str:
     if client.version is not None:
         return f"{version_text(client.version)} may be older"
     if client.binding is not None and client.binding_version is not None:
-        return f"which one {client.binding.name} {client.binding_version} runs with is not known"
-    return "the version is not known"
+        return f"the librdkafka version of {client.binding.name} {client.binding_version} is unknown"
+    return "the version is unknown"
 
 
 def _bundled_in(client: MemberClient) -> str:
@@ -211,8 +212,8 @@ def librdkafka_gives_up_its_seat(case: Case) -> Iterator[Finding]:
         yield case.warning(
             "static-member",
             members=members,
-            message="Under the consumer protocol librdkafka gives up the partitions of a static member when it closes: "
-            "every restart moves them to the others and back. Under the classic protocol it keeps them.",
+            message="Under the consumer protocol librdkafka releases the partitions of a static member when it "
+            "closes: every restart moves them to the other members and back. Under the classic protocol it keeps them.",
             remedy="Restart few members at a time, or keep the group on the classic protocol if it depends on static "
             "membership.",
             source="librdkafka 2.16.0 on Kafka 4.3.1, tried; librdkafka pull 4994 (open)",
@@ -228,7 +229,7 @@ def library_mixes_assignors(case: Case) -> Iterator[Finding]:
             "two-bounces",
             members=members,
             message=f"{name} refuses a list that mixes eager and cooperative assignors.",
-            remedy="The plan stops all members and starts them again; or go straight to the consumer protocol.",
+            remedy="The plan stops all members and starts them again. Or go directly to the consumer protocol.",
             source=LIBRARIES[name].source,
         )
 
@@ -254,7 +255,7 @@ def library_has_the_assignor(case: Case) -> Iterator[Finding]:
             "assignor-of-library",
             members=members,
             message=f"--assignor {case.assignor}: {name} has no such assignor.",
-            remedy=f"{name} has {', '.join(LIBRARIES[name].assignors)}; ask for one of those, or for none.",
+            remedy=f"Request one of {', '.join(LIBRARIES[name].assignors)}, or none.",
             source="librdkafka's CONFIGURATION.md; sarama, aiokafka and KafkaJS assignors",
         )
 
@@ -271,8 +272,8 @@ def members_share_a_library(case: Case) -> Iterator[Finding]:
     yield case.warning(
         "mixed-libraries",
         message=f"The members run different libraries ({who}).{_leader(case)}",
-        remedy="Move all of them in one plan: a group cannot be moved for some of its services alone. Each library "
-        "has lines of its own in every step.",
+        remedy="Move all of them in one plan: the services of a group cannot move separately. Every step has lines "
+        "for each library.",
         source="PostHog/posthog pull 94498; field study on 4.3.1: the leader's library writes all assignments",
     )
 
@@ -284,10 +285,10 @@ def _leader(case: Case) -> str:
     leader = case.group.leader
     client = case.clients.get(leader) if leader is not None else None
     if leader is None or client is None or client.library is None:
-        return " The library of whoever leads computes the assignments of all; it changes when the leader restarts."
+        return " The leader's library computes the assignments of all members; it changes when the leader restarts."
     return (
-        f" {named(case, [leader])} ({client.library.name}) leads, and its library computes the assignments of all, "
-        "until it restarts."
+        f" {named(case, [leader])} ({client.library.name}) leads, and its library computes the assignments of all "
+        "members until it restarts."
     )
 
 
@@ -318,8 +319,8 @@ def frameworks_bear_it(case: Case) -> Iterator[Finding]:
         if not reports:
             yield case.info(
                 "rebalance-listener",
-                message=f"{name}: no report of trouble on the way to {case.destination.value} is known here.",
-                remedy="Try it with members that come and go before the first step.",
+                message=f"{name}: no report of problems with a migration to {case.destination.value} is known.",
+                remedy="Test it with members that join and leave before the first step.",
                 source="migration/frameworks.py lists what is known",
             )
 
@@ -331,11 +332,11 @@ def franz_go_is_asked_in_code(case: Case) -> Iterator[Finding]:
         yield case.info(
             "client-opt-in",
             members=members,
-            message="franz-go hides the consumer protocol since it has it (1.19.0): a context value in the code asks "
-            "for it, no property does, and the first balancer must be a sticky one or range. Otherwise it stays on the "
-            "classic protocol without an error.",
-            remedy="Change the code as the lines of the steps show. The check after each round shows which protocol "
-            "the member speaks.",
+            message="franz-go (since 1.19.0) enables the consumer protocol only by a context value in the code, not "
+            "by a property, and the first balancer must be a sticky one or range. Otherwise it stays on the classic "
+            "protocol without an error.",
+            remedy="Change the code as shown in the steps. The check after each round shows which protocol the member "
+            "speaks.",
             source="franz-go CHANGELOG of 1.19.0, should848() of consumer_group_848.go in 1.21.5; issue 889: its "
             "author does not trust the brokers' side yet",
         )
@@ -345,24 +346,24 @@ def _incremental(case: Case, libraries: list[str]) -> Finding:
     to_consumer = case.destination is Destination.CONSUMER
     reviews = []
     if "librdkafka" in libraries:
-        kind = f"{case.group.id} is on {case.group.protocol}, so this is a change of code"
+        kind = f"{case.group.id} is on {case.group.protocol}, so the code must change"
         reviews.append(
             f"librdkafka: {kind}: assign() in a callback must become incremental_assign(), unassign() "
             "incremental_unassign()"
         )
     if "connect" in libraries:
         reviews.append(
-            "Connect: SinkTask.open() and close() of the connector get only what was added or taken"
+            "Connect: SinkTask.open() and close() of the connector get only the added or revoked partitions"
         )
     if set(libraries) - {"librdkafka", "connect"}:
         reviews.append(
-            "onPartitionsRevoked no longer means that a rebalance has begun, commitSync may throw "
+            "onPartitionsRevoked no longer means that a rebalance has started, commitSync may throw "
             "RebalanceInProgressException, and onPartitionsLost is new"
         )
     return case.warning(
         "rebalance-listener",
-        message="Rebalance callbacks become incremental: partitions added or taken, not the full set; "
-        "their number is not one per rebalance.",
+        message="Rebalance callbacks become incremental: they get the added or revoked partitions, not the full set, "
+        "and not once per rebalance.",
         remedy=f"Review every rebalance listener before the first step ({'; '.join(reviews)}).",
         source="confluent-kafka's KIP-848 migration guide; KIP-429, Compatibility and Upgrade Path"
         if to_consumer
@@ -375,7 +376,7 @@ def _full_sets(case: Case, libraries: list[str]) -> Iterator[Finding]:
     sure = "become" if case.destination is Destination.EAGER else "become, on an eager assignor,"
     yield case.warning(
         "rebalance-listener",
-        message=f"Rebalance callbacks {sure} eager again: everything is revoked, then the full set is assigned.",
+        message=f"Rebalance callbacks {sure} eager again: all partitions are revoked, then the full set is assigned.",
         remedy=f"Review every rebalance listener before the first step{call}.",
         source="KIP-429, Compatibility and Upgrade Path",
     )

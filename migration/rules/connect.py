@@ -32,17 +32,17 @@ def connector_may_override(case: Case) -> Iterator[Finding]:
             message=f"{OVERRIDE_POLICY} of the Connect workers is {policy}: it refuses the consumer.override settings "
             "of a connector.",
             remedy=f"Set it to {_ALL} on every worker (a rolling restart). Or set the lines of the steps on the "
-            "workers, with consumer. instead of consumer.override.: they count for all sink connectors.",
+            "workers, with consumer. instead of consumer.override.: they apply to all sink connectors.",
             source=_SOURCE,
         )
         return
-    known = f"is {policy}" if policy else "is not known here (All by default since Kafka 3.0, None before)"
+    known = f"is {policy}" if policy else "is unknown (All by default since Kafka 3.0, None before)"
     yield case.info(
         "connect-override",
         members=sinks,
-        message="The members are tasks of a Kafka Connect sink connector. Its configuration takes the lines of the "
-        f"steps if {OVERRIDE_POLICY} of the workers allows them. It {known}.",
-        remedy="Check it, and that an allow list contains group.protocol, group.remote.assignor and "
-        "partition.assignment.strategy. What the workers set under consumer. counts for all sink connectors.",
+        message="The members are tasks of a Kafka Connect sink connector. The connector's configuration accepts the "
+        f"lines of the steps if {OVERRIDE_POLICY} of the workers allows them. It {known}.",
+        remedy="Check the policy; an allow list must contain group.protocol, group.remote.assignor and "
+        "partition.assignment.strategy. Settings of the workers under consumer. apply to all sink connectors.",
         source=_SOURCE,
     )

@@ -29,7 +29,7 @@ def type_fits_destination(case: Case) -> Iterator[Finding]:
         yield case.blocker(
             "group-type",
             message=f"{group.id} is on the consumer protocol already; it rebalances incrementally by itself.",
-            remedy="Nothing to do. To leave the consumer protocol: --to classic, then plan on from there.",
+            remedy="Nothing to do. To leave the consumer protocol: --to classic, then plan again from there.",
             source="KIP-848, Rebalance Process",
         )
 
@@ -47,11 +47,11 @@ def protocol_type_is_consumer(case: Case) -> Iterator[Finding]:
     if kind in (None, "consumer") or case.group.type is not GroupType.CLASSIC:
         return
     path = {
-        "connect": "Connect workers have their own: connect.protocol=sessioned (the default) rebalances incrementally; "
-        "from eager, one rolling restart of the workers sets it (KIP-415).",
-        "": "It only holds committed offsets; there is no member to migrate. Flink's KafkaSource and others that "
-        "assign partitions to themselves commit like this.",
-    }.get(kind, "Its own documentation names the way.")
+        "connect": "Connect workers have their own protocols: connect.protocol=sessioned (the default) rebalances "
+        "incrementally. To leave eager, set it in one rolling restart of the workers (KIP-415).",
+        "": "It only holds committed offsets; there is no member to migrate. Flink's KafkaSource and other consumers "
+        "that assign partitions to themselves commit like this.",
+    }.get(kind, "See its own documentation.")
     yield case.blocker(
         "protocol-type",
         message=f"{case.group.id} is not a consumer group: its protocol type is {kind!r}.",
@@ -118,10 +118,10 @@ def _after_a_crash(case: Case) -> str:
     session = timeout_now(case, SESSION_TIMEOUT)
     how_long = f"{int(session) // 1000} s" if session.isdigit() else session
     return (
-        " Under the consumer protocol the same holds after a crash: a member that is killed keeps its instance id "
-        f"until its session ends ({how_long}). Until then its successor fails with UNRELEASED_INSTANCE_ID, where the "
-        "classic protocol lets it in at once: expect CrashLoopBackOff of its pod for so long, restart members that "
-        "fail, and stop them in time for a clean close."
+        " Under the consumer protocol the same holds after a crash: a killed member keeps its instance id until its "
+        f"session expires ({how_long}). Until then its successor fails with UNRELEASED_INSTANCE_ID, where the classic "
+        "protocol lets it join at once: expect CrashLoopBackOff of its pod until then, restart members that fail, and "
+        "give members time to close cleanly."
     )
 
 
@@ -134,10 +134,10 @@ def racks_are_lost(case: Case) -> Iterator[Finding]:
     if racks:
         yield case.warning(
             "rack-awareness",
-            message=f"Members name racks ({first_of(racks, 5)}); the broker's assignors do not use them.",
-            remedy="Expect more traffic between racks, or stay on a rack-aware client-side assignor. Fetching from the "
-            "nearest replica is not affected. Kafka's source has a rack-aware assignor of the brokers among its tests: "
-            "it is not made for production, do not copy it.",
+            message=f"The members have racks ({first_of(racks, 5)}); the broker's assignors do not use them.",
+            remedy="Expect more traffic between racks, or stay on a rack-aware client-side assignor. Fetching from "
+            "the nearest replica is not affected. Do not copy the rack-aware broker-side assignor from Kafka's tests: "
+            "it is not made for production.",
             source="apache/kafka pulls 19856 and 20000",
         )
 
@@ -147,8 +147,8 @@ def group_has_members(case: Case) -> Iterator[Finding]:
     if case.group.state is GroupState.EMPTY and not case.group.members:
         yield case.info(
             "no-members",
-            message="The group is Empty: which assignors, instance ids and racks its members bring cannot be checked.",
-            remedy="Give their configuration with --client-config FILE to have it checked.",
+            message="The group is Empty: the assignors, instance ids and racks of its members cannot be checked.",
+            remedy="Check their configuration with --client-config FILE.",
             source="An Empty group has no metadata of members",
         )
 
@@ -164,7 +164,8 @@ def members_want_the_same(case: Case) -> Iterator[Finding]:
         yield case.info(
             "shared-group",
             members=few,
-            message=f"The members want {len(wanted)} different sets of topics: they may be of several services.",
-            remedy="Make sure that whoever runs each of them takes part: no service of a group can move alone.",
+            message=f"The members subscribe to {len(wanted)} different sets of topics: they may belong to several "
+            "services.",
+            remedy="Involve the owners of every service: no service of a group can move alone.",
             source="PostHog/posthog pull 94498",
         )

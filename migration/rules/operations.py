@@ -39,10 +39,10 @@ def commits_may_be_stale(case: Case) -> Iterator[Finding]:
     yield case.finding(
         Level.WARNING if early else Level.INFO,
         "stale-commits",
-        message=f"{brokers} refuse a commit with STALE_MEMBER_EPOCH when the member's epoch has changed since its last "
-        "heartbeat, also of partitions that it keeps. This happens whenever members join or leave.",
-        remedy="Upgrade the brokers to 4.3 or later first (KIP-1251). Otherwise make sure that the application commits "
-        "again after STALE_MEMBER_EPOCH, and that its alarms allow for it.",
+        message=f"{brokers} refuse a commit with STALE_MEMBER_EPOCH when the member's epoch has changed since its "
+        "last heartbeat, even for partitions that it keeps. This happens whenever members join or leave.",
+        remedy="Upgrade the brokers to 4.3 or later first (KIP-1251). Otherwise make sure that the application "
+        "commits again after STALE_MEMBER_EPOCH, and that its alerts tolerate it.",
         source="KIP-1251, apache/kafka pull 21692; node-rdkafka issue 1146, arroyo issue 419",
     )
 
@@ -58,10 +58,10 @@ def shutdown_has_time(case: Case) -> Iterator[Finding]:
         "shutdown-grace",
         members=members,
         message="While no coordinator answers, librdkafka's close() retries its last commit, under the consumer "
-        f"protocol for {seconds} s or longer. Kubernetes kills a pod after 30 s by default: its offsets are not "
-        "committed then, and it keeps its partitions until its session ends.",
-        remedy=f"Set terminationGracePeriodSeconds (or the timeout of what else stops the members) to more than "
-        f"{seconds} s, and the time that preStop takes, before the first step.",
+        f"protocol for {seconds} s or longer. Kubernetes kills a pod after 30 s by default: then its offsets are not "
+        "committed, and it keeps its partitions until its session expires.",
+        remedy="Before the first step, set terminationGracePeriodSeconds (or the stop timeout of your supervisor) to "
+        f"more than {seconds} s plus the time of preStop.",
         source=f"{_INTRODUCTION}: Closing / Auto-Commit; 2.16.0 closed while a broker did not answer, tried",
     )
 
@@ -78,9 +78,9 @@ def fetching_goes_on(case: Case) -> Iterator[Finding]:
             "fetch-without-coordinator",
             members=members,
             message="Under the consumer protocol a librdkafka member continues to fetch while it cannot reach the "
-            "group's coordinator; under the classic one it stops when session.timeout.ms is over. Its partitions may "
-            "have another owner by then, and it cannot commit.",
-            remedy="Alarm on commits that fail, not only on members that stop reading. Make processing idempotent.",
+            "group's coordinator; under the classic protocol it stops after session.timeout.ms. Its partitions may "
+            "already have another owner, and it cannot commit.",
+            remedy="Alert on failed commits, not only on members that stop reading. Make processing idempotent.",
             source=f"{_INTRODUCTION}: Session Timeout & Fetching",
         )
 
@@ -94,8 +94,8 @@ def missing_topics_give_no_error(case: Case) -> Iterator[Finding]:
             members=members,
             message="Under the consumer protocol librdkafka reports no error for a subscribed topic that does not "
             "exist, and TOPIC_AUTHORIZATION_FAILED at every heartbeat.",
-            remedy="Replace alarms on UNKNOWN_TOPIC_OR_PART by one on members without partitions, and limit the rate "
-            "of the one on TOPIC_AUTHORIZATION_FAILED.",
+            remedy="Replace alerts on UNKNOWN_TOPIC_OR_PART by an alert on members without partitions, and rate-limit "
+            "the alert on TOPIC_AUTHORIZATION_FAILED.",
             source=f"{_INTRODUCTION}: Error Handling Changes; 2.16.0 on 4.3.1, tried",
         )
 
@@ -109,8 +109,8 @@ def tools_know_the_protocol(case: Case) -> Iterator[Finding]:
             "shows the group as Dead, with 0 members, or not at all. kafka_exporter up to 1.10.0 reports 0 members; "
             "KMinion without its pull 352 drops the group; Redpanda Console without its pull 2222 shows it as Dead; "
             "tools on sarama depend on its issue 3746.",
-            remedy="Upgrade exporters, dashboards and consoles before the first step. Where that cannot be, add an "
-            "alarm on committed offsets that do not move: no alarm on lag may fire for a group that is not shown.",
+            remedy="Upgrade exporters, dashboards and consoles before the first step. If that is not possible, add an "
+            "alert on committed offsets that do not move: an alert on lag may not fire for a group that is not shown.",
             source="kafka_exporter issue 533; kminion pull 352; redpanda console issue 1815 and pull 2222; sarama "
             "issue 3746",
         )
@@ -127,11 +127,11 @@ def metrics_are_renamed(case: Case) -> Iterator[Finding]:
     yield case.info(
         "renamed-metrics",
         message=f"Dashboards and log filters change. {java if libraries_of(case) & _ON_JAVA else ''}On the brokers, "
-        "group-completed-rebalance-* counts classic groups only, consumer-group-rebalance-* the others; their log has "
-        "'Bumped group epoch' and 'Computed a new target assignment' in place of 'Preparing to rebalance group' and "
-        "'Stabilized group'.",
-        remedy="Add the new names to panels, alarms and log filters before the first step. Keep the old ones until the "
-        "last group has moved.",
+        "group-completed-rebalance-* counts classic groups only, consumer-group-rebalance-* counts the others; the "
+        "broker log has 'Bumped group epoch' and 'Computed a new target assignment' instead of 'Preparing to "
+        "rebalance group' and 'Stabilized group'.",
+        remedy="Add the new names to panels, alerts and log filters before the first step. Keep the old ones until "
+        "the last group has moved.",
         source="KIP-1068; metrics and logs of kafka-clients and brokers 4.3.1, both protocols compared",
     )
 

@@ -23,11 +23,11 @@ def topics_may_be_described(case: Case) -> Iterator[Finding]:
         why = "" if access is None else f" ({access.problem})"
         yield case.info(
             "acl",
-            message=f"Whether the members may describe their topics is not known here{why}: a heartbeat is refused "
-            "with TOPIC_AUTHORIZATION_FAILED, and a regex passes over what it may not see, without a word.",
-            remedy="Where there is an authorizer: the members' principals need DESCRIBE (READ has it) on every topic, "
-            "and READ on the group; whoever runs kohort needs DESCRIBE on both. kafka-acls.sh --bootstrap-server … "
-            "--list shows what they have.",
+            message=f"It is unknown whether the members may DESCRIBE their topics{why}. Without that, a heartbeat is "
+            "refused with TOPIC_AUTHORIZATION_FAILED, and a regex silently skips the topic.",
+            remedy="If the cluster has an authorizer, the members' principals need DESCRIBE (implied by READ) on "
+            "every topic and READ on the group; the principal that runs kohort needs DESCRIBE on both. Check with "
+            "kafka-acls.sh --bootstrap-server … --list.",
             source=_SOURCE,
         )
         return
@@ -37,18 +37,18 @@ def topics_may_be_described(case: Case) -> Iterator[Finding]:
     if not readers:
         yield case.warning(
             "acl",
-            message="No access control entry lets anybody READ the group: its members are super users, or everybody "
-            "may do what no entry is about (allow.everyone.if.no.acl.found).",
-            remedy="See that this is meant to be so on every broker.",
+            message="No access control entry allows READ on the group: its members are super users, or operations "
+            "without an entry are allowed to everyone (allow.everyone.if.no.acl.found).",
+            remedy="Check that this is intended on every broker.",
             source=_SOURCE,
         )
     for principal, missing in undescribable(access, case.group.id, topics).items():
         shown = first_of(missing, MOST_TOPICS)
         yield case.warning(
             "acl",
-            message=f"{principal} may read the group but has no entry to DESCRIBE {shown}: as a member that "
-            "subscribes to it, it is refused with TOPIC_AUTHORIZATION_FAILED.",
-            remedy=f"If members run as {principal}: kafka-acls.sh --bootstrap-server … --add --allow-principal "
+            message=f"{principal} may READ the group but has no entry to DESCRIBE {shown}: a member with this "
+            "principal that subscribes to it is refused with TOPIC_AUTHORIZATION_FAILED.",
+            remedy=f"If members run as {principal}, run kafka-acls.sh --bootstrap-server … --add --allow-principal "
             f"{quote(principal)} --operation Describe --topic {missing[0]} (and so on).",
             source=_SOURCE,
         )

@@ -107,9 +107,9 @@ def _stays_in_the_client(pattern: str, judgments: Iterable[_Judgment]) -> _Judgm
     return (
         "regex-client",
         Level.INFO,
-        f"Java's subscribe(Pattern) goes on matching {pattern} in the client: the broker is sent topic names."
-        + (f" That would change with subscribe(SubscriptionPattern). {then}" if then else ""),
-        "Leave subscribe(Pattern) as it is. Only a SubscriptionPattern is matched by the broker; before you use one: "
+        f"Java's subscribe(Pattern) still matches {pattern} in the client: the broker gets topic names."
+        + (f" That changes with subscribe(SubscriptionPattern). {then}" if then else ""),
+        "Leave subscribe(Pattern) as it is. The broker matches only a SubscriptionPattern. Before you use one, run: "
         f"kohort validate-regex {quote(pattern)} --from java.",
     )
 
@@ -120,9 +120,9 @@ def _together(case: Case, patterns: Sequence[str]) -> Iterator[Finding]:
     if verdict is not None and (not verdict.valid or verdict.danger is not None):
         yield case.blocker(
             "regex-refused",
-            message=f"librdkafka joins the {len(patterns)} regexes into one, and that the broker refuses or is harmed "
-            f"by: {verdict.reason or verdict.danger}.",
-            remedy="Subscribe to fewer, or to one shorter one.",
+            message=f"librdkafka joins the {len(patterns)} regexes into one, which the broker refuses or which "
+            f"endangers it: {verdict.reason or verdict.danger}.",
+            remedy="Subscribe to fewer regexes, or to a shorter one.",
             source=_SOURCE,
         )
 
@@ -131,11 +131,11 @@ def _cannot_be_seen(case: Case) -> Finding:
     only_java = libraries_of(case) == {"java"}
     return case.info(
         "regex-unknown",
-        message="Whether members subscribe by a regex does not show in a classic group; only the topics do.",
-        remedy="If they do, nothing changes: Java's subscribe(Pattern) goes on matching in the client. Only a "
-        "SubscriptionPattern is matched by the broker, by another engine: --regex REGEX says what that would change."
+        message="A classic group does not show whether members subscribe by a regex, only the topics.",
+        remedy="If they do, nothing changes: Java's subscribe(Pattern) still matches in the client. The broker "
+        "matches only a SubscriptionPattern, with another engine: --regex REGEX shows what that would change."
         if only_java
-        else "If they do, give it with --regex REGEX: the broker matches topics by another engine than the client.",
+        else "If they do, add --regex REGEX: the broker matches topics with another engine than the client.",
         source=_SOURCE,
     )
 
@@ -154,7 +154,7 @@ def _judged(found: Comparison, engine: ClientEngine | None) -> Iterator[_Judgmen
             "regex-refused",
             Level.BLOCKER,
             f"The broker refuses the regex {pattern}: {verdict.reason} (INVALID_REGULAR_EXPRESSION).",
-            f"Change the subscription first; kohort validate-regex shows what the broker takes.{instead}",
+            f"Change the subscription first; check the new one with kohort validate-regex.{instead}",
         )
     elif verdict.danger is not None:
         yield (
@@ -167,7 +167,7 @@ def _judged(found: Comparison, engine: ClientEngine | None) -> Iterator[_Judgmen
         yield (
             "regex-topics",
             Level.WARNING,
-            f"What the members' library matches by {pattern} is not known here; the broker matches whole names by "
+            f"It is unknown what the members' library matches with {pattern}; the broker matches whole names with "
             f"RE2/J{_count(found)}.",
             "Compare the topics that the members read now with those of kohort validate-regex.",
         )
@@ -176,7 +176,7 @@ def _judged(found: Comparison, engine: ClientEngine | None) -> Iterator[_Judgmen
         yield (
             "regex-topics",
             Level.WARNING,
-            f"What {engine.value} matches by {pattern} is not known for certain ({why}){_count(found)}.",
+            f"It is not certain what {engine.value} matches with {pattern} ({why}){_count(found)}.",
             f"Compare the topics that the members read now with those of kohort validate-regex.{instead}",
         )
     else:
@@ -190,21 +190,21 @@ def _count(found: Comparison) -> str:
 
 def _differences(found: Comparison, engine: ClientEngine, instead: str) -> Iterator[_Judgment]:
     pattern, matched = found.verdict.pattern, found.matched
-    hint = " (to librdkafka it matches anywhere in a name, to the broker only a whole one)"
+    hint = " (librdkafka matches anywhere in a name, the broker only the whole name)"
     why = hint if engine is ClientEngine.LIBRDKAFKA else ""
-    advice = f"Change the subscription with the step.{instead}"
+    advice = f"Change the subscription in the same step.{instead}"
     if matched.lost:
         yield (
             "regex-topics",
             Level.BLOCKER,
-            f"By {pattern} the broker no longer matches {_topics(matched.lost)}{why}: nobody would consume them.",
+            f"With {pattern} the broker no longer matches {_topics(matched.lost)}{why}: no member would consume them.",
             advice,
         )
     if matched.gained:
         yield (
             "regex-topics",
             Level.WARNING,
-            f"By {pattern} the broker also matches {_topics(matched.gained)}.",
+            f"With {pattern} the broker also matches {_topics(matched.gained)}.",
             advice,
         )
     if not matched.lost and not matched.gained and found.ever is not None and not found.ever.same:
@@ -212,8 +212,8 @@ def _differences(found: Comparison, engine: ClientEngine, instead: str) -> Itera
         yield (
             "regex-topics",
             Level.WARNING,
-            f"By {pattern} the broker matches other names than {engine.value} does{why}, such as {example!r}"
-            + (", though no topic of today." if matched.client is not None else "."),
+            f"With {pattern} the broker matches other names than {engine.value} does{why}, such as {example!r}"
+            + (", but no topic that exists now." if matched.client is not None else "."),
             advice,
         )
 

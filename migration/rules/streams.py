@@ -51,10 +51,10 @@ def streams_is_not_converted(case: Case) -> Iterator[Finding]:
     if is_streams(case) and case.destination is Destination.CONSUMER:
         yield case.blocker(
             "streams",
-            message=f"{case.group.id} is a Kafka Streams application (its assignor is {STREAMS!r}): its tasks move by "
-            f"rules of its own, and the broker refuses to convert it.{_faulty(case)}",
-            remedy="Never plug another assignor into Streams. To the streams protocol: group.protocol=streams on "
-            "brokers 4.2.1 or later, after stopping all instances (KIP-1071).",
+            message=f"{case.group.id} is a Kafka Streams application (its assignor is {STREAMS!r}): it moves tasks by "
+            f"its own rules, and the broker refuses to convert it.{_faulty(case)}",
+            remedy="Never configure another assignor in Streams. To move to the streams protocol, stop all instances "
+            "and set group.protocol=streams, on brokers 4.2.1 or later (KIP-1071).",
             source="KIP-1071; KAFKA-20254 (apache/kafka pulls 21638 and 21641); apache/kafka pull 18046",
         )
 
@@ -87,16 +87,16 @@ def streams_can_rebalance_so(case: Case) -> Iterator[Finding]:
     if newest and any(map(is_always_eager, versions)):
         yield case.blocker(
             "streams",
-            message="The instances run Kafka Streams before 2.4 and from 4.0 on: they do not understand each other.",
-            remedy="Take a release from 3.5 to 3.9 for all instances first; from there on, 4.0 is one rolling restart.",
+            message="The instances run Kafka Streams before 2.4 and from 4.0 on: they cannot work together.",
+            remedy="Move all instances to a release from 3.5 to 3.9 first; from there, 4.0 is one rolling restart.",
             source=_KIP,
         )
     if None in versions:
         yield case.warning(
             "streams",
-            message=f"{case.group.id} is a Kafka Streams application, and its release is not known: before 2.4 it is "
+            message=f"{case.group.id} is a Kafka Streams application, and its release is unknown: before 2.4 it is "
             "eager, from 4.0 on it is cooperative, and in between upgrade.from decides.",
-            remedy="Say it: --client java:VERSION (of kafka-streams).",
+            remedy="Set it: --client java:VERSION (of kafka-streams).",
             source=_KIP,
         )
     elif not all(map(is_always_eager, versions)):
@@ -104,7 +104,7 @@ def streams_can_rebalance_so(case: Case) -> Iterator[Finding]:
             "streams",
             message=f"{case.group.id} is a Kafka Streams application. It is cooperative unless upgrade.from is 2.3 or "
             "lower; a broker does not show which.",
-            remedy="Look at upgrade.from of every instance. Never plug another assignor into Streams.",
+            remedy="Check upgrade.from of every instance. Never configure another assignor in Streams.",
             source=_KIP,
         )
 
@@ -115,15 +115,15 @@ def queries_notice(case: Case) -> Iterator[Finding]:
         yield case.info(
             "streams-queries",
             message="Streams spends less time in the state REBALANCING: it enters it only at the end of a rebalance. "
-            "Stores stay open for interactive queries, and tasks go on being restored.",
-            remedy="Review every StateListener that takes REBALANCING for the beginning of a rebalance.",
+            "Stores stay open for interactive queries, and the restoration of tasks continues.",
+            remedy="Review every StateListener that treats REBALANCING as the start of a rebalance.",
             source=_KIP,
         )
     else:
         yield case.warning(
             "streams-queries",
-            message="Streams is in the state REBALANCING from the beginning of each rebalance to its end. All tasks "
-            "are given up, and stores are closed to interactive queries meanwhile.",
+            message="Streams is in the state REBALANCING from the start of each rebalance to its end. All tasks are "
+            "revoked, and stores are closed to interactive queries meanwhile.",
             remedy="Have callers of interactive queries retry; review every StateListener.",
             source=_KIP,
         )

@@ -30,8 +30,8 @@ _TOOLS = (
         name="ksqlDB",
         group=re.compile(r"_confluent-ksql-.+"),
         what="each query is a Kafka Streams application, and ksqlDB's servers run its members",
-        way="What is said of Kafka Streams counts for it. Its settings are ksql.streams.… of the servers, and all "
-        "servers restart for them.",
+        way="The same applies as for Kafka Streams. Its settings are ksql.streams.… of the servers; a change restarts "
+        "all servers.",
         source="ReservedInternalTopics and KsqlConfig of confluentinc/ksql",
     ),
     Tool(
@@ -39,7 +39,7 @@ _TOOLS = (
         group=re.compile(r"spark-kafka-(?:source|relation)-.+"),
         what="Spark assigns partitions to its tasks itself and keeps offsets in its checkpoint; the group id is new in "
         "every run",
-        way="There is nothing to migrate. Options of the source that begin with kafka. reach its clients.",
+        way="There is nothing to migrate. Options of the source that start with kafka. reach its clients.",
         source="KafkaSourceProvider of apache/spark, uniqueGroupId",
     ),
     Tool(
@@ -47,8 +47,8 @@ _TOOLS = (
         group=re.compile(r".+-mm2"),
         protocol_type="connect",
         what="its workers form a Connect group, and its source tasks assign partitions to themselves",
-        way="There is no consumer group of it to migrate. It syncs offsets of a group to the target only while that "
-        "group is Empty there (sync.group.offsets.enabled).",
+        way="It has no consumer group to migrate. It syncs offsets of a group to the target only while that group is "
+        "Empty there (sync.group.offsets.enabled).",
         source="MirrorMakerConfig, MirrorSourceTask and MirrorCheckpointTask of connect/mirror",
     ),
 )

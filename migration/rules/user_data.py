@@ -16,7 +16,7 @@ from migration.rules.case import Case
 
 COOPERATIVE_STICKY = "cooperative-sticky"
 STICKY = "sticky"
-STOP_ALL = "Plan to stop all members first (--offline): an Empty group converts as it is."
+STOP_ALL = "Plan to stop all members first (--offline): an Empty group converts without conditions."
 _FIELD_STUDY = "Field trial on 4.3.1: librdkafka's cooperative-sticky and sarama's sticky leaders write it"
 
 
@@ -102,19 +102,19 @@ def _size(case: Case, member: str) -> int:
 def _past(case: Case, way: OnlineWay | None) -> str:
     if way is not None and len(case.clients) == 1:
         return (
-            "It is the only member: stop it, and while it is away the group is Empty and converts whatever its "
-            "assignment held (of a static member: when its session has ended)."
+            "It is the only member: stop it. While it is stopped the group is Empty and converts, whatever its "
+            "assignment contained (with a static member: once its session has expired)."
         )
     match way:
         case OnlineWay.BRIDGE_LEADER:
             return (
-                "A bridge leader (`kohort bridge`): a temporary member comes to lead, and its assignments carry "
-                "none. Or stop all members and start them on the consumer protocol."
+                "Use a bridge leader (`kohort bridge`): a temporary member becomes the leader, and its assignments "
+                "carry no user data. Or stop all members and start them on the consumer protocol."
             )
         case OnlineWay.RANGE_FIRST:
             return (
-                "One rolling restart with [range, sticky], range first: the group turns to range, without user data. "
-                "Or stop all members and start them on the consumer protocol."
+                "Do one rolling restart with [range, sticky], range first: the group changes to range, without user "
+                "data. Or stop all members and start them on the consumer protocol."
             )
         case None:
             return STOP_ALL
@@ -129,14 +129,17 @@ def user_data_may_come(case: Case) -> Iterator[Finding]:
             "user-data-to-come",
             message=f"{library} members on {case.group.protocol}: "
             + (
-                "no assignment carries user data yet, but the next rebalance of a librdkafka leader puts it there"
+                "no assignment carries user data yet, but the next rebalance with a librdkafka leader adds it"
                 if known
-                else "whether their assignments carry user data cannot be seen here, and a "
-                f"{library} leader puts it there"
+                else f"it is unknown whether their assignments carry user data, and a {library} leader adds it"
             )
             + ", and the broker then refuses the online upgrade.",
             remedy="Do not trust a trial on a fresh group. "
-            + ("" if known else "Ask the live cluster with a login that the wire client can use. ")
+            + (
+                ""
+                if known
+                else "Plan against the live cluster, with a login that Kohort's own client supports. "
+            )
             + _past(case, online_way(case)),
             source=_FIELD_STUDY,
         )

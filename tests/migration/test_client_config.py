@@ -114,7 +114,7 @@ TABLE: Mapping[str, tuple[Mapping[str, str], str, Destination, str, Level | None
     ),
     "leftovers-that-stop-it": (
         {"group.protocol": "CONSUMER", **TIMEOUTS}, "java:4.1", CONSUMER, "client-config-leftover", Level.BLOCKER,
-        "It has both now.",
+        "It contains both now.",
     ),
     "librdkafka-has-one-more": (
         {"enable.partition.eof": "x", "group.protocol.type": "consumer"}, "librdkafka:2.16", CONSUMER,
@@ -160,7 +160,7 @@ TABLE: Mapping[str, tuple[Mapping[str, str], str, Destination, str, Level | None
         {"enable.partition.eof": "x"}, "java:4.1", CONSUMER, "client-config-library", Level.WARNING, "run java",
     ),
     "no-library": (
-        {"group.id": "payments"}, "java:4.1", CONSUMER, "client-config-library", Level.INFO, "cannot be told",
+        {"group.id": "payments"}, "java:4.1", CONSUMER, "client-config-library", Level.INFO, "is unknown",
     ),
     "the-new-protocol-too-early": (
         {"group.protocol": "consumer"}, "java:4.1", COOPERATIVE, "client-config-protocol", Level.BLOCKER, "converts",
@@ -200,7 +200,7 @@ TABLE: Mapping[str, tuple[Mapping[str, str], str, Destination, str, Level | None
     ),
     "no-timeout-at-all": (
         {**TIMEOUTS, "session.timeout.ms": "soon"}, "java:4.1", CONSUMER, "group-timeouts", Level.WARNING,
-        "is no number of milliseconds",
+        "is not a number of milliseconds",
     ),
 }  # fmt: skip
 
@@ -356,7 +356,7 @@ def test_the_brokers_bounds_are_theirs() -> None:
 def test_files_that_do_not_agree() -> None:
     configs = [_config(TIMEOUTS), _config({**TIMEOUTS, "session.timeout.ms": "60000"})]
     finding = the_finding(plan(GROUP, CONSUMER, configs=configs), "group-timeouts")
-    assert "do not agree on session.timeout.ms" in finding.message
+    assert "different values of session.timeout.ms" in finding.message
 
 
 @pytest.mark.parametrize(

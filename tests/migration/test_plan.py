@@ -151,12 +151,12 @@ def test_the_way(group: Group, to: Destination, clients: list[str], ids: list[st
 
 
 OFFLINE = {
-    "asked-for": (GROUP, COOPERATIVE, NEW, "It was asked for"),
-    "back": (JAVA_STICKY, EAGER, NEW, "It was asked for"),
-    "to-consumer": (GROUP, CONSUMER, NEW, "It was asked for"),
+    "asked-for": (GROUP, COOPERATIVE, NEW, "was requested"),
+    "back": (JAVA_STICKY, EAGER, NEW, "was requested"),
+    "to-consumer": (GROUP, CONSUMER, NEW, "was requested"),
     "to-consumer-policy": (GROUP, CONSUMER, policy(NEW, "downgrade"), "policy is downgrade"),
     "to-consumer-user-data": (WITH_DATA, CONSUMER, NEW, "carry user data"),
-    "to-classic": (NEWER, CLASSIC, policy(NEW, "bidirectional"), "It was asked for"),
+    "to-classic": (NEWER, CLASSIC, policy(NEW, "bidirectional"), "was requested"),
     "to-classic-policy": (NEWER, CLASSIC, policy(NEW, "UPGRADE"), "policy is upgrade"),
 }
 

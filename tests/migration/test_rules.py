@@ -90,7 +90,7 @@ def test_an_unknown_library_is_asked_for() -> None:
     finding = found(plan(replace(GROUP, members=(member("m9"),)), CONSUMER), "client-library")
     assert finding is not None
     assert finding.member == "m9"
-    assert finding.message.startswith("Which client library does this member run?")
+    assert finding.message.startswith("The client library of this member is unknown")
     assert "--client" in finding.remedy
     assert "librdkafka" in finding.remedy
 
@@ -142,7 +142,7 @@ def test_what_is_true_of_many_members_is_said_once() -> None:
     assert finding.member is None
     assert finding.members == tuple(f"m{number}" for number in range(500))
     assert finding.message.endswith(" 500 members: m0, m1, m2 and 497 more.")
-    assert without_members(finding) == "java can do consumer since 4.0; the version is not known."
+    assert without_members(finding) == "java can do consumer since 4.0; the version is unknown."
 
 
 def test_members_are_named_so_that_they_can_be_told_apart() -> None:
@@ -159,7 +159,8 @@ MIXED = replace(GROUP, members=(GROUP.members[0], member("m3", "librdkafka", "2.
 
 
 @pytest.mark.parametrize(
-    ("leader", "said"), [(None, "whoever leads"), ("m3", "m3 (librdkafka) leads"), ("m1", "m1 (java) leads")]
+    ("leader", "said"),
+    [(None, "The leader's library"), ("m3", "m3 (librdkafka) leads"), ("m1", "m1 (java) leads")],
 )
 def test_the_leaders_library_decides(leader: str | None, said: str) -> None:
     finding = the_finding(plan(replace(MIXED, leader=leader), CONSUMER), "mixed-libraries")
@@ -177,7 +178,7 @@ LIBRDKAFKA = replace(GROUP, protocol="roundrobin", members=(member("m1", "librdk
         (
             LIBRDKAFKA,
             CONSUMER,
-            "payments is on roundrobin, so this is a change of code: assign() in a callback",
+            "payments is on roundrobin, so the code must change: assign() in a callback",
         ),
         (GROUP, CONSUMER, "onPartitionsRevoked no longer means"),
         (MIXED, COOPERATIVE, "incremental_assign()"),
@@ -281,7 +282,7 @@ def test_members_that_want_different_topics() -> None:
         for each, topics in zip(GROUP.members, [("orders",), ("orders", "refunds")], strict=True)
     ]
     finding = the_finding(plan(replace(GROUP, members=tuple(wanting)), CONSUMER), "shared-group")
-    assert finding.message.startswith("The members want 2 different sets of topics")
+    assert finding.message.startswith("The members subscribe to 2 different sets of topics")
     same = [replace(each, subscription=Subscription(topics=("orders",))) for each in GROUP.members]
     assert found(plan(replace(GROUP, members=tuple(same)), CONSUMER), "shared-group") is None
 
@@ -291,7 +292,7 @@ def test_what_is_told_against_what_shows() -> None:
     finding = the_finding(plan(group, CONSUMER, "java:4.1"), "client-contradiction")
     assert (finding.level, finding.member) == (Level.WARNING, "rdkafka")
     assert finding.message.startswith(
-        "java was told, but it looks like librdkafka (inferred from the client id)."
+        "The declared library is java, but the group shows librdkafka (inferred from the client id)."
     )
     assert found(plan(group, CONSUMER, "java:4.1", "rdkafka=librdkafka:2.16"), "client-contradiction") is None
     assert found(plan(group, CONSUMER), "client-contradiction") is None
@@ -315,10 +316,10 @@ MAY_READ = _entry(ResourceKind.GROUP, "payments", "READ")
 TOPIC = ResourceKind.TOPIC
 
 ACCESS_TABLE = {
-    "not-asked": (None, Level.INFO, "not known here"),
+    "not-asked": (None, Level.INFO, "It is unknown"),
     "not-told": (Access(problem="CLUSTER_AUTHORIZATION_FAILED"), Level.INFO, "CLUSTER_AUTHORIZATION_FAILED"),
     "no-authorizer": (Access(is_open=True), None, ""),
-    "nobody": (Access(), Level.WARNING, "No access control entry lets anybody READ the group"),
+    "nobody": (Access(), Level.WARNING, "No access control entry allows READ on the group"),
     "one-is-missing": (
         Access(entries=(MAY_READ, _entry(TOPIC, "orders", "READ"))), Level.WARNING, "DESCRIBE refunds:",
     ),
@@ -340,7 +341,7 @@ ACCESS_TABLE = {
         Access(entries=(MAY_READ, _entry(TOPIC, "ord", "ALL"))), Level.WARNING, "DESCRIBE orders, refunds:",
     ),
     "of-another-group": (
-        Access(entries=(_entry(ResourceKind.GROUP, "payments2", "READ"),)), Level.WARNING, "lets anybody READ",
+        Access(entries=(_entry(ResourceKind.GROUP, "payments2", "READ"),)), Level.WARNING, "allows READ on the group",
     ),
 }  # fmt: skip
 

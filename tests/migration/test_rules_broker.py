@@ -37,14 +37,14 @@ POLICY = "group.consumer.migration.policy"
         (GROUP, CONSUMER, "disabled", Level.BLOCKER, "GROUP_ID_NOT_FOUND"),
         (GROUP, CONSUMER, "DISABLED", Level.BLOCKER, "GROUP_ID_NOT_FOUND"),
         (GROUP, CONSUMER, "downgrade", Level.BLOCKER, "GROUP_ID_NOT_FOUND"),
-        (GROUP, CONSUMER, "upgrade", Level.WARNING, "no online way back"),
+        (GROUP, CONSUMER, "upgrade", Level.WARNING, "no online rollback"),
         (GROUP, CONSUMER, "bidirectional", None, ""),
         (EMPTY, CONSUMER, "disabled", None, ""),
         (MIXED, CONSUMER, "disabled", None, ""),
         (GROUP, COOPERATIVE, "disabled", None, ""),
         (NEWER, CLASSIC, "disabled", Level.BLOCKER, "INCONSISTENT_GROUP_PROTOCOL"),
-        (NEWER, CLASSIC, "upgrade", Level.BLOCKER, "never turns classic"),
-        (MIXED, CLASSIC, "upgrade", Level.BLOCKER, "never turns classic"),
+        (NEWER, CLASSIC, "upgrade", Level.BLOCKER, "does not become classic"),
+        (MIXED, CLASSIC, "upgrade", Level.BLOCKER, "does not become classic"),
         (NEWER, CLASSIC, "downgrade", None, ""),
         (NEWER, CLASSIC, "bidirectional", None, ""),
     ],
@@ -71,13 +71,13 @@ def test_an_offline_plan_needs_no_policy() -> None:
         (GROUP, CONSUMER, "group.consumer.max.size", 1, Level.BLOCKER, "'the group size exceeds'"),
         (GROUP, CONSUMER, "group.consumer.max.size", 2, Level.WARNING, "GROUP_MAX_SIZE_REACHED"),
         (GROUP, CONSUMER, "group.consumer.max.size", 3, None, ""),
-        (BRIDGED, CONSUMER, "group.consumer.max.size", 3, Level.BLOCKER, "a bridge leader, a member more"),
+        (BRIDGED, CONSUMER, "group.consumer.max.size", 3, Level.BLOCKER, "a bridge leader, one more member"),
         (BRIDGED, CONSUMER, "group.consumer.max.size", 4, None, ""),
         (GROUP, CONSUMER, "group.max.size", 1, None, ""),
         (GROUP, COOPERATIVE, "group.consumer.max.size", 1, None, ""),
-        (MIXED, CONSUMER, "group.consumer.max.size", 1, Level.BLOCKER, "may not come back"),
+        (MIXED, CONSUMER, "group.consumer.max.size", 1, Level.BLOCKER, "cannot rejoin"),
         (MIXED, CONSUMER, "group.consumer.max.size", 2, None, ""),
-        (NEWER, CLASSIC, "group.max.size", 1, Level.BLOCKER, "does not turn it classic"),
+        (NEWER, CLASSIC, "group.max.size", 1, Level.BLOCKER, "does not convert it to classic"),
         (NEWER, CLASSIC, "group.max.size", 2, Level.WARNING, "GROUP_MAX_SIZE_REACHED"),
         (NEWER, CLASSIC, "group.consumer.max.size", 1, None, ""),
     ],
@@ -92,7 +92,7 @@ def test_how_large_a_group_may_be(
 @pytest.mark.parametrize(
     ("cluster", "said"),
     [
-        (NEW, "are not known from this source"),
+        (NEW, "are unknown from this source"),
         (
             replace(
                 NEW, settings_problem="broker 1: Cluster authorization failed. (CLUSTER_AUTHORIZATION_FAILED)"
@@ -106,7 +106,7 @@ def test_how_large_a_group_may_be(
         (replace(NEW, settings={"group.consumer.max.size": "9"}), "is not among the brokers' settings"),
         (
             replace(NEW, settings={}, settings_differ={POLICY: ("bidirectional", "disabled")}),
-            "do not agree on group.consumer.migration.policy: bidirectional, disabled",
+            "different values of group.consumer.migration.policy: bidirectional, disabled",
         ),
     ],
 )

@@ -31,8 +31,8 @@ UUID = "3f0c6f9e-5a0b-4c1d-9d55-7c1f0a6b2e00"
         (
             "node-rdkafka:3.5.0", CONSUMER, Level.BLOCKER,
             "librdkafka can do consumer since 2.12.0, and this is 2.11.1 (bundled in node-rdkafka 3.5.0).",
-            "Upgrade node-rdkafka to a release with librdkafka 2.15.0 or later (none is known up to 3.6.1) first, in a "
-            "rolling restart of its own.",
+            "Upgrade node-rdkafka to a release with librdkafka 2.15.0 or later (none is known up to 3.6.1) first, in "
+            "a separate rolling restart.",
         ),
         (
             "node-rdkafka:3.6.1", CONSUMER, Level.WARNING,
@@ -47,15 +47,15 @@ UUID = "3f0c6f9e-5a0b-4c1d-9d55-7c1f0a6b2e00"
         ("confluent-kafka-javascript:1.10.1", CONSUMER, None, "", ""),
         (
             "php-rdkafka:6.0.5", CONSUMER, Level.WARNING,
-            "which one php-rdkafka 6.0.5 runs with is not known.",
-            "Check that it is 2.15.0 or later, and say it with --client librdkafka:VERSION.",
+            "the librdkafka version of php-rdkafka 6.0.5 is unknown.",
+            "Check that it is 2.15.0 or later, and set it with --client librdkafka:VERSION.",
         ),
         (
             "java:4.3.1", CONSUMER, Level.WARNING, "java 4.3.1 may spin", "Upgrade the client to 4.4.0 or later first.",
         ),
         (
             "java:3.9.1", CONSUMER, Level.BLOCKER, "java can do consumer since 4.0, and this is 3.9.1.",
-            "Upgrade the client to 4.4.0 or later first, in a rolling restart of its own.",
+            "Upgrade the client to 4.4.0 or later first, in a separate rolling restart.",
         ),
     ],
 )  # fmt: skip
@@ -104,12 +104,12 @@ def test_a_static_librdkafka_member_loses_its_partitions(
     if static:
         group = replace(group, members=tuple(replace(one, instance=one.id) for one in group.members))
     messages = [each.message for each in plan(group, to).findings if each.rule == "static-member"]
-    assert any("gives up the partitions of a static member" in message for message in messages) is said
+    assert any("releases the partitions of a static member" in message for message in messages) is said
 
 
 REPORTED = [
     ("parallel-consumer", COOPERATIVE, Level.WARNING, "RebalanceInProgressException"),
-    ("parallel-consumer", CONSUMER, Level.INFO, "no report of trouble"),
+    ("parallel-consumer", CONSUMER, Level.INFO, "no report of problems"),
     ("kafkaflow", EAGER, Level.WARNING, "deadlocks"),
     ("brighter", COOPERATIVE, Level.WARNING, "CooperativeSticky"),
     ("brighter", CONSUMER, Level.INFO, "KafkaSubscription.GroupProtocol"),

@@ -56,7 +56,7 @@ def test_the_library_is_inferred_and_that_is_said() -> None:
     finding = the_finding(plan(SINK, CONSUMER), "client-library")
     assert (finding.level, finding.members) == (Level.INFO, tuple(member.id for member in SINK.members))
     assert finding.message.startswith("The plan is for connect, which is inferred from the member id")
-    assert finding.remedy == "Make sure, and say it with its version: --client connect:VERSION."
+    assert finding.remedy == "Check it, and set it with its version: --client connect:VERSION."
     assert found(plan(SINK, CONSUMER, "connect:4.4.0"), "client-library") is None
 
 
@@ -117,7 +117,7 @@ def test_a_connectors_way_back_removes_the_remote_assignor() -> None:
     (*_, start) = plan(newer, CLASSIC, "connect:4.4.0").steps
     assert "consumer.override.group.protocol=classic" in start.config
     assert "# remove: consumer.override.group.remote.assignor" in start.config
-    assert "# put back, if it was set: consumer.override.session.timeout.ms" in start.config
+    assert "# restore, if it was set: consumer.override.session.timeout.ms" in start.config
 
 
 def test_the_plugin_must_bear_incremental_callbacks() -> None:
@@ -133,7 +133,7 @@ def test_of_a_workers_file_only_the_consumers_settings_count(tmp_path: Path) -> 
     assert found(made, "client-config-group") is None
     leftover = the_finding(made, "client-config-leftover")
     assert leftover.message.endswith(
-        "has consumer.session.timeout.ms (line 5), consumer.partition.assignment.strategy (line 6)."
+        "contains consumer.session.timeout.ms (line 5), consumer.partition.assignment.strategy (line 6)."
     )
     assert found(plan(GROUP, CONSUMER, configs=[config]), "client-config-library") is not None
 
@@ -151,7 +151,7 @@ def test_a_connectors_configuration_as_the_rest_api_takes_it(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("policy", "level", "said"),
     [
-        (None, Level.INFO, "not known here"),
+        (None, Level.INFO, "is unknown"),
         ("All", None, ""),
         ("Allowlist", Level.INFO, "It is Allowlist"),
         ("None", Level.WARNING, "is None: it refuses"),

@@ -127,7 +127,7 @@ def test_the_classic_protocol_has_no_future_in_java() -> None:
     ("kafka", "said"),
     [
         ("4.2", ["Add consumer to it on every broker. Restart"]),
-        ("4.3", ["Remove the setting from every broker", "gone in 5.0"]),
+        ("4.3", ["Remove the setting from every broker", "removed in 5.0"]),
         (None, ["Add consumer to it", "From 4.3 on: remove the setting"]),
     ],
 )
@@ -148,7 +148,7 @@ def test_a_gateway_may_be_in_the_way() -> None:
 
 def test_the_rack_aware_assignor_of_the_tests_is_not_advised() -> None:
     group = replace(GROUP, members=tuple(replace(one, rack="a") for one in GROUP.members))
-    assert "do not copy it" in the_finding(plan(group, CONSUMER), "rack-awareness").remedy
+    assert "Do not copy the rack-aware" in the_finding(plan(group, CONSUMER), "rack-awareness").remedy
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_a_crashed_static_member_keeps_its_seat(settings: dict[str, str], said: 
     static = replace(GROUP, members=(replace(GROUP.members[0], instance="seat-1"), GROUP.members[1]))
     cluster = replace(NEW, settings={"group.consumer.migration.policy": "bidirectional", **settings})
     remedy = the_finding(plan(static, CONSUMER, cluster=cluster), "static-member").remedy
-    assert f"until its session ends {said}" in remedy
+    assert f"until its session expires {said}" in remedy
     back = replace(NEWER, members=(replace(NEWER.members[0], instance="seat-1"), NEWER.members[1]))
     assert "CrashLoopBackOff" not in the_finding(plan(back, CLASSIC), "static-member").remedy
 

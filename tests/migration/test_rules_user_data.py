@@ -58,7 +58,7 @@ def test_data_of_a_fresh_group_will_come() -> None:
         ("librdkafka", "user-data-to-come", None, ""),
         ("librdkafka-fresh", "assignment-user-data", None, ""),
         ("librdkafka-fresh", "user-data-to-come", Level.WARNING, "trial on a fresh group"),
-        ("librdkafka-unseen", "user-data-to-come", Level.WARNING, "Ask the live cluster"),
+        ("librdkafka-unseen", "user-data-to-come", Level.WARNING, "Plan against the live cluster"),
         ("sarama", "assignment-user-data", Level.WARNING, "[range, sticky], range first"),
         ("sarama-unseen", "user-data-to-come", Level.WARNING, "[range, sticky], range first"),
         ("java-custom", "assignment-user-data", Level.BLOCKER, "--offline"),

@@ -77,7 +77,9 @@ def question_of(
     if group is not None and group != plan.group:
         raise UsageError(f"the plan is for the group {plan.group}, not for {group}")
     if not plan.steps:
-        raise UsageError("the plan has no steps: the group is there already, or the plan is blocked")
+        raise UsageError(
+            "the plan has no steps: the group already uses the target protocol, or the plan is blocked"
+        )
     position = _position(plan, step)
     if number is not None:
         rounds = len(plan.steps[position].rounds) if position >= 0 else 0
@@ -94,7 +96,7 @@ def _position(plan: Plan, step: str) -> int:
     if step in ids:
         return ids.index(step)
     names = ", ".join(f"{number} ({name})" if name else str(number) for number, name in enumerate(ids, 1))
-    raise UsageError(f"--step {step!r}: the plan's steps are {names}; 0 asks whether the first one may begin")
+    raise UsageError(f"--step {step!r}: the plan's steps are {names}; 0 checks whether step 1 can start")
 
 
 @dataclass(slots=True)
@@ -123,8 +125,8 @@ class NotesFile:
         except OSError as error:
             self.is_written = False
             notice(
-                f"{self.file}: cannot be written: {error.strerror or error}. The gate of the next step will not know "
-                "who was in the group when it began: keep the plan in a directory that can be written"
+                f"{self.file}: cannot be written: {error.strerror or error}. The gate of the next step cannot compare "
+                "with the members of this moment: keep the plan in a writable directory"
             )
 
 
@@ -252,8 +254,8 @@ class GatePoller:
             before = notes.opened.get(number)
             if before is not None and before.went_on and {*before.members} != {*members}:
                 self._say(
-                    f"step {number + 1} has begun since this gate opened: who was there then stays noted. If step "
-                    f"{number} was done anew in between, members restarted for it count as restarted for step "
+                    f"step {number + 1} started after this gate opened: the members of that moment stay recorded. If "
+                    f"step {number} was repeated since, members restarted for it count as restarted for step "
                     f"{number + 1}"
                 )
             now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -280,7 +282,7 @@ class GateProgress:
             from rich.console import Console
             from rich.text import Text
 
-            self._status = Console(file=sys.stderr).status(Text(f"{self._what}: looking"))
+            self._status = Console(file=sys.stderr).status(Text(f"{self._what}: checking"))
             self._status.start()
         return self
 
@@ -307,4 +309,4 @@ def _waited_for(judgment: Judgment | None) -> str:
     labels = list(dict.fromkeys(one.label for one in judgment.waiting_for))
     if labels:
         return safe_text(f"waiting for {first_names(labels, NAMES_SHOWN)}")
-    return safe_text(judgment.reasons[0]) if judgment.reasons else "the group is not at rest"
+    return safe_text(judgment.reasons[0]) if judgment.reasons else "the group has not settled"

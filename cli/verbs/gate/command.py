@@ -23,37 +23,36 @@ with_default = partial(
 def gate(
     *,
     plan: Annotated[
-        Path, typer.Argument(metavar="PLAN", help="The plan: what `kohort plan --output yaml` or json wrote.")
+        Path,
+        typer.Argument(metavar="PLAN", help="Plan file, written by `kohort plan --output yaml` or json."),
     ],
-    step: Annotated[str, option("--step", "The step, by number or id; 0: may the first one begin?", "N")],
+    step: Annotated[str, option("--step", "Step number or id; 0 checks whether step 1 can start.", "N")],
     number: Annotated[
-        int | None, option("--round", "Ask after round K of the step, for the next one.", "K")
+        int | None, option("--round", "Check round K of the step, before the next round.", "K")
     ] = None,
     wait: Annotated[
         float | None,
         option(
             "--wait",
-            f"Wait until it opens, {DEFAULT_WAIT_S} seconds unless told; ends early when the group strayed.",
+            f"Wait until the gate opens, {DEFAULT_WAIT_S} seconds by default; stop early when the group is off plan.",
             "[SECONDS]",
             min=0,
             max=604_800,
         ),
     ] = None,
-    group: Annotated[
-        str | None, option("--group", "Refuse a plan for another group than this.", "GROUP")
-    ] = None,
+    group: Annotated[str | None, option("--group", "Refuse a plan for any other group.", "GROUP")] = None,
     accept_changes: Annotated[
         bool,
         option(
             "--accept-changes",
-            "Judge although the group reads other topics, or more partitions, than planned.",
+            "Check even if topics, partitions or members changed since the plan was made.",
         ),
     ] = False,
     no_notes: Annotated[
         bool,
         option(
             "--no-notes",
-            "Do not write PLAN.gates: who was there when a gate opened, for the next step's gate.",
+            "Do not write PLAN.gates, the members at each open gate that later gates compare with.",
         ),
     ] = False,
     source: SourceOptions,

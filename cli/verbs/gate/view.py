@@ -51,18 +51,20 @@ def _blocks(question: GateQuestion, judgment: Judgment | None) -> Iterator[Block
         return
     yield Heading(_title(question), level=1)
     if judgment.differences:
-        yield Text("Refused: this plan is not that of the group, or no longer. Make a new one (kohort plan).")
+        yield Text(
+            "Refused: the group does not match this plan, or no longer does. Make a new plan: kohort plan."
+        )
         yield table_of(judgment.differences, "WHAT", "PLAN", "NOW")
         return
     yield Text(_answer(question, judgment))
     holds = ("HOLDS", lambda check: _ANSWERS[check.holds])
-    yield table_of(judgment.checks, holds, "CHECK", ("WHAT-IS-SEEN", "text"))
+    yield table_of(judgment.checks, holds, "CHECK", ("OBSERVED", "text"))
     if judgment.waiting_for:
         who = (("WAITING-FOR", "label"), ("CONSUMER-ID", "id"))
         yield table_of(judgment.waiting_for, *who, "HOST", "WHY")
     if judgment.open is False and not judgment.strayed and question.step and question.step.dangers:
-        yield Heading("What may be wrong")
-        yield table_of(question.step.dangers, ("DANGER", "what"), "SYMPTOM", "THEN")
+        yield Heading("Possible problems")
+        yield table_of(question.step.dangers, ("PROBLEM", "what"), "SYMPTOM", ("ACTION", "then"))
 
 
 def _title(question: GateQuestion) -> str:
@@ -78,21 +80,21 @@ def _answer(question: GateQuestion, judgment: Judgment) -> str:
         back = judgment.strayed.back_to
         title = question.plan.steps[back].title
         message = judgment.strayed.message.removesuffix(".")
-        return f"Strayed: {message}. Go back to step {back + 1}: {title}."
+        return f"Off plan: {message}. Go back to step {back + 1}: {title}."
     if judgment.open is False:
-        return "Not yet: do not go on."
+        return "Not complete: do not continue."
     if judgment.open is None:
-        return "Cannot tell: do not go on before you know."
+        return "Unknown: do not continue until you know."
     return f"Open: {_next(question)}"
 
 
 def _next(question: GateQuestion) -> str:
     steps, step = question.plan.steps, question.step
     if step is not None and question.round is not None and question.round < len(step.rounds):
-        return f"go on with round {question.round + 1}: {', '.join(step.rounds[question.round])}."
+        return f"continue with round {question.round + 1}: {', '.join(step.rounds[question.round])}."
     if step is not None and question.round is not None:
-        return f"that was the last round. Ask for the whole step (--step {question.position + 1})."
+        return f"that was the last round. Now check the whole step (--step {question.position + 1})."
     following = question.position + 1
     if following < len(steps):
-        return f"go on with step {following + 1}: {steps[following].title}."
+        return f"continue with step {following + 1}: {steps[following].title}."
     return "the plan is complete."

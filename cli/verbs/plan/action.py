@@ -87,9 +87,9 @@ def assignor_of(name: str | None, to: str) -> str | None:
         "classic" if to == "generic" else to
     )
     if choices is None:
-        raise UsageError(f"--assignor: with --to {to} there is no choice")
+        raise UsageError(f"--assignor is invalid with --to {to}")
     if name not in choices:
-        raise UsageError(f"--assignor: {name!r} is none of {', '.join(choices)}")
+        raise UsageError(f"--assignor: {name!r} is not one of {', '.join(choices)}")
     return name
 
 
@@ -104,7 +104,7 @@ def frameworks_of(names: Sequence[str]) -> tuple[str, ...]:
 def bounce_of(seconds: float) -> float:
     """What `--bounce-seconds` says. UsageError for what compares with nothing."""
     if isnan(seconds):
-        raise UsageError("--bounce-seconds: nan is no number of seconds")
+        raise UsageError("--bounce-seconds: nan is not a number of seconds")
     return seconds
 
 
@@ -234,7 +234,7 @@ def _refuse_strangers(groups: Sequence[Group], request: PlanRequest) -> None:
     unknown = sorted(set.intersection(*strangers)) if strangers else []
     if unknown:
         whose = groups[0].id if len(groups) == 1 else "any of these groups"
-        raise UsageError(f"{named[unknown[0]]} names {unknown[0]!r}, which is no member of {whose}")
+        raise UsageError(f"{named[unknown[0]]} names {unknown[0]!r}, which is not a member of {whose}")
 
 
 def is_single(selection: SelectionOptions) -> bool:

@@ -47,7 +47,7 @@ def _owner_and_file(value: str) -> tuple[str | None, Path]:
     if not equals or Path(value).exists():
         return None, Path(value)
     if not owner or not rest:
-        raise UsageError(f"--client-config {value!r}: say FILE, LIBRARY=FILE or MEMBER=FILE")
+        raise UsageError(f"--client-config {value!r}: expected FILE, LIBRARY=FILE or MEMBER=FILE")
     # A member's id may hold an `=` too: the last one parts, unless what stands behind the first is a file.
     if not Path(rest).exists():
         owner, _, rest = value.rpartition("=")
@@ -75,9 +75,9 @@ def read_clients(file: Path) -> tuple[str, ...]:
     values: dict[str, str] = {}
     for member, client, line in pairs:
         if not member or not client:
-            raise ConfigFileError(file, line, "expected MEMBER and LIBRARY[:VERSION], both of them.")
+            raise ConfigFileError(file, line, "expected both MEMBER and LIBRARY[:VERSION].")
         if values.get(member, client) != client:
-            raise ConfigFileError(file, line, f"{member!r} is there twice, with different libraries.")
+            raise ConfigFileError(file, line, f"{member!r} is listed twice, with different libraries.")
         try:
             _check_client(client)
         except ValueError as error:
@@ -124,7 +124,9 @@ def _mapped(file: Path, text: str) -> Iterator[tuple[str, str, int | None]]:
 def _text(file: Path) -> str:
     text = read_text(file)
     if len(text) > MAX_BYTES:
-        raise ConfigFileError(file, None, f"has more than {MAX_BYTES} characters; that is no configuration.")
+        raise ConfigFileError(
+            file, None, f"has more than {MAX_BYTES} characters; it is not a configuration file."
+        )
     return text
 
 

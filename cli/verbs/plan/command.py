@@ -26,7 +26,7 @@ def plan(
     *,
     invocation: typer.Context,
     selection: SelectionOptions,
-    to: Annotated[To, option("--to", "Where it is to go; generic is classic.")],
+    to: Annotated[To, option("--to", "Target protocol; generic is classic.")],
     clients: ClientOptions,
     offline: Annotated[
         bool, option("--offline", "Plan to stop all members before any starts on the new protocol.")
@@ -35,7 +35,7 @@ def plan(
         str | None,
         option(
             "--assignor",
-            "With --to eager or classic: the assignor the group is to use; range unless its members say more.",
+            "Assignor with --to eager or classic; by default one that the members list, or range.",
             "NAME",
         ),
     ] = None,
@@ -43,19 +43,19 @@ def plan(
         list[str] | None,
         option(
             "--framework",
-            "What the members are built with: spring-kafka, parallel-consumer, kafkaflow, …",
+            "Framework of the members: spring-kafka, parallel-consumer, kafkaflow, …",
             "NAME",
         ),
     ] = None,
     rehearse: Annotated[
         bool,
-        option("--rehearse", "Play the plan on the group as it is: it is blocked where that is not safe."),
+        option("--rehearse", "Rehearse the plan in a simulation of the group; an unsafe plan is blocked."),
     ] = False,
     seeds: Annotated[
-        int, option("--seeds", "With --rehearse: from so many seeds.", "N", min=1, max=1_000_000)
+        int, option("--seeds", "Number of seeds with --rehearse.", "N", min=1, max=1_000_000)
     ] = 10,
     svg: Annotated[
-        Path | None, option("--svg", "Draw the course of the group, round by round; one plan.", "FILE")
+        Path | None, option("--svg", "Draw the group round by round as SVG; one plan only.", "FILE")
     ] = None,
     source: SourceOptions,
     output: OutputOptions,

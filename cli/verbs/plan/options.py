@@ -20,8 +20,7 @@ class ClientOptions:
         list[str] | None,
         _clients(
             "--client",
-            "The client library of all members, or of one (its id, instance id or client id): "
-            "java, librdkafka, franz-go, …",
+            "Client library of all members, or of one (id, instance id or client id): java, librdkafka, franz-go, …",
             "[MEMBER=]LIBRARY[:VERSION]",
         ),
     ] = None
@@ -29,7 +28,7 @@ class ClientOptions:
         Path | None,
         _clients(
             "--clients",
-            "The same for many members: MEMBER: LIBRARY[:VERSION] in YAML or JSON, or CSV.",
+            "Client library of each member: MEMBER: LIBRARY[:VERSION] in YAML or JSON, or CSV.",
             "FILE",
         ),
     ] = None
@@ -37,24 +36,24 @@ class ClientOptions:
         list[str] | None,
         _clients(
             "--client-config",
-            "The members' configuration: a Java or librdkafka properties file, YAML or JSON.",
+            "Configuration of the members: a Java or librdkafka properties file, YAML or JSON.",
             "[MEMBER|LIBRARY=]FILE",
         ),
     ] = None
     regex: Annotated[
         list[str] | None,
         _clients(
-            "--regex", "A regex that the members subscribe to: a classic group does not show it.", "REGEX"
+            "--regex", "Regex that the members subscribe to; a classic group does not show it.", "REGEX"
         ),
     ] = None
     concurrency: Annotated[
-        int, option("--concurrency", "Members that are restarted together.", "N", min=1)
+        int, option("--concurrency", "Number of members restarted at the same time.", "N", min=1)
     ] = 1
     bounce_seconds: Annotated[
         float,
         option(
             "--bounce-seconds",
-            "How long a restart keeps a member away; 30 is usual for a container. Measure yours.",
+            "Seconds that a restart takes; 30 is usual for a container. Measure yours.",
             "S",
             min=0,
             max=86_400,

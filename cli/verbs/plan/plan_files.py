@@ -17,9 +17,7 @@ MAX_LINED = 1024 * 1024
 def read_plan(file: Path) -> Plan:
     """The plan of a file. CommandError when it cannot be read, UsageError when it holds no plan that makes sense."""
     if file == Path("-") and not file.exists():
-        raise UsageError(
-            "a plan is read from a file, not from standard input: its gates keep notes beside it"
-        )
+        raise UsageError("a plan is read from a file, not from standard input: gates keep notes next to it")
     try:
         text = read_text(file)
         return plan_from_data(load_tree(file, text))

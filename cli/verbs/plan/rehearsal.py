@@ -28,7 +28,7 @@ def rehearsal_blocks(plan: Plan, found: PlanRehearsal, rehearsal: Rehearsal | No
     if picture is not None:
         yield picture
     if found.story:
-        yield Text("The end of the story of the first seed that is not safe:")
+        yield Text("Last events of the first seed that is not safe:")
         yield Code(found.story, language="text")
 
 

@@ -51,7 +51,7 @@ def write_timeline(file: Path, plans: Sequence[Plan]) -> None:
         raise UsageError(f"--svg draws one plan; this is {len(plans)}")
     picture = picture_of(plans[0])
     if picture is None:
-        raise UsageError(f"--svg: the plan of {plans[0].group} has no course that could be drawn")
+        raise UsageError(f"--svg: the plan of {plans[0].group} has no rounds to draw")
     write_file(file, draw_file(picture.drawing()))
 
 
@@ -86,7 +86,7 @@ def in_words(timeline: Timeline) -> str:
     """What the picture shows, for whoever does not see it."""
     text = f"The group is {'; then '.join(_stretches(timeline))}. {_members(timeline)}."
     if timeline.left_out:
-        text += f" {timeline.left_out:,} rounds are not drawn; they are like those beside them."
+        text += f" {timeline.left_out:,} rounds are not drawn; they resemble their neighbors."
     return f"{text} Computed, not measured."
 
 

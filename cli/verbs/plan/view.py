@@ -22,9 +22,9 @@ MOST_CHECKED = 12
 """Rounds that are printed with a command each; more become a table, with one command for all."""
 
 _VERDICTS = {
-    Verdict.READY: "Ready: nothing speaks against it.",
+    Verdict.READY: "Ready: no blockers and no warnings.",
     Verdict.WARNINGS: "Ready, with warnings: read them before the first step.",
-    Verdict.BLOCKED: "Blocked: no step is safe until what blocks it is gone.",
+    Verdict.BLOCKED: "Blocked: resolve the blockers before the first step.",
 }
 _DONE = {None: "Do", Manner.RESTART: "Restart", Manner.STOP: "Stop", Manner.START: "Start"}
 _WEIGHT = {Level.BLOCKER: 0, Level.WARNING: 1}
@@ -68,19 +68,19 @@ def _blocks(plan: Plan, write: str | None, rehearsal: Rehearsal | None) -> Itera
     if plan.steps:
         yield from _overview(plan, write)
     elif plan.verdict is not Verdict.BLOCKED:
-        yield Text(f"{plan.group} is there already: there is nothing to do.")
+        yield Text(f"{plan.group} already uses the target protocol: there is nothing to do.")
     for number, step in enumerate(plan.steps, 1):
         yield from _step_blocks(plan, number, step)
     if plan.alternatives:
-        yield Heading("Ways not taken")
-        yield table_of(plan.alternatives, ("WAY", "title"), ("WHY NOT", "why_not"))
+        yield Heading("Paths not taken")
+        yield table_of(plan.alternatives, ("PATH", "title"), ("WHY NOT", "why_not"))
 
 
 def _overview(plan: Plan, write: str | None) -> Iterator[Block]:
     members = len(plan.baseline.members) if plan.baseline else 0
     yield Heading("Overview")
     yield Text(
-        f"The way: {plan.path}, for clients of {' and '.join(plan.clients)}{_inferred(plan)}. The group has "
+        f"Path: {plan.path}, for clients of {' and '.join(plan.clients)}{_inferred(plan)}. The group has "
         f"{_count(members, 'member')}{_pace(plan)}."
     )
     rows = [(n, step.title, len(step.rounds), *_figures(step)) for n, step in enumerate(plan.steps, 1)]
@@ -92,13 +92,13 @@ def _overview(plan: Plan, write: str | None) -> Iterator[Block]:
     yield Heading("Before the first step")
     yield Checklist(
         (
-            f"Write this plan as data, with the same options, to {PLAN_FILE}: the checks read it. From now on, use "
-            "that file and this page only together.",
-            "Nobody deploys, scales or restarts members of this group until the last step is complete.",
-            "Have the lag of the group in sight. Stop after any step if it does not go down again.",
-            "Run every check below, in order: each notes who is there, for the next one to compare with. Exit "
-            "status 0: go on. 1: not yet, or strayed; it says who is missing, and which step to go back to. 3: it "
-            "cannot tell.",
+            f"Write this plan to {PLAN_FILE}, with the same options: the checks read that file. From now on, use this "
+            "page only together with it.",
+            "Do not deploy, scale or restart members of this group for other reasons until the last step is complete.",
+            "Watch the lag of the group. If it does not go down again after a step, do not start the next one.",
+            "Run every check below, in order: each records the members of the group, and the next one compares with "
+            "them. Exit status 0: continue. 1: not complete, or the group is off plan; the output names the missing "
+            "members, or the step to go back to. 3: unknown.",
         )
     )
     first = plan.steps[0].commands[0]
@@ -120,7 +120,7 @@ def _inferred(plan: Plan) -> str:
 def _pace(plan: Plan) -> str:
     if all(step.manner is not Manner.RESTART for step in plan.steps):
         return ""
-    return f"; {plan.concurrency} at a time, and a restart is taken to keep a member away for {plan.bounce_s:g} s"
+    return f"; {plan.concurrency} at a time, and each restart is assumed to take {plan.bounce_s:g} s"
 
 
 def _figures(step: Step) -> tuple[int | None, int | None, float | None]:
@@ -136,7 +136,7 @@ def _step_blocks(plan: Plan, number: int, step: Step) -> Iterator[Block]:
     if step.shell:
         yield Code(step.shell)
     if step.expect:
-        yield Text(f"Meanwhile: {step.expect}")
+        yield Text(f"During the step: {step.expect}")
     yield from _rounds(plan, step)
     if step.complete_when:
         yield Text(f"Complete when: {step.complete_when}")
@@ -145,15 +145,15 @@ def _step_blocks(plan: Plan, number: int, step: Step) -> Iterator[Block]:
     if step.expectation:
         yield from _expectation(step.expectation)
     if step.dangers:
-        yield Text("What can go wrong:")
-        yield table_of(step.dangers, ("DANGER", "what"), ("WHAT IT LOOKS LIKE", "symptom"), "THEN")
+        yield Text("Possible problems:")
+        yield table_of(step.dangers, ("PROBLEM", "what"), "SYMPTOM", ("ACTION", "then"))
     if step.strays:
-        yield Text("When the check says that the group has strayed:")
+        yield Text("If the check reports that the group is off plan:")
         yield table_of(
-            step.strays, ("IT SAYS", "message"), ("GO BACK TO", lambda stray: _back_to(plan, stray))
+            step.strays, ("REPORTED", "message"), ("GO BACK TO", lambda stray: _back_to(plan, stray))
         )
     if step.way_back:
-        yield Text(f"Way back: {step.way_back}")
+        yield Text(f"Rollback: {step.way_back}")
 
 
 def _rounds(plan: Plan, step: Step) -> Iterator[Block]:
@@ -189,7 +189,7 @@ def _place(member: PlannedMember, name: str) -> str:
 
 def _expectation(found: Expectation) -> Iterator[Block]:
     yield Text(
-        f"To be expected: {_count(found.rebalances, 'rebalance')}, {_count(found.moved, 'partition')} moved, "
+        f"Expected: {_count(found.rebalances, 'rebalance')}, {_count(found.moved, 'partition')} moved, "
         f"{found.without_owner_s:g} partition-seconds without an owner."
     )
     yield Code(tuple(line for line in found.arithmetic if not _is_assumed(line)), language="text")
@@ -245,4 +245,4 @@ def _first_reason(plan: Plan) -> str | None:
     first = next((finding for finding in plan.findings if finding.level in _WEIGHT), None)
     if first is not None:
         return without_members(first)
-    return None if plan.steps or plan.verdict is Verdict.BLOCKED else "It is there already."
+    return None if plan.steps or plan.verdict is Verdict.BLOCKED else "Nothing to do."

@@ -13,7 +13,8 @@ from cli.options import OutputOptions, SourceOptions, option
 def rehearse(
     *,
     plan: Annotated[
-        Path, typer.Argument(metavar="PLAN", help="The plan: what `kohort plan --output yaml` or json wrote.")
+        Path,
+        typer.Argument(metavar="PLAN", help="Plan file, written by `kohort plan --output yaml` or json."),
     ],
     seeds: Annotated[int, option("--seeds", "Rehearse from so many seeds.", "N", min=1, max=1_000_000)] = 1,
     seed: Annotated[

@@ -1,7 +1,7 @@
 """The configuration lines that a plan prints, applied to a client's configuration as a person would.
 
 A line is a heading (`# java`: what follows is for clients of that library; what stands above all headings is for
-all), a setting (`key=value`), one that goes (`# remove: key`) or comes back (`# put back, if it was set: key`).
+all), a setting (`key=value`), one that goes (`# remove: key`) or comes back (`# restore, if it was set: key`).
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from migration.clients import LIBRARIES
 
 REMOVE = re.compile(r"#\s*remove:\s*(?P<key>[\w.-]+)\s*")
-PUT_BACK = re.compile(r"#\s*put back, if it was set: (?P<key>[\w.-]+)\s*")
+RESTORE = re.compile(r"#\s*restore, if it was set: (?P<key>[\w.-]+)\s*")
 HEADING = re.compile(r"#\s*(?P<library>[\w-]+)\s*")
 SETTING = re.compile(r"(?P<key>[\w.-]+)\s*=\s*(?P<value>.*)")
 
@@ -39,8 +39,8 @@ def apply(
     for line in mine:
         if removal := REMOVE.fullmatch(line):
             changed.pop(removal["key"], None)
-        elif put_back := PUT_BACK.fullmatch(line):
-            key = put_back["key"]
+        elif restored := RESTORE.fullmatch(line):
+            key = restored["key"]
             changed.update({key: before[key]} if key in before else {})
         elif setting := SETTING.fullmatch(line):
             changed[setting["key"]] = setting["value"]

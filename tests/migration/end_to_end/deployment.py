@@ -55,7 +55,7 @@ class Deployment:
     """One that is not part of the deployment, not started: as its consumers were at the beginning."""
 
     def wait_stable(self, members: int | None = None) -> GroupView:
-        """Wait until the group is at rest with so many members, or all."""
+        """Wait until the group has settled with so many members, or all."""
         return wait_group(self.broker, self.group, members=members or len(self.applications))
 
     def wait_rest(self) -> None:

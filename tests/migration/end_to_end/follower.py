@@ -22,7 +22,7 @@ PLAN_FILE = "PLAN.yaml"
 """As runbooks call it."""
 OPEN, CLOSED = 0, 1
 WAIT = re.compile(r" --wait\b")
-GUEST_LEAVES = "The bridge is gone."
+GUEST_LEAVES = "The bridge has left."
 RESTART = re.compile(r"\bfirst in the order of succession, .*: restart (?P<name>[^\s,]+)")
 PLACE_S = 240.0
 """For a guest to find its place: one try in eight succeeds at least, and takes some 3 s."""

@@ -34,7 +34,7 @@ def test_what_is_not_there_need_not_be_removed() -> None:
 
 
 def test_what_was_removed_is_put_back() -> None:
-    lines = ["# put back, if it was set: a", "# put back, if it was set: b"]
+    lines = ["# restore, if it was set: a", "# restore, if it was set: b"]
     assert apply(lines, {"c": "3"}, "java", {"a": "1"}) == {"a": "1", "c": "3"}
 
 

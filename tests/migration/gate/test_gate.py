@@ -69,7 +69,7 @@ GATES: dict[str, tuple[Plan, int, Group | None, dict[str, Any], bool, list[str],
     "the first bounce": (BOUNCES, 1, ONCE, {}, True, [], ""),
     "the second bounce": (BOUNCES, 2, TWICE, {"began": ONCE}, True, [], ""),
     "a skipped bounce: INCONSISTENT_GROUP_PROTOCOL keeps it out": (
-        BOUNCES, 1, classic(1, 0, 1), {"round": 1}, False, ["m2"], "nobody came in the place of m2 (id m2-1",
+        BOUNCES, 1, classic(1, 0, 1), {"round": 1}, False, ["m2"], "no member replaced m2 (id m2-1",
     ),
     "due in round 2": (BOUNCES, 1, classic(2, 1, 1), {"round": 2}, False, ["m2"], ""),
     "due in round 1": (BOUNCES, 1, BEFORE, {"round": 1}, False, ["m1"], ""),
@@ -87,7 +87,7 @@ GATES: dict[str, tuple[Plan, int, Group | None, dict[str, Any], bool, list[str],
     ),
     "Stable between two rebalances: a cooperative member has given up what nobody was given yet": (
         BOUNCES, 1, with_first(ONCE, owned={TOPIC: (0,)}), {}, False, [],
-        "nobody owns orders-1: another rebalance is to come",
+        "no member owns orders-1: another rebalance is expected",
     ),
     "holes that were there before": (
         plan_for(IDLE, Destination.COOPERATIVE), 1, with_first(ONCE, owned={}), {}, True, [], "",
@@ -100,7 +100,7 @@ GATES: dict[str, tuple[Plan, int, Group | None, dict[str, Any], bool, list[str],
     "all rolled": (ROLL, 2, ROLLED, {"began": CONVERTED}, True, [], ""),
     "restarted with the old configuration: no new id hides that": (
         ROLL, 2, consumer((2, CONSUMER), (2, CLASSIC), (1, CLASSIC)), {"began": CONVERTED, "round": 1}, False, ["m2"],
-        "came back without the consumer protocol",
+        "rejoined without the consumer protocol",
     ),
     "another member converted the group, and whose turn it was came back as it was": (
         ROLL, 1, consumer((2, CLASSIC), (2, CONSUMER), (1, CLASSIC)), {}, False, ["m1"], "",
@@ -160,7 +160,7 @@ def test_the_plans_are_what_these_tests_take_them_for() -> None:
 def test_without_notes_no_gate_can_tell() -> None:
     found = ask(BOUNCES, 2, TWICE)
     assert (found.open, found.is_final) == (None, True), "no waiting helps"
-    assert "ask that gate again (--step 1)" in found.reasons[0]
+    assert "run that gate again (--step 1)" in found.reasons[0]
 
 
 @pytest.mark.parametrize("lives", [(2, 1, 1), (2, 2, 1), (1, 2, 2)])
@@ -248,14 +248,14 @@ def _without_strays(plan: Plan) -> Plan:
 
 def test_fallen_back_needs_no_stray_in_the_plan() -> None:
     strayed = _strayed(ask(_without_strays(ROLL), 2, classic(3, 1, 1), began=CONVERTED))
-    assert (strayed.back_to, "fell back" in strayed.message) == (0, True)
+    assert (strayed.back_to, "reverted" in strayed.message) == (0, True)
     assert _strayed(ask(_without_strays(BOUNCES), 2, classic(2, 2, 2), began=ONCE)).back_to == 0
 
 
 def test_fallen_back_after_the_next_step_had_begun() -> None:
     assert ask(BOUNCES, 1, TWICE, was_open=True).open is True
     strayed = _strayed(ask(BOUNCES, 1, classic(3, 3, 3), was_open=True))
-    assert (strayed.back_to, "fell back" in strayed.message) == (0, True)
+    assert (strayed.back_to, "reverted" in strayed.message) == (0, True)
     assert ask(ROLL, 1, ROLLED, was_open=True).strayed is None
 
 
@@ -366,7 +366,7 @@ def test_what_is_not_known_is_neither_true_nor_false() -> None:
 @pytest.mark.parametrize(
     ("in_front", "words", "restarted", "by_waiting"),
     [
-        ("id-4", "3 in 16 new ids come before it", "restart kohort-bridge,", True),
+        ("id-4", "3 in 16 new ids come before it", "restart kohort-bridge", True),
         ("id-3", "0 in 16", "restart m1 with", False),
     ],
 )

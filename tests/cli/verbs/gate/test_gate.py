@@ -136,7 +136,7 @@ def test_a_snapshot_does_not_tell_that_a_group_is_gone(scene: Scene) -> None:
     scene.see(None)
     answer = scene.gate("stop-all")
     assert answer.status == 3
-    assert "it may be gone, or was not saved" in answer.stdout
+    assert "it may have been deleted, or was not saved" in answer.stdout
     scene.see(classic(0, 0, 0))
     assert scene.gate("stop-all").status == 0
 
@@ -160,7 +160,7 @@ def test_without_notes_the_next_gate_cannot_tell(scene: Scene) -> None:
     scene.see(TWICE)
     answer = scene.gate(2, "--wait", "60")
     assert answer.status == 3, "at once: no waiting helps"
-    assert "ask that gate again" in answer.stdout
+    assert "run that gate again" in answer.stdout
 
 
 def test_notes_follow_the_group_until_the_next_step_has_begun(scene: Scene) -> None:
@@ -171,7 +171,7 @@ def test_notes_follow_the_group_until_the_next_step_has_begun(scene: Scene) -> N
     assert scene.gate(2).status == 1, "no member is new since the gate was asked last"
     scene.see(classic(4, 4, 4, protocol="cooperative-sticky"))
     answer = scene.gate(1).succeeded()
-    assert "step 2 has begun since this gate opened" in answer.stderr
+    assert "step 2 started after this gate opened" in answer.stderr
     assert scene.gate(2).status == 0, "the second step had begun: what was noted before it stays"
 
 

@@ -59,7 +59,11 @@ def test_the_picture_is_a_file_of_its_own_too(kohort: Kohort, tmp_path: Path) ->
     ("line", "status", "said"),
     [
         ("plan --all-groups --to consumer --embedded {sample}", 2, "--svg draws one plan; this is"),
-        ("plan connect-s3-sink --to consumer --embedded {sample}", 2, "connect-s3-sink has no course"),
+        (
+            "plan connect-s3-sink --to consumer --embedded {sample}",
+            2,
+            "connect-s3-sink has no rounds to draw",
+        ),
         ("plan orders-app --to cooperative --snapshot {runbook}", 3, "course.svg: cannot be written"),
     ],
 )

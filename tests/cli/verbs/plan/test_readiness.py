@@ -56,9 +56,9 @@ def test_all_groups_get_a_row_each(kohort: Kohort, sample: Path) -> None:
         "connect-s3-sink": "blocked", "fraud": "ready", "legacy-etl": "blocked", "nightly-report": "blocked",
         "search-indexer": "warnings", "warehouse": "warnings",
     }  # fmt: skip
-    assert rows["legacy-etl"]["FIRST REASON"].startswith("Which client library does this member run?")
-    assert rows["fraud"]["FIRST REASON"] == "It is there already."
-    assert rows["billing"]["FIRST REASON"] == "java can do consumer since 4.0; the version is not known."
+    assert rows["legacy-etl"]["FIRST REASON"].startswith("The client library of this member is unknown")
+    assert rows["fraud"]["FIRST REASON"] == "Nothing to do."
+    assert rows["billing"]["FIRST REASON"] == "java can do consumer since 4.0; the version is unknown."
 
 
 @pytest.mark.parametrize(
@@ -126,9 +126,9 @@ BAD_CLIENTS = {
     "nested": ("a.yaml", "m1: {library: java}\n", "m1: expected LIBRARY[:VERSION]"),
     "no-yaml": ("a.yaml", "m1: [", "not YAML or JSON"),
     "columns": ("a.csv", "m1,java,4.1,x\n", "line 1: expected MEMBER,LIBRARY[,VERSION], found 4 values"),
-    "contradiction": ("a.csv", "m1,java\nm1,sarama\n", "line 2: 'm1' is there twice"),
+    "contradiction": ("a.csv", "m1,java\nm1,sarama\n", "line 2: 'm1' is listed twice"),
     "version": ("a.csv", "m1,java,new\n", "'new' is not a version"),
-    "empty-cell": ("a.csv", "m1,\n", "expected MEMBER and LIBRARY"),
+    "empty-cell": ("a.csv", "m1,\n", "expected both MEMBER and LIBRARY"),
     "only-a-heading": ("a.csv", "member,library\n", "names no member"),
     "quote": ("a.csv", 'm1,"java\n', "not CSV"),
 }
@@ -177,8 +177,8 @@ def test_no_secret_is_ever_printed(
     [
         ("{tmp}/missing", 3, "the file does not exist"),
         ("java={tmp}/missing", 3, "the file does not exist"),
-        ("nobody={tmp}/good", 2, "--client-config names 'nobody', which is no member of billing"),
-        ("={tmp}/good", 2, "say FILE, LIBRARY=FILE or MEMBER=FILE"),
+        ("nobody={tmp}/good", 2, "--client-config names 'nobody', which is not a member of billing"),
+        ("={tmp}/good", 2, "expected FILE, LIBRARY=FILE or MEMBER=FILE"),
         ("{tmp}", 3, "this is a directory"),
         ("{tmp}/escape", 3, "line 1: \\u must be followed by four hexadecimal digits"),
         ("{tmp}/latin", 3, "UTF-8"),

@@ -217,12 +217,12 @@ def test_user_data_of_a_custom_assignor(
 def test_what_the_authorizer_tells(kohort: Kohort, start_broker: StartBroker, members: Members) -> None:
     broker = start_broker({**AUTHORIZER, "super.users": "User:ANONYMOUS"})
     group, topic = _group_of(broker, members, 1)
-    assert "No access control entry lets anybody READ the group" in _messages(
+    assert "No access control entry allows READ on the group" in _messages(
         _plan(kohort, broker, group), "acl"
     )
     allow(broker, ResourceType.GROUP, group, AclOperation.READ, "User:app")
     message = _messages(_plan(kohort, broker, group), "acl")
-    assert f"User:app may read the group but has no entry to DESCRIBE {topic}:" in message
+    assert f"User:app may READ the group but has no entry to DESCRIBE {topic}:" in message
     allow(broker, ResourceType.TOPIC, topic, AclOperation.READ, "User:app")
     assert _levels(_plan(kohort, broker, group), "acl") == []
 

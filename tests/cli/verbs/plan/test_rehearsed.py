@@ -68,7 +68,7 @@ def test_a_plan_that_is_not_safe_is_blocked_with_its_story(kohort: Kohort, tmp_p
     assert "stays closed" in blocker["message"]
     assert plan["rehearsal"]["story"]
     shown = kohort.quick(f"{question} --rehearse --seeds 1").stdout
-    assert "The end of the story of the first seed that is not safe:" in shown
+    assert "Last events of the first seed that is not safe:" in shown
 
 
 def test_a_group_that_cannot_be_rehearsed_says_why(kohort: Kohort, sample: Path) -> None:

@@ -230,7 +230,7 @@ def test_the_settings_of_a_configuration_file(
     assert quick < usual
     refused = _rehearse(kohort, plan, sample, "--client-config", f"nobody={file}")
     assert refused.status == 2
-    assert "--client-config names 'nobody', which is no member of billing" in refused.stderr
+    assert "--client-config names 'nobody', which is not a member of billing" in refused.stderr
 
 
 def test_what_plays_a_seed_again_names_the_configuration(
