@@ -17,7 +17,7 @@ from tests.kafka.jars import fetch_connect
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
-from tests.migration.end_to_end.config_lines import PUT_BACK, REMOVE, apply
+from tests.migration.end_to_end.config_lines import RESTORE, REMOVE, apply
 from tests.migration.end_to_end.follower import CLOSED, OPEN, PLAN_FILE, WAIT
 from tests.migration.end_to_end.shell import Shell
 from tests.support.long import LONG
@@ -83,7 +83,7 @@ class Sink:
         ours = [
             line
             for line in lines
-            if not line.startswith("#") or REMOVE.fullmatch(line) or PUT_BACK.fullmatch(line)
+            if not line.startswith("#") or REMOVE.fullmatch(line) or RESTORE.fullmatch(line)
         ]
         return apply(ours, self.config, "connect", self.before)
 
