@@ -17,7 +17,7 @@ from tests.kafka.jars import fetch_connect
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
-from tests.migration.end_to_end.config_lines import RESTORE, REMOVE, apply
+from tests.migration.end_to_end.config_lines import REMOVE, RESTORE, apply
 from tests.migration.end_to_end.follower import CLOSED, OPEN, PLAN_FILE, WAIT
 from tests.migration.end_to_end.shell import Shell
 from tests.support.long import LONG
