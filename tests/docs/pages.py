@@ -25,7 +25,7 @@ _COMMAND = re.compile(r"^\$ (.*)$", re.M)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A fenced block: its language, and what stands in it."""
+    """A fenced block: its language and its text."""
 
     language: str
     text: str
@@ -49,7 +49,7 @@ def blocks(page: Path, language: str) -> Iterator[Block]:
 
 
 def as_a_reader(home: Path) -> dict[str, str]:
-    """The environment of somebody who has just installed Kohort; `home` is empty."""
+    """The environment of a reader who has just installed Kohort; `home` is empty."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("KOHORT_", "XDG_"))}
     scripts = home.with_name("bin")
     scripts.mkdir()

@@ -1,4 +1,4 @@
-"""Every command that the documentation names is one that Kohort takes."""
+"""Every command in the documentation is valid."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.docs.pages import ROOT, blocks, command_lines, pages
 
 ROOT_COMMAND: Any = typer.main.get_command(app)
 USAGE_ERROR = typer.BadParameter.__mro__[1]
-"""What typer raises of a command line that makes no sense; it has no public name."""
+"""Raised by typer for an invalid command line; it has no public name."""
 LINES = [
     (page, words)
     for page in pages()
@@ -38,7 +38,7 @@ def parses(words: list[str]) -> None:
 @pytest.mark.parametrize(
     ("page", "words"), LINES, ids=[f"{page.relative_to(ROOT)}: {' '.join(words)}" for page, words in LINES]
 )
-def test_a_command_of_the_documentation_is_one(page: Path, words: list[str]) -> None:
+def test_a_command_of_the_documentation_is_valid(page: Path, words: list[str]) -> None:
     if words in (["--help"], ["--version"]):
         return
     parses(words)
@@ -53,6 +53,6 @@ def test_shell_texts_are_read_as_a_shell_reads_them() -> None:
 
 
 @pytest.mark.parametrize("line", ["list --nope", "describ g", "offsets reset g --to-offset soon", "plan g"])
-def test_what_is_no_command_is_told(line: str) -> None:
+def test_an_invalid_command_is_refused(line: str) -> None:
     with pytest.raises((USAGE_ERROR, UsageError)):
         parses(line.split())

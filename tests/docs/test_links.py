@@ -1,4 +1,4 @@
-"""Every link of every page leads somewhere within the project, to the heading too."""
+"""Every link of every page has a target within the project; links to headings too."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def anchors(text: str) -> set[str]:
     seen: Counter[str] = Counter()
     found = set()
     for heading in _HEADING.findall(_FENCED.sub("", text)):
-        told = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
-        name = re.sub(r"[^\w\- ]", "", told.lower()).replace(" ", "-")
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        name = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
         found.add(f"{name}-{seen[name]}" if seen[name] else name)
         seen[name] += 1
     return found
@@ -43,10 +43,10 @@ def anchors(text: str) -> set[str]:
 
 def broken(page: Path) -> list[str]:
     """The links of a page that lead to no file, or to no heading of one; every one once, in order."""
-    return [target for target in dict.fromkeys(links(page.read_text())) if not _leads_somewhere(page, target)]
+    return [target for target in dict.fromkeys(links(page.read_text())) if not _target_exists(page, target)]
 
 
-def _leads_somewhere(page: Path, target: str) -> bool:
+def _target_exists(page: Path, target: str) -> bool:
     path, _, anchor = target.partition("#")
     there = page.parent / unquote(path) if path else page
     if not anchor:
@@ -55,7 +55,7 @@ def _leads_somewhere(page: Path, target: str) -> bool:
 
 
 def _pages() -> list[Path]:
-    """All markdown that is part of the project, wherever it stands."""
+    """All markdown files of the project."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--", "*.md"], cwd=ROOT, check=True, capture_output=True, text=True
     )
@@ -63,7 +63,7 @@ def _pages() -> list[Path]:
 
 
 @pytest.mark.parametrize("page", _pages(), ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page: Path) -> None:
+def test_every_link_has_a_target(page: Path) -> None:
     assert broken(page) == []
 
 
@@ -81,7 +81,7 @@ def test_every_page_of_the_documentation_can_be_reached_from_the_readme() -> Non
     assert lost - {page.relative_to(ROOT) for page in reached} == set()
 
 
-def test_links_in_code_are_none() -> None:
+def test_links_in_code_are_ignored() -> None:
     text = "[a](b.md#c) `[d](e.md)` ![f](g.svg)\n\n```sh\n[h](i.md)\n```\n[j]: k.md\n<https://l> [m](https://n)\n"
     assert sorted(links(text)) == ["b.md#c", "g.svg", "k.md"]
 
@@ -91,7 +91,7 @@ def test_anchors_are_those_of_github() -> None:
     assert anchors(text) == {"the-command-line-make-bench", "a-b", "a-b-1", "where-to"}
 
 
-def test_what_leads_nowhere_is_told(tmp_path: Path) -> None:
+def test_broken_links_are_found(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# Top\n[x](b.md) [y](a.md#top) [z](#bottom) [w](a.md#nope) [v](c.md#d)\n")
     (tmp_path / "b.md").touch()
     assert broken(tmp_path / "a.md") == ["#bottom", "a.md#nope", "c.md#d"]

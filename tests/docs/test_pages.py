@@ -1,8 +1,7 @@
-"""What the documentation shows was really printed: every console block is run again, page by page, in order.
+"""The output in the documentation is what Kohort prints: every console block is run again, page by page, in order.
 
-Each page begins in an empty directory and an empty home in which only `kohort demo` has run, the tutorial before it.
-A picture that a page has drawn is the one beside it. KOHORT_WRITE_GOLDEN=1 writes what is printed into the pages
-instead.
+Each page starts in an empty directory and an empty home in which only `kohort demo` has run; the tutorial runs it.
+Pictures that a page draws are compared with those in its folder. KOHORT_WRITE_GOLDEN=1 writes output and pictures.
 """
 
 from __future__ import annotations

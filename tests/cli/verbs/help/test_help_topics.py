@@ -67,8 +67,8 @@ def test_every_form_of_a_page(kohort: Kohort, page: str) -> None:
     assert (text.status, markdown.status, document.status) == (0, 0, 0)
     assert text.stdout == kohort.quick("help", page).stdout == plain(page_source(page))
     assert markdown.stdout == page_source(page)
-    (told,) = document.document["topics"]
-    assert (told["topic"], told["title"]) == (page, title_of(page_source(page)))
+    (topic,) = document.document["topics"]
+    assert (topic["topic"], topic["title"]) == (page, title_of(page_source(page)))
 
 
 def test_the_topics_are_listed(kohort: Kohort) -> None:
@@ -112,7 +112,7 @@ def test_words_of_a_topic(kohort: Kohort) -> None:
     [("epoch", "epochs"), ("two-bounce", "two-bounces"), ("descibe", "describe"), ("offsets rest", "offsets reset"),
      ("static", "static-membership"), ("streams", "share-and-streams")],
 )  # fmt: skip
-def test_the_nearest_name_is_told(kohort: Kohort, asked: str, near: str) -> None:
+def test_the_nearest_name_is_suggested(kohort: Kohort, asked: str, near: str) -> None:
     kohort.quick("help", *asked.split()).assert_refused(near)
 
 
