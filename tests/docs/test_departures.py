@@ -18,7 +18,7 @@ SCRIPTS = {
 ROWS = [
     line
     for line in PAGE.splitlines()
-    if line.startswith("| ") and "---" not in line and "seen by" not in line
+    if line.startswith("| ") and "---" not in line and "evidence" not in line
 ]
 
 
