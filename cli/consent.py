@@ -113,7 +113,7 @@ def ask(question: str, place: SourceOrigin | None = None) -> bool:
         notice(f"on {place}")
     name = place.name if place is not None and place.is_protected else None
     wanted = f"{name} is protected. Type its name" if name else "Type yes"
-    print(f"{wanted} to go on: ", end="", file=sys.stderr, flush=True)
+    print(f"{wanted} to continue: ", end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline()
     if not answer.endswith("\n"):
         print(file=sys.stderr)  # Ctrl-D leaves the cursor behind the question

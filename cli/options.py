@@ -179,7 +179,7 @@ class OutputOptions:
         if self.shape is not None and self.output in FOR_PROGRAMS:
             raise UsageError(
                 "--columns, --sort and --no-header arrange tables; "
-                f"--output {self.output.value} prints all fields by name, in an order of its own: pick them there (jq)"
+                f"--output {self.output.value} always prints all fields: select them with a tool such as jq"
             )
 
     @property

@@ -20,8 +20,8 @@ POLL_S = 0.5
 LONGEST_POLL_S = 5.0
 """Of many groups a description takes a while: at least as long is paused, and no longer than this."""
 _STAYING = (
-    "static members, and those of Kafka Streams on the classic protocol, do not leave when they are closed: they count "
-    "until their session ends (45 s by default), or until kohort members remove"
+    "static members, and those of Kafka Streams on the classic protocol, do not leave when they close: they remain "
+    "members until their session expires (45 s by default) or kohort members remove removes them"
 )
 
 

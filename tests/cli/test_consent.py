@@ -29,7 +29,7 @@ def test_a_question_stands_before_a_change(rig: OffsetRig, topic: str, answer: s
     ended = rig.asked(f"offsets reset {group} --topic {topic}:0 --to-latest --execute", answer=answer)
     assert ended.stdout.splitlines()[1].split() == [group, topic, "0", "3", "20", "20", "17", "0"]
     said = ended.terminal
-    assert f"kohort: about to set 1 offset of {group}.\nType yes to go on: " in said
+    assert f"kohort: about to set 1 offset of {group}.\nType yes to continue: " in said
     assert ("nothing was changed" in said, f"set 1 offset of {group}\n" in said) == (not goes, goes)
     assert (ended.status, rig.committed(group)) == ((0, {(topic, 0): 20}) if goes else (1, {(topic, 0): 3}))
 

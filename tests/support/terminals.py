@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TIMEOUT_S = 150
-PROMPTS = (b"to go on: ", b"(not shown): ")
+PROMPTS = (b"to continue: ", b"(not shown): ")
 """The ends of what Kohort asks."""
 
 

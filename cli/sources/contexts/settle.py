@@ -153,7 +153,7 @@ def _with_environment(options: SourceOptions) -> SourceOptions:
     if servers and set(servers) != {each.strip() for each in server.split(",")}:
         raise UsageError(
             f"--command-config names {','.join(servers)} and {SERVER_VARIABLE} names {server}; "
-            "say which with --bootstrap-server"
+            "choose one with --bootstrap-server"
         )
     return _from_environment(options, {SERVER_VARIABLE: server})
 

@@ -187,7 +187,7 @@ def _properties(options: ContextOptions) -> dict[str, Fragment]:
             if not equals or not key or (option == "--secret" and pair.count("=") > 1):
                 wanted = {"--property": "KEY=VALUE", "--secret-env": "KEY=NAME", "--secret-file": "KEY=FILE"}
                 raise UsageError(
-                    f"{option} expects {wanted.get(option, 'a KEY alone: the value is asked for')}"
+                    f"{option} expects {wanted.get(option, 'a KEY without a value, which is asked for')}"
                 )
             if key in values:
                 raise UsageError(f"{key} is given twice")
@@ -330,7 +330,7 @@ class Removal:
                 "comments": self.comments,
                 "executed": self.executed,
             },
-            blocks=[Table(columns=columns("GOES", "VALUE"), rows=rows)],
+            blocks=[Table(columns=columns("REMOVED", "VALUE"), rows=rows)],
         )
 
 

@@ -34,7 +34,7 @@ class ContextOptions(NamedSource):
         typer.Option(
             "--secret",
             metavar="KEY",
-            help="A property that is asked for on the terminal, or read from a line of standard input, "
+            help="Secret client property, typed on the terminal or read from a line of standard input, "
             "and kept in a file that only you can read; repeatable.",
             rich_help_panel=PROPERTIES_PANEL,
         ),

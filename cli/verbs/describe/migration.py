@@ -250,7 +250,7 @@ def _wait_text(found: InspectedMember, wait: Wait, labels: Mapping[str, str]) ->
         WaitKind.HEARTBEAT: "its next heartbeat" + (f", which brings {what}" if what else ""),
         WaitKind.RELEASE: f"{what}, which {who} still has" + (", and to rejoin for them" if classic else ""),
         WaitKind.ASSIGNOR: "the broker's assignor",
-        WaitKind.JOINS: "others, to join: it came after the last finished rebalance",
+        WaitKind.JOINS: "others, to join: it joined after the last finished rebalance",
         WaitKind.ASSIGN: "itself: it leads and must send the assignment",
         WaitKind.LEADER: f"the assignment, from {who}",
         WaitKind.RETURN: "itself: static and away, must rejoin before its session expires",

@@ -42,7 +42,7 @@ class FollowRequest:
         checkpoint = (self.checkpoint or f"{tables}-checkpoint").rstrip("/")
         if f"{checkpoint}/".startswith(f"{tables}/"):
             raise UsageError(
-                f"--checkpoint {checkpoint} is among the tables; name a directory beside {tables}"
+                f"--checkpoint {checkpoint} is inside the table directory; name a directory outside {tables}"
             )
         return checkpoint
 
@@ -62,7 +62,7 @@ def carry_out(request: FollowRequest, options: SparkOptions, tell: Callable[[Fol
             if not told.is_anything:  # whoever has seen something has seen enough
                 raise
         if not told.is_anything:
-            notice(f"nothing has come that the tables in {request.out} do not have")
+            notice(f"no new records for the tables in {request.out}")
 
 
 def _follow(

@@ -372,7 +372,8 @@ def _remarks(history: History) -> Iterator[str]:
         things = "1 record, part or file" if total == 1 else f"{total} records, parts or files"
         yield f"{things} could not be read; --output json and the table quarantine show which, and why"
     if history.held_back:
-        yield f"{counted(history.held_back, 'offset')} behind open transactions not read; a later run brings them"
+        offsets = counted(history.held_back, "offset")
+        yield f"{offsets} after the start of open transactions not read; a later run reads them"
 
 
 def _duration(seconds: float | None) -> Cell:

@@ -168,7 +168,7 @@ def _remarks(run: SimulationRun) -> Iterator[str]:
     words = {
         "fallen": "broke an invariant",
         "known": "broke one by a known weakness of Kafka's rules",
-        "stopped": "were stopped before their end (--limit)",
+        "stopped": "were stopped before they finished (--limit)",
         "threw": "failed with an error of Kohort's own code",
     }
     total = sum(run.verdicts.values())

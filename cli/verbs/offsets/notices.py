@@ -26,9 +26,9 @@ def say_what_is_new(plans: Iterable[GroupChange]) -> None:
     for plan in plans:
         if not plan.exists and plan.changes:
             makes = (
-                "setting start offsets makes a share group"
+                "setting start offsets creates a share group"
                 if plan.described.type is GroupType.SHARE
-                else "committing offsets makes a classic one (for share consumers: offsets reset --type share)"
+                else "committing offsets creates a classic group (for share consumers: offsets reset --type share)"
             )
             noted.setdefault(makes, []).append(plan.group)
     for makes, groups in noted.items():

@@ -37,7 +37,7 @@ def serve(
         option("--config", "A broker setting, such as group.max.size=100; repeatable.", "NAME=VALUE"),
     ] = None,
     config_file: Annotated[
-        Path | None, option("--config-file", "A broker's server.properties; --config wins over it.", "FILE")
+        Path | None, option("--config-file", "A broker's server.properties; --config overrides it.", "FILE")
     ] = None,
     topic: Annotated[
         list[str] | None, option("--topic", "Topic to create at startup; repeatable.", "NAME[:PARTITIONS]")

@@ -43,7 +43,7 @@ class LiveFeed:
     @property
     def title(self) -> str:
         """For people."""
-        return f"{self._name}, every {self._every_s:g} s; Ctrl-C ends"
+        return f"{self._name}, every {self._every_s:g} s; Ctrl-C stops"
 
     def looks(self) -> Iterator[TimedObservation]:
         failures, has_seen = 0, False
@@ -85,7 +85,7 @@ class ReplayFeed:
 
     @property
     def title(self) -> str:
-        return f"recorded in {self._name}; Ctrl-C ends"
+        return f"recorded in {self._name}; Ctrl-C stops"
 
     def looks(self) -> Iterator[TimedObservation]:
         seen = self._recording.observations

@@ -119,7 +119,9 @@ def picture_lines(recording: Recording) -> Iterator[str]:
     """The SVG file."""
     found = stories(recording)
     start_ms, end_ms = recording.observations[0].at_ms, _end_ms(recording)
-    every = f", a look every {duration_text(recording.header.every_ms)}" if recording.header.every_ms else ""
+    every = (
+        f", observed every {duration_text(recording.header.every_ms)}" if recording.header.every_ms else ""
+    )
     last_ms = recording.observations[-1].at_ms
     text = (
         f"{clock_text(start_ms)} to {clock_text(last_ms)} UTC{every}; what changed, did so before its border"

@@ -168,7 +168,7 @@ def _read(file: Path, stream: IO[bytes], groups: Sequence[str]) -> Recording:
     unknown = sorted(set(groups) - {name for seen in observations for name in seen.groups})
     if unknown:
         told = ", ".join(header.groups)
-        raise RecordingError(f"{file}: nothing was recorded of {', '.join(unknown)}; it is of {told}")
+        raise RecordingError(f"{file}: the recording does not contain {', '.join(unknown)}, but {told}")
     if not observations:
         raise RecordingError(f"{file}: the recording contains no observation")
     return Recording(header=header, observations=tuple(observations), notices=tuple(notices))

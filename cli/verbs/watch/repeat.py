@@ -114,7 +114,7 @@ class _OnScreen:
         head: list[Line] = [
             (
                 Piece(f"kohort {document.command}", Role.HEADING),
-                Piece(f"  {self._at}, every {self._seconds:g} s; Ctrl-C ends", Role.FAINT),
+                Piece(f"  {self._at}, every {self._seconds:g} s; Ctrl-C stops", Role.FAINT),
             )
         ]
         said = [*document.remarks, *(f"{each.subject}: {each.message}" for each in document.errors)]

@@ -202,7 +202,7 @@ def has_reached(group: Group, epoch: int) -> bool:
     if group.type is GroupType.CLASSIC and group.generation is None:
         raise UsageError(
             f"--until {epoch}: {group.id} is a classic group, and brokers do not show its generation; "
-            "--until stable waits until it rests"
+            "--until stable waits until it is Stable"
         )
     epochs = (
         [group.generation]

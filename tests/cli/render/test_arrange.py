@@ -121,7 +121,7 @@ def test_an_answer_without_a_table_says_so() -> None:
 @pytest.mark.parametrize("option", [{"columns": "GROUP"}, {"sort": "GROUP"}, {"no_header": True}], ids=str)
 @pytest.mark.parametrize("output", [OutputFormat.JSON, OutputFormat.YAML], ids=lambda output: output.value)
 def test_formats_that_have_no_tables_refuse(output: OutputFormat, option: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match=f"--output {output.value} prints all fields by name"):
+    with pytest.raises(UsageError, match=f"--output {output.value} always prints all fields"):
         OutputOptions(output=output, **option)
 
 

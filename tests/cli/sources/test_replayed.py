@@ -481,7 +481,7 @@ def test_a_damaged_partition_is_named_and_the_others_are_shown(kohort: Kohort, t
     answer = kohort.quick(f"offsets reset a --to-offset 5 --topic orders --log-dir {directory}")
     assert answer.status == 3
     assert f"kohort: a: no such group in the readable part of {directory}\n" in answer.stderr
-    assert "committing offsets makes" not in answer.stderr
+    assert "committing offsets creates" not in answer.stderr
 
 
 def test_a_torn_tail_is_said_and_nothing_is_lost(kohort: Kohort, tmp_path: Path) -> None:

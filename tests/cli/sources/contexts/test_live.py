@@ -96,7 +96,7 @@ def test_a_protected_context_wants_its_name_typed(rig: Rig, session_rig: OffsetR
         status, said = rig.on_terminal("delete", group, "--execute", answers=[answer])
         assert (status, "nothing was changed" in said) == (1, True)
         assert f"on the context production (the current one of {rig.file}, protected)" in said
-        assert "production is protected. Type its name to go on: " in said
+        assert "production is protected. Type its name to continue: " in said
     assert session_rig.committed(group)
     status, said = rig.on_terminal("delete", group, "--execute", answers=["production"])
     assert (status, f"deleted {group}" in said) == (0, True)
@@ -124,7 +124,7 @@ def test_a_script_writes_the_name(rig: Rig, session_rig: OffsetRig, group: str) 
 def test_other_contexts_ask_as_ever(rig: Rig, session_rig: OffsetRig, group: str) -> None:
     rig.write(contexts(session_rig.broker, current="staging", protected=True))
     status, said = rig.on_terminal("delete", group, "--execute", answers=["no"])
-    assert (status, "Type yes to go on: " in said) == (1, True)
+    assert (status, "Type yes to continue: " in said) == (1, True)
     assert rig("delete", group, "--execute", "--yes").status == 0
     assert not session_rig.committed(group)
 

@@ -55,8 +55,8 @@ def test_a_run_is_a_document_of_the_schema() -> None:
     ("words", "told"),
     [
         ((), "only a live cluster can be followed"),
-        (("-b", "127.0.0.1:1", "--checkpoint", "{out}"), "is among the tables"),
-        (("-b", "127.0.0.1:1", "--checkpoint", "{out}/x/"), "is among the tables"),
+        (("-b", "127.0.0.1:1", "--checkpoint", "{out}"), "is inside the table directory"),
+        (("-b", "127.0.0.1:1", "--checkpoint", "{out}/x/"), "is inside the table directory"),
         (("-b", "127.0.0.1:1", "--once", "--for", "3"), "--for cannot be used with it"),
     ],
 )

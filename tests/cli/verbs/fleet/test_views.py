@@ -80,7 +80,7 @@ def test_a_row_per_group() -> None:
 def test_what_open_transactions_hold_back_is_told() -> None:
     assert fleet_history_document(history(held_back=0)).remarks == ()
     (remark,) = fleet_history_document(history(held_back=1200)).remarks
-    assert remark == "1,200 offsets behind open transactions not read; a later run brings them"
+    assert remark == "1,200 offsets after the start of open transactions not read; a later run reads them"
 
 
 def test_a_time_that_is_not_known_is_not_told_as_none() -> None:

@@ -135,7 +135,7 @@ def test_a_group_that_does_not_exist_is_made(rig: OffsetRig, topic: str) -> None
     words = ["--topic", f"{topic}:0", "--to-latest"]
     shown = rig.ours("offsets reset", group, *words)
     assert (shown.status, shown.document["groups"][0]["exists"]) == (0, False)
-    assert f"{group}: no such group; committing offsets makes a classic one" in shown.stderr
+    assert f"{group}: no such group; committing offsets creates a classic group" in shown.stderr
     assert rig.ours("offsets reset", group, *words, "--execute", "--yes").status == 0
     assert rig.committed(group) == {(topic, 0): 20}
 

@@ -95,9 +95,9 @@ def test_scenarios_that_the_tool_of_4_3_does_not_have(rig: OffsetRig, topic: str
 def test_a_reset_makes_a_share_group_where_only_those_are_meant(rig: OffsetRig, topic: str) -> None:
     group, classic = fresh_name("shared"), rig.group({(topic, 0): 7})
     words = f"offsets reset {group} --topic {topic} --to-earliest"
-    assert f"{group}: no such group; committing offsets makes a classic one" in rig.ours(words).stderr
+    assert f"{group}: no such group; committing offsets creates a classic group" in rig.ours(words).stderr
     done = rig.ours(f"{words} --type share --execute --yes").succeeded()
-    assert f"{group}: no such group; setting start offsets makes a share group" in done.stderr
+    assert f"{group}: no such group; setting start offsets creates a share group" in done.stderr
     assert "acknowledged" not in done.stderr
     assert ours(rig, group) == told(rig, group)
     refused = rig.ours(f"offsets reset {classic} --topic {topic} --to-earliest --type share")

@@ -68,7 +68,7 @@ def test_members_that_stay_after_a_close_are_told(rig: OffsetRig) -> None:
     join(consumer, topic)
     consumer.close()
     waited = rig.ours(f"delete {group} --wait-empty 60s --execute --yes").succeeded()
-    assert "do not leave when they are closed: they count until their session ends" in waited.stderr
+    assert "do not leave when they close: they remain members until their session expires" in waited.stderr
     assert f"deleted {group}" in waited.stderr
     streams = Group(id="app", type=GroupType.CLASSIC, state=GroupState.STABLE, protocol="stream")
     assert stays_after_a_close(streams)

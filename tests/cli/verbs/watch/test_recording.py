@@ -201,7 +201,7 @@ def test_some_groups_of_a_recording(kohort: Kohort, tmp_path: Path) -> None:
     both = replace(LOOK, groups={**LOOK.groups, "other": None})
     file = written(tmp_path / "r", [both])
     assert [each.groups for each in read_recording(file, ["other"]).observations] == [{"other": None}]
-    kohort.quick("watch nobody --replay", file).assert_said(3, "nothing was recorded of nobody; it is of g")
+    kohort.quick("watch nobody --replay", file).assert_said(3, "the recording does not contain nobody, but g")
 
 
 def test_a_recording_is_for_its_owner_alone_and_is_not_overwritten(
