@@ -132,7 +132,7 @@ NONSENSE = {
     "--topic :0 --to-latest": "names no topic",
     "--topic t --to-datetime yesterday": "--to-datetime: 'yesterday' is not a time",
     "--topic t --by-duration 1h": "--by-duration: '1h' is no duration",
-    "--topic t --to-offset x": "'x' is not a valid int",
+    "--topic t --to-offset x": "'x' is not a whole number",
     "--topic t --from-file f": "--from-file names the partitions itself",
 }
 

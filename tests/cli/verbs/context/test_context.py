@@ -112,7 +112,7 @@ NOT_ADDED = {
     "jaas": (["-b", "k:1", "--property", f"sasl.jaas.config=x password={SECRET};"], "--secret sasl.jaas.config asks"),
     "url": (["-b", "k:1", "--property", f"client.id=a://u:{SECRET}@h"], "is a secret"),
     "misspelled": (["-b", "k:1", "--property", f"sasl.pasword={SECRET}"], "Did you mean sasl.password?"),
-    "as-key": (["-b", "k:1", "--secret", f"sasl.password={SECRET}"], "a KEY alone"),
+    "as-key": (["-b", "k:1", "--secret", f"sasl.password={SECRET}"], "a KEY without a value"),
     "no-value": (["-b", "k:1", "--property", "client.id"], "--property expects KEY=VALUE"),
     "twice": (["-b", "k:1", "--property", "client.id=a", "--secret-env", "client.id=B"], "client.id is given twice"),
     "no-source": ([], "names no source; add bootstrap_server"),
