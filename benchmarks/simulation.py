@@ -34,7 +34,7 @@ def main() -> None:
     for members in (10, 100):
         for variant in (Variant.EAGER, Variant.COOPERATIVE, Variant.CONSUMER):
             started = time.process_time()
-            result = run(scenario(members), 1, variant=variant, tells=False)
+            result = run(scenario(members), 1, variant=variant, with_story=False)
             seconds = time.process_time() - started
             label = f"{members}, {variant.value}"
             each = 1e6 * seconds / result.requests

@@ -63,7 +63,7 @@ def explore(
         spec = WORLDS[_known(world, WORLDS, "world")]
         with _Counter() as counter:
             found.append(walk(spec, limit=limit, progress=counter))
-        succeeded = found[0].is_whole and not found[0].falls
+        succeeded = found[0].is_whole and not found[0].counterexamples
     else:
         rules = list(RULES.values()) if broken == "all" else [RULES[_known(broken, RULES, "rule")]]
         succeeded = True
@@ -76,11 +76,11 @@ def explore(
                     broken=rule.name,
                     breaking=rule.breaking,
                     progress=counter,
-                    stop_at_fall=True,
+                    stop_at_first=True,
                     only_where_needed=rule.must_be_needed,
                 )
             found.append(without)
-            succeeded = succeeded and bool(without.falls)
+            succeeded = succeeded and bool(without.counterexamples)
             if without.is_interrupted:
                 break
     if svg is not None:
@@ -113,7 +113,7 @@ def _draw(file: Path, found: Sequence[Exploration]) -> None:
     from cli.output import write_file
     from cli.render.lanes import Drawing, Label, Lane, columns_axis, draw_file, named_box, runs
 
-    first = next(((each, fall) for each in found for fall in each.falls), None)
+    first = next(((each, fall) for each in found for fall in each.counterexamples), None)
     if first is None:
         raise CommandError("--svg: no property fell, so there is no way to draw")
     explored, fall = first
@@ -184,7 +184,7 @@ def _document(found: Sequence[Exploration]) -> Document:
 
 
 def _data(found: Exploration) -> dict[str, Any]:
-    fallen = {fall.name: fall for fall in found.falls}
+    fallen = {fall.name: fall for fall in found.counterexamples}
     return {
         "world": found.spec.name,
         "states": found.states,
@@ -209,7 +209,7 @@ def _blocks(found: Sequence[Exploration]) -> Iterator[Block]:
             each.states,
             each.transitions,
             each.depth,
-            ", ".join(fall.name for fall in each.falls) or "-",
+            ", ".join(fall.name for fall in each.counterexamples) or "-",
         ]
         for each in found
     ]
@@ -221,9 +221,9 @@ def _blocks(found: Sequence[Exploration]) -> Iterator[Block]:
             results: list[list[Cell]] = [
                 [name, "holds" if each.is_whole else "holds so far"] for name in each.holds
             ]
-            results += [[fall.name, f"falls after {len(fall.trace)} steps"] for fall in each.falls]
+            results += [[fall.name, f"falls after {len(fall.trace)} steps"] for fall in each.counterexamples]
             yield Table(columns=columns("PROPERTY", "RESULT"), rows=results)
-        for fall in each.falls:
+        for fall in each.counterexamples:
             rule = f" without {each.broken}" if each.broken else ""
             yield Heading(f"{fall.name}{rule}")
             yield Code(fall.trace, language="text")
@@ -233,5 +233,5 @@ def _remarks(found: Sequence[Exploration]) -> Iterator[str]:
     for each in found:
         if each.is_interrupted:
             yield f"{each.spec.name}: interrupted; this is what was known by then"
-        elif not each.is_whole and not each.falls:
+        elif not each.is_whole and not each.counterexamples:
             yield f"{each.spec.name}: stopped at --limit, before all states were seen"

@@ -13,8 +13,8 @@ from coordinator.consumer.outputs import (
     Callback,
     CallbackKind,
     Closed,
+    Deadlocked,
     FindCoordinator,
-    Hung,
     Output,
     Partitions,
     Raised,
@@ -310,7 +310,7 @@ class Member(ABC):
             self._lookup_at_ms = now_ms + self.settings.retry_backoff_ms
             missing_ms = now_ms - self._missing_since_ms
             if self._ways.hangs_without_coordinator and missing_ms >= self.settings.request_timeout_ms:
-                self.outputs.append(Hung())
+                self.outputs.append(Deadlocked())
 
     def _lose_coordinator(self, now_ms: int) -> None:
         """It has moved, or the connection to it broke."""

@@ -106,8 +106,8 @@ class DueFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class Hung:
+class Deadlocked:
     """The client's threads wait for each other: nothing that comes in is taken up any more, though the process runs."""
 
 
-Output: TypeAlias = Send | Callback | Raised | Committed | Positioned | Closed | Hung
+Output: TypeAlias = Send | Callback | Raised | Committed | Positioned | Closed | Deadlocked

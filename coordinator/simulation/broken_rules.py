@@ -1,7 +1,7 @@
-"""Safety rules that can be switched off, to see which invariant falls without them (S10).
+"""Safety rules that can be switched off, to see which invariant is violated without them (S10).
 
-Each is switched off in the real engine or member, from outside, as long as the context is open. It is open for all
-runs of the process: no other may be played meanwhile.
+Each is switched off in the real engine or member while the context is open. This affects all runs of the process:
+no other run may be played meanwhile.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from coordinator.simulation.node import Node
 
 
 @contextmanager
-def _hand_out_what_is_owned() -> Iterator[None]:
-    """The coordinator assigns a partition although another member has it, or is still giving it up."""
+def _assign_owned_partitions() -> Iterator[None]:
+    """The coordinator assigns a partition although another member owns it or is still revoking it."""
 
     def goal(**fields: Any) -> reconciliation.Goal:
         return reconciliation.Goal(**{**fields, "is_free": lambda _topic, _partition: True})
@@ -30,22 +30,22 @@ def _hand_out_what_is_owned() -> Iterator[None]:
 
 
 @contextmanager
-def _take_for_revoked() -> Iterator[None]:
-    """A member of the consumer protocol counts as without a partition as soon as it was told to give it up."""
+def _treat_as_revoked() -> Iterator[None]:
+    """A partition counts as revoked by a consumer member as soon as the member was asked to revoke it."""
     with mock.patch.object(reconciliation, "_still_has", return_value=False):
         yield
 
 
 @contextmanager
-def _take_any_report() -> Iterator[None]:
-    """The coordinator takes a heartbeat of the previous epoch whatever it reports to own."""
+def _accept_any_report() -> Iterator[None]:
+    """The coordinator accepts a heartbeat of the previous epoch, whatever partitions it reports."""
     with mock.patch.object(heartbeat, "_is_subset", return_value=True):
         yield
 
 
 @contextmanager
 def _assign_before_revoking() -> Iterator[None]:
-    """The leader of cooperative members gives partitions to their new owners at once."""
+    """The leader of cooperative members assigns partitions to their new owners at once."""
 
     def assign(name: str, *rest: Any) -> tuple[tuple[str, bytes], ...]:
         return leader.assign("range" if name == "cooperative-sticky" else name, *rest)
@@ -75,16 +75,16 @@ def _cooperate_under_both_lists() -> Iterator[None]:
 
 
 BROKEN_RULES: Mapping[str, Callable[[], AbstractContextManager[None]]] = {
-    "withhold-owned": _hand_out_what_is_owned,
-    "revoke-before-acknowledge": _take_for_revoked,
-    "previous-epoch-check": _take_any_report,
+    "withhold-owned": _assign_owned_partitions,
+    "revoke-before-acknowledge": _treat_as_revoked,
+    "previous-epoch-check": _accept_any_report,
     "revoke-before-assign": _assign_before_revoking,
     "append-before-answer": _answer_before_append,
     "two-bounces": _cooperate_under_both_lists,
 }
-"""What is switched off, by the rule's name."""
+"""By the rule's name: how it is switched off."""
 
 
 def without_rule(name: str | None) -> AbstractContextManager[None]:
-    """The world without a rule; None: with all of them. :raises KeyError: there is none of that name"""
+    """The context without a rule; None: with all rules. :raises KeyError: unknown rule"""
     return nullcontext() if name is None else BROKEN_RULES[name]()

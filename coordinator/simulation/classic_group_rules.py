@@ -1,4 +1,4 @@
-"""Assignments of leaders, and what a generation is told (I5, I11)."""
+"""Rules for leaders' assignments and for the members of a generation (I5, I11)."""
 
 from __future__ import annotations
 
@@ -31,52 +31,52 @@ from groups.listing import GroupState
 
 
 class ClassicGroupRules:
-    """I5 for classic groups: the assignment of a leader gives no partition twice, and only what is subscribed to.
+    """I5 for classic groups: a leader assigns no partition twice, and only topics that the member subscribes to.
 
-    I11: members of a generation are told the same leader (a static one may come back under another id) and the same
-    protocol, and are given what the leader has sent. A generation that no leader has synced may be given out again
-    after a fail-over: it is another one.
+    I11: all members of a generation are answered the same leader (a static one may rejoin under another id) and the
+    same protocol, and get the assignment that the leader has sent. A generation that no leader has synced may be used
+    again after a failover: it is another one.
     """
 
     def __init__(self, facts: Facts, epochs: EpochRules, handovers: HandoverRules) -> None:
         self._facts, self._epochs, self._handovers = facts, epochs, handovers
         self.given: dict[str, bytes] = {}
-        """What the record of the present generation gives to its members."""
+        """The members' assignments in the record of the current generation."""
         self.assigned_topics = facts.topics.image
-        """The topics as whoever assigned them last knew them: a leader, or the coordinator."""
+        """The topics as the last assigner knew them: a leader, or the coordinator."""
         self._kept_claims: Partitions = NOTHING
-        """What the leader of the present generation has let its claimants have though it did not exist."""
+        """Deleted partitions that the leader of the current generation let their claimants keep."""
         self._led: dict[str, JoinGroupAnswer] = {}
-        """What each leader was given last to assign by."""
+        """What each leader was last sent to compute an assignment from."""
         self._hampered: int | None = None
-        """How many rebalances there had been when claims of what does not exist last kept a leader from assigning what
-        can stay. None: they never did."""
+        """The rebalance count when claims of deleted partitions last kept a leader from assigning existing ones. None:
+        never."""
         self._withheld: dict[TopicPartition, tuple[str, str]] = {}
-        """What the leader of the present generation has given to nobody, since a member claims it and is to give it up
-        before the next one; by whom: its name, and its member id then."""
+        """Partitions that the leader of the current generation withheld because a member claims them and must revoke
+        them first; the claimant: its name, and its member id then."""
         self._assigned_ms = 0
-        """When the leader of the present generation assigned it."""
+        """When the leader of the current generation assigned it."""
         self._subscribed: set[str] = set()
-        """Topics that members of it subscribed to then."""
+        """The topics that its members subscribed to then."""
         self._has_leader_returned = False
-        """Whether a static leader has come back to the present generation."""
+        """Whether a static leader has rejoined the current generation."""
         self._is_downgraded = False
-        """Whether a downgrade has made the present generation: no member was told that it leads it."""
+        """Whether a downgrade created the current generation: no member knows that it is the leader."""
         self._must_rebalance = False
-        """Whether that group was to rebalance at once."""
+        """Whether that group had to rebalance at once."""
         self._is_rebalance_forgotten = False
-        """Whether it has not, as another coordinator has loaded it."""
+        """Whether that rebalance was lost, because another coordinator loaded the group first."""
         self._untold: dict[TopicPartition, str] = {}
-        """What a downgrade has assigned to members that have not heard of it, by member."""
+        """By member: what a downgrade assigned to members that have not received it."""
         self._agreed: dict[int, tuple[str | None, str]] = {}
-        """By generation of the present classic group, since the coordinator has loaded it."""
+        """By generation of the current classic group, since the coordinator has loaded it."""
 
     def written(self, value: ClassicGroupValue | None, *, by_leader: bool) -> None:
         if value is None:
             self.forget_agreed()
             return
-        is_anew = value.generation == 0 or not value.protocol_type
-        self._epochs.generation_written(value.generation, is_anew=is_anew)
+        starts_over = value.generation == 0 or not value.protocol_type
+        self._epochs.generation_written(value.generation, starts_over=starts_over)
         here, had = {each.member for each in value.members}, self._handovers.has
         self._handovers.removed |= self.given.keys() - here
         self.given = {each.member: each.assignment for each in value.members}
@@ -86,7 +86,7 @@ class ClassicGroupRules:
             self._assigned_by_leader(value, had)
 
     def _assigned_by_leader(self, value: ClassicGroupValue, had: Mapping[str, Partitions]) -> None:
-        """:param had: what members had before"""
+        """:param had: the members' previous assignments"""
         has = self._handovers.has
         self.assigned_topics = self._leaders_topics(value.leader)
         self._has_leader_returned = self._is_downgraded = False
@@ -94,7 +94,7 @@ class ClassicGroupRules:
         self._untold.clear()
         self._withheld, self._assigned_ms = self._claimed_and_not_given(value), self._facts.schedule.now_ms
         self._subscribed = {topic for each in value.members for topic in subscribed(each.subscription)}
-        gone = self._gone_claims(self.assigned_topics, value.protocol, value.members)
+        gone = self._stale_claims(self.assigned_topics, value.protocol, value.members)
         self._kept_claims = frozenset(_all(gone[member] & now for member, now in has.items()))
         if self._kept_claims:
             self._hampered = self._facts.measures.rebalances
@@ -111,12 +111,12 @@ class ClassicGroupRules:
                 who, what = self._facts.name_of(each.member), partition_name(unwanted[0])
                 self._facts.broken("I5", f"the leader gives {who} {what}, which it does not want", known)
                 self._facts.violations.cause = self._facts.violations.cause or known
-            self._handovers.given_on(each.member, has[each.member] - had.get(each.member, NOTHING))
+            self._handovers.reassigned(each.member, has[each.member] - had.get(each.member, NOTHING))
 
     def downgraded(self, had: Mapping[str, Partitions]) -> None:
-        """The record just written has what members of a consumer group are to get.
+        """The record just written contains the future assignments of a consumer group's members.
 
-        :param had: what they had, by its members; who takes a static member's place is none, and synchronizes
+        :param had: their previous ones, by member; a member that replaces a static one is missing, and syncs
         """
         self._handovers.has.clear()
         self._is_downgraded, self._has_leader_returned = True, False
@@ -152,35 +152,35 @@ class ClassicGroupRules:
         who = self._facts.name_of(request.member)
         if isinstance(group, ConsumerGroup):
             if not assigned(answer.assignment) <= self._handovers.has.get(request.member, frozenset()):
-                self._facts.broken("I11", f"{who} is given more by SyncGroup than its current assignment")
+                self._facts.broken("I11", f"{who} receives more from SyncGroup than its current assignment")
         elif answer.assignment != self.given.get(request.member):
-            self._facts.broken("I11", f"{who} is not given what the leader has assigned to it")
+            self._facts.broken("I11", f"{who} does not receive what the leader assigned to it")
         else:
             self._untold = {place: who for place, who in self._untold.items() if who != request.member}
 
     def failed_to_assign(self, leader: Process) -> None:
-        """The leader has thrown what its assignor did."""
+        """The leader raised its assignor's error."""
         led = self._led.get(leader.member.member_id)
-        if led and any(self._gone_claims(leader.member.image, led.protocol, led.members).values()):
+        if led and any(self._stale_claims(leader.member.image, led.protocol, led.members).values()):
             self._hampered = self._facts.measures.rebalances
 
     def forget_agreed(self) -> None:
-        """Generations may be given out again."""
+        """Generations may be used again."""
         self._agreed.clear()
 
     def loaded(self) -> None:
-        """A coordinator has loaded the group: which rebalance was under way it does not know."""
+        """A coordinator has loaded the group: it does not know which rebalance was in progress."""
         self.forget_agreed()
         self._is_rebalance_forgotten = self._must_rebalance
 
-    def flaw_at_rest(self, place: TopicPartition) -> str:
-        """Why a partition has no owner, or one although it does not exist, while all members are settled."""
+    def flaw_when_settled(self, place: TopicPartition) -> str:
+        """Why a partition has no owner, or has one although it was deleted, while all members are settled."""
         exists = self._facts.topics.exists(place)
         if exists == self.is_assigned(place):
-            return self._flaw_of_untold(place) if exists else ""
+            return self._flaw_of_unnotified(place) if exists else ""
         if place in self._kept_claims:
             return STRAY_CLAIM
-        if self._has_come_back(self._withheld.get(place)):
+        if self._has_returned(self._withheld.get(place)):
             return RESTARTED_WHILE_REVOKING
         is_new = not self._is_downgraded and place.topic not in self._subscribed
         if is_new and self._is_resubscribed(place.topic):
@@ -192,32 +192,32 @@ class ClassicGroupRules:
         return DOWNGRADED_WITHOUT_LEADER if self._is_downgraded else ""
 
     def is_assigned(self, place: TopicPartition) -> bool:
-        """Whether the present generation gives the partition to a member."""
+        """Whether the current generation assigns the partition to a member."""
         return any(place in assigned(each) for each in self.given.values())
 
-    def _flaw_of_untold(self, place: TopicPartition) -> str:
-        """Why a partition has no owner that is assigned to a member."""
+    def _flaw_of_unnotified(self, place: TopicPartition) -> str:
+        """Why a partition that is assigned to a member has no owner."""
         processes = self._facts.processes.values()
         if place not in self._untold or any(place in each.owned for each in processes):
             return ""
         return DOWNGRADE_FORGOTTEN if self._is_rebalance_forgotten else DOWNGRADED_WHILE_RECONCILING
 
     def _has_seen(self, topic: str) -> bool:
-        """Whether the leader, when it came back, knew the topic as it is now."""
+        """Whether the leader, when it rejoined, knew the current state of the topic."""
         group = self._facts.engine.state.groups.get(GROUP)
         leader = self._process(group.leader) if isinstance(group, ClassicGroup) else None
         watched = None if leader is None else leader.member.watched
         return watched is not None and watched.get(topic) == self._facts.topics.image.counts.get(topic)
 
-    def flaw_of_unrest(self) -> str:
-        """Why not all members are settled: what does not exist cannot be committed, and who is to join again tries to
-        for as long as the others wait for it, and longer."""
+    def flaw_when_unsettled(self) -> str:
+        """Why some members are not settled: offsets of deleted partitions cannot be committed, and a member that must
+        rejoin retries that until the others stop waiting for it, or longer."""
         running = (each for each in self._facts.processes.values() if each.is_running)
         kept = (each for process in running for each in process.owned & self._kept_claims)
         return "" if all(map(self._facts.topics.exists, kept)) else STRAY_CLAIM
 
     def flaw_of_rebalances(self, allowed: int) -> str:
-        """Why there were more than are allowed: claims made leaders fail, or were kept, until no more than that ago."""
+        """Why there were more rebalances than allowed: stale claims made leaders fail, or were kept, until recently."""
         is_known = self._hampered is not None and self._facts.measures.rebalances - self._hampered <= allowed
         return STRAY_CLAIM if is_known else ""
 
@@ -230,8 +230,8 @@ class ClassicGroupRules:
             for place in all_ - given
         }
 
-    def _has_come_back(self, claimant: tuple[str, str] | None) -> bool:
-        """Whether the member is another one than at the last assignment: its process has started again, or has lost
+    def _has_returned(self, claimant: tuple[str, str] | None) -> bool:
+        """Whether the member is another one than at the last assignment: its process was restarted, or has lost
         everything, and joined as a new member."""
         if claimant is None:
             return False
@@ -239,7 +239,7 @@ class ClassicGroupRules:
         return self._facts.processes[name].member.member_id != member
 
     def _is_resubscribed(self, topic: str) -> bool:
-        """Whether a static member that came back after the last assignment wants the topic."""
+        """Whether a static member that rejoined after the last assignment subscribes to the topic."""
         return any(
             process.started_ms > self._assigned_ms
             and process.script.instance is not None
@@ -253,14 +253,14 @@ class ClassicGroupRules:
         return next((each for each in processes if each.member.member_id == member), None)
 
     def _leaders_topics(self, leader: str | None) -> TopicImage:
-        """What the leader of that member id knew of topics when it assigned last."""
+        """The topics that the leader of that member id knew when it last assigned."""
         process = self._process(leader)
         return process.assigned_image if process and process.assigned_image else self._facts.topics.image
 
-    def _gone_claims(
+    def _stale_claims(
         self, known: TopicImage, protocol: str | None, members: Iterable[ClassicMemberValue]
     ) -> dict[str, Partitions]:
-        """What each member claims and does not exist, or does not by what the leader knows of topics."""
+        """By member: the partitions it claims that are deleted, or that the leader's metadata does not contain."""
         images = self._facts.topics.image, known
         return {
             each.member: frozenset(

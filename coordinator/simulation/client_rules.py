@@ -1,4 +1,4 @@
-"""Invariants by what the consumers' applications see: their callbacks, epochs and metrics (I3, I6, I13)."""
+"""Invariants on what applications observe: callbacks, epochs and metrics (I3, I6, I13)."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ from coordinator.engine.topics import TopicImage
 from coordinator.simulation.facts import Facts
 from coordinator.simulation.known_flaws import ASSIGNED_TOO_LATE, REJOINED_UNNOTICED
 from coordinator.simulation.process import NOTHING, Process
-from coordinator.simulation.story import words_for
+from coordinator.simulation.story import partition_text
 
 
 class ClientRules:
     """Checked with every callback and every change of a member's epoch.
 
-    I3 for clients: an epoch goes back only to 0 or -1 (fallen out, or starting over). A generation that a classic
-    member has joined and not synced may be given out again after a fail-over: only what its SyncGroup was answered
-    for counts.
+    I3 for clients: an epoch decreases only to 0 or -1 (fenced, or starting over). A generation that a classic member
+    has joined and not synced may be used again after a failover: only those count for which its SyncGroup was answered.
 
     I6: `revoked` names what the listener holds (all of it in an eager group), `assigned` what it does not, `lost` all
-    that it holds, and only when the member has no epoch any more; what was assigned, less what was revoked and lost, is
-    what the consumer takes for its own. Under the consumer protocol a `revoked` that threw counts as not called: it
-    is called again (not by librdkafka); and `lost` names once more what a `revoked` has named that was not
-    acknowledged. A member of librdkafka loses partitions of topics that it sees to be gone; a `lost` that waits for
-    `poll` names them also where the topic is there again (story topic-recreated-while-paused).
+    that it holds, and only when the member has no epoch any more; what was assigned, minus what was revoked and lost,
+    is what the consumer owns. Under the consumer protocol a `revoked` that threw counts as not called: it is called
+    again (not by librdkafka); and `lost` repeats what a `revoked` has named that was not acknowledged. A librdkafka
+    member loses partitions of topics that it sees as deleted; a `lost` that waits for `poll` names them even if the
+    topic exists again (story topic-recreated-while-paused).
     """
 
     def __init__(self, facts: Facts, rejoined: Container[str]) -> None:
@@ -36,12 +35,13 @@ class ClientRules:
         self._calls: dict[Process, Counter[CallbackKind]] = {}
         self._synced: dict[Process, int] = {}
         self._late: set[Process] = set()
-        """Whose listener was assigned something when the member was none any more."""
+        """Processes whose listener was assigned partitions after they had left the group."""
         self._back: dict[Process, frozenset[str]] = {}
-        """Topics that were gone and are there again, both while the application was outside `poll`, where a `lost` of
-        them waits: since the last callback."""
+        """Topics that were deleted and recreated while the application was outside `poll`, where a `lost` of them
+        waits: since the last callback."""
         self._disturbed: set[Process] = set()
-        """Processes that have fallen out, or whose listener has thrown: their rebalances need not all have ended."""
+        """Processes that left the group involuntarily, or whose listener has thrown: not all of their rebalances
+        end."""
 
     def epoch_changed(self, process: Process, before: int) -> None:
         epoch = process.epoch
@@ -73,8 +73,8 @@ class ClientRules:
         if wrong:
             self._facts.broken(
                 "I6",
-                f"{process.name}: {callback.kind.value} names {words_for(named)}, {wrong}; "
-                f"its listener holds {words_for(held)}, its consumer {words_for(process.member.owned)}",
+                f"{process.name}: {callback.kind.value} names {partition_text(named)}, {wrong}; "
+                f"its listener holds {partition_text(held)}, its consumer {partition_text(process.member.owned)}",
                 ASSIGNED_TOO_LATE if is_late else "",
             )
         if callback.kind is CallbackKind.ASSIGNED:
@@ -95,25 +95,26 @@ class ClientRules:
         if callback.kind is CallbackKind.REVOKED and process.script.protocol == "consumer" and can_refuse:
             self._held[process] = self._held[process] | callback.partitions
 
-    def judge_at_rest(self, process: Process) -> None:
-        """I6 and I13 of a process that waits for nothing.
+    def check_settled(self, process: Process) -> None:
+        """I6 and I13 for a process that waits for nothing.
 
-        I13: the metrics count every callback once, and as many rebalances as there were ends of one (`assigned`).
-        A rebalance whose end the member did not live to see, as it fell out, counts as well; so does one whose
-        `assigned` threw and was called again only once.
+        I13: the metrics count every callback once, and each completed rebalance (`assigned`). A rebalance that ended
+        because the member left the group counts as well; one whose `assigned` threw and was called again counts only
+        once.
         """
         held, calls = self._held.get(process, NOTHING), self._calls.get(process, Counter())
         if held != process.member.owned:
             self._facts.broken(
                 "I6",
-                f"{process.name} owns {words_for(process.member.owned)}, and its listener holds {words_for(held)}",
+                f"{process.name} owns {partition_text(process.member.owned)}, "
+                f"and its listener holds {partition_text(held)}",
             )
         metrics = process.member.metrics
         for kind, latency in metrics.callbacks.items():
             if latency.count != calls[kind]:
                 self._facts.broken(
                     "I13",
-                    f"{process.name} counts {latency.count} calls of {kind.value}, and there were {calls[kind]}",
+                    f"{process.name} counts {latency.count} calls of {kind.value} instead of {calls[kind]}",
                 )
         if not isinstance(process.member, ClassicMember) or process in self._disturbed:
             return
@@ -121,28 +122,30 @@ class ClientRules:
         if metrics.rebalances.count != ends:
             self._facts.broken(
                 "I13",
-                f"{process.name}: rebalance-total is {metrics.rebalances.count}, and {ends} rebalances have ended",
+                f"{process.name}: rebalance-total is {metrics.rebalances.count} after {ends} rebalances",
             )
 
     def _wrong(self, process: Process, kind: CallbackKind, held: Partitions, named: Partitions) -> str:
         owned = process.member.owned
         if kind is CallbackKind.ASSIGNED:
             if named & held:
-                return "which it holds already"
-            return "" if owned == held | named else "which is not what is new"
+                return "which it already holds"
+            return "" if owned == held | named else "which are not the new partitions"
         if kind is CallbackKind.LOST:
             known = process.member.image.topics.keys() - self._back.get(process, frozenset())
             if process.member.identity.library.ways.topic_error and all(
                 each.topic not in known for each in named
             ):
-                return ""  # a callback of its own, whatever becomes of the rest
+                return ""  # a separate callback, independent of the rest
             if process.member.epoch > 0 and process.member.member_id:
-                return "though it has not fallen out of the group"
+                return "although it has not left the group"
             is_all = named == owned and held <= named
             return (
-                "" if is_all and (named == held or process.script.protocol == "consumer") else "and not all"
+                ""
+                if is_all and (named == held or process.script.protocol == "consumer")
+                else "which is not all"
             )
         if not named <= held:
             return "which it does not hold"
         is_eager = isinstance(process.member, ClassicMember) and not process.member.is_cooperative
-        return "and not all, as an eager member does" if is_eager and named != held else ""
+        return "which is not all that an eager member revokes" if is_eager and named != held else ""

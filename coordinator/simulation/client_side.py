@@ -1,4 +1,4 @@
-"""Client-side assignors of the consumer protocol (KIP-848) made of those of the classic one: range and its kind."""
+"""Client-side assignors of the consumer protocol (KIP-848) based on classic assignors: range and others."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from coordinator.engine.consumer.client_assignment import PrepareAssignmentAnswe
 from coordinator.engine.records import ClientMetadata
 
 FAILED = 1
-"""The error of an assignor that has thrown, in its own numbers."""
+"""The error code of an assignor that has thrown; assignors define their own codes."""
 
 
 class NamedAssignor:
-    """An assignor of a library's classic consumer, which a member runs for its consumer group. It says nothing to the
-    others, and never asks for a new assignment by itself."""
+    """An assignor of a library's classic consumer, run by a member for its consumer group. It sends no metadata, and
+    never requests a new assignment by itself."""
 
     minimum_version = maximum_version = 0
 
     def __init__(self, name: str, leader: Leader) -> None:
-        """:raises UnknownAssignorError: the library has none of that name"""
+        """:raises UnknownAssignorError: the library has no such assignor"""
         self.name = name
         self._assignor = find(name, Side.CLIENT, leader)
 
@@ -68,4 +68,4 @@ class NamedAssignor:
     def on_assignment(
         self, error: int, assigned: Partitions, metadata: ClientMetadata | None, epoch: int
     ) -> None:
-        """It keeps nothing."""
+        """It keeps no state."""

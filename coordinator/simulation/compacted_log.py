@@ -1,14 +1,15 @@
-"""The log of a group as a broker finds it when its cleaner has been there.
+"""The log of a group after a compaction, as a loading broker reads it.
 
-Theory of operation. A log has batches, which end at `ends`; a segment is some of them. The cleaner removes what has a
-later record of the same key, and keeps the order of the rest. So the last record of a key may follow records that were
-written long after those that went with it: offsets may come before the group that they are of, and what ended the
-former life of a group may be missing while its later life is there.
+Theory of operation. A log has batches, which end at `ends`; a segment holds several. The cleaner removes records that
+have a later one of the same key, and keeps the order of the rest. So the last record of a key may follow records that
+were written long after those it belongs with: offsets may precede the group that they belong to, and the end of a
+group's former life may be missing while its later life is there.
 
-- Records before `cleaned` that have a later one of their key before `cleaned` are gone.
-- Tombstones before `dropped` are gone as well: an earlier pass has met them, and `delete.retention.ms` is over.
-- A cleaner that works while a broker loads the log replaces segments that are still to be read: of the records in
-  `overtaken`, those that have a later one of their key before `known` are gone. Tombstones are not: their time begins.
+- Records before `cleaned` that have a later one of their key before `cleaned` are removed.
+- Tombstones before `dropped` are removed as well: an earlier pass has seen them, and `delete.retention.ms` is over.
+- A cleaner that runs while a broker loads the log replaces segments that are still unread: of the records in
+  `overtaken`, those that have a later one of their key before `known` are removed. Tombstones stay: their retention
+  time starts.
 
 Source: LogCleaner (Cleaner.buildOffsetMap, cleanSegments); KAFKA-20254 and KAFKA-17306 (prefixes), KAFKA-19862 and
 KAFKA-21117 (segments that are replaced while they are read).
@@ -32,7 +33,7 @@ _KEY_NAMES: Mapping[type, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleaning:
-    """How far the cleaner has come; all are offsets. `dropped` ≤ `cleaned`; `overtaken[1]` ≤ `known`."""
+    """The cleaner's positions; all are offsets. `dropped` ≤ `cleaned`; `overtaken[1]` ≤ `known`."""
 
     cleaned: int = 0
     dropped: int = 0
@@ -41,8 +42,8 @@ class Cleaning:
 
     @classmethod
     def draw(cls, random: Random, ends: Sequence[int]) -> Cleaning:
-        """What may have become of a log with these ends of batches: as often the whole of it was compacted long ago, a
-        part of it, and a part while it is read."""
+        """A random compaction of a log with these batch ends: with equal chance of the whole log long ago, of a part of
+        it, and of a part while it is read."""
         low, high = sorted(random.choices(sorted({0, *ends}), k=2))
         match random.randrange(3):
             case 0:
@@ -54,7 +55,7 @@ class Cleaning:
 
 
 def compacted(log: Sequence[Record], cleaning: Cleaning) -> list[Record]:
-    """What is read of the log, in its order."""
+    """The records that are read, in order."""
     keys = [key_of(record) for record in log]
     last_cleaned = {key: place for place, key in enumerate(keys[: cleaning.cleaned])}
     last_known = {key: place for place, key in enumerate(keys[: cleaning.known])}
@@ -71,7 +72,7 @@ def compacted(log: Sequence[Record], cleaning: Cleaning) -> list[Record]:
 
 
 def without_old_offsets(log: Sequence[Record], ends: Sequence[int]) -> tuple[list[Record], list[int]]:
-    """The log and the ends of its batches, but for offsets that were committed again since: most of a long log."""
+    """The log and the ends of its batches without offsets that were committed again later: most of a long log."""
     last = {
         (record.topic, record.partition): place
         for place, record in enumerate(log)

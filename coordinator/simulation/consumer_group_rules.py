@@ -1,4 +1,4 @@
-"""Targets, current assignments and reports of the consumer protocol (I3, I5, I12)."""
+"""Rules for targets, current assignments and reports of the consumer protocol (I3, I5, I12)."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from coordinator.simulation.process import NOTHING, Process
 
 
 class ConsumerGroupRules:
-    """I3: a heartbeat of the previous epoch is taken only where it reports nothing that the coordinator does not take
-    for the member's: its last answer may be lost.
+    """I3: a heartbeat of the previous epoch is accepted only if it reports no partition that the coordinator does not
+    consider the member's: its last answer may be lost.
 
-    I5: a target assignment gives each partition of the topics that its members subscribe to to one member, which
-    subscribes to it.
+    I5: a target assignment assigns each partition of the subscribed topics to exactly one member, which subscribes to
+    it.
 
-    I12: an upgrade gives nobody what it did not have.
+    I12: an upgrade assigns no member a partition that it did not have.
     """
 
     def __init__(
@@ -38,20 +38,20 @@ class ConsumerGroupRules:
     ) -> None:
         self._facts, self._epochs, self._handovers, self._places = facts, epochs, handovers, places
         self._kept_before: dict[str, Partitions] = {}
-        """What a member had or was giving up before its last change, which its last heartbeat may have made."""
+        """What a member had or was revoking before its last change, which its last heartbeat may have caused."""
 
-    def gone(self, place: TopicPartition) -> None:
+    def partition_deleted(self, place: TopicPartition) -> None:
         """The partition was deleted."""
         for member, partitions in self._handovers.kept.items():
             self._handovers.kept[member] = partitions - {place}
 
-    def outlived(self, member: str, partitions: Partitions) -> Partitions:
-        """What of them a member is assigned by the id of a topic that is gone."""
+    def of_deleted_topics(self, member: str, partitions: Partitions) -> Partitions:
+        """Those of them that are assigned to a member by the id of a deleted topic."""
         has = self._handovers.kept.get(member)
-        return NOTHING if has is None else partitions & self._handovers.anew - has
+        return NOTHING if has is None else partitions & self._handovers.recreated - has
 
     def removed(self, member: str) -> Partitions:
-        """The member is no longer in the group. :return: what it had"""
+        """The member has left the group. :return: what it had"""
         self._epochs.members.pop(member, None)
         self._handovers.kept.pop(member, None)
         self._handovers.removed.add(member)
@@ -60,7 +60,7 @@ class ConsumerGroupRules:
     def assigned(
         self, member: str, current: CurrentAssignmentValue, had: Partitions | None, *, is_late: bool
     ) -> None:
-        """`had`: in an upgrade, what the member, or the static one in whose place it comes, had before."""
+        """`had`: in an upgrade, what the member, or the static one that it replaces, had before."""
         before, now = self._handovers.has.get(member, frozenset()), self._places(current.assigned)
         kept = now | self._places(current.revoking)
         released = self._handovers.kept.get(member, frozenset()) - kept
@@ -71,15 +71,15 @@ class ConsumerGroupRules:
         self._handovers.has[member], self._handovers.kept[member] = now, kept
         self._handovers.rejoins(member, now)
         if had is not None:
-            # What no member had may be given with the first epoch after the upgrade, in the same batch.
+            # Unowned partitions may be assigned with the first epoch after the upgrade, in the same batch.
             taken = (now - had).intersection(
                 chain.from_iterable(each for who, each in self._handovers.has.items() if who != member)
             )
             if taken:
                 who = self._facts.name_of(member)
-                self._facts.broken("I12", f"the upgrade gives {who} {partition_name(min(taken))}")
+                self._facts.broken("I12", f"the upgrade assigns {partition_name(min(taken))} to {who}")
             before = had
-        self._handovers.given_on(member, now - before)
+        self._handovers.reassigned(member, now - before)
         self._epochs.member_written(member, current.epoch)
 
     def target_written(self) -> None:
@@ -97,16 +97,16 @@ class ConsumerGroupRules:
                 if place.topic not in names:
                     who = self._facts.name_of(member.id)
                     self._facts.broken(
-                        "I5", f"{partition_name(place)} is to be {who}'s, which does not want it"
+                        "I5", f"{partition_name(place)} is assigned to {who}, which does not subscribe to it"
                     )
         for name in sorted(wanted & topics.topics.keys()):
             for number in range(topics.topics[name].partitions):
                 owners = count[TopicPartition(name, number)]
                 if owners != 1:
-                    self._facts.broken("I5", f"the target gives {name}-{number} to {owners} members")
+                    self._facts.broken("I5", f"the target assigns {name}-{number} to {owners} members")
 
     def reported(self, request: ConsumerGroupHeartbeat, answer: object) -> None:
-        """A heartbeat that names what its member owns is answered."""
+        """A heartbeat that reports its member's partitions has been answered."""
         if getattr(answer, "error", None) or not self._epochs.is_over(request):
             return
         known = [each.get(request.member, frozenset()) for each in (self._handovers.kept, self._kept_before)]
@@ -115,7 +115,7 @@ class ConsumerGroupRules:
             who = self._facts.name_of(request.member)
             self._facts.broken(
                 "I3",
-                f"{who} reports {partition_name(min(unknown))} at an epoch that is over, and is not fenced",
+                f"{who} reports {partition_name(min(unknown))} at an old epoch, and is not fenced",
             )
 
     def _running(self, member: str) -> Process | None:
@@ -125,8 +125,8 @@ class ConsumerGroupRules:
 
 
 def _report_flaw(process: Process | None, place: TopicPartition) -> str:
-    """Whether a member was about to take the partition over when it reported that it has not got it: its listener has
-    its time, has thrown, or was called when the report was under way."""
+    """Whether a member was about to acquire the partition when it reported that it does not own it: its listener is
+    running, has thrown, or was called while the report was in flight."""
     if process is None:
         return ""
     is_to_come = (

@@ -1,5 +1,5 @@
-"""What brokers of earlier releases refuse or cannot load, by the KIP or fix that they lack; in all else they are the
-engine of today."""
+"""Requests that brokers of earlier releases refuse and records they cannot load, by the missing KIP or fix; otherwise
+they behave as the current engine."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from coordinator.engine.records import ClassicGroupRecord, OffsetRecord, Record
 
 
 class CannotBeLoaded(Exception):
-    """A record of the log that is an error to an earlier broker, which then gives the partition up."""
+    """An earlier broker cannot load a record of the log, and marks the partition as failed."""
 
 
 Check: TypeAlias = Callable[[Engine, Request[Any] | Record], None]
-"""Raises a RequestRefused for a request that the earlier broker refuses, and CannotBeLoaded for a record of the
-log that is next to be replayed."""
+"""Raises RequestRefused for a request that the earlier broker refuses, and CannotBeLoaded for the record of the log
+that is replayed next."""
 
 
 def _check_commit_epoch(engine: Engine, request: Request[Any] | Record) -> None:
-    """A commit must name the member's epoch of now: ConsumerGroup.validateOffsetCommit of 4.0 to 4.2."""
+    """A commit must name the member's current epoch: ConsumerGroup.validateOffsetCommit of 4.0 to 4.2."""
     if not isinstance(request, OffsetCommit):
         return
     group = engine.state.groups.get(request.group)
@@ -37,9 +37,9 @@ def _check_commit_epoch(engine: Engine, request: Request[Any] | Record) -> None:
 
 
 def _check_no_simple_group(engine: Engine, record: Request[Any] | Record) -> None:
-    """A group that offsets have made does not become a consumer group: Kafka before 3.9.
+    """A group that exists only by its offsets cannot become a consumer group: Kafka before 3.9.
 
-    Streams groups, until KAFKA-20254 (4.2), the same.
+    The same holds for streams groups, until KAFKA-20254 (4.2).
     """
     group = _of_another_type(engine, record)
     if group is not None and _is_simple(group):
@@ -47,7 +47,7 @@ def _check_no_simple_group(engine: Engine, record: Request[Any] | Record) -> Non
 
 
 def _check_no_classic_group(engine: Engine, record: Request[Any] | Record) -> None:
-    """A classic group whose tombstone is missing does not become a consumer group: Kafka up to 4.4."""
+    """A classic group whose tombstone is missing cannot become a consumer group: Kafka up to 4.4."""
     group = _of_another_type(engine, record)
     if group is not None and not _is_simple(group):
         raise CannotBeLoaded(f"Group {group.id} is not a consumer group")
@@ -62,7 +62,7 @@ def _of_another_type(engine: Engine, record: Request[Any] | Record) -> ClassicGr
 
 
 def _is_simple(group: ClassicGroup) -> bool:
-    """ClassicGroup.isSimpleGroup, of a group that was loaded: nobody has ever joined it."""
+    """ClassicGroup.isSimpleGroup, of a group that was loaded: no member has ever joined it."""
     return group.is_empty() and not group.protocol_type
 
 
@@ -71,4 +71,4 @@ LACKS: Mapping[str, Check] = {
     "KAFKA-17306": _check_no_simple_group,
     "KAFKA-21117": _check_no_classic_group,
 }
-"""By the name that a scenario gives them (`without`)."""
+"""By their names in a scenario (`without`)."""

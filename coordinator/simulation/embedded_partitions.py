@@ -1,6 +1,6 @@
-"""What the bytes of the embedded protocol say of partitions and topics. Of bytes that cannot be read: nothing.
+"""Partitions and topics in the bytes of the embedded protocol; none if the bytes cannot be read.
 
-They are asked again and again of the same bytes, of which there are a few for each member.
+Results are cached: there are only a few different byte strings for each member.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ REMEMBERED = 1024
 
 @lru_cache(maxsize=REMEMBERED)
 def assigned(assignment: bytes) -> Partitions:
-    """What a leader has assigned; nothing where none has yet."""
+    """The partitions of an assignment; none if it is empty."""
     if not assignment:
         return frozenset()
     try:
@@ -29,7 +29,7 @@ def assigned(assignment: bytes) -> Partitions:
 
 @lru_cache(maxsize=REMEMBERED)
 def claimed(protocol: str | None, subscription: bytes) -> Partitions:
-    """What a member says it owns: to the leader of an eager sticky group in its user data."""
+    """The partitions that a member claims: in an eager sticky group in its user data."""
     try:
         said = read_subscription(subscription)
         return _places(read_sticky(said.user_data or b"")[0] if protocol == "sticky" else said.owned)

@@ -1,4 +1,4 @@
-"""What invariants may ask about the world."""
+"""The facts about the world that invariants depend on."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Facts(Protocol):
 
     @property
     def engine(self) -> Engine:
-        """The one that says who is a member."""
+        """The one that determines the members."""
 
     def is_zombie(self, process: Process) -> bool: ...
 
     def name_of(self, member: str) -> str: ...
 
     def known_flaw(self, process: Process, place: TopicPartition) -> str:
-        """Why the process has a partition that the coordinator may give to others; empty where it must not."""
+        """Why the process has a partition that the coordinator may assign to others; empty if it must not."""
 
     def broken(self, invariant: str, message: str, known: str = "") -> None:
-        """An invariant has fallen; by a known flaw of Kafka, where it has a name."""
+        """An invariant is violated; `known`: by this known flaw of Kafka."""

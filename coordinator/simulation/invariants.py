@@ -1,22 +1,22 @@
 """What must hold after every step, checked where something has changed.
 
-    I1   a partition is consumed by one member                         zombies
-    I2   it is given on only after its owner has given it up           handover_rules
-    I3   epochs are in order and do not go back                        epoch_rules, consumer_group_rules, client_rules
-    I4   without faults all are settled, every partition is owned        rest_rules
-    I5   a target gives each partition once, to whom it may have it    classic_group_rules, consumer_group_rules
-    I6   callbacks add up                                              client_rules
-    I7   commits are taken from members alone, and go on               offset_rules
-    I8   the log is the state, and acknowledged is kept                log_rules, offset_rules
-    I9   everybody is answered                                         rest_rules
-    I10  rebalances end                                                rest_rules
-    I11  a generation agrees                                           classic_group_rules
-    I12  upgrade and downgrade keep offsets and assignments            offset_rules, consumer_group_rules
-    I13  metrics add up                                                client_rules
+    I1   a partition is consumed by one member                     zombies
+    I2   it is reassigned only after its owner has released it     handover_rules
+    I3   epochs are in order and do not decrease                   epoch_rules, consumer_group_rules, client_rules
+    I4   without faults all settle, every partition is owned       settling_rules
+    I5   a target assigns each partition once, to a subscriber     classic_group_rules, consumer_group_rules
+    I6   callbacks are consistent                                  client_rules
+    I7   only members can commit, and offsets do not decrease      offset_rules
+    I8   the log is the state, acknowledged changes are kept       log_rules, offset_rules
+    I9   every request is answered                                 settling_rules
+    I10  rebalances end                                            settling_rules
+    I11  a generation agrees                                       classic_group_rules
+    I12  upgrade and downgrade keep offsets and assignments        offset_rules, consumer_group_rules
+    I13  metrics are consistent                                    client_rules
 
-Each file says what exactly its invariants mean here, and where Kafka's rules make an exception. Where those rules are
-too weak for an invariant it falls, and the violation says by which weakness (`known_flaws`). Mistakes of whoever
-configures the consumers (a version 0 subscription under a cooperative leader, one bounce instead of two) are none.
+Each file defines its invariants exactly, and where Kafka's rules make an exception. Where those rules are too weak for
+an invariant it is violated, and the violation names the weakness (`known_flaws`). Configuration errors of consumers (a
+version 0 subscription under a cooperative leader, one bounce instead of two) are not violations.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from coordinator.simulation.client_rules import ClientRules
 from coordinator.simulation.facts import Facts
 from coordinator.simulation.log_rules import LogRules
 from coordinator.simulation.process import Process
-from coordinator.simulation.rest_rules import RestRules
+from coordinator.simulation.settling_rules import SettlingRules
 from coordinator.simulation.story import error_of
 from wire.errors import ErrorCode
 
 
 class Invariants:
-    """See the module: hands each happening to the rules that it concerns."""
+    """See the module: passes each event to the rules that it concerns."""
 
     def __init__(self, facts: Facts) -> None:
         self.log = LogRules(facts)
         self.clients = ClientRules(facts, self.log.rejoined)
         log = self.log
-        self.rest = RestRules(
-            facts, log.flaw_of_member, log.flaw_at_rest, log.flaw_of_unrest, log.flaw_of_rebalances
+        self.settling = SettlingRules(
+            facts, log.flaw_of_member, log.flaw_when_settled, log.flaw_when_unsettled, log.flaw_of_rebalances
         )
         self.appended, self.answering = log.appended, log.answering
         self.replayed, self.failed_to_load = log.replayed, log.failed_to_load

@@ -1,113 +1,114 @@
-"""Weaknesses of Kafka's own rules that break an invariant: what the simulation has found, and keeps apart by name."""
+"""Weaknesses of Kafka's own rules that violate an invariant, found by the simulation; each is reported by its name."""
 
 from __future__ import annotations
 
 LATE_COMMIT = "late-commit"
-"""A commit whose connection was lost is handled after a later one of the same member, or after the member has given the
-partition up: nothing in OffsetCommit orders the commits of one generation or epoch, so the offset goes back, or another
+"""A commit whose connection was lost is handled after a later one of the same member, or after the member has revoked
+the partition: OffsetCommit does not order the commits of one generation or epoch, so the offset decreases, or another
 member's is overwritten (I7)."""
 
-CREATED_ANEW = "created-anew"
-"""A topic is deleted and created anew. KIP-848 gives its partitions on by the new id, at once, while the former owner
-still has those of the old one, which have the same names (I1, I2); offsets that were committed late for the old
-one are beyond the end of the new one, and go back (I7)."""
+TOPIC_RECREATED = "topic-recreated"
+"""A topic is deleted and recreated. KIP-848 assigns its partitions by the new id, at once, while the former owner still
+has those of the old one, which have the same names (I1, I2); offsets that were committed late for the old topic are
+beyond the end of the new one, and decrease (I7)."""
 
 ASSIGNED_AFTER_REPORT = "assigned-after-report"
-"""A member of the consumer protocol is about to take over partitions (it commits first, or its listener has its time)
-when a lost connection makes it report in full what it owns: not those. The coordinator, whose target has moved on,
-takes them back as if they were released and gives them on; the member completes what it has begun, and owns them until
-it reconciles with the answer (I1, I2)."""
+"""A consumer member is about to acquire partitions (it commits first, or its listener is running) when a lost
+connection makes it report in full what it owns, without those. The coordinator, whose target has changed, treats them
+as released and assigns them to others; the member completes what it has started, and owns them until it reconciles with
+the answer (I1, I2)."""
 
 STRAY_CLAIM = "stray-claim"
-"""A member claims a partition that does not exist any more, as its topic was created anew with fewer. Java's sticky
-assignors do not compare claims with the metadata, and where the members subscribe to different topics the claimant
-keeps it (I4), and other partitions are given to two members, or twice to one (I5; then I1, I2, I4, I7), for as long as
-the claims are kept. The claimant cannot commit what does not exist, and tries to before each rebalance until its group
-puts it out (I4, I10); where the members subscribe to the same topics, the leader's assignor may fail, and the group
-puts the leader out (I10). So it is with a sticky claim of a topic that the member has left: it is given what it does
-not subscribe to (I5), and joins again at once, and again (I10, I4). librdkafka's keeps a claim of a topic that was
-deleted. Real consumers show the first in the stories topic-recreated and gone-committed, Java's own class the other."""
+"""A member claims a partition that does not exist any more, as its topic was recreated with fewer. Java's sticky
+assignors do not compare claims with the metadata, and if the members subscribe to different topics the claimant keeps
+it (I4), and other partitions are assigned to two members, or twice to one (I5; then I1, I2, I4, I7), as long as the
+claims are kept. The claimant cannot commit the offset of a deleted partition, and retries before each rebalance until
+its group removes it (I4, I10); if the members subscribe to the same topics, the leader's assignor may fail, and the
+group removes the leader (I10). The same happens with a sticky claim of a topic that the member no longer subscribes to:
+it is assigned that topic (I5), and rejoins at once, repeatedly (I10, I4). librdkafka's assignor keeps a claim of a
+deleted topic. Real consumers show the first in the stories topic-recreated and gone-committed, Java's own class the
+second."""
 
 RETURNED_LEADER = "returned-leader"
-"""A static leader comes back to a Stable group: the assignment stays, and the leader watches the topics from then on
-(KIP-814). What had changed of them since the assignment nobody notices: new partitions have no owner, and those that
-are gone stay assigned, until the next rebalance (I4). Real consumers show it in the story static-leader-returns."""
+"""A static leader rejoins a Stable group: the assignment stays, and the leader watches the topics from then on
+(KIP-814). Changes of topics since the assignment go unnoticed: new partitions have no owner, and deleted ones stay
+assigned, until the next rebalance (I4). Real consumers show it in the story static-leader-returns."""
 
 DOWNGRADED_WITHOUT_LEADER = "downgraded-without-leader"
-"""A consumer group becomes a classic one as a static member takes its own place: it is Stable at once, and no member is
-told that it leads. Nobody notices that topics change until the next rebalance: new partitions have no owner, and those
-that are gone stay assigned (I4). Real consumers show it in the story downgrade-static."""
+"""A consumer group becomes a classic one when a static member is replaced: it is Stable at once, and no member is told
+that it leads. Topic changes go unnoticed until the next rebalance: new partitions have no owner, and deleted ones stay
+assigned (I4). Real consumers show it in the story downgrade-static."""
 
 DOWNGRADED_WHILE_RECONCILING = "downgraded-while-reconciling"
-"""A consumer group becomes a classic one as a static member takes its own place, and it is Stable at once, with the
-target for its assignment. A classic member that was to get partitions of the target as soon as others had given them
-up is not told: it would have to synchronize, and its heartbeats are answered without an error. Those partitions have no
-owner until the next rebalance (I4)."""
+"""A consumer group becomes a classic one when a static member is replaced, and it is Stable at once, with the target as
+its assignment. A classic member that would have received partitions of the target once others had released them is not
+notified: it would have to sync, and its heartbeats are answered without an error. Those partitions have no owner until
+the next rebalance (I4)."""
 
 DOWNGRADE_FORGOTTEN = "downgrade-forgotten"
-"""A consumer group becomes a classic one as the last member of the consumer protocol leaves. The group is to rebalance
-at once, but only its coordinator knows that: another one that loads the group before finds it Stable. What the member
-that left had has no owner until the next rebalance (I4)."""
+"""A consumer group becomes a classic one when the last consumer member leaves. The group must rebalance at once, but
+only its coordinator knows that: another one that loads the group first finds it Stable. The partitions of the member
+that left have no owner until the next rebalance (I4)."""
 
 RESTARTED_WHILE_REVOKING = "restarted-while-revoking"
-"""A static member of a cooperative group is told to give partitions up, and its process ends before it joins again. It
-comes back to a Stable group with the assignment of before: the second rebalance, which would give those partitions to
-others, was to begin with it. They have no owner until the next rebalance (I4). It is the same where the group puts the
-member out, and another coordinator loads the group before it has rebalanced: the member has lost everything, and comes
-back to the Stable group of before. Real consumers show the former in the story static-killed-while-revoking."""
+"""A static member of a cooperative group is asked to revoke partitions, and its process stops before it rejoins. It
+returns to a Stable group with the previous assignment: the second rebalance, which would assign those partitions to
+others, would have started with its JoinGroup. They have no owner until the next rebalance (I4). The same happens if the
+group removes the member, and another coordinator loads the group before it has rebalanced: the member has lost
+everything, and returns to the former Stable group. Real consumers show the first in the story
+static-killed-while-revoking."""
 
 RESUBSCRIBED_UNNOTICED = "resubscribed-unnoticed"
-"""A static member comes back to a Stable classic group within its session and subscribes to a topic that no member did
-before. The group does not rebalance where the assignor stays the same, so the topic has no consumer until the next
+"""A static member rejoins a Stable classic group within its session and subscribes to a topic that no member subscribed
+to before. The group does not rebalance if the assignor stays the same, so the topic has no consumer until the next
 rebalance (I4). Real consumers show it in the story static-resubscribed."""
 
 MISSED_REBALANCE = "missed-rebalance"
-"""A static member does not join in time: the group goes on, and keeps it as a member with the claims of its last
-JoinGroup, so that what it got since is given to others. It is not told: it joins the next generation as if it had
-missed nothing, and owns those partitions until it is assigned (I1, I2, I7). Real consumers show it in the story
-static-misses-rebalance."""
+"""A static member does not rejoin in time: the group continues, and keeps it as a member with the claims of its last
+JoinGroup, so that partitions it received since are assigned to others. It is not notified: it joins the next generation
+as if it had missed nothing, and owns those partitions until it gets its assignment (I1, I2, I7). Real consumers show it
+in the story static-misses-rebalance."""
 
 LATE_REPORT = "late-report"
-"""A heartbeat of the consumer protocol that joined, or reported in full what the member owned, is handled late:
-it is at the member's epoch, or at 0, and so the coordinator takes for given up what the member has by now (I1, I2, I7).
-"""
+"""A consumer heartbeat that joined, or reported in full what the member owned, is handled late: it has the member's
+epoch, or 0, so the coordinator treats the member's current partitions as released (I1, I2, I7)."""
 
 UNHEARD_ASSIGNMENT = "unheard-assignment"
-"""A plain heartbeat of the consumer protocol is handled late, after the full one of the next connection, and takes an
-assignment along that nobody hears of. Further plain ones are answered that nothing has changed: the member never
-learns of it, until the group changes or a connection is lost again (I4)."""
+"""A plain consumer heartbeat is handled late, after the full one of the next connection, and its answer, which carries
+an assignment, is lost. Further plain ones are answered without an assignment: the member never receives it, until the
+group changes or a connection is lost again (I4)."""
 
 LATE_JOIN = "late-join"
-"""A JoinGroup is handled late, or once more: it joins the next generation for its member, with the claims that it had
-then, so that a cooperative leader gives away what the member has got since (I1, I2, I7)."""
+"""A JoinGroup is handled late, or twice: it joins the next generation for its member, with outdated claims, so that a
+cooperative leader assigns what the member has received since to others (I1, I2, I7)."""
 
 UPGRADED_WHILE_REBALANCING = "upgraded-while-rebalancing"
-"""A classic group is upgraded while its members own more than the group knows of; the upgrade takes what the group
-knows for all that they have, and the rest is given on at once (I1, I2). The classic protocol would have waited for them
-to join again. It is so between the two rebalances of the cooperative protocol, as the leader's assignment no longer has
-what a member is to give up; and in a rebalance that began before the leader had assigned anything in the one before, as
-that clears the assignments of all members."""
+"""A classic group is upgraded while its members own more than the group knows of; the upgrade converts only what the
+group knows, and the rest is assigned to others at once (I1, I2). The classic protocol would have waited for the members
+to rejoin. This happens between the two rebalances of the cooperative protocol, as the leader's assignment no longer
+contains what a member must revoke; and in a rebalance that started before the leader had assigned anything in the one
+before, as that clears the assignments of all members."""
 
 UPGRADED_WITHOUT_TARGET = "upgraded-without-target"
-"""A classic group is upgraded by a static member that takes its predecessor's place. No subscription changes, so the
-group epoch stays, and the target is what the classic leader had assigned. Members that had joined since are assigned
-nothing, partitions of members that had left have no owner, and nobody is told to give up those of topics that had been
-deleted, which the upgrade leaves out, until something else moves the group epoch or, where the group is downgraded
-again, until the next rebalance (I4). Real consumers show the deleted topics in the story upgrade-topic-deleted."""
+"""A classic group is upgraded by a static member that replaces its predecessor. No subscription changes, so the group
+epoch stays, and the target is the classic leader's assignment. Members that had joined since are assigned nothing,
+partitions of members that had left have no owner, and no member is asked to revoke those of deleted topics, which the
+upgrade omits, until something else bumps the group epoch or, if the group is downgraded again, until the next rebalance
+(I4). Real consumers show the deleted topics in the story upgrade-topic-deleted."""
 
 GONE_TAKEN_OVER = "gone-taken-over"
-"""A classic group is upgraded after a topic was created anew with fewer partitions and before its leader has assigned
-those that there are. The upgrade takes over partitions that do not exist. The uniform assignor counts them as their
-owner's share and fails: whoever needs a new target is answered UNKNOWN_SERVER_ERROR (I9). Where none is needed, they
-stay assigned (I4)."""
+"""A classic group is upgraded after a topic was recreated with fewer partitions and before its leader has assigned the
+existing ones. The upgrade converts partitions that do not exist. The uniform assignor counts them as their owner's
+share and fails: a member that needs a new target is answered UNKNOWN_SERVER_ERROR (I9). If none is needed, they stay
+assigned (I4)."""
 
 ASSIGNED_TOO_LATE = "assigned-too-late"
 """An `assigned` of Java's consumer of the new protocol waits for `poll` while the member leaves, or is fenced: it is
-called nevertheless, of partitions that are another's by then, and `lost`, which was worked out before, does not name
-them. The listener is assigned them and never learns that they are gone (I6). Real consumers show it in the stories
+still called, with partitions that belong to another member by then, and `lost`, which was computed before, does not
+name them. The listener is assigned them and never learns that they are lost (I6). Real consumers show it in the stories
 assigned-late and lost-not-all."""
 
 REJOINED_UNNOTICED = "rejoined-unnoticed"
-"""A member of the classic protocol was removed from a consumer group and has not heard of it. Its next JoinGroup is
-taken as a newcomer's, under its old id and without an error: it keeps what others were given meanwhile until its next
-assignment (I1, I2, I7). Where the group was empty meanwhile, and began anew, its epoch goes back (I3)."""
+"""A classic member was removed from a consumer group and does not know it. Its next JoinGroup is accepted as a new
+member's, under its old id and without an error: it keeps partitions that were meanwhile assigned to others until its
+next assignment (I1, I2, I7). If the group was empty meanwhile, and started over, its epoch decreases (I3)."""

@@ -1,4 +1,4 @@
-"""Invariants by what the coordinator writes and answers, and by what a node loads from the log (I8, I12)."""
+"""Invariants on what the coordinator writes and answers, and on what a node loads from the log (I8, I12)."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from wire.errors import ErrorCode
 
 
 class LogRules:
-    """Checked with every batch of records and every answer that carries something new: hands each to the rules of
-    epochs, handovers, classic groups, consumer groups and offsets.
+    """Checked with every batch of records and every answer with new information: passes each to the rules of epochs,
+    handovers, classic groups, consumer groups and offsets.
 
-    I8: what a node loads from the log, compacted or not, is the hard state of its predecessor; what was acknowledged
-    is in it.
+    I8: what a node loads from the log, compacted or not, is the hard state of its predecessor, and contains what was
+    acknowledged.
     """
 
     def __init__(self, facts: Facts) -> None:
@@ -54,18 +54,18 @@ class LogRules:
         self._classic = ClassicGroupRules(facts, self._epochs, self._handovers)
         self._consumer = ConsumerGroupRules(facts, self._epochs, self._handovers, self._upgrades.places)
         self.released, self.rejoined = self._handovers.released, self._handovers.rejoined
-        self.outlived = self._consumer.outlived
+        self.of_deleted_topics = self._consumer.of_deleted_topics
         self.failed_to_assign = self._classic.failed_to_assign
-        self.flaw_of_unrest = self._classic.flaw_of_unrest
+        self.flaw_when_unsettled = self._classic.flaw_when_unsettled
         self.flaw_of_rebalances = self._classic.flaw_of_rebalances
         self.late_joins: set[str] = set()
-        """Members that are in the present generation by a JoinGroup that came late."""
+        """Members that joined the current generation by a late JoinGroup."""
         self._acknowledged: dict[str, int] = {}
-        """The highest epoch or generation that a member's answers have carried."""
+        """The highest epoch or generation in a member's answers."""
         self._unheard: set[str] = set()
-        """Members whose last assignment was in an answer that nobody heard."""
+        """Members whose last assignment was in a lost answer."""
         self._failed_targets: set[str] = set()
-        """Members that were refused last, as no target can be computed for GONE_TAKEN_OVER."""
+        """Members that were last refused because GONE_TAKEN_OVER makes every target fail."""
         self._answers: dict[type, Callable[..., None]] = {
             JoinGroupAnswer: self._join_answered,
             SyncGroupAnswer: self._sync_answered,
@@ -73,10 +73,10 @@ class LogRules:
             OffsetCommitAnswer: self._commit_answered,
         }
 
-    def gone(self, place: TopicPartition) -> None:
-        """The partition was deleted: another one of its name is nobody's yet."""
-        self._handovers.gone(place)
-        self._consumer.gone(place)
+    def partition_deleted(self, place: TopicPartition) -> None:
+        """The partition was deleted: a new one of its name has no owner yet."""
+        self._handovers.partition_deleted(place)
+        self._consumer.partition_deleted(place)
 
     # Records.
 
@@ -101,7 +101,7 @@ class LogRules:
                     is_by_leader = type(request) is SyncGroup
                     self._classic.written(value, by_leader=is_by_leader)
                     if is_by_leader:
-                        self._upgrades.assigned_anew()
+                        self._upgrades.reassigned()
                     if is_downgrade:
                         self._classic.downgraded(had)
                 case ConsumerGroupRecord(value=None):
@@ -114,12 +114,12 @@ class LogRules:
                         self._upgrades.taken_over()
                         takes_over = False
                     else:
-                        self._upgrades.assigned_anew()
+                        self._upgrades.reassigned()
                         self._classic.assigned_topics = self._facts.topics.image
                         self._consumer.target_written()
                 case ConsumerMemberRecord(member=member, value=None):
                     replaced |= self._consumer.removed(member)
-                    self._acknowledged.pop(member, None)  # it may be back in a group that begins anew
+                    self._acknowledged.pop(member, None)  # it may rejoin a group that starts over
                 case CurrentAssignmentRecord(member=member, value=current) if current is not None:
                     taken = self._handovers.has.get(member, replaced) if is_upgrade else None
                     self._consumer.assigned(member, current, taken, is_late=is_late)
@@ -128,9 +128,9 @@ class LogRules:
             self._offsets.converted("upgrade" if is_upgrade else "downgrade")
 
     def _upgrade(self, records: Sequence[Record]) -> None:
-        """Members that have left a classic group before its next generation are not upgraded with it.
+        """Members that left a classic group before its next generation are not upgraded with it.
 
-        Nor is what the others own beyond what they are assigned.
+        Nor is what the others own beyond their assignments.
         """
         self._epochs.upgraded()
         group, given = self._facts.engine.state.groups.get(GROUP), self._classic.given
@@ -145,7 +145,7 @@ class LogRules:
         self._classic.given = {}
 
     def _delete(self) -> None:
-        """The consumer group is deleted: members that stay are those of the classic group that follows it."""
+        """The consumer group is deleted: its remaining members belong to the classic group that follows."""
         self._classic.forget_agreed()
         self._epochs.deleted()
 
@@ -187,43 +187,43 @@ class LogRules:
         self._offsets.acknowledged(request, answer)
 
     def _note_failed_target(self, member: str, error: ErrorCode) -> None:
-        if error is ErrorCode.UNKNOWN_SERVER_ERROR and self._upgrades.takes_gone_over():
+        if error is ErrorCode.UNKNOWN_SERVER_ERROR and self._upgrades.takes_over_deleted():
             self._failed_targets.add(member)
         else:
             self._failed_targets.discard(member)
 
-    # At rest.
+    # When all are settled.
 
     def flaw_of_member(self, member: str) -> str:
-        """Why a member cannot come to rest; empty where nothing is known to keep it from that."""
+        """Why a member cannot settle; empty if no flaw is known."""
         if member in self._unheard:
             return UNHEARD_ASSIGNMENT
         return self.flaw_of_failure(member)
 
     def flaw_of_failure(self, member: str) -> str:
-        """Why the member was answered UNKNOWN_SERVER_ERROR last; empty where it was not, or must not have been."""
+        """Why the member's last answer was UNKNOWN_SERVER_ERROR; empty if it was not, or must not have been."""
         return GONE_TAKEN_OVER if member in self._failed_targets else ""
 
-    def flaw_at_rest(self, place: TopicPartition) -> str:
-        """Why a partition has no owner, or one although it does not exist, while all members are settled."""
+    def flaw_when_settled(self, place: TopicPartition) -> str:
+        """Why a partition has no owner, or has one although it was deleted, while all members are settled."""
         group = self._facts.engine.state.groups.get(GROUP)
         if isinstance(group, ConsumerGroup):
             is_assigned = any(place in self._upgrades.places(target) for target in group.targets.values())
-            return self._upgrades.flaw_at_rest(place, is_assigned=is_assigned)
+            return self._upgrades.flaw_when_settled(place, is_assigned=is_assigned)
         if group is None:
             return ""
         is_assigned = self._classic.is_assigned(place)
-        return self._classic.flaw_at_rest(place) or self._upgrades.flaw_at_rest(
+        return self._classic.flaw_when_settled(place) or self._upgrades.flaw_when_settled(
             place, is_assigned=is_assigned
         )
 
-    # Fail-over.
+    # Failover.
 
     def replayed(self, node: Node, before: Engine | None) -> None:
         self._classic.loaded()
         if before is not None and hard_state(before) != hard_state(node.engine):
             self._facts.broken(
-                "I8", f"node {node.number} has another state from the log than its predecessor"
+                "I8", f"node {node.number} replays the log to another state than its predecessor's"
             )
         group = node.engine.state.groups.get(GROUP)
         for member, epoch in self._acknowledged.items():
@@ -231,15 +231,15 @@ class LogRules:
                 if member not in self._handovers.removed:
                     who = self._facts.name_of(member)
                     self._facts.broken(
-                        "I8", f"{who} was told that it is a member, and the log does not say so"
+                        "I8", f"{who} was acknowledged as a member that the log does not contain"
                     )
                 continue
             known = group.generation if isinstance(group, ClassicGroup) else group.members[member].epoch
-            if known < 0:  # a static member that has left for a while, whatever it was told before
+            if known < 0:  # a static member that left temporarily, whatever it was answered before
                 continue
             if known < epoch and member in self._epochs.members | self._classic.given:
                 who = self._facts.name_of(member)
-                self._facts.broken("I8", f"{who} was told of epoch {epoch}, and the log says {known}")
+                self._facts.broken("I8", f"{who} was answered epoch {epoch}, but the log contains {known}")
         self._offsets.replayed(node.engine)
 
     def failed_to_load(self, node: Node, error: Exception) -> None:
@@ -247,7 +247,7 @@ class LogRules:
 
 
 def hard_state(engine: Engine) -> object:
-    """What records have made true, of all groups."""
+    """The state that records determine, of all groups."""
     groups: dict[str, object] = {}
     for name, group in engine.state.groups.items():
         if isinstance(group, ConsumerGroup):

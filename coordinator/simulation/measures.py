@@ -1,4 +1,4 @@
-"""What a run costs: counted as it goes, given as the figures of its `Result`."""
+"""The cost of a run: counted during the run, returned as the figures of its `Result`."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from coordinator.consumer.outputs import Callback, Partitions, Raised, TopicPartition
 from coordinator.engine.records import ClassicGroupRecord, Record, TargetEpochRecord
 from coordinator.simulation.process import Process
-from coordinator.simulation.result import CallbackMade, Ownership, Presence, Thrown
+from coordinator.simulation.result import CallbackCall, Ownership, Presence, RaisedException
 from coordinator.simulation.schedule import Schedule
 
 
 class Measures:
-    """See the module. Times in ms until they are given."""
+    """See the module. Times are in ms until they are returned."""
 
     def __init__(self, schedule: Schedule) -> None:
-        self.callbacks: list[CallbackMade] = []
-        self.thrown: list[Thrown] = []
+        self.callbacks: list[CallbackCall] = []
+        self.thrown: list[RaisedException] = []
         self.owners: list[Ownership] = []
         self.presence: list[Presence] = []
         self.rebalances = 0
@@ -24,30 +24,30 @@ class Measures:
         self.read_twice = 0
         self.commits_refused = 0
         self.changed_ms = 0
-        """When something last changed: who owns what, an epoch, a callback, an exception."""
+        """When an owner, an epoch, a callback or an exception last changed something."""
         self.zombies_since: dict[Process, int] = {}
         self._schedule = schedule
         self._counted = -1
         """The last generation or target epoch that was counted."""
         self._since: dict[tuple[Process, TopicPartition], int] = {}
         self._owner: dict[TopicPartition, str] = {}
-        """Who has had a partition last."""
+        """The last owner of each partition."""
         self._owned_by: dict[TopicPartition, int] = {}
         self._ownerless: dict[TopicPartition, int] = {}
         self._without_owner_ms = 0
         self._read: dict[TopicPartition, int] = {}
-        """Up to where a partition has been read by anybody: every reader begins within that."""
+        """The offset up to which any reader has read a partition: every reader starts within that."""
         self._started: dict[Process, int] = {}
 
     @property
     def without_owner_s(self) -> float:
-        """Up to now."""
+        """Until now."""
         now_ms = self._schedule.now_ms
         waiting_ms = sum(now_ms - since_ms for since_ms in self._ownerless.values())
         return (self._without_owner_ms + waiting_ms) / 1000
 
     def owners_now(self) -> tuple[Ownership, ...]:
-        """All intervals, those that are not over up to now."""
+        """All intervals, open ones until now."""
         return (*self.owners, *(self._ownership(*key) for key in self._since))
 
     def presence_now(self) -> tuple[Presence, ...]:
@@ -55,12 +55,12 @@ class Measures:
         return tuple(sorted((*self.presence, *running), key=lambda each: (each.start_s, each.member)))
 
     def forget(self) -> None:
-        """Let go of intervals that are over, and of callbacks."""
+        """Drop closed intervals, and callbacks."""
         self.owners.clear()
         self.presence.clear()
         self.callbacks.clear()
 
-    # What happens.
+    # Events.
 
     def started(self, process: Process) -> None:
         self._started[process] = self.changed_ms = self._schedule.now_ms
@@ -91,7 +91,7 @@ class Measures:
     def called(self, process: Process, callback: Callback) -> None:
         self.changed_ms = self._schedule.now_ms
         self.callbacks.append(
-            CallbackMade(
+            CallbackCall(
                 at_s=self._schedule.now_ms / 1000,
                 member=process.name,
                 kind=callback.kind,
@@ -102,7 +102,7 @@ class Measures:
     def raised(self, process: Process, raised: Raised) -> None:
         self.changed_ms = self._schedule.now_ms
         self.thrown.append(
-            Thrown(
+            RaisedException(
                 at_s=self._schedule.now_ms / 1000,
                 member=process.name,
                 error=raised.error,
@@ -111,15 +111,15 @@ class Measures:
         )
 
     def read(self, partition: TopicPartition, start: int, end: int) -> None:
-        """Records of a partition were given to an application, from `start` up to before `end`."""
+        """An application received records of a partition, from `start` up to before `end`."""
         known = self._read.get(partition, 0)
         if start < known:
             self.read_twice += min(end, known) - start
         if end > known:
             self._read[partition] = end
 
-    def gone(self, partition: TopicPartition) -> None:
-        """The partition was deleted: it needs no owner any more, and another one of its name begins anew."""
+    def partition_deleted(self, partition: TopicPartition) -> None:
+        """The partition was deleted: it needs no owner any more, and a new one of its name starts over."""
         self._read.pop(partition, None)
         ownerless_ms = self._ownerless.pop(partition, None)
         if ownerless_ms is not None:

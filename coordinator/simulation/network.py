@@ -1,18 +1,17 @@
-"""How requests and answers travel between consumers' processes and the coordinator's nodes.
+"""The delivery of requests and answers between consumers' processes and the coordinator's nodes.
 
-Theory of operation. A process has a connection to each node that it speaks to, as TCP gives it: what is sent arrives
-in order, a delay later, or the connection is lost with all that is on its way. A lost connection fails the requests
-that wait on it: at once (a reset), or only when the first of them has waited for its timeout (silence). Where the
-network is partitioned nothing is lost: TCP sends it again, and it arrives when the partition has ended, if the client
-has not given up by then.
+Theory of operation. A process has a connection to each node that it talks to, with TCP's guarantees: messages arrive in
+order, after a delay, or the connection is lost with everything in flight. A lost connection fails the requests that
+wait on it: at once (a reset), or only when the first of them times out (silence). In a network partition nothing is
+lost: TCP retransmits, and it arrives when the partition has ended, if the client has not timed out by then.
 
-Faults are those of `scenario.Faults`: `loss` loses the connection with the message; `duplicate` has a request handled
-twice, the second time later and answered to nobody (a client that has lost an answer sends something else, in full);
-with `reorder` a request that was on its way on a lost connection may still be handled, later than requests of the next
-connection. Neither outlives the node's process: the next one knows nothing of the connections of the last.
+The faults are those of `scenario.Faults`: `loss` loses the connection together with the message; `duplicate` has a
+request handled twice, the second time later and without a receiver of the answer (a client that has lost an answer
+sends another request, in full); with `reorder` a request that was in flight on a lost connection may still be handled,
+after requests of the next connection. Neither outlives the node's process: a restarted node has no connections.
 
-A node reads the next request of a connection when it has answered the last one, as Kafka's broker does: what is sent
-after a JoinGroup or SyncGroup, which wait for other members, waits as long.
+A node reads the next request of a connection when it has answered the last one, as Kafka's broker does: requests after
+a JoinGroup or SyncGroup, which wait for other members, wait as long.
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ from coordinator.simulation.schedule import Schedule
 _WAITING = frozenset({JoinGroup, SyncGroup})
 
 LATE_MS = 3_000
-"""By how much a duplicate, or a message of a lost connection, is late at most."""
+"""The longest delay of a duplicate, or of a message of a lost connection."""
 
 
 class Endpoint(Protocol):
-    """A consumer's process, as the network sees it."""
+    """A consumer's process, as the network uses it."""
 
     name: str
     client_id: str
@@ -67,24 +66,24 @@ class Connection:
         self.process = process
         self.node = node
         self.life = life
-        """How often the node had gone down before."""
+        """How often the node had stopped before."""
         self.request_ms = self.answer_ms = 0
         """When the last message of each direction arrives: none overtakes it."""
         self.waiting: dict[int, int] = {}
-        """When the client gives a request up, by its number."""
+        """When the client's requests time out, by number."""
         self.check_ms: int | None = None
         self.is_busy = False
         """The node has not answered a request that waits for other members."""
         self.held: list[tuple[int, Any]] = []
         """Requests that have arrived since, with their numbers."""
         self.is_lost = False
-        """Nothing passes any more."""
+        """Nothing is delivered any more."""
         self.is_closed = False
         """And the client knows."""
 
 
 class Network:
-    """See the module. `receive` hands a request to its node, `find` says who coordinates."""
+    """See the module. `receive` passes a request to its node, `find` returns the coordinator."""
 
     def __init__(
         self,
@@ -99,12 +98,12 @@ class Network:
         self._connections: dict[tuple[Endpoint, int], Connection] = {}
         self._down: set[int] = set()
         self._lives: Counter[int] = Counter()
-        """How often each node has gone down."""
+        """How often each node has stopped."""
         self._partitions: dict[str, tuple[NetworkPartition, ...]] = {}
-        self.disturb(faults)
+        self.set_faults(faults)
 
-    def disturb(self, faults: Faults) -> None:
-        """Have these faults from now on; partitions that there are remain."""
+    def set_faults(self, faults: Faults) -> None:
+        """Apply these faults from now on; existing network partitions remain."""
         low, high = faults.delay_ms
         self._low, self._span = low, high - low + 1
         self._loss, self._duplicate, self._reorder = faults.loss, faults.duplicate, faults.reorder
@@ -112,24 +111,24 @@ class Network:
             for member in partition.members:
                 self._partitions[member] = (*self._partitions.get(member, ()), partition)
 
-    def calm(self) -> None:
-        """No faults from now on; only delays remain."""
+    def clear_faults(self) -> None:
+        """Apply no faults from now on, except delays."""
         self._loss = self._duplicate = 0.0
         self._reorder = False
         self._partitions = {}
 
     @property
-    def is_calm(self) -> bool:
-        """Whether it has no faults."""
+    def has_no_faults(self) -> bool:
+        """Whether there are no faults."""
         return not (self._loss or self._duplicate or self._partitions)
 
     @property
     def slowest_ms(self) -> int:
-        """How long a message takes at most, where there are no faults."""
+        """The longest delay of a message without faults."""
         return self._low + self._span - 1
 
-    def plan_anew(self) -> None:
-        """No request is under way, and no check is planned any more."""
+    def replan(self) -> None:
+        """Start without requests in flight and without planned checks."""
         for connection in self._connections.values():
             connection.check_ms = None
 
@@ -159,11 +158,11 @@ class Network:
         self._schedule.at(at_ms, self._arrive, connection, sent.number, sent.request, False)
         if self._duplicate and node and self._random.random() < self._duplicate:
             late_ms = at_ms + int(self._random.random() * LATE_MS)
-            nowhere = self.nowhere(process, node)
-            self._schedule.at(late_ms, self._arrive, nowhere, sent.number, sent.request, True)
+            lost_connection = self.lost_connection(process, node)
+            self._schedule.at(late_ms, self._arrive, lost_connection, sent.number, sent.request, True)
 
     def answer(self, connection: Connection, number: int, answer: object) -> None:
-        """A node answers a request; an answer to nobody is dropped."""
+        """A node answers a request; an answer without a receiver is dropped."""
         connection.is_busy = False
         if connection.is_lost:
             return
@@ -177,24 +176,24 @@ class Network:
         )
         self._schedule.at(at_ms, self._return, connection, number, answer)
 
-    def end_process(self, process: Endpoint) -> None:
-        """The process is gone, and its connections with it; what it has sent may still arrive."""
+    def stop_process(self, process: Endpoint) -> None:
+        """The process stops, and its connections are closed; messages it has sent may still arrive."""
         for key in [key for key in self._connections if key[0] is process]:
             connection = self._connections.pop(key)
             connection.is_lost = connection.is_closed = True
 
-    def end_node(self, node: int) -> None:
-        """The node is gone, until `begin_node`: its connections are reset."""
+    def stop_node(self, node: int) -> None:
+        """The node stops, until `start_node`: its connections are reset."""
         self._down.add(node)
         self._lives[node] += 1
         for connection in [each for (_, number), each in self._connections.items() if number == node]:
             if not connection.is_lost:
                 self._lose(connection, is_silent=False)
 
-    def begin_node(self, node: int) -> None:
+    def start_node(self, node: int) -> None:
         self._down.discard(node)
 
-    def nowhere(self, process: Endpoint, node: int) -> Connection:
+    def lost_connection(self, process: Endpoint, node: int) -> Connection:
         """A connection whose answers are lost."""
         connection = Connection(process, node, self._lives[node])
         connection.is_lost = connection.is_closed = True
@@ -245,7 +244,7 @@ class Network:
             self._schedule.at(at_ms, self._close, connection)
 
     def check(self, connection: Connection) -> None:
-        """As planned: a request has waited for its timeout, or has been answered meanwhile."""
+        """As planned: a request has timed out, or was answered meanwhile."""
         connection.check_ms = None
         if connection.is_closed or not connection.waiting:
             return
@@ -257,7 +256,7 @@ class Network:
             self._schedule.at(earliest_ms, self.check, connection)
 
     def _close(self, connection: Connection) -> None:
-        """The client notices: all that waits on the connection has failed, and the next request opens another."""
+        """The client notices: all requests waiting on the connection fail, and the next request opens another."""
         if connection.is_closed:
             return
         connection.is_lost = connection.is_closed = True

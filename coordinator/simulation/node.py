@@ -1,15 +1,15 @@
 """A coordinator's node: the real engine, on the log that it is replayed from.
 
     OFF            not the coordinator: answers NOT_COORDINATOR
-    FAILED         should be, and could not load the log: answers NOT_COORDINATOR
-    LOADING        will be: answers COORDINATOR_LOAD_IN_PROGRESS
+    FAILED         the coordinator, but could not load the log: answers NOT_COORDINATOR
+    LOADING        loads the log: answers COORDINATOR_LOAD_IN_PROGRESS
     COORDINATING   appends the records of a call, then answers
-    ZOMBIE         another node has taken over, and it does not know: what it would append is refused with NOT_LEADER,
-                   so the call is answered NOT_COORDINATOR and what it did is undone; what needs no append goes on
+    ZOMBIE         another node has taken over, and it does not know: its appends are refused with NOT_LEADER, so the
+                   call is answered NOT_COORDINATOR and its changes are undone; what needs no append continues
     DOWN           crashed: nothing arrives, nothing is answered
 
 The log is the group's partition of `__consumer_offsets`, which is replicated: all nodes have the same one. A crash
-comes between the append and the answer of a call where it can (`arm`): the seed says whether the records made it.
+happens between the append and the answer of a call if possible (`arm`): the seed decides whether the records survive.
 
 Source: CoordinatorRuntime (states, replay, NOT_COORDINATOR for parked requests when a shard is unloaded, FAILED).
 """
@@ -34,7 +34,7 @@ from coordinator.simulation.network import Connection
 from coordinator.simulation.schedule import Schedule
 from wire.errors import ErrorCode
 
-PATIENCE_MS = 500
+CRASH_WAIT_MS = 500
 """How long a crash waits for a call that appends something."""
 
 NO_ID = UUID(int=0)
@@ -50,7 +50,7 @@ class NodeStatus(Enum):
 
 
 class NodeWatcher(Protocol):
-    """Who is shown what a node does, before its answers leave."""
+    """Observes a node's work before its answers are sent."""
 
     def appended(self, records: Sequence[Record], request: Request[Any] | None, *, is_late: bool) -> None: ...
 
@@ -70,7 +70,7 @@ class Node:
     """See the module."""
 
     answers_survive = False
-    """Whether answers leave although their append is lost: a rule that can be broken."""
+    """Whether answers are sent although their append is lost: a rule that can be broken."""
 
     def __init__(
         self,
@@ -90,10 +90,10 @@ class Node:
         self.engine = Engine(config)
         self.status = NodeStatus.OFF
         self.parked: dict[int, tuple[Connection, int, Request[Any], bool]] = {}
-        """Calls that are not answered yet, by ticket, and whether they came late."""
+        """Unanswered calls, by ticket, and whether they came late."""
         self.handled = 0
         self.is_ahead = False
-        """Whether it crashed before it appended what its engine had done."""
+        """Whether it crashed before it appended its engine's records."""
         self._length = 0
         """How much of the log a zombie knows."""
         self._schedule, self._config, self._random = schedule, config, random
@@ -105,20 +105,20 @@ class Node:
         self._crash: Callable[[], None] | None = None
         self._ticket = 0
 
-    # What the world does with it.
+    # Called by the world.
 
     def load(
         self, image: TopicImage, predecessor: Node | None = None, cleaning: Cleaning | None = None
     ) -> None:
-        """Coordinate, by what the log holds: no more and no less than the predecessor (it may be itself) knew.
+        """Coordinate, from the state in the log: exactly what the predecessor (possibly itself) knew.
 
-        `cleaning` is what has been compacted of it.
+        `cleaning` is the part that was compacted.
         """
         before = None if predecessor is None or predecessor.is_ahead else predecessor.engine
         log = self.log if cleaning is None else compacted(self.log, cleaning)
         try:
             self.engine, self.is_ahead = self._replayed(log, image, self._checks), False
-        except Exception as error:  # as a broker, which gives the partition up, whatever it is
+        except Exception as error:  # like a broker, which marks the partition as failed on any error
             self.status = NodeStatus.FAILED
             self._watcher.failed_to_load(self, error)
             return
@@ -127,18 +127,18 @@ class Node:
         self._finish(self.engine.loaded(self._schedule.now_ms), None, False)
 
     def unload(self) -> None:
-        """No longer the coordinator: whoever waits is sent away."""
+        """Stop coordinating: waiting requests are refused."""
         self.status = NodeStatus.OFF
-        self._send_away()
+        self._refuse_waiting()
 
-    def linger(self) -> None:
+    def become_zombie(self) -> None:
         """Become a zombie."""
         self.status, self._length = NodeStatus.ZOMBIE, len(self.log)
 
     def arm(self, crash: Callable[[], None]) -> None:
-        """Crash with the next call that appends something, or after PATIENCE_MS; `crash` is told when."""
+        """Crash with the next call that appends something, or after CRASH_WAIT_MS; `crash` is called then."""
         self._crash = crash
-        self._schedule.at(self._schedule.now_ms + PATIENCE_MS, self._crash_now, crash)
+        self._schedule.at(self._schedule.now_ms + CRASH_WAIT_MS, self._crash_now, crash)
 
     @property
     def is_armed(self) -> bool:
@@ -146,22 +146,23 @@ class Node:
         return self._crash is not None
 
     def update_topics(self, image: TopicImage) -> None:
-        """Only the coordinator's engine takes part: others get the image when they load."""
+        """Update the coordinator's engine; the others get the image when they load."""
         if self.status is NodeStatus.COORDINATING:
             self._finish(self.engine.update_topics(image, self._schedule.now_ms), None, False)
 
-    def leap(self, by_ms: int, rests_until_ms: int) -> None:
-        """Time has leapt (`Schedule.leap`): what is due meanwhile waits until the members have been heard."""
+    def skip_time(self, by_ms: int, rests_until_ms: int) -> None:
+        """Time was skipped (`Schedule.shift`): what is due meanwhile waits until the members' heartbeats have
+        arrived."""
         self._rests_until_ms = rests_until_ms
         if self._wake_ms is not None:
             self._wake_ms += by_ms
 
-    def plan_anew(self) -> None:
-        """Its wake-up is not planned any more: plan it by what the engine has to do."""
+    def replan(self) -> None:
+        """Plan the wake-up, which is lost, from the engine's next deadline."""
         self._wake_ms = None
         self._wake()
 
-    # What the network brings, and the passing of time.
+    # Called by the network and the schedule.
 
     def receive(self, connection: Connection, number: int, request: Request[Any], is_late: bool) -> None:
         status = self.status
@@ -194,7 +195,7 @@ class Node:
         return self.engine.handle(call)
 
     def expire(self, number: int) -> None:
-        """As planned: what is due is done; nothing where it was planned anew meanwhile."""
+        """As planned: handle what is due; nothing if it was planned again meanwhile."""
         if number != self._wakes:
             return
         if self._schedule.now_ms < self._rests_until_ms:
@@ -218,7 +219,7 @@ class Node:
                 if self.answers_survive:
                     self._send(result)
                     self.status = NodeStatus.DOWN
-                    self._schedule.at(self._schedule.now_ms + PATIENCE_MS, self._crash_now, self._crash)
+                    self._schedule.at(self._schedule.now_ms + CRASH_WAIT_MS, self._crash_now, self._crash)
                 else:
                     self._crash_now(self._crash)
                 return
@@ -252,13 +253,13 @@ class Node:
         crash()
 
     def _undo(self) -> None:
-        """A zombie's append is refused: its state is again what the log said when it was the coordinator."""
-        self._send_away()
+        """A zombie's append is refused: return to the state of the log when it was the coordinator."""
+        self._refuse_waiting()
         self.engine = self._replayed(self.log[: self._length], self.engine.topics)
         self.engine.loaded(self._schedule.now_ms)
         self._wake()
 
-    def _send_away(self) -> None:
+    def _refuse_waiting(self) -> None:
         parked, self.parked = self.parked, {}
         for connection, number, request, _ in parked.values():
             refused = request.refused(RequestRefused(ErrorCode.NOT_COORDINATOR))

@@ -1,4 +1,4 @@
-"""Committed offsets: who may commit, that none goes back, and that none is lost (I7, I8, I12)."""
+"""Committed offsets: who may commit, that none decreases, and that none is lost (I7, I8, I12)."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from coordinator.engine.records import OffsetRecord
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.facts import Facts
 from coordinator.simulation.handover_rules import HandoverRules
-from coordinator.simulation.known_flaws import CREATED_ANEW, LATE_COMMIT
+from coordinator.simulation.known_flaws import LATE_COMMIT, TOPIC_RECREATED
 from coordinator.simulation.process import NOTHING
 
 
 class OffsetRules:
-    """I7: a commit is written only for a member of the present generation or epoch, or for a partition that was
-    assigned to it no later than the epoch that it names (KIP-1251); not for a partition that is another's; and no
-    committed offset goes back, but where an operator sets it.
+    """I7: a commit is written only for a member of the current generation or epoch, or for a partition that was
+    assigned to it no later than the epoch in the request (KIP-1251); not for a partition of another member; and no
+    committed offset decreases, unless an operator sets it.
 
-    I8 for offsets: what was acknowledged is in the log.
+    I8 for offsets: acknowledged commits are in the log.
 
-    I12 for offsets: an upgrade or downgrade leaves them as they are.
+    I12 for offsets: an upgrade or downgrade does not change them.
     """
 
     def __init__(self, facts: Facts, handovers: HandoverRules) -> None:
         self._facts, self._handovers = facts, handovers
         self._offsets: dict[tuple[str, int], tuple[UUID | None, int]] = {}
-        """By topic and partition: topic id and offset as the log has them."""
+        """By topic and partition: topic id and offset in the log."""
         self._acknowledged: dict[tuple[str, int], int] = {}
         """By topic and partition: the offset of the last commit that was answered without an error."""
         self._beyond: set[TopicPartition] = set()
-        """Partitions created anew whose committed offset was beyond the end when it was committed."""
+        """Recreated partitions whose committed offset was beyond the end when it was committed."""
         self._wrongly_committed: dict[TopicPartition, str] = {}
-        """The flaw by which the last commit was taken, where it should not have been."""
+        """The flaw by which the last commit was accepted, if it should have been refused."""
         self._wrongly_had: dict[tuple[str, TopicPartition], str] = {}
-        """The flaw by which a member committed a partition that was another's."""
+        """The flaw by which a member committed another member's partition."""
         self._checked: object = None
-        """The last commit whose member may commit whatever it has."""
+        """The last commit of a member that may commit any partition."""
 
     def written(self, record: OffsetRecord, request: Request[Any] | None, *, is_late: bool) -> None:
         key, value = TopicPartition(record.topic, record.partition), record.value
@@ -56,11 +56,11 @@ class OffsetRules:
         elif value.offset < before and not _is_reset(request):
             self._facts.broken(
                 "I7",
-                f"the offset of {record.topic}-{record.partition} goes back from {before} to {value.offset}",
+                f"the offset of {record.topic}-{record.partition} decreases from {before} to {value.offset}",
                 LATE_COMMIT if is_late else self._flaw_of_setback(request, key),
             )
             self._acknowledged.pop(key, None)
-        if key in self._handovers.anew:
+        if key in self._handovers.recreated:
             is_beyond = value.offset > self._facts.topics.end(key)
             (self._beyond.add if is_beyond else self._beyond.discard)(key)
         self._offsets[key] = (value.topic_id, value.offset)
@@ -71,7 +71,7 @@ class OffsetRules:
                 self._wrongly_committed[key] = flaw
                 self._facts.broken(
                     "I7",
-                    f"the coordinator takes {record.topic}-{record.partition} from "
+                    f"the coordinator accepts an offset of {record.topic}-{record.partition} from "
                     f"{self._facts.name_of(request.member)}, {wrong}",
                     flaw,
                 )
@@ -99,7 +99,7 @@ class OffsetRules:
         for key, offset in self._acknowledged.items():
             kept = offsets.get(key)
             if kept is None or kept.offset < offset:
-                self._facts.broken("I8", f"a commit of {key[0]}-{key[1]} was acknowledged and is lost")
+                self._facts.broken("I8", f"a commit of {key[0]}-{key[1]} was acknowledged and then lost")
 
     def _may_not_commit(self, request: OffsetCommit, place: TopicPartition, topic_id: UUID | None) -> str:
         has = self._handovers.has.get(request.member, NOTHING)
@@ -107,12 +107,12 @@ class OffsetRules:
             return ""
         group, epoch = self._facts.engine.state.groups.get(GROUP), request.generation_or_epoch
         if group is None or group.is_empty():
-            return "" if epoch < 0 else "which is no member"
+            return "" if epoch < 0 else "which is not a member"
         if not group.has_member(request.member):
-            return "which is no member"
+            return "which is not a member"
         if isinstance(group, ClassicGroup):
             if epoch != group.generation:
-                return f"which is at generation {epoch} of {group.generation}"
+                return f"which is at generation {epoch} instead of {group.generation}"
             self._checked = request
         elif epoch == group.members[request.member].epoch:
             self._checked = request
@@ -120,7 +120,7 @@ class OffsetRules:
             current = group.members[request.member].current
             since = None if topic_id is None else current.assigned_epochs.get((topic_id, place.partition))
             if since is None or since > epoch or epoch > current.epoch:
-                return f"which is at epoch {epoch} and not {current.epoch}"
+                return f"which is at epoch {epoch} instead of {current.epoch}"
         if place in has:
             return ""
         handovers = self._handovers
@@ -128,12 +128,12 @@ class OffsetRules:
             return ""
         for member, partitions in chain(handovers.has.items(), handovers.kept.items()):
             if member != request.member and place in partitions:
-                return f"and it is {self._facts.name_of(member)}'s"
+                return f"although it belongs to {self._facts.name_of(member)}"
         return ""
 
     def _flaw_of_setback(self, request: Request[Any] | None, place: TopicPartition) -> str:
         if place in self._beyond:
-            return CREATED_ANEW
+            return TOPIC_RECREATED
         if self._wrongly_committed.get(place):
             return self._wrongly_committed[place]
         if isinstance(request, OffsetCommit):
@@ -141,8 +141,8 @@ class OffsetRules:
         return self._flaw_at(place)
 
     def _flaw_of_commit(self, request: OffsetCommit, place: TopicPartition) -> str:
-        """Why a member commits what is another's: by now, or since it gave up what it should not have had; librdkafka
-        commits what was revoked after it has given it up."""
+        """Why a member commits another member's partition: one it owned, or should not have owned; librdkafka commits
+        revoked partitions after it has released them."""
         member = request.member
         flaw = (
             self._flaw_at(place)
@@ -150,28 +150,28 @@ class OffsetRules:
             or self._handovers.released.get((member, place), "")
         )
         if not flaw:
-            flaw = CREATED_ANEW if self._is_of_topic_before(request, place) else ""
+            flaw = TOPIC_RECREATED if self._is_of_topic_before(request, place) else ""
         if flaw:
             self._wrongly_had[member, place] = flaw
         return flaw
 
     def _is_of_topic_before(self, request: OffsetCommit, place: TopicPartition) -> bool:
-        """Whether the member commits what it had of a topic that was deleted: since then, or on the way then."""
+        """Whether the member commits what it owned of a topic that was deleted since, or had in flight at that time."""
         return any(
             process.member.member_id == request.member
             and (
-                place in process.given_up_outlived
-                or any(commit is request and of == place for commit, of in process.outlived_commits)
+                place in process.deleted_released
+                or any(commit is request and of == place for commit, of in process.deleted_commits)
             )
             for process in self._facts.processes.values()
         )
 
     def _flaw_at(self, place: TopicPartition) -> str:
-        """Why two may have the partition at the moment."""
+        """Why two members may have the partition now."""
         owners = [each for each in self._facts.processes.values() if place in each.owned]
         return next((flaw for each in owners if (flaw := self._facts.known_flaw(each, place))), "")
 
 
 def _is_reset(request: Request[Any] | None) -> bool:
-    """Whether nobody's member commits: an operator, while the group is empty."""
+    """Whether an operator commits, while the group is empty, and not a member."""
     return isinstance(request, OffsetCommit) and request.generation_or_epoch < 0

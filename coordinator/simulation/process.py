@@ -1,12 +1,12 @@
-"""A consumer's process: the member, the application that polls with it, its listener, and the records it reads.
+"""A consumer's process: the member, the application that polls it, its listener, and the records it reads.
 
-Theory of operation. The application is in `poll` all the time, but for a callback of its listener, a pause, or the
-100 ms after an exception. What it is to do while it is in a callback it does after it. A process that is frozen does
-nothing: what arrives, and what is due, waits until it thaws, answers before deadlines, as in Java's network client.
+Theory of operation. The application is always in `poll`, except during a callback of its listener, a pause, or the
+100 ms after an exception. What it is asked to do during a callback it does after that. A frozen process does nothing:
+messages and deadlines wait until it thaws, then answers are handled before deadlines, as in Java's network client.
 
-Records are written to each partition at a steady rate. The application gets those of the partitions that its member
-fetches while it is in `poll`: from the committed offset on (from the first one where there is none), up to the end of
-the log, FETCH_MS after reading has begun anew.
+Records are written to each partition at a steady rate. The application receives those of the partitions that its
+member fetches while it is in `poll`: from the committed offset (or the first one), up to the end of the log,
+FETCH_MS after reading has started.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from coordinator.consumer.outputs import (
     CallbackKind,
     Closed,
     Committed,
-    Hung,
+    Deadlocked,
     Partitions,
     Positioned,
     Raised,
@@ -33,7 +33,7 @@ from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.offsets.commit import OffsetCommit
 from coordinator.engine.topics import TopicImage
-from coordinator.simulation.beginning import Client
+from coordinator.simulation.initial_state import Client
 from coordinator.simulation.scenario import ListenerScript, MemberScript
 from coordinator.simulation.schedule import Schedule
 
@@ -49,7 +49,7 @@ AT_ONCE = ListenerScript()
 
 
 class Activity(Enum):
-    """Where the application's thread is."""
+    """The activity of the application's thread."""
 
     POLLING = "polling"
     CALLBACK = "callback"
@@ -60,7 +60,7 @@ class Activity(Enum):
 
 
 class ProcessWatcher(Protocol):
-    """Who is shown what a process does."""
+    """Observes a process."""
 
     def owned_changed(self, process: Process, before: Partitions) -> None: ...
 
@@ -84,13 +84,13 @@ class ProcessWatcher(Protocol):
 
     def failed(self, process: Process) -> None: ...
 
-    def hung(self, process: Process) -> None: ...
+    def deadlocked(self, process: Process) -> None: ...
 
     def ended(self, process: Process) -> None: ...
 
 
 class Process:
-    """See the module. `log_end` gives the offset that a partition's next record would have now."""
+    """See the module. `log_end` returns the offset that a partition's next record would have now."""
 
     def __init__(
         self,
@@ -110,45 +110,45 @@ class Process:
         self.owned: Partitions = NOTHING
         """As of the last step."""
         self.fetching: Partitions = NOTHING
-        self.given_up_outlived: set[TopicPartition] = set()
-        """Those of `outlived` that it had last, and has no more."""
+        self.deleted_released: set[TopicPartition] = set()
+        """The partitions of `deleted_owned` that it owned last, and no longer owns."""
         self.assigned_ms: dict[TopicPartition, int] = {}
-        """When its listener was last called with each as assigned, or has returned from that."""
+        """When its listener was last called with each partition as assigned, or has returned from that."""
         self.reported_ms = 0
         """When its last heartbeat of the consumer protocol was sent."""
-        self.outlived: set[TopicPartition] = set()
-        """What it owns of topics that were deleted meanwhile: another topic may have the name."""
-        self.outlived_commits: list[tuple[OffsetCommit, TopicPartition]] = []
-        """Commits that were under way when a partition that they name was deleted."""
+        self.deleted_owned: set[TopicPartition] = set()
+        """Partitions it owns of topics that were deleted meanwhile: another topic may have the name."""
+        self.deleted_commits: list[tuple[OffsetCommit, TopicPartition]] = []
+        """Commits that were in flight when a partition that they name was deleted."""
         self._committing: dict[int, OffsetCommit] = {}
-        """Commits under way, by their numbers."""
+        """Commits in flight, by their numbers."""
         self.assigned_image: TopicImage | None = None
-        """What it knew of topics when it assigned last, as a leader."""
+        """The topics it knew when it last computed an assignment, as a leader."""
         self.epoch = 0
         self.number = 0
-        """Which process of its member it is, from 0 on."""
+        """The number of its member's process, from 0."""
         self.member: Member
         self.lost_requests = 0
-        """How many failed with their connection."""
+        """How many requests failed with their connection."""
         self.last_error = ""
-        """The class of the last exception; empty again with the next assignment."""
+        """The class of the last exception; empty again after the next assignment."""
         self.after_error = after_error
         self.has_failed = False
-        """Whether it ends because of an exception."""
+        """Whether it stops because of an exception."""
         self._schedule, self._send, self._log_end, self._watcher = schedule, send, log_end, watcher
         self._wake_ms: int | None = None
         self._callback: Callback | None = None
         self._commits = False
         """Whether the listener waits in commitSync."""
         self._later: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
-        """What the application does when it is out of the callback."""
+        """What the application does after the callback."""
         self._frozen: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
         """What happens when the process thaws."""
         self._thaw_ms = 0
         self._busy_until_ms = 0
         self._positions: dict[TopicPartition, int] = {}
         self._reading: dict[TopicPartition, int] = {}
-        """Since when the partitions are read that are read now."""
+        """When the current reading of partitions started."""
         self._outputs: dict[type, Callable[[Any], None]] = {
             Send: self._on_send,
             Callback: self._on_callback,
@@ -156,10 +156,10 @@ class Process:
             Committed: self._on_committed,
             Positioned: self._on_positioned,
             Closed: self._on_closed,
-            Hung: self._on_hung,
+            Deadlocked: self._on_deadlocked,
         }
 
-    # What the scenario does with it.
+    # Called by the scenario.
 
     def start(self, member: Member) -> None:
         self.member = member
@@ -168,7 +168,7 @@ class Process:
         self._step()
 
     def close(self) -> None:
-        """As soon as the application can; it cuts a pause short."""
+        """Close as soon as the application can; this ends a pause."""
         self._when_free(self._close)
 
     def kill(self) -> None:
@@ -199,18 +199,18 @@ class Process:
         self._when_free(self._call, "subscribe", topics)
 
     def wanted(self, image: TopicImage) -> tuple[str, ...]:
-        """The topics that it subscribes to, existing or not."""
+        """The topics that it subscribes to, whether they exist or not."""
         return self.member.subscription.in_image(image)
 
     def see_topics(self, image: TopicImage) -> None:
-        """What the brokers say of topics; what is older than what the member has seen is passed over."""
+        """The topics in the brokers' metadata; anything older than what the member has is ignored."""
         if self._waits(self.see_topics, image) or image.version <= self.member.image.version:
             return
         self._watcher.seeing_topics(self, image)
         self.member.see_topics(image, self._schedule.now_ms)
         self._step()
 
-    # What the network brings.
+    # Called by the network.
 
     def deliver(self, number: int, answer: object) -> None:
         if self._waits(self.deliver, number, answer):
@@ -229,10 +229,10 @@ class Process:
         self.member.failed(number, self._schedule.now_ms)
         self._step()
 
-    # What it reads.
+    # Reading.
 
     def position(self, partition: TopicPartition) -> int | None:
-        """Up to where the application has the records of a partition; None where it reads none of it."""
+        """The offset up to which the application has read a partition; None if it does not read it."""
         position = self._positions.get(partition)
         since_ms = self._reading.get(partition)
         if position is None or since_ms is None or self._schedule.now_ms < since_ms + FETCH_MS:
@@ -241,10 +241,10 @@ class Process:
         return end if end > position else position
 
     def reset(self, partition: TopicPartition) -> None:
-        """The partition was deleted: of another one of its name everything is read (auto.offset.reset=earliest)."""
+        """The partition was deleted: a new one of its name is read from the start (auto.offset.reset=earliest)."""
         if partition in self.owned or partition in self.member.taking_over:
-            self.outlived.add(partition)
-        self.outlived_commits += [
+            self.deleted_owned.add(partition)
+        self.deleted_commits += [
             (commit, partition)
             for commit in self._committing.values()
             if any((each.topic, each.partition) == partition for each in commit.offsets)
@@ -258,14 +258,14 @@ class Process:
     def is_running(self) -> bool:
         return self.activity is not Activity.ENDED
 
-    def plan_anew(self) -> None:
-        """Its wake-up is not planned any more: plan it by what the member has to do."""
+    def replan(self) -> None:
+        """Plan the wake-up, which is lost, from the member's next deadline."""
         self._wake_ms = None
         if self.is_running:
             self._plan_wake()
 
     def count_reading(self) -> None:
-        """Report what has been read so far, of partitions that are being read."""
+        """Report what has been read so far of the partitions being read."""
         reading = tuple(self._reading)
         self._stop_reading(reading)
         self._read_on()
@@ -275,7 +275,7 @@ class Process:
         return self.activity is Activity.POLLING and not self.is_frozen
 
     def _read_on(self) -> None:
-        """Begin and stop to read by what the member fetches and by what the application does."""
+        """Start and stop reading, depending on what the member fetches and what the application does."""
         wanted = self.fetching if self.is_polling else NOTHING
         gone = [each for each in self._reading if each not in wanted]
         if gone:
@@ -293,10 +293,10 @@ class Process:
                 self._positions[each] = end
                 self._watcher.read(each, start, end)
 
-    # What comes out of the member.
+    # Outputs of the member.
 
     def _step(self) -> None:
-        """Carry out what the member wants after an input, and see what has changed."""
+        """Handle the member's outputs after an input, and report what has changed."""
         member = self.member
         outputs = self._outputs
         while member.outputs:
@@ -316,10 +316,10 @@ class Process:
             before, self.owned = self.owned, owned
             for gone in before - owned:
                 self._positions.pop(gone, None)
-                if gone in self.outlived:
-                    self.outlived.discard(gone)
-                    self.given_up_outlived.add(gone)
-            self.given_up_outlived -= owned - before
+                if gone in self.deleted_owned:
+                    self.deleted_owned.discard(gone)
+                    self.deleted_released.add(gone)
+            self.deleted_released -= owned - before
             self._watcher.owned_changed(self, before)
         self._plan_wake()
 
@@ -330,7 +330,7 @@ class Process:
             self._schedule.at(deadline_ms, self.wake, deadline_ms)
 
     def wake(self, wake_ms: int) -> None:
-        """As planned: the member does what is due; nothing where it was planned anew meanwhile."""
+        """As planned: the member does what is due; nothing if it was planned again meanwhile."""
         if wake_ms != self._wake_ms or self._waits(self.wake, wake_ms):
             return
         self._wake_ms = None
@@ -388,7 +388,7 @@ class Process:
         if not raised.is_refusal:
             self.last_error = raised.error
         self._watcher.raised(self, raised)
-        if self._commits and self._callback is not None:  # out of commitSync, and so out of the listener
+        if self._commits and self._callback is not None:  # raised by commitSync, and so by the listener
             self._commits = False
             self._schedule.at(self._schedule.now_ms, self._return, self._callback, True)
             return
@@ -420,9 +420,9 @@ class Process:
     def _on_closed(self, _closed: Closed) -> None:
         self._end()
 
-    def _on_hung(self, _hung: Hung) -> None:
-        """It stands still, and never thaws."""
-        self._watcher.hung(self)
+    def _on_deadlocked(self, _deadlocked: Deadlocked) -> None:
+        """It stops, and never thaws."""
+        self._watcher.deadlocked(self)
         self._stop_reading(tuple(self._reading))
         self.is_frozen, self._thaw_ms = True, NEVER
 
@@ -430,10 +430,10 @@ class Process:
         listener: Mapping[str, ListenerScript] = self.script.listener
         return listener.get(callback.kind.value, AT_ONCE)
 
-    # What the application does.
+    # The application.
 
     def _waits(self, action: Callable[..., None], *arguments: Any) -> bool:
-        """Whether it is not the time for it: never again, or when the process thaws."""
+        """Whether it cannot be done now: never again, or only when the process thaws."""
         if self.is_frozen:
             self._frozen.append((action, arguments))
         return self.is_frozen or self.activity is Activity.ENDED
@@ -493,7 +493,7 @@ class Process:
         self.is_frozen = False
         waiting, self._frozen = self._frozen, []
         self._read_on()
-        # Answers before deadlines: a wake-up is among what waited, and asks the member anew when it is due.
+        # Answers before deadlines: a wake-up that waited asks the member again when it is due.
         for action, arguments in sorted(waiting, key=lambda each: each[0] == self.wake):
             action(*arguments)
 

@@ -1,7 +1,7 @@
-"""Small scenarios of every kind, each drawn from its seed: the random scenarios of KIP-848's test plan.
+"""Small random scenarios of every kind, each drawn from its seed: those of KIP-848's test plan.
 
-They are short, so that a million can be played: two to four members, half a minute, a handful of events. Timeouts are
-as short as brokers allow, so that sessions end within it.
+They are short, so that a million can be played: two to four members, half a minute, a few events. Timeouts are as short
+as brokers allow, so that sessions expire within it.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from coordinator.simulation.scenario import (
 NAME = "random"
 UNTIL_S = 30.0
 _STARTED_S = 5.0
-"""When the members that begin are there; then the other events come."""
+"""When the initial members have started; the other events come afterwards."""
 _LAST_EVENT_S = 26.0
 _TOPICS = ("orders", "payments")
 _COMMON = {"metadata.max.age.ms": "5000", "request.timeout.ms": "5000", "retry.backoff.ms": "500"}
-"""A topic that is gone is soon known to be; until then clients ask for it ten times a second."""
+"""A deleted topic is soon known; until then clients request it ten times a second."""
 _TIMEOUTS = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "2000"}
 _SETTINGS = {
     "group.consumer.min.session.timeout.ms": "6000",
@@ -52,27 +52,27 @@ _LIBRARIES = ("java", "java", "java", "librdkafka")
 _EAGER = ("range", "roundrobin", "sticky")
 _COOPERATIVE = ("cooperative-sticky",)
 _BETWEEN = (("cooperative-sticky", "range"), ("range", "cooperative-sticky"))
-"""Lists of the first bounce from range to cooperative-sticky; librdkafka refuses both."""
+"""Assignor lists of the first bounce from range to cooperative-sticky; librdkafka refuses both."""
 _VERBS = (
     "restart", "restart", "restart", "close", "kill", "pause", "freeze", "enforce_rebalance", "subscribe", "commit",
 )  # fmt: skip
 
 
 def random_scenario(seed: int) -> Scenario:
-    """The same for the same seed. It reads back from its text as it is (`scenario_text`)."""
+    """The same for the same seed. Reading its text returns the same scenario (`scenario_text`)."""
     return _Draft(Random(f"{seed} scenario")).scenario()  # noqa: S311
 
 
 @dataclass(slots=True)
 class _Draft:
-    """What has been drawn so far: who runs and which topics there are when the next event comes."""
+    """The scenario as far as it is drawn: the running members and existing topics at the next event."""
 
     random: Random
     scripts: dict[str, MemberScript] = field(default_factory=dict)
-    """As members are configured by now."""
+    """The members' current configurations."""
     running: list[str] = field(default_factory=list)
     topics: dict[str, int] = field(default_factory=dict)
-    """Those that exist by now, with their partitions."""
+    """The existing topics, with their partition counts."""
     all_topics: tuple[str, ...] = ()
     eager: str = "range"
     """The assignor of classic members that are not cooperative."""
@@ -114,7 +114,7 @@ class _Draft:
         return self._of_classic_protocol(script, self._assignors(library, kind))
 
     def _assignors(self, library: str, kind: str) -> tuple[str, ...]:
-        """Of a classic member; all of a group have one in common, as a group that works has."""
+        """The assignors of a classic member; all of a group have one in common, as in a working group."""
         if kind == "between":
             return ("range",) if library == "librdkafka" else self.random.choice(_BETWEEN)
         return (self.eager,) if kind == "eager" else _COOPERATIVE
@@ -174,7 +174,7 @@ class _Draft:
         return starts
 
     def _events(self, kind: str) -> list[Event]:
-        """In their order of time; each makes sense after those before."""
+        """In order of time; each is valid after those before it."""
         times = self._times(self.random.randint(2, 6), _STARTED_S, _LAST_EVENT_S)
         return [self._event(at, kind) for at in times]
 
@@ -207,11 +207,11 @@ class _Draft:
                 del self.topics[topic]
                 return ChangeTopic(at=at, topic=topic, partitions=None)
             case _:
-                return self._change(at, topic, random.randint(1, 4), anew=True)
+                return self._change(at, topic, random.randint(1, 4), recreated=True)
 
-    def _change(self, at: float, topic: str, partitions: int, *, anew: bool = False) -> ChangeTopic:
+    def _change(self, at: float, topic: str, partitions: int, *, recreated: bool = False) -> ChangeTopic:
         self.topics[topic] = partitions
-        return ChangeTopic(at=at, topic=topic, partitions=partitions, anew=anew)
+        return ChangeTopic(at=at, topic=topic, partitions=partitions, recreated=recreated)
 
     def _of_member(self, at: float, kind: str) -> Event:
         random, name = self.random, self.random.choice(self.running)
@@ -233,13 +233,13 @@ class _Draft:
             case "subscribe" if self.topics:
                 return Subscribe(at=at, member=name, topics=self._subscription())
             case "subscribe":  # there is no topic
-                # No verb of its own: every seed would draw another scenario than it did.
+                # Not a separate verb: otherwise every seed would draw another scenario than before.
                 return AskCommitted(at=at, member=name)
             case _:
                 return Commit(at=at, member=name)
 
     def _restart(self, at: float, name: str, kind: str) -> Restart:
-        """In its place, or as another kind of member: the next bounce, an upgrade, a way back."""
+        """A restart with the same settings, or as another kind of member: the next bounce, an upgrade, a rollback."""
         script = self.scripts[name]
         match kind:
             case "between" if self.random.random() < 0.6:
@@ -253,7 +253,7 @@ class _Draft:
         return Restart(at=at, member=name, script=script, kill=kill)
 
     def _downgraded(self, script: MemberScript) -> MemberScript:
-        """A regex is one of the broker's there and of the client's here: topics say the same in both."""
+        """A regex is the broker's in one protocol and the client's in the other: topics mean the same in both."""
         if script.regex is not None:
             script = replace(script, topics=self.all_topics, regex=None)
         return self._of_classic_protocol(script, _COOPERATIVE)

@@ -1,4 +1,4 @@
-"""What a run of a scenario gives: the callbacks of each member, where it ended, what it cost, and what went wrong."""
+"""The result of a run: the callbacks of each member, the final owners, the cost, and the violations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from coordinator.simulation.scenario import Scenario, Variant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallbackMade:
+class CallbackCall:
     """A method of a member's listener was called."""
 
     at_s: float
@@ -20,8 +20,8 @@ class CallbackMade:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Thrown:
-    """An exception left a member's `poll`, `commitSync` or `close`."""
+class RaisedException:
+    """A member's `poll`, `commitSync` or `close` raised an exception."""
 
     at_s: float
     member: str
@@ -31,8 +31,8 @@ class Thrown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ownership:
-    """A member owns partitions from `start_s` to `end_s`, by its own view; `zombie_from_s`: since when it was no
-    member any more by the coordinator's."""
+    """A member owns partitions from `start_s` to `end_s`, by its own view; `zombie_from_s`: when it stopped being a
+    member by the coordinator's."""
 
     member: str
     topic: str
@@ -65,19 +65,19 @@ class ZombieOverlap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Violation:
-    """An invariant fell; the story says what led to it, a line a happening."""
+    """A violated invariant, and the lines of the story before it."""
 
     invariant: str
     """I1 to I13."""
     at_s: float
     message: str
     known: str = ""
-    """The weakness of Kafka's own rules that it is (`coordinator.simulation.known_flaws`); empty where it is none."""
+    """The weakness of Kafka's own rules (`coordinator.simulation.known_flaws`); empty if unknown."""
     story: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Happening:
+class StoryEntry:
     """A line of the story: what happened, to whom (a member's name, `coordinator`, or empty for the world)."""
 
     at_s: float
@@ -92,25 +92,25 @@ class Result:
     scenario: Scenario
     variant: Variant
     seed: int
-    callbacks: tuple[CallbackMade, ...]
-    thrown: tuple[Thrown, ...]
+    callbacks: tuple[CallbackCall, ...]
+    thrown: tuple[RaisedException, ...]
     final: Mapping[str, Partitions]
-    """What each member that still runs owns at the end."""
+    """What each running member owns at the end."""
     owners: tuple[Ownership, ...]
     presence: tuple[Presence, ...]
     rebalances: int
     """Generations of the classic protocol and target assignments of the consumer protocol."""
     moved: int
-    """Partitions that came to another member than had them last."""
+    """Partitions that moved to another member than their last owner."""
     without_owner_s: float
-    """Seconds that partitions were without an owner, added up, from the first owner of each on."""
+    """Seconds that partitions were without an owner, in total, from the first owner of each."""
     read_twice: int
-    """Records that were given to two members, or to one twice."""
+    """Records that two members received, or one received twice."""
     converged_s: float | None
-    """How long it took after the last event until all was at rest; None: not within the scenario's time."""
+    """The time from the last event until all were settled; None: not within the scenario's time."""
     zombies: tuple[ZombieOverlap, ...]
     violations: tuple[Violation, ...]
-    story: tuple[Happening, ...]
+    story: tuple[StoryEntry, ...]
     ended_s: float
     is_cut: bool = False
     """Stopped before its end: by the limit of steps or by Ctrl-C."""

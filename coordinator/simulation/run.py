@@ -1,4 +1,4 @@
-"""Plays a scenario from a seed."""
+"""Playing of a scenario from a seed."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from coordinator.simulation.broken_rules import without_rule
 from coordinator.simulation.consumers import MakeMember, make_member
-from coordinator.simulation.rest_rules import REST_MS
 from coordinator.simulation.result import Result
 from coordinator.simulation.scenario import Scenario, Variant
+from coordinator.simulation.settling_rules import QUIET_MS
 from coordinator.simulation.variants import with_variant
 from coordinator.simulation.world import World
 
 LIMIT = 5_000_000
-"""Steps after which a run that does not end is cut."""
+"""Steps after which a run that does not end is stopped."""
 
 
 def run(
@@ -26,27 +26,27 @@ def run(
     member_ids: Mapping[str, Sequence[str]] | None = None,
     break_rule: str | None = None,
     make: MakeMember = make_member,
-    tells: bool = True,
+    with_story: bool = True,
 ) -> Result:
-    """Play a scenario to its end, then, without faults, until all is at rest or long enough for it (I4).
+    """Play a scenario to its end, then, without faults, until all are settled or have had enough time to (I4).
 
-    The figures are those at the scenario's end; what follows only serves the invariants. Without `tells` there is no
-    story, and the run is faster: the same seed tells it.
+    The figures are those at the scenario's end; what follows only serves the invariants. Without `with_story` the run
+    is faster, and the same seed can be replayed with its story.
 
-    :param limit: steps after which the run is cut
+    :param limit: steps after which the run is stopped
     :param member_ids: see `World`
     :param break_rule: the safety rule that is switched off, of `broken_rules`
     :raises InvalidSetting: a setting of the brokers or of a member is invalid
     """
     played = with_variant(scenario, variant)
     with without_rule(break_rule):
-        world = World(played, seed, member_ids=member_ids, make=make, tells=tells)
+        world = World(played, seed, member_ids=member_ids, make=make, with_story=with_story)
         is_whole = world.schedule.play(int(played.until_s * 1000), limit)
         result = result_of(world, seed, variant, is_cut=not is_whole)
         if not is_whole:
             return result
-        is_at_rest = come_to_rest(world, limit)
-    has_converged = is_at_rest and world.measures.changed_ms <= played.until_s * 1000
+        is_settled = run_until_settled(world, limit)
+    has_converged = is_settled and world.measures.changed_ms <= played.until_s * 1000
     return replace(
         result,
         converged_s=_converged_s(world) if has_converged else None,
@@ -55,36 +55,36 @@ def run(
     )
 
 
-def come_to_rest(world: World, limit: int) -> bool:
-    """The quiet time, without faults: I4, I9, I10 and, at rest, I6 and I13. Whether it comes to rest.
+def run_until_settled(world: World, limit: int) -> bool:
+    """Play the quiet period, without faults: I4, I9, I10 and, once settled, I6 and I13. Whether all settle.
 
-    :param limit: steps of the world after which it is cut, which is no rest
+    :param limit: steps of the world after which it is stopped, not settled
     """
-    rules, schedule = world.invariants.rest, world.schedule
-    world.calm_down()
+    rules, schedule = world.invariants.settling, world.schedule
+    world.clear_faults()
     rules.begin(world.measures.rebalances)
 
     def is_restless() -> bool:
-        return schedule.now_ms - world.measures.changed_ms < REST_MS or bool(rules.unrest())
+        return schedule.now_ms - world.measures.changed_ms < QUIET_MS or bool(rules.unsettled())
 
     began_ms = schedule.now_ms
-    # What excuses the group may end meanwhile: then it has the time that others have.
-    while schedule.now_ms < began_ms + rules.quiet_ms():
-        if not schedule.play(began_ms + rules.quiet_ms(), limit, is_restless):
+    # The reason why the group need not settle may end meanwhile: then it gets the usual time.
+    while schedule.now_ms < began_ms + rules.quiet_period_ms():
+        if not schedule.play(began_ms + rules.quiet_period_ms(), limit, is_restless):
             return False
         if not is_restless():
             break
-    is_at_rest = not rules.unrest()
-    rules.judge(is_at_rest=is_at_rest, rebalances=world.measures.rebalances)
-    if is_at_rest:
+    is_settled = not rules.unsettled()
+    rules.judge(is_settled=is_settled, rebalances=world.measures.rebalances)
+    if is_settled:
         for process in world.processes.values():
             if process.is_running:
-                world.invariants.clients.judge_at_rest(process)
-    return is_at_rest
+                world.invariants.clients.check_settled(process)
+    return is_settled
 
 
 def _converged_s(world: World) -> float:
-    """How long after the last event, and the last fault that has an end, something changed for the last time."""
+    """The time from the last event, and from the last fault that ends, to the last change."""
     events, partitions = world.scenario.events, world.scenario.faults.partitions
     ends = [each.at + getattr(each, "for_s", 0.0) + getattr(each, "after_s", 0.0) for each in events]
     ends += [each.end_s for each in partitions]
@@ -94,7 +94,7 @@ def _converged_s(world: World) -> float:
 def result_of(
     world: World, seed: int, variant: Variant = Variant.AS_WRITTEN, *, is_cut: bool = False
 ) -> Result:
-    """What a world has come to by now; nothing is converged."""
+    """The result of a world as it is now; it has not converged."""
     measures = world.measures
     for process in world.processes.values():
         process.count_reading()
@@ -114,7 +114,7 @@ def result_of(
         converged_s=None,
         zombies=world.consumption.overlaps_now(),
         violations=tuple(world.violations.all),
-        story=world.story.happenings(),
+        story=world.story.entries(),
         ended_s=world.schedule.now_ms / 1000,
         is_cut=is_cut,
         requests=world.answered,

@@ -1,6 +1,6 @@
-"""A scenario: topics, members, what happens when, and which faults there are. Times are in seconds, as in its file.
+"""A scenario: topics, members, events and faults. Times are in seconds, as in its file.
 
-Where the file has another name for a field (`for`, `until`), its metadata have it (`groups.trees`).
+Where the file has another name for a field (`for`, `until`), its metadata has that name (`groups.trees`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Chance = Annotated[float, Between(0, 1)]
 
 
 class Variant(Enum):
-    """Under which protocol the members of a scenario are played."""
+    """The protocol that the members of a scenario are played with."""
 
     AS_WRITTEN = "as-written"
     EAGER = "eager"
@@ -26,7 +26,7 @@ class Variant(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListenerScript:
-    """What a method of the rebalance listener does: takes so long, then throws or returns. None: never returns."""
+    """What a method of the rebalance listener does: takes this long, then throws or returns. None: never returns."""
 
     takes_s: float | None = field(default=0.0, metadata=named("takes"))
     throws: bool = False
@@ -36,7 +36,7 @@ class ListenerScript:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberScript:
-    """A consumer as it is configured when it starts."""
+    """A consumer's configuration when it starts."""
 
     library: str = "java"
     protocol: str = "classic"
@@ -48,7 +48,7 @@ class MemberScript:
     """Client-side assignors of KIP-848, which Kafka never shipped."""
     topics: tuple[str, ...] = ()
     regex: str | None = None
-    """Of the broker under the consumer protocol, of the client (a Java Pattern) under the classic one."""
+    """The broker's under the consumer protocol, the client's (a Java Pattern) under the classic one."""
     instance: str | None = None
     rack: str | None = None
     subscription_version: int = 3
@@ -58,7 +58,7 @@ class MemberScript:
     listener: Mapping[str, ListenerScript] = field(default_factory=dict)
     """By method: assigned, revoked, lost."""
     after_error: str | None = None
-    """What the application does when `poll` throws: poll-again (the default of both libraries) or die."""
+    """How the application handles an exception of `poll`: poll-again (the default of both libraries) or die."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Close:
-    """`Consumer.close`, then the process ends."""
+    """`Consumer.close`, then the process stops."""
 
     at: float
     member: str = field(metadata=named("close"))
@@ -79,7 +79,7 @@ class Close:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kill:
-    """The process ends without a word."""
+    """The process stops without leaving."""
 
     at: float
     member: str = field(metadata=named("kill"))
@@ -87,7 +87,7 @@ class Kill:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pause:
-    """The application is outside `poll` (busy with its records) for so long; the background thread goes on."""
+    """The application is outside `poll` (busy with its records) for this long; the background thread continues."""
 
     at: float
     member: str = field(metadata=named("pause"))
@@ -96,7 +96,7 @@ class Pause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Freeze:
-    """The whole process stands still for so long (SIGSTOP, a long garbage collection)."""
+    """The whole process is frozen for this long (SIGSTOP, a long garbage collection)."""
 
     at: float
     member: str = field(metadata=named("freeze"))
@@ -105,7 +105,7 @@ class Freeze:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restart:
-    """Close and start anew, with other settings where `script` differs; the new process starts `after_s` later."""
+    """Close and start again, with other settings if `script` differs; the new process starts `after_s` later."""
 
     at: float
     member: str
@@ -140,7 +140,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskCommitted:
-    """`Consumer.committed` of what it is assigned."""
+    """`Consumer.committed` of its assignment."""
 
     at: float
     member: str = field(metadata=named("committed"))
@@ -148,32 +148,33 @@ class AskCommitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeTopic:
-    """The topic has so many partitions from now on: created, grown or, None, deleted. `anew` gives it another id."""
+    """The topic has this many partitions from now on: created, grown or, None, deleted. `recreated` gives it a new
+    id."""
 
     at: float
     topic: str
     partitions: int | None
-    anew: bool = False
+    recreated: bool = False
 
 
 class CoordinatorFault(Enum):
     CRASH = "crash"
-    """It stops, between append and answer where it can, and comes back by replay."""
+    """It stops, between append and answer if possible, and restarts from the log."""
     MOVE = "move"
     """Another node loads the log and takes over; the old one answers NOT_COORDINATOR."""
     ZOMBIE = "zombie"
-    """As MOVE, but the old one goes on answering its clients for so long; what it writes is lost."""
+    """Like MOVE, but the old one continues to answer its clients for this long; what it writes is lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailCoordinator:
-    """`for_s`: how long it is away, loads, or lingers."""
+    """`for_s`: how long it is down, loads, or stays a zombie."""
 
     at: float
     fault: CoordinatorFault = field(metadata=named("coordinator"))
     for_s: float = field(default=0.0, metadata=named("for"))
     compacted: bool = False
-    """Whether the log has been compacted when it is replayed; the seed says how far (`compacted_log`)."""
+    """Whether the log has been compacted when it is replayed; the seed decides how far (`compacted_log`)."""
 
 
 Event: TypeAlias = (
@@ -190,11 +191,11 @@ Event: TypeAlias = (
     | ChangeTopic
     | FailCoordinator
 )
-"""Something that happens at a moment."""
+"""Something that happens at a time."""
 
 
 class Direction(Enum):
-    """Which way a partitioned network loses messages."""
+    """The direction in which a network partition loses messages."""
 
     BOTH = "both"
     REQUESTS = "requests"
@@ -203,7 +204,7 @@ class Direction(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkPartition:
-    """Between these members and every coordinator nothing arrives."""
+    """Nothing arrives between these members and any coordinator."""
 
     members: tuple[str, ...]
     start_s: float = field(metadata=named("from"))
@@ -213,24 +214,24 @@ class NetworkPartition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Faults:
-    """Of the network. `loss` and `duplicate` are the chances of a message, from 0 to 1."""
+    """Of the network. `loss` and `duplicate` are probabilities per message, from 0 to 1."""
 
     loss: Chance = 0.0
     duplicate: Chance = 0.0
     delay_ms: tuple[int, int] = (1, 5)
     reorder: bool = False
-    """Whether a message may overtake an earlier one of its connection (one that broke meanwhile)."""
+    """Whether a message may overtake an earlier one of its (meanwhile broken) connection."""
     partitions: tuple[NetworkPartition, ...] = field(default=(), metadata=named("partition"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """See the module. Members that no event starts never run; `events` are in the order of time."""
+    """See the module. Members that no event starts never run; `events` are in order of time."""
 
     name: str
     description: str = ""
     topics: Mapping[str, int] = field(default_factory=dict)
-    """Partitions by topic at the beginning; a topic that a later event creates is not among them."""
+    """Partition counts by topic at the start, without topics that a later event creates."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """The brokers' settings."""
     without: tuple[str, ...] = ()
@@ -242,4 +243,4 @@ class Scenario:
     """Written to each partition."""
     until_s: float = 120.0
     metadata_delay_s: float = 0.0
-    """How much later than the brokers the clients see a change of topics; their own refresh comes on top of it."""
+    """How much later than the brokers the clients see a change of topics, in addition to their own refresh."""

@@ -1,4 +1,4 @@
-"""What no type forbids in the values of a scenario file: names that do not exist, settings that do not agree."""
+"""Checks of a scenario file beyond types: names that do not exist, settings that conflict."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ ONLY_OF = {
     CLASSIC: ("assignors", "subscription_version"),
     CONSUMER: ("remote_assignor", "local_assignors"),
 }
-"""The keys that a member of one protocol has and one of the other does not."""
+"""The keys of a member that only one of the protocols has."""
 CLASSIC_SETTINGS = ("session.timeout.ms", "heartbeat.interval.ms")
 """Java refuses them with group.protocol=consumer (ConsumerConfig): there they are the broker's."""
 _METHODS = ("assigned", "revoked", "lost")
 
 
 def wrong_topic_name(topic: str) -> str | None:
-    """Why Kafka does not accept a topic's name (org.apache.kafka.common.internals.Topic)."""
+    """Why Kafka rejects a topic's name (org.apache.kafka.common.internals.Topic)."""
     legal = topic.isascii() and all(letter.isalnum() or letter in "._-" for letter in topic)
     if legal and 0 < len(topic) < 250 and topic not in (".", ".."):
         return None
@@ -40,7 +40,7 @@ def wrong_topic_name(topic: str) -> str | None:
 def check_settings(
     kind: type[Config] | type[MemberSettings], settings: Mapping[str, str], *path: str
 ) -> None:
-    """:raises Malformed: with the path of the setting that is wrong, where it is one"""
+    """:raises Malformed: with the path of the wrong setting, if it is a single one"""
     try:
         kind.parse(settings)
     except InvalidSetting as error:
@@ -49,7 +49,7 @@ def check_settings(
 
 
 def unknown(what: str, name: str, known: Collection[str]) -> str:
-    """What to say of a name that does not exist: the nearest, or those that do."""
+    """The message for a name that does not exist, with the nearest one, or those that exist."""
     near = difflib.get_close_matches(name[:100], sorted(known), n=1)
     if near:
         return f"there is no {what} {shown(name)}; did you mean {near[0]!r}?"
@@ -66,13 +66,13 @@ def check_faults(faults: Faults) -> None:
 
 
 def check_network_partition(partition: NetworkPartition) -> None:
-    """:raises Malformed: it is one of no members"""
+    """:raises Malformed: it has no members"""
     if not partition.members:
         raise Malformed("lists no member", "members")
 
 
 def check_member(script: MemberScript) -> None:
-    """:raises Malformed: its library would refuse to construct such a consumer"""
+    """:raises Malformed: its library would refuse such a consumer"""
     if script.library not in LIBRARIES:
         raise Malformed(unknown("library", script.library, LIBRARIES), "library")
     if script.protocol not in ONLY_OF:
@@ -134,10 +134,10 @@ def _check_consumer(script: MemberScript) -> None:
     if script.assignors:
         raise Malformed("a member of the consumer protocol has remote_assignor in their place", "assignors")
     if script.subscription_version != 3:
-        raise Malformed("is of the classic protocol only", "subscription_version")
+        raise Malformed("only the classic protocol has it", "subscription_version")
     for name in CLASSIC_SETTINGS:
         if name in script.config:
-            message = f"is not the client's under the consumer protocol: use settings, group.consumer.{name}"
+            message = f"the broker sets it under the consumer protocol: use settings, group.consumer.{name}"
             raise Malformed(message, "config", name)
     if script.remote_assignor is not None:
         try:

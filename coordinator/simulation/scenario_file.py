@@ -1,8 +1,8 @@
-"""The scenario file: YAML or JSON, whose keys are those of docs/scenarios.md.
+"""The scenario file: YAML or JSON, with the keys of docs/scenarios.md.
 
-A file is read in two passes. The first gives each value its type (`groups.trees`, by the dataclasses of `scenario`).
-The second follows the events in the order of time and refuses what cannot be: an unknown member, a topic that is not
-there yet, a member that is closed before it has started. Every error has the line and the column of its value.
+A file is read in two passes. The first gives each value its type (`groups.trees`, from the dataclasses of `scenario`).
+The second follows the events in order of time and refuses invalid ones: an unknown member, a topic that does not exist
+yet, a member that is closed before it has started. Every error has the line and the column of its value.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ from groups.yaml_files import TreeError, check_format, load_tree, read_text
 FORMAT_VERSION = 1
 """Raised only when an older Kohort would misread the file."""
 MAX_VALUES = 500_000
-"""Values in a file: aliases count each time they are used."""
+"""The values of a file: aliases count each time they are used."""
 MAX_PARTITIONS = 100_000
-"""Of a topic. A simulation keeps all of them in memory and checks each after every step."""
+"""Per topic. A simulation keeps all of them in memory and checks each after every step."""
 
 Seconds = Annotated[float, Between(0, MAX_SECONDS)]
 PartitionCount = Annotated[int, Between(1, MAX_PARTITIONS)]
@@ -63,7 +63,7 @@ _Tree = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _File:
-    """What a file has at its top, except its events."""
+    """The top level of a file, without its events."""
 
     description: str = ""
     topics: Mapping[str, PartitionCount] = field(default_factory=dict)
@@ -108,19 +108,19 @@ VERBS: Mapping[str, Any] = {
     "topic": _Topic,
     "coordinator": FailCoordinator,
 }
-"""The key that makes an event what it is, and what it is."""
+"""The key that determines the kind of an event."""
 
 
 def read_scenario(file: Path, *, name: str | None = None) -> Scenario:
-    """The scenario of a file, called `name` or, by default, as the file without its suffix.
+    """The scenario of a file, named `name` or, by default, after the file without its suffix.
 
-    :raises TreeError: it cannot be read, is no scenario, or is one that cannot be played; with line and column
+    :raises TreeError: it cannot be read, is not a scenario, or cannot be played; with line and column
     """
     return parse_scenario(file, read_text(file), name=name)
 
 
 def parse_scenario(file: Path, text: str, *, name: str | None = None) -> Scenario:
-    """Like read_scenario, from text; the file is only named."""
+    """Like `read_scenario`, from text; the file is only named in errors."""
     tree = load_tree(file, text)
     try:
         return scenario_from_tree(tree, name=name or file.stem)
@@ -131,7 +131,7 @@ def parse_scenario(file: Path, text: str, *, name: str | None = None) -> Scenari
 def scenario_from_tree(tree: _Tree, *, name: str) -> Scenario:
     """The scenario of a file's tree. :raises Malformed: with the path to what is wrong"""
     if count_values(tree, MAX_VALUES + 1) > MAX_VALUES:
-        raise Malformed(f"no scenario holds more than {MAX_VALUES} values")
+        raise Malformed(f"a scenario has at most {MAX_VALUES} values")
     check_format(tree, FORMAT_VERSION, "scenario")
     top: _File = TREES.read(_File, {key: value for key, value in tree.items() if key != "events"})
     _check_topics(top.topics)
@@ -163,7 +163,7 @@ def _check_topics(topics: Iterable[str]) -> None:
 
 
 def _check_partitions(top: _File) -> None:
-    """The times and members of partitions of the network."""
+    """Check the times and members of network partitions."""
     for number, partition in enumerate(top.faults.partitions):
         place = ("faults", "partition", number)
         for member in partition.members:
@@ -176,22 +176,22 @@ def _check_partitions(top: _File) -> None:
 
 
 class _Events:
-    """Reads the events in the order of time, with what runs and what exists at each moment."""
+    """Reads the events in order of time, with the running members and existing topics at each moment."""
 
     def __init__(self, top: _File, tree: _Tree) -> None:
         self.top = top
         self.trees: Any = tree.get("events")
         self.member_trees: Mapping[str, _Tree] = tree.get("members") or {}
         self.configured: dict[str, _Tree] = {}
-        """How the members that have started are configured now."""
+        """The current configuration of the members that have started."""
         self.running: dict[str, float] = {}
-        """Since when a member's process runs; later than now while it is between two lives."""
+        """When a member's process started; later than now while it is restarting."""
         self.partitions = dict(top.topics)
         self.ever: set[str] = set(top.topics)
         """Topics that exist at any time."""
 
     def read(self) -> tuple[Event, ...]:
-        """In the order of time, those of one moment in the order of the file."""
+        """In order of time, those of one moment in the order of the file."""
         if self.trees is None:
             self.trees = []
         if not isinstance(self.trees, list):
@@ -217,7 +217,7 @@ class _Events:
                 raise no_verb(tree, VERBS)
             others = [each for each in VERBS if each in tree and each not in (verb, "kill")]
             if others:
-                raise Malformed(f"one event has one verb, and this one also has {verb!r}", others[0])
+                raise Malformed(f"an event has one verb, and this one also has {verb!r}", others[0])
             found = TREES.read(
                 VERBS[verb],
                 {key: each for key, each in tree.items() if (verb, key) != ("restart", "with")},
@@ -282,7 +282,7 @@ class _Events:
         return f"{self.running[member]:g} s"
 
     def _restarted(self, member: str, changes: Any) -> MemberScript:
-        """How a member is configured after a restart; `configured` follows."""
+        """A member's configuration after a restart; updates `configured`."""
         if changes is None:
             changes = {}
         if not isinstance(changes, dict):
@@ -328,7 +328,7 @@ class _Events:
             return ChangeTopic(at=event.at, topic=event.topic, partitions=None)
         count: int = getattr(event, change)
         self.partitions[event.topic] = count
-        return ChangeTopic(at=event.at, topic=event.topic, partitions=count, anew=change == "recreate")
+        return ChangeTopic(at=event.at, topic=event.topic, partitions=count, recreated=change == "recreate")
 
 
 def _creates(event: _Topic) -> bool:
@@ -336,7 +336,7 @@ def _creates(event: _Topic) -> bool:
 
 
 def no_verb(tree: _Tree, verbs: Mapping[str, Any]) -> Malformed:
-    """What to say of an event that has none of these verbs."""
+    """The error of an event without any of these verbs."""
     for key in tree:
         near = difflib.get_close_matches(str(key)[:100], verbs, n=1)
         if near and key not in ("at", "topics"):
@@ -345,9 +345,9 @@ def no_verb(tree: _Tree, verbs: Mapping[str, Any]) -> Malformed:
 
 
 def _merged(tree: _Tree, changes: _Tree) -> _Tree:
-    """A member's tree with what a restart changes: settings and listeners one by one, the rest whole.
+    """A member's tree with the changes of a restart: settings and listeners one by one, the rest as a whole.
 
-    A change of the subscription or of the protocol takes away what only the former one had.
+    A change of the subscription or of the protocol removes what only the former one had.
     """
     dropped: set[str] = set()
     if "topics" in changes or "regex" in changes:
@@ -397,7 +397,7 @@ def _never(script: Any) -> Any:
 
 
 def _imply_partitions(tree: _Tree) -> None:
-    """A single partition of the network needs no list."""
+    """Turn a single network partition into a list."""
     if isinstance(tree.get("partition"), dict):
         tree["partition"] = [tree["partition"]]
 

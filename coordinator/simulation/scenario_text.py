@@ -23,12 +23,12 @@ _DEFAULTS = Scenario(name="")
 
 
 def scenario_text(scenario: Scenario) -> str:
-    """The YAML file. It can be read where the events make sense one after the other (`scenario_file`)."""
+    """The YAML file. It can be read if the events are valid one after the other (`scenario_file`)."""
     return "".join(yaml_lines(scenario_tree(scenario)))
 
 
 def scenario_tree(scenario: Scenario) -> _Tree:
-    """What the file holds, without what is as it would be anyway."""
+    """The content of the file, without defaults."""
     tree: _Tree = {"kohort": FORMAT_VERSION}
     if scenario.description:
         tree["description"] = scenario.description
@@ -87,7 +87,7 @@ def _events(scenario: Scenario) -> list[_Tree]:
 
 
 def _topic(event: ChangeTopic, *, is_present: bool) -> _Tree:
-    verb = "recreate" if event.anew else "partitions" if is_present else "create"
+    verb = "recreate" if event.recreated else "partitions" if is_present else "create"
     change = {"delete": True} if event.partitions is None else {verb: event.partitions}
     return {"at": event.at, "topic": event.topic, **change}
 
@@ -104,7 +104,7 @@ def _restart(event: Restart, changes: _Tree) -> _Tree:
 
 
 def _changes(former: Mapping[str, Any], present: Mapping[str, Any]) -> _Tree:
-    """What `with` has to say; null takes away. Settings and listeners are changed one by one."""
+    """The content of `with`; null removes a key. Settings and listeners are changed one by one."""
     changes: _Tree = {key: value for key, value in present.items() if former.get(key) != value}
     changes |= {key: None for key in former if key not in present}
     for key in ("config", "listener"):
@@ -122,7 +122,7 @@ def _event(event: Event) -> _Tree:
 
 
 def _plain(value: Any) -> Any:
-    """Whole numbers without their `.0`."""
+    """Integers without their `.0`."""
     match value:
         case dict():
             return {key: _plain(each) for key, each in value.items()}

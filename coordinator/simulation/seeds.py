@@ -1,4 +1,4 @@
-"""Many seeds of a scenario, or of scenarios: the figures of each, in several processes, in the order of the seeds."""
+"""Playing of many seeds of a scenario, or of scenarios: the figures of each, in several processes, in order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Scenario, Variant
 
 ScenarioOf: TypeAlias = Callable[[int], Scenario]
-"""What is played from a seed. Processes are sent it: a function of a module, or a `partial` of one."""
+"""The scenario of a seed. Processes receive it pickled: a function of a module, or a `partial` of one."""
 
 CHUNK = 8
 """Seeds that a process plays before it answers."""
@@ -28,7 +28,7 @@ AHEAD = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """What a run costs, as a row of a table has it; less is better in every one."""
+    """The cost of a run, as a table shows it; less is better in every figure."""
 
     rebalances: int
     moved: int
@@ -46,7 +46,7 @@ class Costs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
-    """What stays of a run when many are played."""
+    """The part of a result that is kept when many runs are played."""
 
     variant: Variant
     seed: int
@@ -72,7 +72,7 @@ def costs_of(result: Result) -> Costs:
 
 
 def played_of(result: Result) -> Played:
-    """Of a run, what is kept when many are played."""
+    """The part of a run that is kept when many are played."""
     return Played(
         variant=result.variant,
         seed=result.seed,
@@ -83,7 +83,7 @@ def played_of(result: Result) -> Played:
 
 
 def median_and_worst(several: Sequence[Costs]) -> tuple[Costs, Costs]:
-    """Of each figure by itself: the median is one that a run has had (the greater of the two in the middle).
+    """For each figure separately: the median is one of the values (the greater of the two in the middle).
 
     :raises ValueError: there are none
     """
@@ -101,11 +101,11 @@ def _known(value: float) -> float | None:
 
 
 def _costs(values: Mapping[str, object]) -> Costs:
-    return Costs(**values)  # type: ignore[arg-type]  # each value is of its field
+    return Costs(**values)  # type: ignore[arg-type]  # each value has the type of its field
 
 
 def always(scenario: Scenario) -> ScenarioOf:
-    """The same from every seed."""
+    """The same scenario for every seed."""
     return partial(_always, scenario)
 
 
@@ -122,9 +122,9 @@ def play_seeds(
     processes: int,
     break_rule: str | None = None,
 ) -> Iterator[Played]:
-    """Play each seed, and give what came of it in the order of the seeds; `limit` and `break_rule` as `run` has them.
+    """Play each seed, and yield the results in the order of the seeds; `limit` and `break_rule` as in `run`.
 
-    With more than one process, Ctrl-C (or the end of the iteration) ends those at once.
+    With more than one process, Ctrl-C (or the end of the iteration) stops those at once.
     """
     play = partial(_play, scenario_of, variant, limit, break_rule)
     if processes < 2 or len(seeds) < 2:
@@ -136,7 +136,7 @@ def play_seeds(
     pending: deque[Future[list[Played]]] = deque()
     try:
         while True:
-            # No more than keeps the processes busy: there may be a hundred million seeds.
+            # Just enough to keep the processes busy: there may be a hundred million seeds.
             for start in islice(starts, AHEAD * processes - len(pending)):
                 pending.append(executor.submit(play, seeds[start : start + CHUNK]))
             if not pending:
@@ -154,12 +154,14 @@ def _play(
 ) -> list[Played]:
     return [
         played_of(
-            run(scenario_of(seed), seed, variant=variant, limit=limit, break_rule=break_rule, tells=False)
+            run(
+                scenario_of(seed), seed, variant=variant, limit=limit, break_rule=break_rule, with_story=False
+            )
         )
         for seed in seeds
     ]
 
 
 def _ignore_interrupts() -> None:
-    """A terminal sends Ctrl-C to all processes; the first one decides what is to happen."""
+    """A terminal sends Ctrl-C to all processes; the first one decides what happens."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

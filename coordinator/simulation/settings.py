@@ -1,8 +1,8 @@
-"""A scenario under other settings than its file has, as `kohort simulate --set` names them.
+"""Overrides of a scenario's settings, as in `kohort simulate --set`.
 
-A setting of the coordinator is the brokers'; one of a consumer is that of every member, whatever a restart changes. The
-session timeout and the heartbeat interval are both: of members of the classic protocol, and of the brokers
-(`group.consumer.…`) for the others. `library` is that of every member; `loss` and `duplicate` are the network's.
+A setting of the coordinator is applied to the brokers; one of a consumer to every member, whatever a restart changes.
+The session timeout and the heartbeat interval are both: of classic members, and of the brokers (`group.consumer.…`) for
+the others. `library` applies to every member; `loss` and `duplicate` to the network.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ LIBRARY = "library"
 _CHANCES = ("loss", "duplicate")
 _OF_MEMBERS = MemberSettings.names()
 NAMES = (*Config.names(), *_OF_MEMBERS, LIBRARY, *_CHANCES)
-"""Of everything that can be set."""
+"""Everything that can be set."""
 
 
 def with_settings(scenario: Scenario, settings: Mapping[str, str]) -> Scenario:
-    """The scenario with these in the place of its own.
+    """The scenario with these overrides.
 
-    :raises InvalidSetting: a name that is none of NAMES, or a value that its library or Kafka would refuse
+    :raises InvalidSetting: a name that is not one of NAMES, or a value that its library or Kafka would refuse
     """
     for name, value in settings.items():
         scenario = _with_setting(scenario, name, value)
@@ -46,7 +46,7 @@ def with_settings(scenario: Scenario, settings: Mapping[str, str]) -> Scenario:
 
 
 def check_playable(scenario: Scenario, variant: Variant = Variant.AS_WRITTEN) -> None:
-    """:raises InvalidSetting: the settings of the brokers or of a member do not agree under this protocol"""
+    """:raises InvalidSetting: settings of the brokers or of a member conflict under this protocol"""
     played = with_variant(scenario, variant)
     restarted = [event.script for event in played.events if isinstance(event, Restart)]
     try:
@@ -58,7 +58,7 @@ def check_playable(scenario: Scenario, variant: Variant = Variant.AS_WRITTEN) ->
 
 
 def set_for_all(scenario_of: ScenarioOf, settings: Mapping[str, str]) -> ScenarioOf:
-    """The same scenarios under other settings."""
+    """The same scenarios with other settings."""
     return partial(_set, scenario_of, dict(settings)) if settings else scenario_of
 
 
@@ -110,5 +110,5 @@ def _with_chance(faults: Faults, name: str, value: str) -> Faults:
     except ValueError:
         chance = -1.0
     if not 0 <= chance <= 1:
-        raise InvalidSetting(f"{name} is a chance from 0 to 1, not {value!r}")
+        raise InvalidSetting(f"{name} must be a probability from 0 to 1, not {value!r}")
     return replace(faults, loss=chance) if name == "loss" else replace(faults, duplicate=chance)

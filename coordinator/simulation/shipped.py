@@ -12,18 +12,18 @@ _SUFFIX = ".yaml"
 
 
 def shipped_names() -> tuple[str, ...]:
-    """In the order of the alphabet."""
+    """In alphabetical order."""
     found = (each.name for each in (files(__package__) / "scenarios").iterdir())
     return tuple(sorted(name.removesuffix(_SUFFIX) for name in found if name.endswith(_SUFFIX)))
 
 
 def shipped_scenario(name: str) -> Scenario:
-    """:raises LookupError: there is none of that name"""
+    """:raises LookupError: unknown name"""
     if name not in shipped_names():
         raise LookupError(name)
     return parse_scenario(Path(f"{name}{_SUFFIX}"), shipped_text(name))
 
 
 def shipped_text(name: str) -> str:
-    """Its file, to begin another one with."""
+    """Its file, as a starting point for another one."""
     return (files(__package__) / "scenarios" / f"{name}{_SUFFIX}").read_text(encoding="utf-8")

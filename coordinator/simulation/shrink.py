@@ -1,7 +1,7 @@
-"""A run that breaks an invariant, made smaller: fewer events, faults and members that still break the same one.
+"""Shrinking of a run that violates an invariant: fewer events, faults and members that still violate the same one.
 
-Each candidate is played from the same seed, and taken if the invariant falls again. What is removed changes what the
-seed gives to everything after it, so what is left is small, but seldom the least that there is.
+Each candidate is played from the same seed, and accepted if the invariant is violated again. Removing something changes
+the random numbers of everything after it, so the result is small, but seldom minimal.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def shrink(
     tries: int = TRIES,
     break_rule: str | None = None,
 ) -> Result | None:
-    """The run of the smallest scenario that was found, with its story; None where this run breaks no invariant.
+    """The run of the smallest scenario that was found, with its story; None if this run violates no invariant.
 
-    The scenario of the result can be written to a file (`scenario_text`) and breaks the invariant from the same seed.
+    The scenario of the result can be written to a file (`scenario_text`) and violates the invariant from the same seed.
     """
     play = partial(run, seed=seed, variant=variant, limit=limit, break_rule=break_rule)
-    first = play(scenario, tells=False)
+    first = play(scenario, with_story=False)
     if not first.violations:
         return None
     wanted = next((each for each in first.violations if not each.known), first.violations[0])
@@ -44,7 +44,7 @@ def shrink(
     def breaks(candidate: Scenario) -> bool:
         if not _can_be_written(candidate):
             return False
-        played = play(candidate, tells=False)
+        played = play(candidate, with_story=False)
         return any(_is_same(each, wanted) for each in played.violations)
 
     smallest = _smallest(replace(scenario, description=""), _limited(breaks, tries))
@@ -52,12 +52,12 @@ def shrink(
 
 
 def _is_same(one: Violation, other: Violation) -> bool:
-    """Whether they are of the same invariant, for the same known weakness or none."""
+    """Whether they are of the same invariant and the same known weakness, if any."""
     return (one.invariant, one.known) == (other.invariant, other.known)
 
 
 def _limited(breaks: Callable[[Scenario], bool], tries: int) -> Callable[[Scenario], bool]:
-    """No candidate breaks anything when the tries are used up: the search ends with what it has."""
+    """No candidate violates anything once the tries are used up: the search ends with its best result."""
     left = tries
 
     def judge(candidate: Scenario) -> bool:
@@ -90,7 +90,7 @@ def _breaks_with(scenario: Scenario, breaks: Callable[[Scenario], bool], events:
 
 
 def _fewest(events: Sequence[Event], breaks: Callable[[Sequence[Event]], bool]) -> Sequence[Event]:
-    """Remove halves, quarters, … and at last single events, the later ones first (Zeller's ddmin, complements only)."""
+    """Remove halves, quarters, … and finally single events, the later ones first (Zeller's ddmin, complements only)."""
     size = max(1, len(events) // 2)
     while events:
         end = len(events)
@@ -107,7 +107,7 @@ def _fewest(events: Sequence[Event], breaks: Callable[[Sequence[Event]], bool]) 
 
 
 def _simpler(scenario: Scenario) -> Iterator[Callable[[Scenario], Scenario]]:
-    """Changes that take something away."""
+    """Changes that remove something."""
     for name in ("loss", "duplicate", "reorder", "delay_ms", "partitions"):
         yield partial(_without_fault, name=name)
     yield _without_idle_members
@@ -130,7 +130,7 @@ def _shorter(scenario: Scenario) -> Scenario:
 
 
 def _without_idle_members(scenario: Scenario) -> Scenario:
-    """Without members that no event is of."""
+    """Without members that no event concerns."""
     used = {each.member for each in scenario.events if not isinstance(each, ChangeTopic | FailCoordinator)}
     partitions = tuple(
         replace(each, members=tuple(name for name in each.members if name in used))
@@ -152,7 +152,7 @@ def _without_listener(scenario: Scenario, member: str) -> Scenario:
 
 
 def _without_topic(scenario: Scenario, topic: str) -> Scenario:
-    """Without the topic, where every member has another one."""
+    """Without the topic, if every member has another one."""
     members = {
         name: replace(script, topics=tuple(each for each in script.topics if each != topic))
         for name, script in scenario.members.items()
@@ -168,7 +168,7 @@ def _without_topic(scenario: Scenario, topic: str) -> Scenario:
 
 
 def _can_be_written(scenario: Scenario) -> bool:
-    """Whether the events make sense one after the other."""
+    """Whether the events are valid one after the other."""
     try:
         return parse_scenario(Path(scenario.name), scenario_text(scenario), name=scenario.name) == scenario
     except TreeError:

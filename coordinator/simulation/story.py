@@ -1,4 +1,4 @@
-"""What happened in a run, line by line, in words. Lines are formatted only when somebody wants to read them."""
+"""The story of a run: its events as lines of text. Lines are formatted only when they are read."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from coordinator.engine.records import (
     TargetEpochRecord,
     TopicPartitions,
 )
-from coordinator.simulation.result import Happening
+from coordinator.simulation.result import StoryEntry
 from coordinator.simulation.schedule import Schedule
 from wire.errors import ErrorCode
 
 COORDINATOR = "coordinator"
 
 LONGEST = 400
-"""Lines of a violation's story: the last ones before it."""
+"""The length of a violation's story: the last lines before it."""
 
 
 class Story:
-    """See the module. `names` gives a member's name by its id, `topics` a topic's by its id."""
+    """See the module. `names` returns a member's name by its id, `topics` a topic's by its id."""
 
     def __init__(
         self, schedule: Schedule, names: Callable[[str], str], topics: Callable[[Any], str], *, is_kept: bool
@@ -41,7 +41,7 @@ class Story:
         self._is_kept = is_kept
         self._lines: list[tuple[int, str, Callable[[Any], str], Any]] = []
 
-    def tell(self, who: str, what: str) -> None:
+    def add(self, who: str, what: str) -> None:
         if self._is_kept:
             self._lines.append((self._schedule.now_ms, who, str, what))
 
@@ -59,21 +59,21 @@ class Story:
                 if type(record) is not OffsetRecord:
                     self._lines.append((self._schedule.now_ms, COORDINATOR, self._record, record))
 
-    def so_far(self) -> tuple[str, ...]:
+    def last_lines(self) -> tuple[str, ...]:
         """The last lines as text."""
-        lines = [line(each) for each in self.happenings()]
+        lines = [line(each) for each in self.entries()]
         return tuple(lines[-LONGEST:])
 
     def errors(self) -> Iterator[tuple[int, str, ErrorCode]]:
-        """When, to whom and with which error a request was answered, in the order of time; nothing if not kept."""
+        """When, to whom and with which error a request was answered, in order of time; empty if no story is kept."""
         for at_ms, who, words, subject in self._lines:
             if words is _answer and (error := error_of(subject)):
                 yield at_ms, who, error
 
-    def happenings(self) -> tuple[Happening, ...]:
-        """All lines but those of nothing: heartbeats that change nothing, commits that are taken."""
+    def entries(self) -> tuple[StoryEntry, ...]:
+        """All lines, except for heartbeats that change nothing and commits that are accepted."""
         return tuple(
-            Happening(at_s=at_ms / 1000, who=who, what=what)
+            StoryEntry(at_s=at_ms / 1000, who=who, what=what)
             for at_ms, who, words, subject in self._lines
             if (what := words(subject))
         )
@@ -102,7 +102,7 @@ class Story:
                 return ""
 
     def _named(self, partitions: TopicPartitions) -> str:
-        return words_for(
+        return partition_text(
             frozenset(
                 TopicPartition(self._topics(topic), number)
                 for topic, numbers in partitions.items()
@@ -111,12 +111,12 @@ class Story:
         )
 
 
-def line(happening: Happening) -> str:
+def line(entry: StoryEntry) -> str:
     """A line of a story: `12.345 s  b  JoinGroup -> REBALANCE_IN_PROGRESS`."""
-    return f"{happening.at_s:.3f} s  {happening.who or '-'}  {happening.what}"
+    return f"{entry.at_s:.3f} s  {entry.who or '-'}  {entry.what}"
 
 
-def words_for(partitions: Partitions) -> str:
+def partition_text(partitions: Partitions) -> str:
     """Partitions in order: `orders 0 1 2, payments 0`; `nothing` for none."""
     by_topic: dict[str, list[str]] = {}
     for topic, partition in sorted(partitions):
@@ -125,7 +125,7 @@ def words_for(partitions: Partitions) -> str:
 
 
 def error_of(answer: object) -> ErrorCode:
-    """The error of an answer, of any kind: that of its first refused partition or group where it has none itself."""
+    """The error of an answer of any kind: that of its first refused partition or group if it has no top-level one."""
     if type(answer) is OffsetCommitAnswer:
         return next((code for *_, code in answer.partitions if code), ErrorCode.NONE)
     if type(answer) is OffsetFetchAnswer:
@@ -135,7 +135,7 @@ def error_of(answer: object) -> ErrorCode:
 
 
 _QUIET = (OffsetCommitAnswer, OffsetFetchAnswer, HeartbeatAnswer)
-"""Answers that are worth a line only with an error."""
+"""Answers that get a line only if they have an error."""
 
 
 def _answer(answer: object) -> str:
@@ -163,4 +163,4 @@ _CALLED = {
 
 
 def _callback(callback: Callback) -> str:
-    return f"{_CALLED[callback.kind]}: {words_for(callback.partitions)}"
+    return f"{_CALLED[callback.kind]}: {partition_text(callback.partitions)}"

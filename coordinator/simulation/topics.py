@@ -1,4 +1,4 @@
-"""The topics of a simulated cluster: what there is at a moment, and how far each partition is written."""
+"""The topics of a simulated cluster: which exist at a moment, and the end of each partition's log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from coordinator.simulation.schedule import Schedule
 
 
 class Topics:
-    """Records are written to every partition from its creation on, `records_per_s` of them."""
+    """Records are written to every partition from its creation, `records_per_s` of them."""
 
     def __init__(
         self,
@@ -21,7 +21,7 @@ class Topics:
         ids: Mapping[str, UUID],
         offsets: Mapping[TopicPartition, int],
     ) -> None:
-        """`ids` and `offsets`: see `Beginning`."""
+        """`ids` and `offsets`: see `InitialState`."""
         self._schedule, self._per_ms = schedule, records_per_s / 1000
         self._ids, self._offsets = dict(ids), dict(offsets)
         self._created: dict[TopicPartition, int] = {}
@@ -30,11 +30,12 @@ class Topics:
         for name, count in partitions.items():
             self.change(name, count)
 
-    def change(self, name: str, partitions: int | None, *, anew: bool = False) -> list[TopicPartition]:
-        """Create, grow or, None, delete a topic; the partitions that are gone, those that are created `anew` too."""
+    def change(self, name: str, partitions: int | None, *, recreated: bool = False) -> list[TopicPartition]:
+        """Create, grow or, None, delete a topic; the deleted partitions, including those of a topic that is
+        `recreated`."""
         old = self.image.topics.get(name)
         gone: list[TopicPartition] = []
-        if old is not None and (partitions is None or anew):
+        if old is not None and (partitions is None or recreated):
             gone = [TopicPartition(name, number) for number in range(old.partitions)]
             for each in gone:
                 del self._created[each]

@@ -1,6 +1,6 @@
-"""What an online upgrade takes over from a classic group, and which known flaws of Kafka follow from that.
+"""The conversion of a classic group by an online upgrade, and the known flaws of Kafka that follow from it.
 
-It takes over what the coordinator knows to be assigned: not what the members own, nor what there is to be assigned.
+It converts the assignments that the coordinator knows: not what the members own, nor what exists to be assigned.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class Upgrades:
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self._topics_then: TopicImage | None = None
-        """The topics when an upgrade took over what it found assigned; None where that was assigned anew since."""
+        """The topics when an upgrade converted the existing assignment; None if that was reassigned since."""
         self._left_out: dict[str, Partitions] = {}
-        """What classic members were assigned of topics that were gone when the group was upgraded: the upgrade leaves
-        it out, and they have not been told so by another assignment yet."""
+        """By classic member: what it was assigned of topics that were deleted before the upgrade, which omits it; the
+        member has not received another assignment since."""
 
     def upgraded(self, given: Mapping[str, bytes]) -> None:
-        """:param given: what the leader had assigned to each member"""
+        """:param given: the leader's assignment to each member"""
         topics = self._facts.engine.topics.topics
         self._left_out = {
             member: frozenset(place for place in assigned(assignment) if place.topic not in topics)
@@ -44,27 +44,27 @@ class Upgrades:
         }
 
     def synced(self, member: str) -> None:
-        """A classic member is told what it is assigned."""
+        """A classic member receives its assignment."""
         self._left_out.pop(member, None)
 
     def taken_over(self) -> None:
-        """The target is what the upgrade has found assigned."""
+        """The target is the assignment that the upgrade has found."""
         self._topics_then = self._facts.topics.image
 
-    def assigned_anew(self) -> None:
+    def reassigned(self) -> None:
         """By a target that was computed or, after a downgrade, by a leader."""
         self._topics_then = None
 
     def forgotten(
         self, records: Sequence[Record], generation: int, given: Mapping[str, bytes]
     ) -> Iterator[tuple[str, TopicPartition]]:
-        """Members and what they own that the upgrade of these records has not taken over, by Kafka's rules.
+        """By member: what it owns that the upgrade of these records has not converted, by Kafka's rules.
 
-        The leader has not assigned it; or a rebalance began after a generation that it had not assigned yet, as that
+        The leader has not assigned it; or a rebalance started after a generation that it had not assigned yet, as that
         clears all assignments.
 
         :param generation: the last that a leader has assigned
-        :param given: what it assigned to each member
+        :param given: its assignment to each member
         """
         at, epoch = next(
             (number, record.value.epoch)
@@ -72,7 +72,7 @@ class Upgrades:
             if isinstance(record, ConsumerGroupRecord) and record.value is not None
         )
         taken = {each.member: NOTHING for each in records[:at] if isinstance(each, ConsumerMemberRecord)}
-        for record in reversed(records):  # the upgrade's own record of a member is its first one
+        for record in reversed(records):  # the upgrade's record of a member is its first one
             if isinstance(record, CurrentAssignmentRecord) and record.value and record.member in taken:
                 taken[record.member] = self.places(record.value.assigned)
         is_cleared = epoch > generation and not any(taken.values())
@@ -83,8 +83,8 @@ class Upgrades:
                 for place in process.owned - taken[member] - known:
                     yield member, place
 
-    def takes_gone_over(self) -> bool:
-        """Whether an upgrade has taken over a partition that does not exist, or would now."""
+    def takes_over_deleted(self) -> bool:
+        """Whether an upgrade has converted a partition that does not exist, or would now."""
         group, topics = self._facts.engine.state.groups.get(GROUP), self._facts.topics
         if isinstance(group, ClassicGroup):
             taken: Iterable[Partitions] = (assigned(each.assignment) for each in group.members.values())
@@ -96,10 +96,10 @@ class Upgrades:
             for place in each
         )
 
-    def flaw_at_rest(self, place: TopicPartition, *, is_assigned: bool) -> str:
-        """Why the partition has no owner, or one although it does not exist, while all members are settled.
+    def flaw_when_settled(self, place: TopicPartition, *, is_assigned: bool) -> str:
+        """Why the partition has no owner, or has one although it was deleted, while all members are settled.
 
-        A topic that changes after the upgrade moves the group epoch.
+        A topic that changes after the upgrade bumps the group epoch.
         """
         now, then = self._facts.topics.image.counts, self._topics_then
         if then is None or now.get(place.topic) != then.counts.get(place.topic):
@@ -111,14 +111,14 @@ class Upgrades:
         return UPGRADED_WITHOUT_TARGET if self._is_left_out(place) else ""
 
     def _is_left_out(self, place: TopicPartition) -> bool:
-        """Whether a member has the partition that was never told that the upgrade has left it out."""
+        """Whether a member owns the partition and was never notified that the upgrade omitted it."""
         return any(
             place in process.owned & self._left_out.get(process.member.member_id, NOTHING)
             for process in self._facts.processes.values()
         )
 
     def places(self, partitions: TopicPartitions) -> Partitions:
-        """Partitions by the names of their topics; those of topics that are gone are left out."""
+        """Partitions by the names of their topics, without deleted topics."""
         names = self._facts.engine.topics.names
         return frozenset(
             TopicPartition(names[topic], number)

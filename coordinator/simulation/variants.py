@@ -1,4 +1,4 @@
-"""The same scenario under another protocol: its members configured alike, as a comparison of protocols wants them."""
+"""Variants: a scenario under another protocol, with comparable settings of its members."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def with_variant(scenario: Scenario, variant: Variant) -> Scenario:
     """The scenario with every member, also after each restart, configured for the variant.
 
     EAGER is range, COOPERATIVE is cooperative-sticky alone, CONSUMER keeps the remote and local assignors of members
-    that have some. The session timeout and the heartbeat interval keep their lengths: where members of the classic
-    protocol differ, the broker takes the longest session and the shortest interval. What a restart changes of the
-    protocol or of the assignors is thereby gone; the rest of it stays.
+    that have some. The session timeout and the heartbeat interval keep their values: if classic members differ, the
+    broker gets the longest session and the shortest interval. A restart's changes of the protocol or the assignors are
+    dropped; the rest of it stays.
     """
     if variant is Variant.AS_WRITTEN:
         return scenario
@@ -66,14 +66,14 @@ def _converted(script: MemberScript, scenario: Scenario, variant: Variant) -> Me
 
 
 def _client_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """What the broker prescribes to members of the consumer protocol, as a client's own settings."""
+    """What the broker prescribes to members of the consumer protocol, as a client's settings."""
     return {
         name: settings[f"group.consumer.{name}"] for name in _MOVED if f"group.consumer.{name}" in settings
     }
 
 
 def _broker_settings(scenario: Scenario) -> dict[str, str]:
-    """What the members of the classic protocol have chosen, as the broker's settings, unless it has some."""
+    """What the classic members configure, as the broker's settings, unless it has them."""
     chosen = [
         MemberSettings.parse(script.config)
         for script in _scripts(scenario)
@@ -82,7 +82,7 @@ def _broker_settings(scenario: Scenario) -> dict[str, str]:
     if not chosen:
         return {}
     given = Config.parse(scenario.settings)
-    session = max(2, *(each.session_timeout_ms for each in chosen))  # an interval has to fit in
+    session = max(2, *(each.session_timeout_ms for each in chosen))  # an interval must fit in
     if f"group.consumer.{_SESSION}" in scenario.settings:
         session = given.group_consumer_session_timeout_ms
     heartbeat = min(each.heartbeat_interval_ms for each in chosen)
@@ -94,7 +94,8 @@ def _broker_settings(scenario: Scenario) -> dict[str, str]:
 
 
 def of_brokers(name: str, value: int, given: Config) -> dict[str, str]:
-    """The broker's setting for a member's session timeout or heartbeat interval, and the bound that has to give way."""
+    """The broker's setting for a member's session timeout or heartbeat interval, and the bound that must change for
+    it."""
     least, most = (
         getattr(given, f"group_consumer_{bound}_{name.replace('.', '_')}") for bound in ("min", "max")
     )

@@ -1,7 +1,7 @@
-"""Everything that there is at a moment of a run, and what its events do to it.
+"""The world: the state of a run at a moment, and the effect of events on it.
 
-All chance comes from two generators, which begin from the seed: one for what the network and the nodes do, one for
-ids. Nothing here depends on the order of a set or on a hash, so the same scenario and seed give the same run anywhere.
+All randomness comes from two generators, seeded alike: one for the network and the nodes, one for ids. Nothing here
+depends on the order of a set or on a hash, so the same scenario and seed give the same run anywhere.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from coordinator.engine.records import (
     TargetMemberRecord,
 )
 from coordinator.engine.topics import TopicImage
-from coordinator.simulation.beginning import Beginning, Client
 from coordinator.simulation.compacted_log import Cleaning, without_old_offsets
-from coordinator.simulation.consumers import Birth, MakeMember, after_error, make_member
+from coordinator.simulation.consumers import MakeMember, NewMember, after_error, make_member
 from coordinator.simulation.earlier_brokers import LACKS
+from coordinator.simulation.initial_state import Client, InitialState
 from coordinator.simulation.invariants import Invariants
-from coordinator.simulation.known_flaws import CREATED_ANEW, LATE_JOIN
+from coordinator.simulation.known_flaws import LATE_JOIN, TOPIC_RECREATED
 from coordinator.simulation.measures import Measures
 from coordinator.simulation.network import Connection, Network
 from coordinator.simulation.node import NO_ID, Node, NodeStatus
@@ -58,29 +58,29 @@ from coordinator.simulation.scenario import (
     Subscribe,
 )
 from coordinator.simulation.schedule import Schedule
-from coordinator.simulation.story import COORDINATOR, Story, words_for
+from coordinator.simulation.story import COORDINATOR, Story, partition_text
 from coordinator.simulation.topics import Topics
 from coordinator.simulation.violations import Violations
 from coordinator.simulation.zombies import Consumption
 from wire.uuids import format_uuid, parse_uuid
 
 AGAIN_MS = 1_000
-"""When an application that has died is started again."""
+"""When an application that has died is restarted."""
 
 CATCH_UP_MS = 10_000
-"""The end of a leap, which is played: long enough for each member to be heard."""
+"""The end of a skip, which is played: long enough for a heartbeat of each member."""
 
 TAKEOVER_MS = 100
 """How long the node that takes over from a zombie loads."""
 
-_NOTHING_BEFORE = Beginning()
+_EMPTY = InitialState()
 
 _OF_MEMBERS = (ConsumerMemberRecord, CurrentAssignmentRecord, TargetMemberRecord)
 
 
 class World:
-    """See the module. `member_ids`: the ids of the successive processes of members, as their coordinator would make
-    them (classic: `client-uuid`) or they themselves (consumer protocol)."""
+    """See the module. `member_ids`: the ids of the successive processes of members, as their coordinator (classic:
+    `client-uuid`) or they themselves (consumer protocol) would generate them."""
 
     def __init__(
         self,
@@ -89,40 +89,40 @@ class World:
         *,
         member_ids: Mapping[str, Sequence[str]] | None = None,
         make: MakeMember = make_member,
-        tells: bool = True,
-        beginning: Beginning = _NOTHING_BEFORE,
+        with_story: bool = True,
+        initial: InitialState = _EMPTY,
     ) -> None:
         self.scenario = scenario
-        self.schedule = Schedule(beginning.at_ms)
+        self.schedule = Schedule(initial.at_ms)
         self.topics = Topics(
-            self.schedule, scenario.topics, scenario.records_per_s, beginning.topic_ids, beginning.offsets
+            self.schedule, scenario.topics, scenario.records_per_s, initial.topic_ids, initial.offsets
         )
         self.processes: dict[str, Process] = {}
         """The last process of each member; it may have ended."""
-        self.log: list[Record] = list(beginning.log)
+        self.log: list[Record] = list(initial.log)
         self.ends = [len(self.log)]
         """Offsets of the log where a batch ends."""
         self.nodes: dict[int, Node] = {}
         self.answered = 0
-        self.is_calm = False
+        self.has_no_faults = False
         self._seed, self._rests = seed, 0
         self._kept = 0
         """Records of the log that the last `forget` has left."""
         self._random, self._ids = Random(f"{seed} network"), Random(f"{seed} ids")  # noqa: S311
         self._member_ids = {name: list(ids) for name, ids in (member_ids or {}).items()}
-        self._clients, self._histories = beginning.clients, dict(beginning.histories)
+        self._clients, self._histories = initial.clients, dict(initial.histories)
         self._make = make
         self._scripts: dict[str, MemberScript] = dict(scenario.members)
         self._known: dict[str, str] = {}
         """Member names by id."""
         self._uuids: dict[str, UUID] = {}
-        """Of a classic member's present process, where it is prescribed."""
+        """Of a classic member's current process, if prescribed."""
         self._starting: dict[str, int] = {}
         """How many processes a member has had."""
         self._after: dict[Process, int] = {}
-        """How long after its end a process is started anew, where it is to be."""
+        """How long after its end a process is restarted, if at all."""
         self._config = Config.parse(scenario.settings)
-        self.story = Story(self.schedule, self.name_of, self._topic_name, is_kept=tells)
+        self.story = Story(self.schedule, self.name_of, self._topic_name, is_kept=with_story)
         self.measures = Measures(self.schedule)
         self.violations = Violations(self.schedule, self.story)
         self.broken = self.violations.add
@@ -133,19 +133,19 @@ class World:
         )
         self.coordinator = self._add_node()
         self._authority = self.coordinator
-        """Whose engine says who is a member: the last one that loaded."""
+        """The node whose engine determines the members: the last one that loaded."""
         self._has_new_authority = False
-        """Whether nobody has been judged by it yet."""
+        """Whether no process has been checked against it yet."""
         self.coordinator.load(self.topics.image)
-        if beginning.log:
-            self.invariants.appended(beginning.log, None, is_late=False)
+        if initial.log:
+            self.invariants.appended(initial.log, None, is_late=False)
         for event in scenario.events:
-            self.schedule.at(beginning.at_ms + int(event.at * 1000), self.play, event)
+            self.schedule.at(initial.at_ms + int(event.at * 1000), self.play, event)
 
-    # What happens, by the scenario.
+    # Events of the scenario.
 
     def play(self, event: Event) -> None:
-        """Have something happen now, whenever its time is."""
+        """Apply an event now, whatever its time."""
         match event:
             case Start(member=name):
                 self._start(name)
@@ -158,7 +158,7 @@ class World:
             case _:
                 process = self.processes.get(event.member)
                 if process is not None and process.is_running:
-                    self.story.tell(event.member, _words(event))
+                    self.story.add(event.member, _describe(event))
                     self._play_member(event, process)
 
     def _play_member(self, event: Event, process: Process) -> None:
@@ -181,7 +181,7 @@ class World:
                 process.committed()
 
     def prescribe(self, name: str, member_id: str) -> None:
-        """The id that the next process of a member gets, as its coordinator would make it."""
+        """Set the id of a member's next process, as its coordinator would generate it."""
         number, ids = self._starting.get(name, -1) + 1, self._member_ids.get(name, [])
         self._member_ids[name] = [*ids[:number], *[""] * (number - len(ids)), member_id]
 
@@ -190,7 +190,7 @@ class World:
         if running is not None and running.is_running:
             return
         script = self._scripts[name]
-        self.story.tell(name, "starts")
+        self.story.add(name, "starts")
         number = self._starting[name] = self._starting.get(name, -1) + 1
         ids = self._member_ids.get(name, [])
         wanted = (ids[number] or None) if number < len(ids) else None
@@ -198,7 +198,7 @@ class World:
         if wanted is not None and script.protocol == "consumer":
             member_uuid = wanted
         elif wanted is not None:
-            # Of a classic member that joins a consumer group: the identifier alone, as Kafka writes one.
+            # A classic member that joins a consumer group: the UUID alone, as Kafka writes it.
             self._uuids[name] = parse_uuid(wanted[-36:])
             if script.instance is None and len(wanted) > 36:
                 client = replace(client, id=wanted[:-37])
@@ -214,7 +214,7 @@ class World:
         )
         process.number = number
         self.processes[name] = process
-        birth = Birth(
+        new = NewMember(
             client_id=client.id,
             script=script,
             image=self.topics.image,
@@ -225,7 +225,7 @@ class World:
         if script.protocol == "consumer":
             self._known[member_uuid] = name
         self.measures.started(process)
-        process.start(self._make(birth))
+        process.start(self._make(new))
 
     def _restart(self, name: str, script: MemberScript, after_ms: int, *, kill: bool) -> None:
         self._scripts[name] = script
@@ -234,7 +234,7 @@ class World:
             self._start(name)
             return
         self._after[process] = after_ms
-        self.story.tell(name, "is killed, to start again" if kill else "closes, to start again")
+        self.story.add(name, "is killed, and restarts later" if kill else "closes, and restarts later")
         if kill:
             process.kill()
         else:
@@ -242,28 +242,28 @@ class World:
 
     def _change_topic(self, event: ChangeTopic) -> None:
         there = self.topics.image.topics.get(event.topic)
-        if there is not None and (event.partitions is None or event.anew):
+        if there is not None and (event.partitions is None or event.recreated):
             for process in self.processes.values():
                 process.count_reading()
-        gone = self.topics.change(event.topic, event.partitions, anew=event.anew)
+        gone = self.topics.change(event.topic, event.partitions, recreated=event.recreated)
         what = "is deleted" if event.partitions is None else f"has {event.partitions} partitions"
-        self.story.tell("", f"topic {event.topic} {what}{', created anew' if event.anew else ''}")
+        self.story.add("", f"topic {event.topic} {what}{', recreated' if event.recreated else ''}")
         for partition in gone:
             for process in self.processes.values():
                 process.reset(partition)
-            self.measures.gone(partition)
-            self.invariants.log.gone(partition)
+            self.measures.partition_deleted(partition)
+            self.invariants.log.partition_deleted(partition)
         for node in self.nodes.values():
             node.update_topics(self.topics.image)
         seen_ms = self.schedule.now_ms + int(self.scenario.metadata_delay_s * 1000)
-        is_gone = there is not None and (event.partitions is None or event.anew)
+        is_deleted = there is not None and (event.partitions is None or event.recreated)
         for process in self.processes.values():
             if process.is_running:
-                at_ms = seen_ms if is_gone else self._refresh_ms(process, seen_ms)
+                at_ms = seen_ms if is_deleted else self._refresh_ms(process, seen_ms)
                 self.schedule.at(at_ms, self._show_topics, process, self.topics.image)
 
     def _refresh_ms(self, process: Process, seen_ms: int) -> int:
-        """When a client that fetches happily looks again: by its own clock. One of the consumer protocol asks for
+        """When a client without errors refreshes its metadata, by its own clock. One of the consumer protocol requests
         topics that it is assigned and does not know."""
         if process.script.protocol == "consumer":
             return seen_ms
@@ -296,7 +296,7 @@ class World:
         old, for_ms = self.coordinator, int(event.for_s * 1000)
         if old.status is not NodeStatus.COORDINATING or old.is_armed:
             return
-        self.story.tell(COORDINATOR, f"{event.fault.value} of node {old.number}")
+        self.story.add(COORDINATOR, f"{event.fault.value} of node {old.number}")
         if event.fault is CoordinatorFault.CRASH:
             old.arm(partial(self._crashed, old, event))
             return
@@ -306,23 +306,23 @@ class World:
             old.unload()
             self.schedule.at(self.schedule.now_ms + for_ms, self._take_over, new, old, event)
         else:
-            old.linger()
+            old.become_zombie()
             takes_over_ms = self.schedule.now_ms + min(TAKEOVER_MS, for_ms)
             self.schedule.at(takes_over_ms, self._take_over, new, old, event)
             self.schedule.at(self.schedule.now_ms + for_ms, old.unload)
 
     def _crashed(self, node: Node, event: FailCoordinator) -> None:
-        self.story.tell(COORDINATOR, f"node {node.number} is down")
-        self.network.end_node(node.number)
+        self.story.add(COORDINATOR, f"node {node.number} is down")
+        self.network.stop_node(node.number)
         self.schedule.at(self.schedule.now_ms + int(event.for_s * 1000), self._come_back, node, event)
 
     def _come_back(self, node: Node, event: FailCoordinator) -> None:
-        self.network.begin_node(node.number)
+        self.network.start_node(node.number)
         self._take_over(node, node, event)
 
     def _take_over(self, node: Node, predecessor: Node, event: FailCoordinator) -> None:
         cleaning = Cleaning.draw(self._random, self.ends) if event.compacted else None
-        self.story.tell(COORDINATOR, f"node {node.number} loads the {'compacted ' * event.compacted}log")
+        self.story.add(COORDINATOR, f"node {node.number} loads the {'compacted ' * event.compacted}log")
         before, self._authority = self._authority, node
         self._has_new_authority = True
         node.load(self.topics.image, predecessor, cleaning)
@@ -336,7 +336,7 @@ class World:
         self.nodes[connection.node].receive(connection, number, request, is_late)
 
     def _fresh_id(self, connection: Connection, request: Request[Any]) -> UUID:
-        """The id that a call may need: only JoinGroup without one does."""
+        """The id that a call may need: only for a JoinGroup without one."""
         if type(request) is not JoinGroup or request.member:
             return NO_ID
         name = connection.process.name
@@ -351,28 +351,28 @@ class World:
 
     @property
     def engine(self) -> Engine:
-        """That of the node that coordinates, or did last: it says who is a member."""
+        """The engine of the node that coordinates, or did last: it determines the members."""
         return self._authority.engine
 
     def is_zombie(self, process: Process) -> bool:
         return self.consumption.is_zombie(process)
 
     def known_flaw(self, process: Process, place: TopicPartition) -> str:
-        """Which weakness of Kafka lets the process have what others may be given; empty where none does."""
-        if place in process.outlived:
-            return CREATED_ANEW
+        """Which weakness of Kafka lets the process have what others may be assigned; empty if there is none."""
+        if place in process.deleted_owned:
+            return TOPIC_RECREATED
         if process.member.member_id in self.invariants.log.late_joins:
             return LATE_JOIN
         return self.invariants.log.released.get((process.member.member_id, place), "")
 
     def name_of(self, member: str) -> str:
-        """The name of the member of that id; the id itself where it is of nobody."""
+        """The name of the member of that id; the id itself if unknown."""
         return self._known.get(member, member)
 
     def _topic_name(self, topic: UUID) -> str:
         return self.topics.image.names.get(topic, str(topic))
 
-    # What a node shows.
+    # Callbacks of a node.
 
     def appended(self, records: Sequence[Record], request: Request[Any] | None, *, is_late: bool) -> None:
         self.ends.append(len(self.log))
@@ -396,17 +396,17 @@ class World:
         self.invariants.replayed(node, before)
 
     def failed_to_load(self, node: Node, error: Exception) -> None:
-        self.story.tell(COORDINATOR, f"node {node.number} cannot load it: {error}")
+        self.story.add(COORDINATOR, f"node {node.number} cannot load the log: {error}")
         self.invariants.failed_to_load(node, error)
 
     def lost(self, node: Node, records: Sequence[Record]) -> None:
-        self.story.tell(
+        self.story.add(
             COORDINATOR, f"node {node.number} crashes before it has appended {len(records)} records"
         )
 
     def _concerned(self, records: Sequence[Record]) -> Iterable[Process]:
-        """Who may have become a zombie by the records, or is none any more: all, unless they are about members of a
-        consumer group alone."""
+        """Processes that may have become a zombie by the records, or stopped being one: all, unless the records concern
+        only members of a consumer group."""
         members = [record.member for record in records if isinstance(record, _OF_MEMBERS)]
         if len(members) < len(records) or self._has_new_authority:
             self._has_new_authority = False
@@ -415,14 +415,14 @@ class World:
         return [self.processes[name] for name in names if name in self.processes]
 
     def _judge(self, process: Process) -> None:
-        """Note since when a process is a zombie."""
+        """Record since when a process is a zombie."""
         since = self.measures.zombies_since
         if not self.consumption.is_zombie(process):
             since.pop(process, None)
         elif process not in since:
             since[process] = self.schedule.now_ms
 
-    # What a process shows.
+    # Callbacks of a process.
 
     def owned_changed(self, process: Process, before: Partitions) -> None:
         self.measures.owned_changed(process, before)
@@ -445,25 +445,27 @@ class World:
         self.story.callback(process.name, callback)
         self.measures.called(process, callback)
         if callback.kind is CallbackKind.ASSIGNED:
-            process.outlived |= self.invariants.log.outlived(process.member.member_id, callback.partitions)
+            process.deleted_owned |= self.invariants.log.of_deleted_topics(
+                process.member.member_id, callback.partitions
+            )
         self.invariants.calling(process, callback)
 
     def called_back(self, process: Process, callback: Callback, *, threw: bool) -> None:
         self.measures.changed_ms = self.schedule.now_ms
         if threw:
-            self.story.tell(process.name, f"the listener throws in {callback.kind.value}")
+            self.story.add(process.name, f"the listener throws in {callback.kind.value}")
         self.invariants.called_back(process, callback, threw=threw)
 
     def raised(self, process: Process, raised: Raised) -> None:
-        self.story.tell(process.name, f"throws {raised.error} {raised.message}".rstrip())
+        self.story.add(process.name, f"throws {raised.error} {raised.message}".rstrip())
         self.measures.raised(process, raised)
         self.invariants.raised(process, raised)
 
     def committed(self, process: Process, committed: Committed) -> None:
         if committed.error:
             self.measures.commits_refused += 1
-            what = words_for(frozenset(committed.offsets))
-            self.story.tell(process.name, f"commit of {what} fails: {committed.error}")
+            what = partition_text(frozenset(committed.offsets))
+            self.story.add(process.name, f"commit of {what} fails: {committed.error}")
 
     def read(self, partition: TopicPartition, start: int, end: int) -> None:
         self.measures.read(partition, start, end)
@@ -473,14 +475,14 @@ class World:
         self.invariants.received(process, answer)
 
     def failed(self, process: Process) -> None:
-        self.story.tell(process.name, "a request fails: the connection is lost")
+        self.story.add(process.name, "a request fails: the connection is lost")
 
-    def hung(self, process: Process) -> None:
-        self.story.tell(process.name, "hangs: its threads wait for each other")
+    def deadlocked(self, process: Process) -> None:
+        self.story.add(process.name, "is deadlocked: its threads wait for each other")
 
     def ended(self, process: Process) -> None:
-        self.story.tell(process.name, "its process has ended")
-        self.network.end_process(process)
+        self.story.add(process.name, "its process has stopped")
+        self.network.stop_process(process)
         self.measures.ended(process)
         after_ms = self._after.pop(process, None)
         if after_ms is None and process.has_failed and process.after_error is AfterError.RESTART:
@@ -488,46 +490,46 @@ class World:
         if after_ms is not None:
             self.schedule.at(self.schedule.now_ms + after_ms, self._start, process.name)
 
-    def leap(self, to_ms: int, limit: int) -> bool:
-        """Let time pass while all is at rest, without the heartbeats of that time but for the last ones.
+    def skip(self, to_ms: int, limit: int) -> bool:
+        """Let time pass while the group is idle, without its heartbeats except for the last ones.
 
-        :param limit: see `Schedule.play`, as for what is returned
+        :param limit: see `Schedule.play`, also for the result
         """
         by_ms = to_ms - CATCH_UP_MS - self.schedule.now_ms
         if by_ms > 0:
-            self.schedule.leap(by_ms)
-            self.coordinator.leap(by_ms, to_ms)
+            self.schedule.shift(by_ms)
+            self.coordinator.skip_time(by_ms, to_ms)
         return self.schedule.play(to_ms, limit)
 
-    def begin_anew(self) -> None:
-        """At rest, with no request under way, and nothing planned of what recurs: plan that, by the members' order.
+    def resume_periodic_work(self) -> None:
+        """Plan periodic work again, in the members' order: the group is idle, no request is in flight.
 
-        Chance is drawn anew: what follows does not depend on how often it was asked before.
+        Randomness is seeded again: what follows does not depend on how much was drawn before.
         """
         self._rests += 1
         self._random.seed(f"{self._seed} network, after rest {self._rests}")
-        self.network.plan_anew()
+        self.network.replan()
         for process in self.processes.values():
-            process.plan_anew()
+            process.replan()
         for node in self.nodes.values():
-            node.plan_anew()
-        self.invariants.rest.unrest()  # it counts since when each member is settled
+            node.replan()
+        self.invariants.settling.unsettled()  # it records since when each member is settled
 
     def forget(self) -> None:
-        """Let go of what only matters to a reader of the whole run: who had what when, and offsets in the log that were
-        committed again since."""
+        """Drop what only matters for the result of the whole run: the history of owners, and offsets in the log that
+        were committed again since."""
         self.measures.forget()
         if len(self.log) > 2 * self._kept:
             self.log[:], self.ends = without_old_offsets(self.log, self.ends)
             self._kept = len(self.log)
 
-    def calm_down(self) -> None:
-        """No faults from now on."""
-        self.is_calm = True
-        self.network.calm()
+    def clear_faults(self) -> None:
+        """Apply no faults from now on."""
+        self.has_no_faults = True
+        self.network.clear_faults()
 
 
-def _words(
+def _describe(
     event: Close | Kill | Pause | Freeze | EnforceRebalance | Subscribe | Commit | AskCommitted,
 ) -> str:
     match event:
@@ -538,7 +540,7 @@ def _words(
         case Pause(for_s=for_s):
             return f"does not poll for {for_s:g} s"
         case Freeze(for_s=for_s):
-            return f"stands still for {for_s:g} s"
+            return f"is frozen for {for_s:g} s"
         case EnforceRebalance():
             return "calls enforceRebalance"
         case Subscribe(topics=topics):

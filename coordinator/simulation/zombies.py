@@ -1,4 +1,4 @@
-"""Who consumes what at a moment, and which of them the coordinator has put out: zombie overlaps and I1."""
+"""The consumers of partitions, and which of them the coordinator has removed: zombie overlaps and I1."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from coordinator.simulation.schedule import Schedule
 
 
 class Consumption:
-    """Who fetches each partition. A process is a zombie when the coordinator does not take it for a member of the
-    present generation: it was removed or replaced, has left for a while (a static member of the consumer protocol), or
-    the group has gone on without it (a static member that did not rejoin stays a member in Kafka's books).
+    """The processes that fetch each partition. A process is a zombie if the coordinator does not consider it a member
+    of the current generation: it was removed or replaced, left temporarily (a static member of the consumer protocol),
+    or the group has continued without it (a static member that did not rejoin stays a member by the coordinator).
 
-    Two who fetch one partition are an overlap where one of them is a zombie, and a broken invariant (I1) where not.
+    Two that fetch one partition are an overlap if one of them is a zombie, and a violated invariant (I1) otherwise.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class Consumption:
     ) -> None:
         self.overlaps: list[ZombieOverlap] = []
         self.joined: dict[str, int] = {}
-        """By member id, the last generation that the coordinator has told it of."""
+        """By member id, the last generation in the coordinator's answers to it."""
         self._schedule, self._engine = schedule, engine
         self._broken, self._known_flaw = broken, known_flaw
         self._fetchers: dict[TopicPartition, list[Process]] = {}
@@ -57,7 +57,7 @@ class Consumption:
             fetchers.append(process)
 
     def overlaps_now(self) -> tuple[ZombieOverlap, ...]:
-        """All, those that are not over up to now."""
+        """All overlaps, open ones until now."""
         return (*self.overlaps, *(self._overlap(key) for key in self._open))
 
     def fetchers(self, partition: TopicPartition) -> list[Process]:

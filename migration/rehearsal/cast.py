@@ -10,7 +10,7 @@ from assignors.assignor import Side
 from assignors.registry import known
 from coordinator.consumer import library as simulated
 from coordinator.consumer.settings import MemberSettings
-from coordinator.simulation.beginning import Client
+from coordinator.simulation.initial_state import Client
 from coordinator.simulation.scenario import MemberScript
 from groups.client_library import library_of
 from groups.group_spec import current_of

@@ -95,6 +95,6 @@ class Bridge:
             return
         self._step = step
         world = self._stage.world
-        world.story.tell(self._name, f"{step.move.value}: {step.why}")
+        world.story.add(self._name, f"{step.move.value}: {step.why}")
         if step.move in (Move.REJOIN, Move.LEAVE, Move.CONVERTED):
             world.play(Close(at=0, member=self._name))

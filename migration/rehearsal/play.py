@@ -192,7 +192,7 @@ class Play:
             misplaced=misplaced,
             violations=stage.violations,
             unsafe=tuple(self._unsafe),
-            story=stage.world.story.so_far(),
+            story=stage.world.story.last_lines(),
             result=stage.result(),
         )
 

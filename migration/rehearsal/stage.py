@@ -11,12 +11,12 @@ from coordinator.engine.config import Config
 from coordinator.engine.consumer.member import AWAY
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage, TopicInfo
-from coordinator.simulation import rests
-from coordinator.simulation.beginning import Beginning
+from coordinator.simulation import idle_time
 from coordinator.simulation.consumers import GROUP
+from coordinator.simulation.initial_state import InitialState
 from coordinator.simulation.node import NodeStatus
 from coordinator.simulation.result import Result, Violation
-from coordinator.simulation.run import LIMIT, come_to_rest, result_of
+from coordinator.simulation.run import LIMIT, result_of, run_until_settled
 from coordinator.simulation.scenario import Close, FailCoordinator, MemberScript, Restart, Scenario, Start
 from coordinator.simulation.world import World
 from coordinator.store.group_records import NoRecords, group_records
@@ -105,8 +105,8 @@ class Stage:
             scenario,
             seed,
             member_ids={actor.name: [actor.id] for actor in actors if actor.id is not None},
-            tells=tells,
-            beginning=Beginning(
+            with_story=tells,
+            initial=InitialState(
                 clients={
                     name: actor.client for actor in actors for name in (actor.name, _successor(actor.name))
                 },
@@ -165,7 +165,7 @@ class Stage:
             schedule.play(min(schedule.now_ms + 1_000, end_ms), LIMIT)
 
     def _leap(self, before_ms: int) -> None:
-        if rests.leap(self.world, before_ms) and not self._tells:
+        if idle_time.skip_idle(self.world, before_ms) and not self._tells:
             self.world.forget()
 
     def wait_for_change(self, step_s: float, longest_s: float) -> None:
@@ -206,7 +206,7 @@ class Stage:
         """Have happen what counts from this place, which begins now; None: from the first one."""
         world, now_s = self.world, self.now_s
         partitions = tuple(from_now(each, now_s) for each in faults.partitions.get(place, ()))
-        world.network.disturb(replace(faults.network, partitions=partitions))
+        world.network.set_faults(replace(faults.network, partitions=partitions))
         for event in faults.events.get(place, ()):
             world.schedule.at(world.schedule.now_ms + int(event.at * 1000), self._happen, event)
 
@@ -226,7 +226,7 @@ class Stage:
 
     def calm(self) -> bool:
         """The end: whether all comes to rest, and stays there."""
-        return come_to_rest(self.world, LIMIT)
+        return run_until_settled(self.world, LIMIT)
 
     # What is seen of it.
 
@@ -263,11 +263,11 @@ class Stage:
 
     def unrest(self) -> str:
         """What is not at rest by the members' own view; empty where all is."""
-        return self._doubled() or self.world.invariants.rest.unrest()
+        return self._doubled() or self.world.invariants.settling.unsettled()
 
     def unrest_of_group(self) -> str:
         """The same, but for what only keeps a member busy: that it stands still, or waits for an answer."""
-        return self._doubled() or self.world.invariants.rest.unrest_of_group()
+        return self._doubled() or self.world.invariants.settling.unsettled_group()
 
     def _doubled(self) -> str:
         """Of whom two processes run; empty where nobody has more than one."""

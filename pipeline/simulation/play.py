@@ -75,7 +75,7 @@ def thrown_at(error: Exception) -> list[str]:
 
 
 def _row(case: Case, scenario: Scenario, seed: int, terms: Terms) -> dict[str, Any]:
-    result = _run(case, scenario, seed, terms, tells=False)
+    result = _run(case, scenario, seed, terms, with_story=False)
     costs = asdict(costs_of(result))
     fallen = _shown(result)
     head = _head(case, scenario, seed, _verdict(result, fallen))
@@ -95,13 +95,18 @@ def _row(case: Case, scenario: Scenario, seed: int, terms: Terms) -> dict[str, A
     if head["verdict"] == "known":
         failure |= {"file": None}
     else:
-        failure |= {"story": _story(_run(case, scenario, seed, terms, tells=True))}
+        failure |= {"story": _story(_run(case, scenario, seed, terms, with_story=True))}
     return {"run": run, "failure": failure}
 
 
-def _run(case: Case, scenario: Scenario, seed: int, terms: Terms, *, tells: bool) -> Result:
+def _run(case: Case, scenario: Scenario, seed: int, terms: Terms, *, with_story: bool) -> Result:
     return run(
-        scenario, seed, variant=case.variant, limit=terms.limit, break_rule=terms.break_rule, tells=tells
+        scenario,
+        seed,
+        variant=case.variant,
+        limit=terms.limit,
+        break_rule=terms.break_rule,
+        with_story=with_story,
     )
 
 

@@ -283,11 +283,11 @@ class StoryPlayer:
         name = self.prefix + event.topic
         admin = AdminClient({"bootstrap.servers": self.broker.bootstrap})
         there = name in admin.list_topics(timeout=10).topics
-        if there and (event.partitions is None or event.anew):
+        if there and (event.partitions is None or event.recreated):
             delete_topic(self.broker, name)
         if event.partitions is None:
             return
-        if there and not event.anew:
+        if there and not event.recreated:
             admin.create_partitions([NewPartitions(name, event.partitions)])[name].result()
         else:
             create_topics(self.broker, {name: event.partitions})

@@ -15,11 +15,11 @@ from coordinator.consumer.outputs import Send, TopicPartition
 from coordinator.engine.calls import Request
 from coordinator.engine.offsets.commit import Offset, OffsetCommit
 from coordinator.engine.records import Record
-from coordinator.simulation.beginning import Beginning, Client
-from coordinator.simulation.consumers import GROUP, Birth, identity_of, make_member, subscription_of
-from coordinator.simulation.rest_rules import REST_MS
+from coordinator.simulation.consumers import GROUP, NewMember, identity_of, make_member, subscription_of
+from coordinator.simulation.initial_state import Client, InitialState
 from coordinator.simulation.run import LIMIT
 from coordinator.simulation.scenario import Close, Commit, Kill, Scenario, Start
+from coordinator.simulation.settling_rules import QUIET_MS
 from coordinator.simulation.world import World
 from coordinator.store.group_records import SESSION_TIMEOUT_MS
 
@@ -49,7 +49,7 @@ class Stage:
     """
 
     def __init__(
-        self, group: str, scenario: Scenario, beginning: Beginning, member_ids: Mapping[str, str]
+        self, group: str, scenario: Scenario, beginning: InitialState, member_ids: Mapping[str, str]
     ) -> None:
         """`member_ids`: those of the members that are in the sample."""
         self._group = group
@@ -57,7 +57,7 @@ class Stage:
         ids = {name: (member,) for name, member in member_ids.items()}
         seed = crc32(group.encode())  # with the same one, all groups would have the same ids
         self.world = _World(
-            scenario, seed, member_ids=ids, make=_make_member, tells=False, beginning=beginning
+            scenario, seed, member_ids=ids, make=_make_member, with_story=False, initial=beginning
         )
 
     @property
@@ -134,15 +134,17 @@ class Stage:
         world = self.world
 
         def is_restless() -> bool:
-            is_new = self.now_ms - world.measures.changed_ms < REST_MS
-            return is_new or bool(world.invariants.rest.unrest())
+            is_new = self.now_ms - world.measures.changed_ms < QUIET_MS
+            return is_new or bool(world.invariants.settling.unsettled())
 
-        self._play(world.schedule.play(self.now_ms + world.invariants.rest.quiet_ms(), LIMIT, is_restless))
+        self._play(
+            world.schedule.play(self.now_ms + world.invariants.settling.quiet_period_ms(), LIMIT, is_restless)
+        )
 
     def live(self, until_ms: int, every_ms: int, silent: str = "") -> None:
         """Consume and commit until a moment, every member but a `silent` one. The group is at rest."""
         while self.now_ms < until_ms:
-            self._play(self.world.leap(min(self.now_ms + every_ms, until_ms), LIMIT))
+            self._play(self.world.skip(min(self.now_ms + every_ms, until_ms), LIMIT))
             running = (name for name, each in self.world.processes.items() if each.is_running)
             self.commit(*(name for name in running if name != silent))
 
@@ -166,16 +168,16 @@ class _Operator:
         pass
 
 
-def _make_member(birth: Birth) -> Member:
+def _make_member(new: NewMember) -> Member:
     """As the simulation does; with its assignor where only the application has that."""
-    script = birth.script
+    script = new.script
     if not any("." in name for name in script.assignors):
-        return make_member(birth)
+        return make_member(new)
     return ClassicMember(
-        identity_of(birth),
+        identity_of(new),
         subscription_of(script),
-        birth.image,
-        birth.position,
+        new.image,
+        new.position,
         assignors=script.assignors,
         custom=tuple(_like_range(name) for name in script.assignors),
     )

@@ -28,8 +28,8 @@ from coordinator.engine.records import (
     TargetEpochValue,
 )
 from coordinator.engine.topics import TopicImage
-from coordinator.simulation.beginning import Beginning, Client
 from coordinator.simulation.consumers import GROUP
+from coordinator.simulation.initial_state import Client, InitialState
 from coordinator.simulation.scenario import MemberScript, Scenario
 from groups.model import Group, MemberProtocol, usual_protocol
 
@@ -95,7 +95,7 @@ def play(group: Group, story: Story, topics: TopicImage, now_ms: int) -> Stage:
         records_per_s=_RECORDS_PER_HOUR / 3600,
     )
     written = DAYS * 24 * _RECORDS_PER_HOUR
-    beginning = Beginning(
+    beginning = InitialState(
         at_ms=start_ms,
         log=_before(story, start_ms),
         topic_ids={topic: topics.topics[topic].id for topic in offsets},

@@ -85,7 +85,7 @@ def _events(scenario: Scenario) -> Iterator[TimedEvent]:
 def _topic(event: ChangeTopic, is_there: bool) -> server.ChangeTopic:
     if event.partitions is None:
         return server.ChangeTopic(topic=event.topic, delete=True)
-    if event.anew:
+    if event.recreated:
         return server.ChangeTopic(topic=event.topic, recreate=event.partitions)
     if is_there:
         return server.ChangeTopic(topic=event.topic, partitions=event.partitions)

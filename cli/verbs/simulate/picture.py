@@ -32,9 +32,9 @@ from cli.render.lanes import (
 )
 from cli.verbs.simulate.action import Simulated
 from coordinator.consumer.outputs import CallbackKind
-from coordinator.simulation.result import CallbackMade, Ownership, Result
+from coordinator.simulation.result import CallbackCall, Ownership, Result
 from coordinator.simulation.scenario import ChangeTopic, FailCoordinator, Scenario, Variant
-from coordinator.simulation.story import words_for
+from coordinator.simulation.story import partition_text
 
 LEFT, RIGHT = 120, 24
 ROW = 13
@@ -87,7 +87,7 @@ def picture_of(result: Result) -> Picture:
 def in_words(result: Result) -> str:
     """Who owns what at the end."""
     owners = [(member, owned) for member, owned in sorted(result.final.items()) if owned]
-    named = "; ".join(f"{member} owns {words_for(owned)}" for member, owned in owners[:MOST_NAMED])
+    named = "; ".join(f"{member} owns {partition_text(owned)}" for member, owned in owners[:MOST_NAMED])
     if (more := len(owners) - MOST_NAMED) > 0:
         named += f"; {more} more members own the rest"
     return f"At {result.ended_s:g} s: {named or 'no member owns a partition'}."
@@ -299,7 +299,7 @@ def _counts(member: str, owned: Sequence[Ownership], most: int) -> Iterator[Box]
             yield Box(start=start, end=end, style="t1", title=title, top=CROWD - high, height=high)
 
 
-def _callback(made: CallbackMade, top: float, axis: Axis) -> Box:
+def _callback(made: CallbackCall, top: float, axis: Axis) -> Box:
     """A mark: what is taken before the moment, what is given after it, so that neither hides the other."""
     width = MARK_WIDTH / axis.unit
     start = made.at_s if made.kind is CallbackKind.ASSIGNED else made.at_s - width
@@ -307,7 +307,7 @@ def _callback(made: CallbackMade, top: float, axis: Axis) -> Box:
         start=start,
         end=start + width,
         style=_CALLBACK_STYLES[made.kind],
-        title=f"{made.member}: {made.kind.value} {words_for(made.partitions)} at {made.at_s:g} s",
+        title=f"{made.member}: {made.kind.value} {partition_text(made.partitions)} at {made.at_s:g} s",
         top=top + 1,
         height=MARKS - 2,
     )

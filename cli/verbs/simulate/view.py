@@ -14,7 +14,7 @@ from cli.verbs.simulate.action import RANDOM, ProtocolRuns, Simulated
 from cli.verbs.simulate.picture import picture_of
 from coordinator.consumer.outputs import Partitions
 from coordinator.simulation.replay import replay_command
-from coordinator.simulation.result import CallbackMade, Happening, Result, Violation
+from coordinator.simulation.result import CallbackCall, Result, StoryEntry, Violation
 from coordinator.simulation.scenario import Variant
 from coordinator.simulation.scenario_text import scenario_text
 from coordinator.simulation.seeds import Costs, median_and_worst
@@ -147,7 +147,7 @@ def _broken(simulated: Simulated) -> str:
     return f" --break {rule}" if rule is not None else ""
 
 
-def _lines(story: Sequence[Happening]) -> Iterator[str]:
+def _lines(story: Sequence[StoryEntry]) -> Iterator[str]:
     width = max((len(each.who) for each in story), default=0)
     return (f"{each.at_s:>9.3f} s  {each.who:<{width}}  {each.what}" for each in story)
 
@@ -226,7 +226,7 @@ def _shrunk(result: Result) -> dict[str, Any]:
     }
 
 
-def _callback(made: CallbackMade) -> dict[str, Any]:
+def _callback(made: CallbackCall) -> dict[str, Any]:
     return {
         "at": made.at_s,
         "member": made.member,

@@ -1,7 +1,7 @@
-"""When two states are the same: nothing that the members or the coordinator will do can tell them apart.
+"""Equality of states: two are equal if no future behavior of members or coordinator can distinguish them.
 
-Times are left out (names that end in `_ms`: of a deadline only whether it comes at all matters), and so are numbers
-that only say which answer belongs to which request: a message is described by what its receiver will do with it.
+Omitted are times (names that end in `_ms`: of a deadline only its existence matters), and numbers that only match
+answers with requests: a message is described by what its receiver will do with it.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from coordinator.simulation.exploration.forms import ATOMS, canonical
 from coordinator.simulation.exploration.state import State
 from coordinator.simulation.exploration.steps import LONG_MS, Message
 
-_UNTOLD = frozenset(
+_OMITTED = frozenset(
     {
         *("identity", "settings", "_ways", "image", "position", "metrics", "outputs", "_numbers", "_waiting"),
         *("_assignments", "_fields", "_beat", "_missing_since_ms"),
     }
 )
-"""Of a member: what does not change, does not matter, or is told otherwise (`_heartbeats`)."""
+"""Attributes of a member that never change, do not matter, or are covered elsewhere (`_heartbeats`)."""
 
 
 def fingerprint(world: State) -> int:
-    """64 bits that equal states have in common. Two different ones among a million agree once in 40 million runs."""
-    members = tuple([_print(world, name) for name in world.members])
+    """64 bits, the same for equal states. Among a million states two different ones collide once in 40 million runs."""
+    members = tuple([_member_fingerprint(world, name) for name in world.members])
     network = frozenset(_connections(world).items())
     calling = tuple((name, call.kind, call.partitions) for name, call in world.calling.items())
     state = (
-        world.print_of_coordinator(),
+        world.coordinator_fingerprint(),
         members,
         network,
         frozenset(calling),
@@ -45,7 +45,7 @@ def fingerprint(world: State) -> int:
 
 
 def _connections(world: State) -> dict[tuple[str, int, bool], tuple[Any, ...]]:
-    """What is on its way in each, in order."""
+    """The messages in flight on each connection, in order."""
     found: dict[tuple[str, int, bool], tuple[Any, ...]] = {}
     for message in world.network:
         connection = message.member, message.process, message.is_answer
@@ -53,8 +53,8 @@ def _connections(world: State) -> dict[tuple[str, int, bool], tuple[Any, ...]]:
     return found
 
 
-def _print(world: State, name: str) -> int:
-    """The fingerprint of a member, kept until it is touched."""
+def _member_fingerprint(world: State, name: str) -> int:
+    """The fingerprint of a member, cached until it changes."""
     known = world.prints.get(name)
     if known is None:
         member = world.members[name]
@@ -76,10 +76,10 @@ _NAMES: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
 
 def _names(member: Member) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The attributes of a class of members that are told, and those of them that are deadlines."""
+    """The attributes of a class of members that count, and those of them that are deadlines."""
     kind = type(member)
     if kind not in _NAMES:
-        told = [name for name in vars(member) if name not in _UNTOLD]
+        told = [name for name in vars(member) if name not in _OMITTED]
         _NAMES[kind] = (
             tuple(name for name in told if not name.endswith("_ms")),
             tuple(name for name in told if name.endswith("_ms")),
@@ -88,7 +88,7 @@ def _names(member: Member) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _heartbeats(member: ConsumerMember) -> tuple[Any, ...]:
-    """What the next heartbeat depends on; whether one is under way, but not its number."""
+    """What the next heartbeat depends on; whether one is in flight, but not its number."""
     assignments, said = member._assignments, member._fields._said
     return (
         member._beat is None,

@@ -1,4 +1,4 @@
-"""Walks through all states of a small world, breadth first, and remembers how it came to each.
+"""Explores all states of a small world, breadth first, and remembers the path to each.
 
 States are kept whole until their steps are taken, and as fingerprints afterwards.
 """
@@ -17,7 +17,7 @@ from coordinator.simulation.exploration.properties import (
     CONVERGES,
     STATE_PROPERTIES,
     STEP_PROPERTIES,
-    Before,
+    PreviousState,
     converged,
 )
 from coordinator.simulation.exploration.small_world import SmallWorld
@@ -25,43 +25,43 @@ from coordinator.simulation.exploration.steps import Step, Verb, WorldSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fall:
-    """A property fell, at the end of the shortest way there."""
+class Counterexample:
+    """A violated property, with the shortest path to it."""
 
     name: str
     trace: tuple[str, ...]
-    """A line a step."""
+    """One line per step."""
     owned: tuple[Mapping[str, Partitions], ...]
-    """What each member that runs owns after each of these lines."""
+    """What each running member owns after each of these lines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exploration:
-    """What was found in a world."""
+    """The result of exploring a world."""
 
     spec: WorldSpec
     broken: str | None
     states: int
     transitions: int
     depth: int
-    """Steps to the state that is farthest away."""
+    """The number of steps to the most distant state."""
     holds: tuple[str, ...]
-    falls: tuple[Fall, ...]
+    counterexamples: tuple[Counterexample, ...]
     is_whole: bool
-    """Whether all states were seen, not only as many as were allowed."""
+    """Whether all states were visited, not only as many as allowed."""
     is_interrupted: bool = False
-    """Ctrl-C came: this is what was known by then."""
+    """Stopped by Ctrl-C: the result until then."""
 
 
 @dataclass(slots=True)
 class _Search:
     parents: dict[int, tuple[int, Step] | None] = field(default_factory=dict)
-    """How a state was reached first, by fingerprint."""
+    """How a state was first reached, by fingerprint."""
     reached_from: dict[int, list[int]] = field(default_factory=dict)
-    """States before, by steps that are no perturbation."""
-    at_rest: list[int] = field(default_factory=list)
-    fallen: dict[str, int] = field(default_factory=dict)
-    """The state in which a property fell first."""
+    """Previous states, by steps that are not perturbations."""
+    settled: list[int] = field(default_factory=list)
+    violated: dict[str, int] = field(default_factory=dict)
+    """By property: the first state that violates it."""
     transitions: int = 0
 
 
@@ -72,14 +72,14 @@ def explore(
     broken: str | None = None,
     breaking: Callable[[], AbstractContextManager[None]] = nullcontext,
     progress: Callable[[int, int], None] | None = None,
-    stop_at_fall: bool = False,
+    stop_at_first: bool = False,
     only_where_needed: bool = False,
 ) -> Exploration:
     """Explore a world: at most about `limit` states of it.
 
-    `breaking` switches the rule `broken` off meanwhile; `only_where_needed` looks only at states in which it would have
-    stepped in before. `progress` gets the numbers of the states seen and of those
-    that wait for their steps to be taken. Ctrl-C ends it with what is known.
+    `breaking` switches the rule `broken` off meanwhile; `only_where_needed` checks only states in which the rule would
+    have applied before. `progress` gets the number of states visited, and of those whose steps are still to be taken.
+    Ctrl-C stops it with the result so far.
     """
     search = _Search()
     with breaking(), _seldom_collected():
@@ -95,14 +95,16 @@ def explore(
                     waiting.append((found, depth + 1, after))
                 if progress is not None:
                     progress(len(search.parents), len(waiting))
-                if len(search.parents) >= limit or (stop_at_fall and search.fallen):
+                if len(search.parents) >= limit or (stop_at_first and search.violated):
                     is_whole = not waiting
                     break
         except KeyboardInterrupt:
             is_whole, is_interrupted = False, True
         if is_whole:
             _check_convergence(search)
-        falls = tuple(_fall(spec, search, name, state) for name, state in search.fallen.items())
+        counterexamples = tuple(
+            _counterexample(spec, search, name, state) for name, state in search.violated.items()
+        )
     checked = [*STATE_PROPERTIES, *STEP_PROPERTIES, *([CONVERGES] if is_whole else [])]
     return Exploration(
         spec=spec,
@@ -110,8 +112,8 @@ def explore(
         states=len(search.parents),
         transitions=search.transitions,
         depth=depth,
-        holds=tuple(name for name in checked if name not in search.fallen),
-        falls=falls,
+        holds=tuple(name for name in checked if name not in search.violated),
+        counterexamples=counterexamples,
         is_whole=is_whole,
         is_interrupted=is_interrupted,
     )
@@ -119,7 +121,8 @@ def explore(
 
 @contextmanager
 def _seldom_collected() -> Iterator[None]:
-    """Most states are seen before and gone at once; Python would look for them a hundred times as often."""
+    """Collect garbage rarely: most states are visited and dropped at once, and Python would search a hundred times
+    more."""
     former = gc.get_threshold()
     gc.set_threshold(50_000, 10, 10)
     try:
@@ -131,11 +134,11 @@ def _seldom_collected() -> Iterator[None]:
 def _after(
     search: _Search, here: int, state: SmallWorld, only_where_needed: bool
 ) -> Iterator[tuple[int, SmallWorld]]:
-    """The states that follow and were not seen before."""
+    """The next states that were not visited before."""
     steps = state.steps()
-    before = Before.of(state)
+    before = PreviousState.of(state)
     if converged(state):
-        search.at_rest.append(here)
+        search.settled.append(here)
     for step in steps:
         world = state.fork()
         world.take(step)
@@ -149,22 +152,22 @@ def _after(
             search.parents[found] = here, step
         if is_new and counts:
             for name, holds in STATE_PROPERTIES.items():
-                if name not in search.fallen and not holds(world):
-                    search.fallen[name] = found
+                if name not in search.violated and not holds(world):
+                    search.violated[name] = found
         for name, fits in STEP_PROPERTIES.items() if counts else ():
-            if name not in search.fallen and not fits(before, world):
-                search.fallen[name] = found
+            if name not in search.violated and not fits(before, world):
+                search.violated[name] = found
         if is_new:
             yield found, world
 
 
 _QUICK = (Verb.START, Verb.ANSWER, Verb.REQUEST, Verb.CALLED_BACK, Verb.POLL, Verb.WAKE)
-"""What leads a group to rest soonest: nobody heartbeats while there is something to be said."""
+"""The steps that settle a group soonest: members heartbeat only when no message is in flight."""
 _MOST_STEPS = 1_000
 
 
 def first_state(spec: WorldSpec) -> SmallWorld:
-    """Nobody has started or, where the world says so, the group is at rest. :raises RuntimeError: it never is"""
+    """All members stopped or, if the world says so, the group settled. :raises RuntimeError: it never settles"""
     world = SmallWorld(spec)
     for _ in range(_MOST_STEPS if spec.starts_settled else 0):
         if converged(world):
@@ -172,7 +175,7 @@ def first_state(spec: WorldSpec) -> SmallWorld:
         world.take(min((step for step in world.steps() if step.verb in _QUICK), key=_quickness))
     else:
         if spec.starts_settled:
-            raise RuntimeError(f"the group of {spec.name} does not come to rest")
+            raise RuntimeError(f"the group of {spec.name} does not settle")
     return world
 
 
@@ -181,8 +184,8 @@ def _quickness(step: Step) -> int:
 
 
 def _check_convergence(search: _Search) -> None:
-    """Whether rest can be reached from everywhere: backwards from where it is."""
-    known = set(search.at_rest)
+    """Check that a settled state can be reached from every state: backwards from the settled ones."""
+    known = set(search.settled)
     waiting = list(known)
     while waiting:
         for before in search.reached_from.get(waiting.pop(), ()):
@@ -191,11 +194,11 @@ def _check_convergence(search: _Search) -> None:
                 waiting.append(before)
     stuck = [state for state in search.parents if state not in known]
     if stuck:
-        search.fallen[CONVERGES] = stuck[0]
+        search.violated[CONVERGES] = stuck[0]
 
 
-def _fall(spec: WorldSpec, search: _Search, name: str, state: int) -> Fall:
-    """The way to a state, told while its steps are taken once more."""
+def _counterexample(spec: WorldSpec, search: _Search, name: str, state: int) -> Counterexample:
+    """The path to a state, described while its steps are taken again."""
     steps: list[Step] = []
     while (parent := search.parents[state]) is not None:
         state, step = parent
@@ -204,7 +207,7 @@ def _fall(spec: WorldSpec, search: _Search, name: str, state: int) -> Fall:
     owned = [_owned(world)]
     trace = []
     if spec.starts_settled:
-        trace.append(f"the group is at rest: {_owners(owned[0])}")
+        trace.append(f"the group is settled: {_owners(owned[0])}")
     for step in reversed(steps):
         line = _sentence(world, step)
         world.take(step)
@@ -214,7 +217,9 @@ def _fall(spec: WorldSpec, search: _Search, name: str, state: int) -> Fall:
         changed = {who: places for who, places in now.items() if places != before.get(who, frozenset())}
         gone = {who: frozenset[TopicPartition]() for who in before if before[who] and who not in now}
         trace.append("; ".join([line, *calls, *([_owners(changed | gone)] if changed or gone else [])]))
-    return Fall(name=name, trace=tuple(trace), owned=tuple(owned if spec.starts_settled else owned[1:]))
+    return Counterexample(
+        name=name, trace=tuple(trace), owned=tuple(owned if spec.starts_settled else owned[1:])
+    )
 
 
 def _owned(world: SmallWorld) -> dict[str, Partitions]:

@@ -1,5 +1,5 @@
-"""A second copy of a state to take another step in. Only what can change is copied: frozen dataclasses and enums
-are shared, and so is everything in them, which nobody changes either; so are metrics, which no state tells of.
+"""A copy of a state to take another step in. Only what can change is copied: frozen dataclasses, enums and their
+contents are shared; so are metrics, which no state depends on.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SHARED = (
 
 
 def fork(state: T) -> T:
-    """An independent copy. What is referred to twice is copied once."""
+    """An independent copy. An object that is referenced twice is copied once."""
     copied: T = _fork(state, {})
     return copied
 
@@ -52,7 +52,7 @@ _FORMS: dict[type, _Fork | None] = {}
 
 
 def _form(kind: type) -> _Fork | None:
-    """How objects of a class are copied; None where they are shared."""
+    """How objects of a class are copied; None: they are shared."""
     try:
         return _FORMS[kind]
     except KeyError:
@@ -65,7 +65,7 @@ def _chosen(kind: type) -> _Fork | None:
         return None
     if kind is tuple:
         return _tuple
-    if issubclass(kind, tuple):  # named ones hold values
+    if issubclass(kind, tuple):  # named tuples hold values
         return None
     if issubclass(kind, Counter):
         return _flat
@@ -91,7 +91,7 @@ def _chosen(kind: type) -> _Fork | None:
 
 
 def _timers(value: Timers, _memo: Memo) -> Any:
-    """Keys and deadlines never change themselves."""
+    """Keys and deadlines are immutable."""
     known = object.__new__(Timers)
     for name, each in vars(value).items():
         known.__dict__[name] = copy(each)
@@ -99,7 +99,7 @@ def _timers(value: Timers, _memo: Memo) -> Any:
 
 
 def _holds_steps(kind: type) -> bool:
-    """Whether a field is a function to go on with, which is bound to its member."""
+    """Whether a field is a continuation, which is bound to its member."""
     return any("Step" in str(each.type) or "Callable" in str(each.type) for each in fields(kind))
 
 
@@ -111,7 +111,7 @@ def _tuple(value: tuple[Any, ...], memo: Memo) -> Any:
 
 
 def _flat(value: Any, _memo: Memo) -> Any:
-    """Of values that are shared."""
+    """For containers of shared values."""
     return copy(value)
 
 

@@ -1,4 +1,4 @@
-"""A value as something hashable in which neither order nor time is left, where they do not matter."""
+"""Canonical forms: values as hashable ones without order and time, where these do not matter."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.records import ConsumerMemberValue
 
 ATOMS = frozenset({str, bytes, bool, type(None), float, frozenset, TopicPartition})
-"""What stands for itself. Sets that do not change hold partitions and names: nothing to be left out."""
+"""Types that are their own form. Immutable sets hold partitions and names, with nothing to omit."""
 _TICKETS = frozenset({"joining", "syncing"})
-"""Of a classic group: tickets by member; that there is one is what counts."""
+"""Fields of a classic group: tickets by member; only their existence counts."""
 
 
 _DERIVED = frozenset({"_owners", "_static", "_subscriptions", "regex_users"})
-"""Of a consumer group: what follows from its members."""
+"""Fields of a consumer group that are derived from its members."""
 _METADATA: dict[int, tuple[Any, ConsumerMemberValue]] = {}
 
 
 def canonical(value: Any) -> Any:
-    """The value as something hashable in which neither order nor time is left, where they do not matter."""
+    """The value as a hashable one without order and time, where these do not matter."""
     kind: type[object] = type(value)
     if kind in ATOMS:
         return value
     if kind is int:
-        return value if value >= 0 else ("-", -value)  # the hashes of -1 and -2 are the same
+        return value if value >= 0 else ("-", -value)  # -1 and -2 have the same hash
     return _form(kind)(value)
 
 
@@ -112,8 +112,8 @@ def _attributes(value: Any) -> Any:
 
 
 def _metadata(value: ConsumerMemberValue) -> Any:
-    """What a member has said of itself, which thousands of states share: kept, with the value, so that no other one
-    gets its place in memory."""
+    """A member's metadata, which thousands of states share: cached together with the value, so that no other value
+    gets its address in memory."""
     known = _METADATA.get(id(value))
     if known is None:
         names = (each.name for each in fields(value) if not each.name.endswith("_ms"))

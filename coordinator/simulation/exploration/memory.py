@@ -1,6 +1,6 @@
-"""What coordinators have done in an exploration, which those in other states would do once more.
+"""Memoized coordinator steps: equal coordinators in other states would do the same again.
 
-A step changes the coordinator or a member, so among a million states there are only some thousand coordinators.
+A step changes the coordinator or a member, so a million states have only some thousand coordinators.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
 
 Answers: TypeAlias = list[tuple[int, object, int]]
-"""Tickets, what they are answered, and what the answers have in common with equal ones."""
+"""Tickets, their answers, and the fingerprints of the answers."""
 
 
-class Done(NamedTuple):
-    """What a coordinator has done, and what has come of it."""
+class MemoizedStep(NamedTuple):
+    """A step of a coordinator, and its result."""
 
     engine: Engine
-    """As it is afterwards, for all states: none of them touches it, but a copy."""
+    """The coordinator afterwards, shared by all states: each changes only a copy of it."""
     print: int
     appended: tuple[tuple[Record, ...], ...]
     answers: Answers
     rule_was_needed: bool
 
 
-class Memory(dict[Hashable, Done]):
-    """What coordinators have done: by their fingerprint, the order of what is in them, and what they were to do.
+class Memory(dict[Hashable, MemoizedStep]):
+    """Coordinator steps by fingerprint, order of contents and action.
 
-    States of the same fingerprint are one, so coordinators that have the same do the same. Not kept is what parks
-    requests, or answers those that were: their tickets are each state's own. One for all states of an exploration: a
-    fork shares it, as it is no plain dict.
+    States of the same fingerprint are equal, so coordinators of the same fingerprint do the same. Steps that park
+    requests, or answer parked ones, are not memoized: their tickets differ in each state. All states of an exploration
+    share one memory: a fork does not copy it, as it is not a plain dict.
     """

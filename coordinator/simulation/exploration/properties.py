@@ -1,8 +1,8 @@
-"""What must hold in a small world: of each state, of each step, and of where all can end.
+"""The properties of a small world: of each state, of each step, and of the states where all can end.
 
-The first eight and `EventuallyConverges` have the names that they have in the published model of KIP-848
-(Vanlightly/kafka-tlaplus, consumer_group_protocol_kip_848_v2), so that results compare. Where the model speaks of its
-own variables, the docstrings say what stands for them here.
+The first eight and `EventuallyConverges` have the names of the published model of KIP-848
+(Vanlightly/kafka-tlaplus, consumer_group_protocol_kip_848_v2), so that results can be compared. Where the model has
+variables of its own, the docstrings name their counterparts here.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from coordinator.simulation.exploration.state import State
 from groups.listing import GroupState
 
 StateProperty: TypeAlias = Callable[[State], bool]
-StepProperty: TypeAlias = Callable[["Before", State], bool]
+StepProperty: TypeAlias = Callable[["PreviousState", State], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Before:
-    """What step properties compare a state with: of the state before."""
+class PreviousState:
+    """The facts of the previous state that step properties compare with."""
 
     client_epochs: Mapping[str, tuple[int, int]]
-    """Process and epoch of each member that runs."""
+    """Process and epoch of each running member."""
     group_epochs: Mapping[str, int]
     """Epoch of each member of a consumer group by the coordinator; the generation of a classic group as "group"."""
     owned: Mapping[str, Partitions]
 
     @classmethod
-    def of(cls, world: State) -> Before:
+    def of(cls, world: State) -> PreviousState:
         return cls(
             client_epochs={
                 name: (world.processes[name], member.epoch)
@@ -62,8 +62,8 @@ def _names(world: State, partitions: TopicPartitions) -> set[TopicPartition]:
 
 
 def _current(world: State) -> Iterator[tuple[str, Partitions]]:
-    """Members that are in the group by the coordinator's view, and what they read: not what a listener is still to
-    hear of."""
+    """Members that are in the group by the coordinator's view, and what they read: without partitions that a listener
+    has not received yet."""
     group = world.group
     if group is not None:
         for name, member, _ in world.owned():
@@ -71,11 +71,11 @@ def _current(world: State) -> Iterator[tuple[str, Partitions]]:
                 yield name, member.fetching
 
 
-# Of a state
+# Of a state.
 
 
 def type_ok(world: State) -> bool:
-    """Epochs are no less than -2, and what is assigned exists."""
+    """Epochs are at least -2, and assigned partitions exist."""
     group = world.group
     if not isinstance(group, ConsumerGroup):
         return group is None or group.generation >= 0
@@ -108,13 +108,13 @@ def legal_target_assignment(world: State) -> bool:
 
 
 def no_double_client_assignment(world: State) -> bool:
-    """No two current members take one partition for their own (I1)."""
+    """No two current members own one partition by their own view (I1)."""
     return all(one.isdisjoint(other) for (_, one), (_, other) in combinations(_current(world), 2))
 
 
 def valid_partition_epoch(world: State) -> bool:
-    """By the coordinator's view too, a partition is assigned to (or revoked by) at most one member; the model says
-    that one without an epoch has nobody."""
+    """By the coordinator's view too, at most one member is assigned (or revoking) a partition; in the model, a
+    partition without an epoch has no member."""
     group = world.group
     if not isinstance(group, ConsumerGroup):
         return True
@@ -123,7 +123,7 @@ def valid_partition_epoch(world: State) -> bool:
 
 
 def valid_stable_group_state(world: State) -> bool:
-    """In a Stable group each member is STABLE, at the group epoch, gives up nothing and has its target."""
+    """In a Stable group each member is STABLE, at the group epoch, is revoking nothing and has its target."""
     group = world.group
     if not isinstance(group, ConsumerGroup) or group.state is not GroupState.STABLE:
         return True
@@ -137,7 +137,7 @@ def valid_stable_group_state(world: State) -> bool:
 
 
 def valid_member_epoch(world: State) -> bool:
-    """A member that knows itself at the target's epoch has nothing that is another one's in the target."""
+    """A member that is at the target's epoch by its own view owns no partition that the target assigns to another."""
     group = world.group
     if not isinstance(group, ConsumerGroup):
         return True
@@ -160,18 +160,18 @@ def one_holder_of_an_instance(world: State) -> bool:
 
 
 def agreed_generation(world: State) -> bool:
-    """In a Stable classic group no partition is in two assignments (I5, I11); V0 members and their leader apart."""
+    """In a Stable classic group no partition is in two assignments (I5, I11); except V0 members and their leader."""
     group = world.group
     if not isinstance(group, ClassicGroup) or group.state is not GroupState.STABLE:
         return True
     return group.leader in group.members
 
 
-# Of a step
+# Of a step.
 
 
-def client_side_member_epoch_is_monotonic(before: Before, world: State) -> bool:
-    """A process's epoch falls only to 0 or below: it joins again, or leaves."""
+def client_side_member_epoch_is_monotonic(before: PreviousState, world: State) -> bool:
+    """A process's epoch decreases only to 0 or below: it rejoins, or leaves."""
     for name, (process, epoch) in before.client_epochs.items():
         member = world.members[name]
         if member is not None and process == world.processes[name] and 0 < member.epoch < epoch:
@@ -179,14 +179,14 @@ def client_side_member_epoch_is_monotonic(before: Before, world: State) -> bool:
     return True
 
 
-def gc_side_member_epoch_is_monotonic(before: Before, world: State) -> bool:
-    """A member's epoch by the coordinator does not fall, but to -2 where a static member goes away for a while."""
+def gc_side_member_epoch_is_monotonic(before: PreviousState, world: State) -> bool:
+    """A member's epoch by the coordinator decreases only to -2, when a static member leaves temporarily."""
     now = _group_epochs(world)
     return all(now.get(key, epoch) >= epoch or now[key] == -2 for key, epoch in before.group_epochs.items())
 
 
-def callbacks_fit(before: Before, world: State) -> bool:
-    """Revoked and lost is what was owned, assigned what is new (I6)."""
+def callbacks_fit(before: PreviousState, world: State) -> bool:
+    """Revoked and lost partitions were owned, assigned ones are new (I6)."""
     for name, call in world.callbacks:
         had = before.owned.get(name, frozenset())
         member = world.members[name]
@@ -215,11 +215,11 @@ STEP_PROPERTIES: Mapping[str, StepProperty] = {
     "CallbacksFit": callbacks_fit,
 }
 CONVERGES = "EventuallyConverges"
-"""From every state a state can be reached, without a perturbation, that is `converged`."""
+"""From every state, a state that is `converged` can be reached without a perturbation."""
 
 
 def converged(world: State) -> bool:
-    """All members that run are settled in a Stable (or Empty) group, and each subscribed partition has its owner."""
+    """All running members are settled in a Stable (or Empty) group, and each subscribed partition has its owner."""
     running = [member for member in world.members.values() if member is not None]
     group = world.group
     if not all(name in world.is_over or member is not None for name, member in world.members.items()):

@@ -1,6 +1,6 @@
-"""Safety rules that can be switched off, to see which property falls without them: what they are for.
+"""Safety rules that can be switched off, to see which property is violated without them: their purpose.
 
-Those of a simulation (`coordinator.simulation.broken_rules`), each with the world in which it shows.
+They are those of a simulation (`coordinator.simulation.broken_rules`), each with the world that shows its effect.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from coordinator.simulation.exploration.steps import Step
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A safety rule, where it is tried, and how it is switched off."""
+    """A safety rule, the world to try it in, and how it is switched off."""
 
     name: str
     summary: str
     world: str
-    """In which the shortest way to a fall is found soon."""
+    """The world in which the shortest path to a violation is found soon."""
     perturbations: int = 0
     """How many are allowed there."""
     breaking: Callable[[], AbstractContextManager[None]]
     must_be_needed: bool = False
-    """Only what falls after the rule would have stepped in counts: other falls have other causes in this world."""
+    """Only violations after the rule would have applied count: others have other causes in this world."""
 
 
 @contextmanager
-def _take_any_epoch() -> Iterator[None]:
-    """The coordinator takes heartbeats of any earlier epoch, whatever they report to own."""
+def _accept_any_epoch() -> Iterator[None]:
+    """The coordinator accepts heartbeats of any earlier epoch, whatever partitions they report."""
     original = heartbeat._check_epoch
 
     def check(member: ConsumerMember, epoch: int, owned: TopicPartitions | None) -> None:
@@ -52,7 +52,7 @@ def _take_any_epoch() -> Iterator[None]:
 
 @contextmanager
 def _answer_before_append() -> Iterator[None]:
-    """The coordinator answers first: what it wrote last is lost when it fails over."""
+    """The coordinator answers first: its last records are lost when it fails over."""
 
     def fail_over(world: SmallWorld, step: Step) -> None:
         world.records = world.records[: world.last_append]
@@ -68,34 +68,34 @@ RULES = {
     for rule in (
         Rule(
             name="withhold-owned",
-            summary="A partition is not assigned while another member has it (KIP-848 Member Reconciliation).",
+            summary="A partition is not assigned while another member owns it (KIP-848 Member Reconciliation).",
             world="published",
             breaking=BROKEN_RULES["withhold-owned"],
         ),
         Rule(
             name="revoke-before-acknowledge",
-            summary="A partition counts as given up once its member reports without it (KIP-848).",
+            summary="A partition is released once its member no longer reports it (KIP-848).",
             world="published",
             breaking=BROKEN_RULES["revoke-before-acknowledge"],
         ),
         Rule(
             name="epoch-check",
             perturbations=2,
-            summary="A heartbeat of an earlier epoch is fenced, but the previous one with nothing unknown in it.",
+            summary="A heartbeat of an earlier epoch is fenced, except the previous one without unknown partitions.",
             world="duplicates",
-            breaking=_take_any_epoch,
+            breaking=_accept_any_epoch,
             must_be_needed=True,
         ),
         Rule(
             name="revoke-before-assign",
-            summary="A cooperative leader withholds what has to be revoked first (KIP-429).",
+            summary="A cooperative leader withholds partitions that must be revoked first (KIP-429).",
             world="cooperative",
             breaking=BROKEN_RULES["revoke-before-assign"],
         ),
         Rule(
             name="append-before-answer",
             perturbations=1,
-            summary="An answer leaves after its records are in the log.",
+            summary="An answer is sent after its records are in the log.",
             world="failover",
             breaking=_answer_before_append,
         ),

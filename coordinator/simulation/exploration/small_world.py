@@ -1,6 +1,6 @@
-"""The steps that lead on from a state of a small group: which there are, and what each does.
+"""The steps of a small group: which ones a state allows, and the effect of each.
 
-Messages wait in the network until a step delivers them, each connection in its order. A listener returns when a step
+Messages wait in the network until a step delivers them, in order on each connection. A listener returns when a step
 says so.
 """
 
@@ -21,7 +21,7 @@ from coordinator.simulation.exploration.state import State
 from coordinator.simulation.exploration.steps import (
     GROUP,
     LONG_MS,
-    NOBODY,
+    NO_PROCESS,
     START_MS,
     Message,
     Step,
@@ -37,10 +37,10 @@ def no_position(_place: TopicPartition) -> int | None:
 class SmallWorld(State):
     """See the module."""
 
-    # Which steps there are
+    # Listing steps.
 
     def steps(self) -> list[Step]:
-        """All that can happen next, in a fixed order."""
+        """All possible next steps, in a fixed order."""
         found = list(self._steps_of_members())
         found += [
             Step(Verb.ANSWER if message.is_answer else Verb.REQUEST, message.member, place)
@@ -60,7 +60,7 @@ class SmallWorld(State):
         return found
 
     def _first_messages(self) -> Iterator[tuple[int, Message]]:
-        """Where in the network they are: a connection delivers in order, connections know nothing of each other."""
+        """Their indexes in the network: each connection delivers in order, independently of the others."""
         seen = set()
         for place, message in enumerate(self.network):
             connection = message.member, message.process, message.is_answer
@@ -100,15 +100,15 @@ class SmallWorld(State):
             yield Step(Verb.ROLL, name)
 
     def _expiries(self) -> Iterator[Step]:
-        """Timers of the coordinator: of members whose process is gone any time, of others as a perturbation."""
+        """Timers of the coordinator: for members whose process has ended at any time, for others as a perturbation."""
         for key in self.engine.timers():
             if key.group != GROUP or key.kind not in _EXPIRY:
                 continue
-            if self._is_of_nobody(key) or (self.left and Verb.EXPIRE in self.perturb):
+            if self._is_of_ended_process(key) or (self.left and Verb.EXPIRE in self.perturb):
                 yield Step(Verb.EXPIRE, "the coordinator", key)
 
-    def _is_of_nobody(self, key: TimerKey) -> bool:
-        """Whether the timer is for a member whose process is gone: it will be removed some time."""
+    def _is_of_ended_process(self, key: TimerKey) -> bool:
+        """Whether the timer is for a member whose process has ended: it will be removed eventually."""
         if key.kind not in (TimerKind.SESSION, TimerKind.PENDING_MEMBER):
             return False
         if any(member is not None and member.member_id == key.member for member in self.members.values()):
@@ -118,21 +118,21 @@ class SmallWorld(State):
             for each in self.network
         )
 
-    # Taking one
+    # Taking one.
 
     def take(self, step: Step) -> None:
-        """Take a step that `steps` has given."""
+        """Take a step returned by `steps`."""
         self.callbacks = []
         State.rule_was_needed = False
         if step.verb in _PERTURBATIONS and not self._is_free(step):
             self.left -= 1
         _TAKE[step.verb](self, step)
-        self._carry_outputs()
+        self._handle_outputs()
         self.has_broken_rule = self.has_broken_rule or State.rule_was_needed
 
     def _is_free(self, step: Step) -> bool:
-        """A member that is gone is removed some time: that is no perturbation."""
-        return step.verb is Verb.EXPIRE and self._is_of_nobody(step.which)
+        """A member whose process has ended will be removed: that is not a perturbation."""
+        return step.verb is Verb.EXPIRE and self._is_of_ended_process(step.which)
 
     def _start(self, step: Step) -> None:
         name, script = step.who, self.scripts[step.who]
@@ -180,7 +180,7 @@ class SmallWorld(State):
     def _request(self, step: Step) -> None:
         message = self.network.pop(step.which)
         self.tickets += 1
-        if message.process != NOBODY:
+        if message.process != NO_PROCESS:
             self.parked[self.tickets] = message.member, message.process, message.number
         self._respond(self._handle(message.member, message.content, message.print))
 
@@ -197,9 +197,9 @@ class SmallWorld(State):
             self._member(message.member).failed(message.number, self.clocks[message.member])
 
     def _duplicate(self, step: Step) -> None:
-        """The request stays in a buffer somewhere and arrives once more, when nobody waits for its answer."""
+        """The request stays in a buffer and arrives again, when no client waits for its answer."""
         message = self.network[step.which]
-        self.network.append(message._replace(process=NOBODY))
+        self.network.append(message._replace(process=NO_PROCESS))
 
     def _leave(self, step: Step) -> None:
         self._member(step.who).close(self.clocks[step.who])
@@ -213,7 +213,8 @@ class SmallWorld(State):
         self.is_over.add(step.who)
 
     def _roll(self, step: Step) -> None:
-        """Stopped without a word or, where it has no instance id, after leaving; then started with what comes next."""
+        """Stop the process without leaving or, without an instance id, after leaving; then start it with its next
+        settings."""
         script = self.scripts[step.who].next
         if script is None:
             raise AssertionError(f"{step.who} is not rolled")
@@ -221,7 +222,7 @@ class SmallWorld(State):
         self._crash(step)
 
     def _end(self, name: str) -> None:
-        """The process is gone, and its connection: what it has sent may still arrive."""
+        """The process and its connection end; messages it has sent may still arrive."""
         self.members[name] = None
         self.prints.pop(name, None)
         self.calling.pop(name, None)
@@ -230,16 +231,16 @@ class SmallWorld(State):
 
     def _expire(self, step: Step) -> None:
         key: TimerKey = step.which
-        self._respond(self._hear(key, lambda: self.engine.fire(key, START_MS)))
+        self._respond(self._memoized(key, lambda: self.engine.fire(key, START_MS)))
 
     def fail_over(self, _step: Step) -> None:
-        """Step: another node replays the log; whoever waits for an answer loses its connection."""
+        """Step: another node replays the log; members waiting for an answer lose their connections."""
         self._touch("")
         self.engine = Engine(self.config, self.image)
         for record in self.records:
             self.engine.replay(record)
         parked, self.parked = self.parked, {}
-        self._respond(self._tell(self._done(lambda: self.engine.loaded(START_MS))))
+        self._respond(self._append(self._done(lambda: self.engine.loaded(START_MS))))
         for name, process, number in parked.values():
             if self.members[name] is not None and process == self.processes[name]:
                 self._member(name).failed(number, self.clocks[name])

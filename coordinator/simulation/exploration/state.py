@@ -1,7 +1,6 @@
-"""A state of a small group: the coordinator, the members, the messages between them; and what follows from a change.
+"""The state of a small group: the coordinator, the members and the messages between them; and the effect of a change.
 
-The search for the coordinator, commits and the fetching of offsets are answered at once: they take no part in what is
-explored.
+FindCoordinator, commits and offset fetches are answered at once: they are not part of what is explored.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.simulation.exploration.fork import fork
 from coordinator.simulation.exploration.forms import canonical
-from coordinator.simulation.exploration.memory import Answers, Done, Memory
+from coordinator.simulation.exploration.memory import Answers, MemoizedStep, Memory
 from coordinator.simulation.exploration.steps import (
     GROUP,
     LONG_MS,
@@ -43,10 +42,10 @@ from coordinator.simulation.exploration.steps import (
 
 
 class State:
-    """See the module. A fork shares the coordinator and the members with its origin until a step touches them."""
+    """See the module. A fork shares the coordinator and the members with its origin until a step changes them."""
 
     rule_was_needed: ClassVar[bool] = False
-    """Set by a rule that is switched off (`rules`) where it would have refused something, in the step being taken."""
+    """Set by a switched-off rule (`rules`) in a step in which it would have refused something."""
 
     def __init__(self, spec: WorldSpec) -> None:
         topics = [
@@ -58,41 +57,41 @@ class State:
         self.engine = Engine(self.config, self.image)
         self.engine.loaded(START_MS)
         self.records: list[Record] = []
-        """All that the log holds; kept only where the coordinator may fail over."""
+        """The whole log; kept only if the coordinator can fail over."""
         self.last_append = 0
-        """How many records there were before the last append."""
+        """The number of records before the last append."""
         self.keeps_log = Verb.FAIL_OVER in spec.perturb
         self.scripts = dict(spec.members)
         self.members: dict[str, Member | None] = dict.fromkeys(spec.members)
         self.calling: dict[str, Callback] = {}
         self.idle: set[str] = set()
-        """Members whose application is out of `poll` after an exception."""
+        """Members whose application left `poll` with an exception."""
         self.processes = dict.fromkeys(spec.members, 0)
         self.is_over: set[str] = set()
         """Members that have closed, or were killed, for good."""
         self.network: list[Message] = []
         self.parked: dict[int, tuple[str, int, int]] = {}
-        """Process and number by the ticket of a request that is not answered yet."""
+        """Process and number by the ticket of a pending request."""
         self.left = spec.perturbations
         self.perturb = spec.perturb
         self.clocks = dict.fromkeys(spec.members, START_MS)
-        """In ms: each member's time passes by itself, when it does what is due. The coordinator's stands still."""
+        """In ms: a member's time advances when it does what is due. The coordinator's does not advance."""
         self.tickets = 0
         self.callbacks: list[tuple[str, Callback]] = []
-        """Made in the last step."""
+        """The callbacks of the last step."""
         self.has_broken_rule = False
-        """Whether a rule that is switched off would have stepped in on the way here."""
+        """Whether a switched-off rule would have applied on the path to this state."""
         self.prints: dict[str, int] = {}
-        """Fingerprints of members, and of the coordinator as "", that no step has touched since."""
+        """Fingerprints of members, and of the coordinator as "", that are unchanged since."""
         self._own = {"", *spec.members}
         """What is not shared with another state."""
         self._memory = Memory()
 
     def fork(self) -> Self:
-        """The same state once more, to take another step in."""
+        """A copy of the state, to take another step in."""
         other = object.__new__(type(self))
         vars(other).update(
-            {name: _COPIES.get(type(value), _itself)(value) for name, value in vars(self).items()}
+            {name: _COPIES.get(type(value), _identity)(value) for name, value in vars(self).items()}
         )
         other._own = set()
         self._own = set()
@@ -108,8 +107,8 @@ class State:
             else:
                 self.engine = fork(self.engine)
 
-    def print_of_coordinator(self) -> int:
-        """What the coordinator has in common with an equal one."""
+    def coordinator_fingerprint(self) -> int:
+        """The fingerprint of the coordinator."""
         if "" not in self.prints:
             timers = frozenset((key.kind, key.member) for key in self.engine.timers() if key.group == GROUP)
             self.prints[""] = hash((canonical(self.group), timers))
@@ -119,7 +118,7 @@ class State:
     def group(self) -> Group | None:
         return self.engine.state.groups.get(GROUP)
 
-    # What follows from a change
+    # The effect of a change.
 
     def _member(self, name: str) -> Member:
         self._touch(name)
@@ -133,7 +132,7 @@ class State:
         return runs and message.process == self.processes[message.member]
 
     def _call(self, member: str, request: Any) -> Call:
-        # As many ids as processes: those of a member that joins again under a new one do not repeat.
+        # As many ids as processes: a member that rejoins with a new id does not repeat an earlier one.
         return Call(
             ticket=self.tickets,
             request=request,
@@ -149,18 +148,18 @@ class State:
         return 100 * sum(self.processes.values()) + known
 
     def _handle(self, member: str, request: Any, print_: int) -> Answers:
-        """Have the coordinator answer a request, under the last ticket."""
-        return self._hear(
+        """Have the coordinator answer a request, with the last ticket."""
+        return self._memoized(
             (member, print_, self._joins()), lambda: self.engine.handle(self._call(member, request))
         )
 
-    def _hear(self, what: Hashable, act: Callable[[], CoordinatorResult]) -> Answers:
-        """Have the coordinator do something, unless an equal one has done it already."""
+    def _memoized(self, what: Hashable, act: Callable[[], CoordinatorResult]) -> Answers:
+        """Have the coordinator do something, using the memoized result of an equal one if there is one."""
         if self._parks():
             self._touch("")
-            return self._tell(self._done(act))
+            return self._append(self._done(act))
         members = () if self.group is None else tuple(self.group.members)
-        key = self.print_of_coordinator(), self.engine.timers(), members, what
+        key = self.coordinator_fingerprint(), self.engine.timers(), members, what
         known = self._memory.get(key)
         if known is None:
             self._touch("")
@@ -168,21 +167,21 @@ class State:
             if not self._parks():
                 self._memory[key] = known
                 self._own.discard("")
-            return self._tell(known)
+            return self._append(known)
         self.engine, self.prints[""] = known.engine, known.print
         self._own.discard("")
-        return [(self.tickets, answer, print_) for _, answer, print_ in self._tell(known)]
+        return [(self.tickets, answer, print_) for _, answer, print_ in self._append(known)]
 
-    def _done(self, act: Callable[[], CoordinatorResult]) -> Done:
-        """What the coordinator does, and what it does at once afterwards."""
+    def _done(self, act: Callable[[], CoordinatorResult]) -> MemoizedStep:
+        """The coordinator's step, and what it does immediately afterwards."""
         was_needed, State.rule_was_needed = State.rule_was_needed, False
         results = [act()]
         while (deadline := self.engine.next_deadline()) is not None and deadline <= START_MS:
             results.append(self.engine.expire(START_MS))
         is_needed, State.rule_was_needed = State.rule_was_needed, was_needed
-        return Done(
+        return MemoizedStep(
             engine=self.engine,
-            print=self.print_of_coordinator(),
+            print=self.coordinator_fingerprint(),
             appended=tuple(each.records for each in results if each.records),
             answers=[
                 (ticket, answer, hash(canonical(answer)))
@@ -192,8 +191,8 @@ class State:
             rule_was_needed=is_needed,
         )
 
-    def _tell(self, done: Done) -> Answers:
-        """Append what the coordinator has written; its answers."""
+    def _append(self, done: MemoizedStep) -> Answers:
+        """Append the coordinator's records; its answers."""
         State.rule_was_needed |= done.rule_was_needed
         if self.keeps_log:
             for records in done.appended:
@@ -202,7 +201,7 @@ class State:
         return done.answers
 
     def _parks(self) -> bool:
-        """Whether the coordinator holds requests that it has not answered."""
+        """Whether the coordinator has parked requests."""
         group = self.group
         return isinstance(group, ClassicGroup) and bool(group.joining or group.syncing)
 
@@ -214,19 +213,19 @@ class State:
                 if self.members[name] is not None and process == self.processes[name]:
                     self.network.append(Message(name, process, number, True, answer, print_))
 
-    def _carry_outputs(self) -> None:
+    def _handle_outputs(self) -> None:
         for name, member in list(self.members.items()):
             if member is None or not member.outputs:
                 continue
             while outputs := member.take():
                 for output in outputs:
-                    self._carry(name, member, output)
+                    self._handle_output(name, member, output)
             if member.is_closed:
                 self.members[name] = None
                 self.prints.pop(name, None)
                 self.is_over.add(name)
 
-    def _carry(self, name: str, member: Member, output: object) -> None:
+    def _handle_output(self, name: str, member: Member, output: object) -> None:
         if isinstance(output, Send):
             self._send(name, member, output)
         elif isinstance(output, Callback):
@@ -252,18 +251,18 @@ class State:
             self.network.append(message)
 
     def owned(self) -> Iterator[tuple[str, Member, Partitions]]:
-        """What each member that runs takes for its own."""
+        """What each running member owns by its own view."""
         for name, member in self.members.items():
             if member is not None:
                 yield name, member, member.owned
 
 
-def _itself(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value
 
 
 _COPIES: Mapping[type, Callable[[Any], Any]] = {dict: dict, list: list, set: set}
-"""Of what a state holds: shallow, since what is in it is copied when it is touched."""
+"""How the attributes of a state are copied: shallowly, since their contents are copied when they change."""
 _SETTINGS = {
     "group.initial.rebalance.delay.ms": "0",
     "group.max.session.timeout.ms": str(LONG_MS),

@@ -1,4 +1,4 @@
-"""What a small world is made of, and the steps that can be taken in it."""
+"""The members and messages of a small world, and the steps that can be taken in it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 GROUP = "g"
 NODE = 1
 LONG_MS = 2**30
-"""Of sessions and timeouts: longer than any number of steps. What ends then ends by a step of its own."""
-NOBODY = -1
-"""The process of a message that is not its connection's any more."""
+"""Sessions and timeouts: longer than any number of steps. Expiry is a separate step."""
+NO_PROCESS = -1
+"""The process of a message whose connection it has lost."""
 START_MS = 1_000_000
 
 
 class Verb(Enum):
-    """What a step does: the words for it, with `{who}`, `{what}` (a request, an answer, a member or timer)."""
+    """The effect of a step as text, with `{who}`, `{what}` (a request, an answer, a member or timer)."""
 
     START = "{who} starts"
     WAKE = "{who} heartbeats, or retries"
@@ -36,7 +36,7 @@ class Verb(Enum):
 
 
 class Step(NamedTuple):
-    """A step: of whom (a member's name, or the coordinator), and which message or timer where there are several."""
+    """A step: of a member (its name) or the coordinator, and which message or timer if there are several."""
 
     verb: Verb
     who: str
@@ -44,21 +44,21 @@ class Step(NamedTuple):
 
 
 class Message(NamedTuple):
-    """On its way between a process and the coordinator."""
+    """In flight between a process and the coordinator."""
 
     member: str
     process: int
-    """Which of the member's processes; messages of one that is gone reach nobody."""
+    """Which of the member's processes; messages of an earlier one are not delivered."""
     number: int
     is_answer: bool
     content: Any
     print: int
-    """What the content has in common with an equal one."""
+    """The fingerprint of the content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmallMember:
-    """How a member is configured; `next` after its roll, None where it is not rolled."""
+    """A member's configuration; `next` after its restart, None if it is not restarted."""
 
     protocol: str = "consumer"
     assignors: tuple[str, ...] = ()
@@ -77,8 +77,8 @@ class WorldSpec:
     topics: Mapping[str, int]
     members: Mapping[str, SmallMember]
     perturbations: int
-    """How many steps of `perturb` there may be."""
+    """How many steps of `perturb` are allowed."""
     perturb: frozenset[Verb]
     settings: Mapping[str, str] = field(default_factory=dict)
     starts_settled: bool = False
-    """Whether the members are in the group, at rest, when the exploration begins."""
+    """Whether the members have joined and settled when the exploration starts."""

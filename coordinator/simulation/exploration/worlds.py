@@ -43,7 +43,7 @@ WORLDS = {
         ),
         WorldSpec(
             name="first-bounce",
-            summary="The first bounce of KIP-429: members put cooperative-sticky before range, one after the other.",
+            summary="The first bounce of KIP-429: members put cooperative-sticky before range, one by one.",
             topics=_ONE_TOPIC,
             members={"a": replace(_EAGER, next=_BOTH), "b": replace(_EAGER, next=_BOTH)},
             perturbations=2,
@@ -52,7 +52,7 @@ WORLDS = {
         ),
         WorldSpec(
             name="half-way",
-            summary="The first bounce of KIP-429 half-way: one member has both assignors, the other one crashes.",
+            summary="The first bounce of KIP-429 half-way: one member has both assignors, the other crashes.",
             topics=_ONE_TOPIC,
             members={"a": _BOTH, "b": _EAGER},
             perturbations=1,
@@ -61,7 +61,7 @@ WORLDS = {
         ),
         WorldSpec(
             name="second-bounce",
-            summary="The second bounce of KIP-429: members drop range from their lists, one after the other.",
+            summary="The second bounce of KIP-429: members drop range from their lists, one by one.",
             topics=_ONE_TOPIC,
             members={"a": replace(_BOTH, next=_COOPERATIVE), "b": replace(_BOTH, next=_COOPERATIVE)},
             perturbations=2,
@@ -88,7 +88,7 @@ WORLDS = {
         ),
         WorldSpec(
             name="static",
-            summary="A static member of a consumer group crashes and comes back under its instance id.",
+            summary="A static member of a consumer group crashes and rejoins under its instance id.",
             topics=_ONE_TOPIC,
             members={"a": replace(_CONSUMER, instance="i"), "b": _CONSUMER},
             perturbations=1,
@@ -112,4 +112,4 @@ WORLDS = {
         ),
     )
 }
-"""By name; the first one is explored where none is named."""
+"""By name; the first is the default."""

@@ -21,7 +21,7 @@ SEEDS = range(60)
 
 
 def fallen(scenario: Scenario, variant: Variant, seed: int, rule: str | None) -> set[str]:
-    result = run(scenario, seed, variant=variant, break_rule=rule, tells=False)
+    result = run(scenario, seed, variant=variant, break_rule=rule, with_story=False)
     return {each.invariant for each in result.violations if not each.known}
 
 

@@ -35,7 +35,7 @@ FAILED = "Failed to load metadata from __consumer_offsets-0"
 def _log(name: str) -> Sequence[Record]:
     """The first compacted log of a shipped scenario that its brokers cannot load."""
     scenario = shipped_scenario(name)
-    world = World(scenario, 1, tells=False)
+    world = World(scenario, 1, with_story=False)
     first = min(each.at for each in scenario.events if isinstance(each, FailCoordinator))
     world.schedule.play(int(first * 1000) - 1, 1_000_000)
     (lack,) = scenario.without

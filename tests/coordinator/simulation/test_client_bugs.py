@@ -8,7 +8,7 @@ import pytest
 from coordinator.consumer.library import LIBRARIES
 from coordinator.consumer.outputs import CallbackKind
 from coordinator.simulation.consumers import GROUP
-from coordinator.simulation.result import CallbackMade, Result
+from coordinator.simulation.result import CallbackCall, Result
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Event, Restart, Scenario, Variant
 from coordinator.simulation.shipped import shipped_scenario
@@ -22,7 +22,7 @@ def _run(name: str, seed: int, variant: Variant = Variant.AS_WRITTEN) -> Result:
     return run(shipped_scenario(name), seed, variant=variant)
 
 
-def _given(result: Result, member: str = "", *, since: float = 0.0) -> list[CallbackMade]:
+def _given(result: Result, member: str = "", *, since: float = 0.0) -> list[CallbackCall]:
     """When members got partitions."""
     return [
         each

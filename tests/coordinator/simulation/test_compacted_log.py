@@ -64,7 +64,7 @@ def _ascending(places: Sequence[int], count: int) -> Iterator[tuple[int, ...]]:
 
 
 def played(scenario: Scenario, seed: int) -> World:
-    world = World(scenario, seed, tells=False)
+    world = World(scenario, seed, with_story=False)
     world.schedule.play(int(scenario.until_s * 1000), 5_000_000)
     return world
 

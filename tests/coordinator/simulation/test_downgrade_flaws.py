@@ -39,7 +39,7 @@ REBALANCED = STATIC.replace("  - {at: 20,", "  - {at: 15, start: b}\n  - {at: 40
 
 
 def _found(text: str) -> set[tuple[str, str]]:
-    result = run(parse_scenario(Path("downgraded.yaml"), text), 1, tells=False)
+    result = run(parse_scenario(Path("downgraded.yaml"), text), 1, with_story=False)
     return {(each.invariant, each.known) for each in result.violations}
 
 

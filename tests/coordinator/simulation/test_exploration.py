@@ -37,7 +37,7 @@ def undisturbed(name: str) -> Exploration:
 def test_everything_holds_while_nothing_goes_wrong(name: str) -> None:
     found = undisturbed(name)
     assert found.is_whole
-    assert found.falls == ()
+    assert found.counterexamples == ()
     assert found.holds == EVERY
 
 
@@ -49,11 +49,11 @@ def test_each_rule_is_needed(name: str) -> None:
         spec,
         broken=name,
         breaking=rule.breaking,
-        stop_at_fall=True,
+        stop_at_first=True,
         only_where_needed=rule.must_be_needed,
         limit=20_000,
     )
-    assert [fall.name for fall in without.falls] == [FALLS[name]]
+    assert [fall.name for fall in without.counterexamples] == [FALLS[name]]
     if not rule.must_be_needed:  # else other things fall in this world, too
         assert FALLS[name] in explore(spec, limit=without.states).holds
 
@@ -61,16 +61,16 @@ def test_each_rule_is_needed(name: str) -> None:
 def test_a_rule_is_back_after_it_was_switched_off() -> None:
     rule = RULES["withhold-owned"]
     spec = replace(WORLDS[rule.world], perturbations=0)
-    assert explore(spec, breaking=rule.breaking, stop_at_fall=True).falls
-    assert not explore(spec, limit=500).falls
+    assert explore(spec, breaking=rule.breaking, stop_at_first=True).counterexamples
+    assert not explore(spec, limit=500).counterexamples
 
 
 def test_one_bounce_instead_of_two_gives_a_partition_to_two_owners() -> None:
     rule = RULES["two-bounces"]
-    found = explore(WORLDS[rule.world], breaking=rule.breaking, stop_at_fall=True)
-    (fall,) = found.falls
+    found = explore(WORLDS[rule.world], breaking=rule.breaking, stop_at_first=True)
+    (fall,) = found.counterexamples
     assert fall.name == "NoDoubleClientAssignment"
-    assert fall.trace[0].startswith("the group is at rest")
+    assert fall.trace[0].startswith("the group is settled")
     assert "a owns t-0, t-1" in "\n".join(fall.trace)
     assert "b owns t-1" in "\n".join(fall.trace[-3:])
 

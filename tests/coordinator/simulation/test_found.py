@@ -8,10 +8,10 @@ import pytest
 
 from coordinator.simulation.known_flaws import (
     ASSIGNED_AFTER_REPORT,
-    CREATED_ANEW,
     REJOINED_UNNOTICED,
     RESTARTED_WHILE_REVOKING,
     STRAY_CLAIM,
+    TOPIC_RECREATED,
 )
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario_file import read_scenario
@@ -26,8 +26,8 @@ FOUND: dict[str, tuple[int, set[tuple[str, str]]]] = {
     "claims-until-the-leader-fails": (549351, {("I10", STRAY_CLAIM)}),
     "claimed-by-what-the-leader-knew": (204144, {("I5", STRAY_CLAIM), ("I2", STRAY_CLAIM)}),
     "commits-what-is-gone": (662849, {("I10", STRAY_CLAIM), ("I4", STRAY_CLAIM)}),
-    "commit-was-on-its-way": (379759, {("I7", CREATED_ANEW)}),
-    "committed-for-the-topic-before": (24061, {("I2", CREATED_ANEW), ("I7", CREATED_ANEW)}),
+    "commit-was-on-its-way": (379759, {("I7", TOPIC_RECREATED)}),
+    "committed-for-the-topic-before": (24061, {("I2", TOPIC_RECREATED), ("I7", TOPIC_RECREATED)}),
     "crash-then-zombie": (1465, set()),
     "lost-what-is-gone": (682962, set()),
     "next-target-is-empty": (614, set()),
@@ -54,5 +54,5 @@ def test_all_files_are_played() -> None:
 @pytest.mark.parametrize("name", FOUND)
 def test_what_was_found(name: str) -> None:
     seed, expected = FOUND[name]
-    result = run(read_scenario(FILES / f"{name}.yaml"), seed, tells=False)
+    result = run(read_scenario(FILES / f"{name}.yaml"), seed, with_story=False)
     assert {(each.invariant, each.known) for each in result.violations} == expected

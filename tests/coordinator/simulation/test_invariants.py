@@ -22,7 +22,7 @@ from coordinator.engine.consumer import target_assignment, update
 from coordinator.engine.engine import Engine
 from coordinator.engine.offsets import commit
 from coordinator.engine.records import ConsumerGroupValue, Record
-from coordinator.simulation.consumers import Birth, make_member
+from coordinator.simulation.consumers import NewMember, make_member
 from coordinator.simulation.node import Node
 from coordinator.simulation.result import Result
 from coordinator.simulation.run import run
@@ -69,8 +69,8 @@ def play(
 ) -> set[str]:
     """What falls where every member is changed like this."""
 
-    def make(birth: Birth) -> Member:
-        member = make_member(birth)
+    def make(new: NewMember) -> Member:
+        member = make_member(new)
         if change is not None:
             change(member)
         return member

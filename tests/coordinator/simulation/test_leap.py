@@ -9,8 +9,8 @@ import pytest
 
 from coordinator.consumer.outputs import TopicPartition
 from coordinator.engine.records import ClassicGroupRecord, ClassicGroupValue
-from coordinator.simulation.beginning import Beginning, Client
 from coordinator.simulation.consumers import GROUP
+from coordinator.simulation.initial_state import Client, InitialState
 from coordinator.simulation.run import LIMIT
 from coordinator.simulation.scenario import Kill, MemberScript, Scenario, Start
 from coordinator.simulation.world import World
@@ -25,7 +25,7 @@ MEMBERS = {
 }
 
 
-def resting(member: MemberScript, beginning: Beginning | None = None) -> World:
+def resting(member: MemberScript, beginning: InitialState | None = None) -> World:
     """Two members, at rest since half a minute."""
     scenario = Scenario(
         name="resting",
@@ -34,7 +34,7 @@ def resting(member: MemberScript, beginning: Beginning | None = None) -> World:
         events=(Start(at=0, member="a"), Start(at=0, member="b")),
         records_per_s=0.001,
     )
-    world = World(scenario, 1, beginning=beginning or Beginning())
+    world = World(scenario, 1, initial=beginning or InitialState())
     world.schedule.play(world.schedule.now_ms + 30_000, LIMIT)
     return world
 
@@ -44,7 +44,7 @@ def test_members_stay_over_days_of_a_few_heartbeats(kind: str) -> None:
     world = resting(MEMBERS[kind])
     before, written, answered = world.schedule.now_ms, len(world.log), world.answered
     for day in range(1, 6):
-        assert world.leap(before + day * DAY_MS, LIMIT)
+        assert world.skip(before + day * DAY_MS, LIMIT)
     assert world.schedule.now_ms == before + 5 * DAY_MS
     assert len(world.log) == written
     assert 5 * 2 < world.answered - answered < 5 * 2 * 10
@@ -55,7 +55,7 @@ def test_members_stay_over_days_of_a_few_heartbeats(kind: str) -> None:
 @pytest.mark.parametrize("kind", MEMBERS)
 def test_who_dies_after_a_leap_is_removed_when_its_session_ends(kind: str) -> None:
     world = resting(MEMBERS[kind])
-    world.leap(world.schedule.now_ms + DAY_MS, LIMIT)
+    world.skip(world.schedule.now_ms + DAY_MS, LIMIT)
     world.play(Kill(at=0, member="b"))
     killed_ms, written = world.schedule.now_ms, len(world.log)
     while len(world.log) == written:
@@ -72,7 +72,7 @@ def test_a_world_begins_where_it_is_told() -> None:
     before = ClassicGroupValue(
         protocol_type="consumer", generation=41, protocol=None, leader=None, state_since_ms=0, members=()
     )
-    beginning = Beginning(
+    beginning = InitialState(
         at_ms=20 * DAY_MS,
         log=(ClassicGroupRecord(group=GROUP, value=before),),
         topic_ids={"orders": topic},

@@ -39,7 +39,7 @@ until: 50
 
 
 def _found(text: str) -> set[tuple[str, str]]:
-    result = run(parse_scenario(Path("missed.yaml"), text), 1, tells=False)
+    result = run(parse_scenario(Path("missed.yaml"), text), 1, with_story=False)
     return {(each.invariant, each.known) for each in result.violations}
 
 
@@ -56,7 +56,7 @@ def test_two_own_what_it_got_since_it_joined_last() -> None:
             "{at: 6, topic: payments, partitions: 3}",
             "{at: 6, enforce_rebalance: a}",
         ),  # it claimed all that it has
-        ("{at: 19, topic", "{at: 22, topic"),  # a heartbeat tells it
+        ("{at: 19, topic", "{at: 22, topic"),  # a heartbeat with_story it
     ],
 )
 def test_nobody_is_given_what_another_has_else(part: str, other: str) -> None:

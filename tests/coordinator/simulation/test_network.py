@@ -191,17 +191,17 @@ def test_nothing_that_was_sent_to_a_process_of_a_node_reaches_the_next_one(fault
     for seed in range(40):
         wire = Wire(faults, seed)
         wire.send(1)
-        wire.schedule.at(10, wire.network.end_node, 1)
-        wire.schedule.at(20, wire.network.begin_node, 1)
+        wire.schedule.at(10, wire.network.stop_node, 1)
+        wire.schedule.at(20, wire.network.start_node, 1)
         wire.play()
         assert all(at_ms < 10 for at_ms, _, _ in wire.received)
 
 
 def test_a_node_that_is_down_refuses_connections_until_it_is_back() -> None:
     wire = Wire(Faults(delay_ms=(1, 5)))
-    wire.network.end_node(1)
+    wire.network.stop_node(1)
     wire.send(1)
-    wire.schedule.at(1_000, wire.network.begin_node, 1)
+    wire.schedule.at(1_000, wire.network.start_node, 1)
     wire.send(2, at_ms=2_000)
     wire.play()
     assert [number for _, number in wire.client.failures] == [1]
@@ -211,7 +211,7 @@ def test_a_node_that_is_down_refuses_connections_until_it_is_back() -> None:
 def test_a_process_that_has_ended_hears_nothing() -> None:
     wire = Wire(Faults(delay_ms=(10, 10)))
     wire.send(1)
-    wire.schedule.at(15, wire.network.end_process, wire.client)
+    wire.schedule.at(15, wire.network.stop_process, wire.client)
     wire.play()
     assert len(wire.received) == 1
     assert wire.client.answers == wire.client.failures == []
@@ -219,7 +219,7 @@ def test_a_process_that_has_ended_hears_nothing() -> None:
 
 def test_any_broker_knows_the_coordinator() -> None:
     wire = Wire(Faults())
-    wire.network.end_node(1)
+    wire.network.stop_node(1)
     wire.network.send(wire.client, Send(1, None, FindCoordinator("g"), 30_000))
     wire.play()
     assert len(wire.client.answers) == 1
@@ -227,7 +227,7 @@ def test_any_broker_knows_the_coordinator() -> None:
 
 def test_calm_ends_all_faults() -> None:
     wire = Wire(Faults(loss=1.0, partitions=(NetworkPartition(members=("a",), start_s=0, end_s=50),)))
-    wire.network.calm()
+    wire.network.clear_faults()
     wire.send(1)
     wire.play()
     assert wire.client.answers[0][0] < 20

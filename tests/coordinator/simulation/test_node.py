@@ -18,7 +18,7 @@ from coordinator.simulation.compacted_log import Cleaning, compacted
 from coordinator.simulation.earlier_brokers import LACKS, Check
 from coordinator.simulation.log_rules import hard_state
 from coordinator.simulation.network import Connection
-from coordinator.simulation.node import NO_ID, PATIENCE_MS, Node, NodeStatus
+from coordinator.simulation.node import CRASH_WAIT_MS, NO_ID, Node, NodeStatus
 from coordinator.simulation.schedule import Schedule
 from tests.coordinator.engine.consumer import images
 from wire.errors import ErrorCode
@@ -154,7 +154,7 @@ def test_a_crash_waits_a_moment_for_something_to_append() -> None:
     node.arm(lambda: crashes.append(desk.schedule.now_ms))
     assert desk.send(node, joined.epoch) is not None
     desk.schedule.play(10_000, 100)
-    assert crashes == [PATIENCE_MS]
+    assert crashes == [CRASH_WAIT_MS]
 
 
 def test_a_zombie_answers_what_needs_no_append_and_forgets_the_rest() -> None:
@@ -163,7 +163,7 @@ def test_a_zombie_answers_what_needs_no_append_and_forgets_the_rest() -> None:
     joined = desk.send(node, 0)
     assert joined is not None
     length = len(desk.log)
-    node.linger()
+    node.become_zombie()
     alive = desk.send(node, joined.epoch)
     assert alive is not None
     assert alive.error is ErrorCode.NONE

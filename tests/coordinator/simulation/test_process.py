@@ -8,7 +8,7 @@ import pytest
 
 from coordinator.consumer.member import Member
 from coordinator.consumer.outputs import CallbackKind, TopicPartition
-from coordinator.simulation.consumers import Birth, make_member
+from coordinator.simulation.consumers import NewMember, make_member
 from coordinator.simulation.result import Result
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import (
@@ -109,8 +109,8 @@ def test_prescribed_ids_are_those_of_successive_processes() -> None:
     scenario = replace(TWO, events=(Start(at=0, member="a"), Restart(at=20, member="a", script=SCRIPT)))
     members: list[Member] = []
 
-    def make(birth: Birth) -> Member:
-        members.append(make_member(birth))
+    def make(new: NewMember) -> Member:
+        members.append(make_member(new))
         return members[-1]
 
     given: list[str] = []

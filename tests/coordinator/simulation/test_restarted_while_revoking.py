@@ -28,7 +28,7 @@ until: 60
 
 
 def _found(text: str) -> set[tuple[str, str]]:
-    result = run(parse_scenario(Path("killed.yaml"), text), 1, tells=False)
+    result = run(parse_scenario(Path("killed.yaml"), text), 1, with_story=False)
     return {(each.invariant, each.known) for each in result.violations}
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from coordinator.engine.records import OffsetRecord
-from coordinator.simulation import rests
+from coordinator.simulation import idle_time
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.run import LIMIT
 from coordinator.simulation.scenario import (
@@ -54,7 +54,7 @@ def leap(world: World, before_ms: int) -> int:
     """How long a leap was, if the group is at rest within a second: requests may be under way."""
     for _ in range(1_000):
         began_ms = world.schedule.now_ms
-        if rests.leap(world, before_ms):
+        if idle_time.skip_idle(world, before_ms):
             return world.schedule.now_ms - began_ms
         world.schedule.play(began_ms + 1, LIMIT)
     return 0
@@ -74,7 +74,7 @@ def test_what_follows_is_as_if_all_had_been_played(
     for plays in (False, True):
         with monkeypatch.context() as patch:
             if plays:
-                patch.setattr(rests, "pass_rest", play_all)
+                patch.setattr(idle_time, "pass_idle", play_all)
             world = resting(MEMBERS[kind])
             assert leap(world, 60_000) > 20_000
             event = AFTERWARDS[afterwards]
@@ -83,7 +83,7 @@ def test_what_follows_is_as_if_all_had_been_played(
             world.play(event)
             world.schedule.play(world.schedule.now_ms + 90_000, LIMIT)
         assert world.violations.all == []
-        stories.append(world.story.happenings())
+        stories.append(world.story.entries())
         groups.append([record for record in world.log if type(record) is not OffsetRecord])
         offsets.append(world.engine.state.offsets)
     assert stories[0] == stories[1]
@@ -104,7 +104,7 @@ def test_a_group_that_rebalances_is_not_at_rest() -> None:
     world.play(Restart(at=0, member="b", script=world.scenario.members["b"], after_s=5))
     while world.engine.state.groups[GROUP].state is GroupState.STABLE:
         world.schedule.play(world.schedule.now_ms + 1, LIMIT)
-    assert rests.end_of_rest(world, 600_000) is None
+    assert idle_time.end_of_idle(world, 600_000) is None
 
 
 def test_old_offsets_are_forgotten_and_the_last_ones_kept() -> None:

@@ -31,7 +31,7 @@ LIVE = BACK.replace(
 
 
 def _found(text: str) -> set[tuple[str, str]]:
-    result = run(parse_scenario(Path("back.yaml"), text), 1, tells=False)
+    result = run(parse_scenario(Path("back.yaml"), text), 1, with_story=False)
     return {(each.invariant, each.known) for each in result.violations}
 
 

@@ -30,7 +30,7 @@ LATER = AWAY.replace("at: 22", "at: 30")
 
 
 def _found(text: str) -> set[tuple[str, str]]:
-    result = run(parse_scenario(Path("away.yaml"), text), 1, tells=False)
+    result = run(parse_scenario(Path("away.yaml"), text), 1, with_story=False)
     return {(each.invariant, each.known) for each in result.violations}
 
 

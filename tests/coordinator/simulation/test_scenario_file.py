@@ -89,7 +89,7 @@ def test_a_file_becomes_a_scenario_with_its_events_in_order() -> None:
                 ChangeTopic(at=30, topic="orders", partitions=8),
                 ChangeTopic(at=31, topic="later", partitions=2),
                 ChangeTopic(at=32, topic="later", partitions=None),
-                ChangeTopic(at=33, topic="orders", partitions=4, anew=True),
+                ChangeTopic(at=33, topic="orders", partitions=4, recreated=True),
                 FailCoordinator(at=40, fault=CoordinatorFault.CRASH, for_s=3, compacted=True),
                 Restart(at=45, member="a", script=upgraded, after_s=2, kill=True),
             ),
@@ -184,7 +184,7 @@ MEMBERS = f"{MEMBER}  b: {{topics: [t]}}\n"
         ("kohort: 1\nmembers:\n  a: {topics: [t], after_error: cry}\n", "3", "expected one of poll-again, die"),
         (f"{MEMBER}events:\n  - {{at: 1, strat: a}}\n", "6", "unknown verb; did you mean 'start'?"),
         (f"{MEMBER}events:\n  - {{at: 1}}\n", "6", "has no verb; one of start, close"),
-        (f"{MEMBER}events:\n  - {{at: 1, start: a, close: a}}\n", "6", "one event has one verb"),
+        (f"{MEMBER}events:\n  - {{at: 1, start: a, close: a}}\n", "6", "an event has one verb"),
         (f"{MEMBER}events:\n  - {{start: a}}\n", "6", "at: is missing"),
         (f"{MEMBER}events:\n  - {{at: -1, start: a}}\n", "6", "at: '-1' is out of range"),
         (f"{MEMBER}events:\n  - {{at: 121, start: a}}\n", "6", "after the end of the scenario (until: 120)"),
@@ -275,7 +275,7 @@ BOMB = "kohort: 1\nx0: &x0 [a, a]\n" + "".join(f"x{n}: &x{n} [*x{n - 1}, *x{n - 
 
 
 def test_a_file_whose_aliases_multiply_is_refused_at_once() -> None:
-    with pytest.raises(TreeError, match="no scenario holds more than"):
+    with pytest.raises(TreeError, match="a scenario has at most"):
         parse_scenario(FILE, BOMB)
 
 

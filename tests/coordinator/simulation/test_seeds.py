@@ -25,7 +25,7 @@ FLAWS = {value for name, value in vars(known_flaws).items() if name.isupper()}
 def test_no_invariant_falls(scenario: Scenario, variant: Variant) -> None:
     first = int(seed("KOHORT_SIMULATION_SEED"), 16) if IS_DRAWN_ANEW else 0
     for number in range(first, first + SEEDS):
-        result = run(scenario, number, variant=variant, tells=False)
+        result = run(scenario, number, variant=variant, with_story=False)
         assert not result.is_cut
         assert {each.known for each in result.violations} - {""} <= FLAWS
         unknown = [(each.invariant, each.at_s, each.message) for each in result.violations if not each.known]

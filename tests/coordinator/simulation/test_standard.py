@@ -16,7 +16,7 @@ def test_only_known_weaknesses_break_an_invariant(variant: Variant) -> None:
     found = {
         (seed, each.invariant, each.message)
         for seed in range(1, SEEDS + 1)
-        for each in run(scenario, seed, variant=variant, tells=False).violations
+        for each in run(scenario, seed, variant=variant, with_story=False).violations
         if not each.known
     }
     assert found == set()

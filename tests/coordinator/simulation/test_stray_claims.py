@@ -8,7 +8,7 @@ import pytest
 
 from coordinator.consumer.member import Member
 from coordinator.consumer.outputs import Output, TopicPartition
-from coordinator.simulation.consumers import Birth, make_member
+from coordinator.simulation.consumers import NewMember, make_member
 from coordinator.simulation.known_flaws import STRAY_CLAIM
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario_file import parse_scenario
@@ -44,8 +44,8 @@ def test_a_member_that_owns_what_it_was_not_assigned_is_a_fault(library: str) ->
     """Also where it cannot commit it: a consumer of librdkafka throws that the topic is missing."""
     gone = TopicPartition("orders", 9)
 
-    def make(birth: Birth) -> Member:
-        member = make_member(birth)
+    def make(new: NewMember) -> Member:
+        member = make_member(new)
         original = member.take
 
         def take() -> list[Output]:

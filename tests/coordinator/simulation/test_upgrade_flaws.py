@@ -16,8 +16,8 @@ from coordinator.engine import topic_changes, upgrade
 from coordinator.engine.consumer import target_assignment, update
 from coordinator.errors import RequestRefused
 from coordinator.simulation.known_flaws import (
-    CREATED_ANEW,
     GONE_TAKEN_OVER,
+    TOPIC_RECREATED,
     UPGRADED_WHILE_REBALANCING,
     UPGRADED_WITHOUT_TARGET,
 )
@@ -33,7 +33,7 @@ def _found(text: str, seeds: int = 5) -> set[tuple[str, str]]:
     return {
         (each.invariant, each.known)
         for seed in range(1, seeds + 1)
-        for each in run(scenario, seed, tells=False).violations
+        for each in run(scenario, seed, with_story=False).violations
     }
 
 
@@ -264,4 +264,4 @@ events:
 faults: {delay_ms: [500, 500]}
 until: 40
 """
-    assert _found(text) == {("I1", CREATED_ANEW), ("I2", CREATED_ANEW), ("I7", CREATED_ANEW)}
+    assert _found(text) == {("I1", TOPIC_RECREATED), ("I2", TOPIC_RECREATED), ("I7", TOPIC_RECREATED)}

@@ -172,7 +172,7 @@ def test_a_member_that_is_away_cannot_crash(tmp_path: Path) -> None:
 def test_the_group_begins_without_faults(tmp_path: Path) -> None:
     rehearsed = _rehearse(_read(tmp_path, "kohort: 1\nfaults: {loss: 0.9}"))
     assert rehearsed.misplaced == 0
-    first = next(index for index, line in enumerate(rehearsed.story) if "closes, to start again" in line)
+    first = next(index for index, line in enumerate(rehearsed.story) if "closes, and restarts later" in line)
     assert not any("fails" in line for line in rehearsed.story[:first])
     assert any("fails" in line for line in rehearsed.story[first:])
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 import pytest
 
 from coordinator.engine.records import OffsetRecord
-from coordinator.simulation import rests
+from coordinator.simulation import idle_time
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.run import LIMIT
 from coordinator.simulation.world import World
@@ -90,7 +90,7 @@ def both(
     )
     fast = rehearse(plan, found, cast, seed, tells=True, stop_at=stop_at)
     with monkeypatch.context() as patch:
-        patch.setattr(rests, "pass_rest", play_all)
+        patch.setattr(idle_time, "pass_idle", play_all)
         slow = rehearse(plan, found, cast, seed, tells=True, stop_at=stop_at)
     return _uncounted(fast), _uncounted(slow)
 

@@ -128,7 +128,9 @@ def test_a_seed_that_is_stopped_says_so(spark: SparkSession) -> None:
 
 def test_a_known_weakness_is_told_apart(spark: SparkSession) -> None:
     done = simulate(spark, [case("standard")], range(1, 5))
-    ours = {seed: run(shipped_scenario("standard"), seed, tells=False).violations for seed in range(1, 5)}
+    ours = {
+        seed: run(shipped_scenario("standard"), seed, with_story=False).violations for seed in range(1, 5)
+    }
     known = {
         seed for seed, violations in ours.items() if violations and all(each.known for each in violations)
     }

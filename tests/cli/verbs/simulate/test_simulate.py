@@ -16,12 +16,12 @@ from cli.verbs.simulate.picture import MOST_ROWS, picture_of, write_picture
 from cli.verbs.simulate.view import simulation_document
 from coordinator.consumer.outputs import CallbackKind, TopicPartition
 from coordinator.simulation.result import (
-    CallbackMade,
-    Happening,
+    CallbackCall,
     Ownership,
     Presence,
+    RaisedException,
     Result,
-    Thrown,
+    StoryEntry,
     Violation,
     ZombieOverlap,
 )
@@ -204,8 +204,8 @@ def _result(seed: int = 7, **changes: object) -> Result:
         "scenario": SCENARIO,
         "variant": Variant.COOPERATIVE,
         "seed": seed,
-        "callbacks": (CallbackMade(at_s=1.5, member="a", kind=CallbackKind.ASSIGNED, partitions=ORDERS),),
-        "thrown": (Thrown(at_s=6.0, member="b", error="CommitFailedException", message="no"),),
+        "callbacks": (CallbackCall(at_s=1.5, member="a", kind=CallbackKind.ASSIGNED, partitions=ORDERS),),
+        "thrown": (RaisedException(at_s=6.0, member="b", error="CommitFailedException", message="no"),),
         "final": {"a": ORDERS, "b": frozenset()},
         "owners": (
             Ownership(member="a", topic="orders", partition=0, start_s=1.5, end_s=20.0),
@@ -232,7 +232,7 @@ def _result(seed: int = 7, **changes: object) -> Result:
             ),
             Violation(invariant="I2", at_s=5.0, message="again"),
         ),
-        "story": (Happening(at_s=4.0, who="b", what="takes orders 0"),),
+        "story": (StoryEntry(at_s=4.0, who="b", what="takes orders 0"),),
         "ended_s": 20.0,
         **changes,
     }

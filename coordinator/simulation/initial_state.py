@@ -1,4 +1,4 @@
-"""What a world begins with, where it does not begin with nothing: a moment, a log, topics that have ids and records."""
+"""The initial state of a run that does not start empty: time, log, topic ids and offsets."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from coordinator.engine.records import Record
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """Who sends a request, as the coordinator sees it."""
+    """The sender of requests, as the coordinator knows it."""
 
     id: str
     host: str = "/127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beginning:
+class InitialState:
     """See the module. By default: at 0 ms, an empty log, empty topics."""
 
     at_ms: int = 0
     log: tuple[Record, ...] = ()
-    """Of the simulation's one group (`consumers.GROUP`)."""
+    """The log of the simulation's one group (`consumers.GROUP`)."""
     topic_ids: Mapping[str, UUID] = field(default_factory=dict)
-    """By topic; others get ids that follow from their names."""
+    """By topic; other ids are derived from the topic's name."""
     offsets: Mapping[TopicPartition, int] = field(default_factory=dict)
-    """Of the next record of a partition; 0 where it is missing."""
+    """The next offset of a partition; 0 if missing."""
     clients: Mapping[str, Client] = field(default_factory=dict)
     """By member; others have their name as client id."""
     histories: Mapping[str, Partitions] = field(default_factory=dict)
-    """By member of the classic protocol: what another process of it was assigned last, which it claims as it joins."""
+    """By classic member: the last assignment of its earlier process, which it claims when it joins."""

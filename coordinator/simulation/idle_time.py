@@ -1,13 +1,13 @@
-"""Leaps over the time in which a group at rest does what it does by routine: heartbeats and automatic commits.
+"""Skipping of idle time, in which a settled group does only periodic work: heartbeats and auto-commits.
 
-Theory of operation. A group is at rest where every member that runs has routines alone before it, and the coordinator
-takes its heartbeats and commits without a change of the group. Nothing else happens until something is planned that
-is no routine, or a timer of the coordinator ends: requests of that time leave behind when each member was heard last,
-and what it has committed last.
+Theory of operation. A group is idle if every running member has only periodic work to do, and the coordinator accepts
+its heartbeats and commits without a change of the group. Nothing else happens until a planned event or a timer of the
+coordinator; all that the requests of that time leave is when each member's last heartbeat arrived, and its last commit.
 
-So a leap ends at a moment at which no request is under way. The last heartbeat and the last commit of each member are
-handed to the coordinator by themselves, as if they had taken the longest time that a message takes. As chance is drawn
-anew after a leap, all that follows is what it would be, had every request been played, and those last ones twice.
+So a skip ends at a moment when no request is in flight. The last heartbeat and the last commit of each member are
+passed to the coordinator directly, as if they had taken the longest time that a message takes. As the random generator
+is seeded again after a skip, all that follows is the same as if every request had been played, and those last ones
+twice.
 """
 
 from __future__ import annotations
@@ -25,43 +25,43 @@ from coordinator.simulation.process import Process
 from coordinator.simulation.world import World
 from groups.listing import GroupState
 
-SHORTEST_MS = 500
-"""A rest that is worth a leap."""
+MIN_IDLE_MS = 500
+"""The shortest idle time worth skipping."""
 
 _RECURRING = frozenset({Process.wake, Node.expire, Network.check})
-"""Planned all the time, for what is due by then or is not."""
+"""Events that are always planned, and do nothing unless something is due."""
 
 
-def leap(world: World, before_ms: int) -> bool:
-    """Leap over the group's rest; whether it is at one that is long enough.
+def skip_idle(world: World, before_ms: int) -> bool:
+    """Skip the group's idle time; whether there was enough to skip.
 
-    :param before_ms: when the caller may do something with the group
+    :param before_ms: when the caller may act on the group
     """
-    began_ms, end_ms = world.schedule.now_ms, end_of_rest(world, before_ms)
+    began_ms, end_ms = world.schedule.now_ms, end_of_idle(world, before_ms)
     if end_ms is None:
         return False
-    pass_rest(world, end_ms)
-    _do_last(world, began_ms, end_ms)
+    pass_idle(world, end_ms)
+    _replay_last(world, began_ms, end_ms)
     world.schedule.skip(end_ms, _recurs)
-    world.begin_anew()
+    world.resume_periodic_work()
     return True
 
 
-def end_of_rest(world: World, before_ms: int) -> int | None:
-    """The last moment to which one can leap from now; None where the group is not at rest, or not for long."""
+def end_of_idle(world: World, before_ms: int) -> int | None:
+    """The last moment that can be skipped to; None if the group is not idle, or not for long."""
     now_ms, round_trip_ms = world.schedule.now_ms, 2 * world.network.slowest_ms
-    routines = _routines(world) if before_ms - now_ms > SHORTEST_MS else None
+    routines = _routines(world) if before_ms - now_ms > MIN_IDLE_MS else None
     if routines is None:
         return None
-    planned_ms, timer_ms = world.schedule.first_but(_recurs), world.engine.next_deadline()
+    planned_ms, timer_ms = world.schedule.first_except(_recurs), world.engine.next_deadline()
     if planned_ms is not None:
         before_ms = min(before_ms, planned_ms)
-    if timer_ms is not None:  # it may be that of a member which is heard before, by its routine
+    if timer_ms is not None:  # it may be that of a member whose heartbeat comes first
         before_ms = min(
             before_ms, timer_ms - round_trip_ms - max((one.every_ms for one in routines), default=0)
         )
     end_ms = before_ms - 1
-    while end_ms >= now_ms + SHORTEST_MS:
+    while end_ms >= now_ms + MIN_IDLE_MS:
         sent_ms = max((each.last_by(end_ms) for each in routines), default=0)
         if end_ms - sent_ms >= round_trip_ms:
             return end_ms
@@ -69,11 +69,11 @@ def end_of_rest(world: World, before_ms: int) -> int | None:
     return None
 
 
-def pass_rest(_world: World, _end_ms: int) -> None:
-    """What is done of the routines but for the last ones: nothing. A test has them all played, and compares."""
+def pass_idle(_world: World, _end_ms: int) -> None:
+    """The skipped periodic work, except the last of each: nothing. A test plays all of it, and compares."""
 
 
-def _do_last(world: World, began_ms: int, end_ms: int) -> None:
+def _replay_last(world: World, began_ms: int, end_ms: int) -> None:
     node, delay_ms = world.coordinator, world.network.slowest_ms
     last = [
         (sent_ms, number, process, request_of)
@@ -88,7 +88,7 @@ def _do_last(world: World, began_ms: int, end_ms: int) -> None:
             process.reported_ms = sent_ms
         if request is not None:
             world.schedule.now_ms += delay_ms
-            node.receive(world.network.nowhere(process, node.number), 0, request, is_late=False)
+            node.receive(world.network.lost_connection(process, node.number), 0, request, is_late=False)
 
 
 def _recurs(action: Callable[..., None]) -> bool:
@@ -96,26 +96,26 @@ def _recurs(action: Callable[..., None]) -> bool:
 
 
 def _routines(world: World) -> list[Routine] | None:
-    """Of all members; None where anything else may happen."""
+    """Of all members; None if anything else may happen."""
     others = (node for node in world.nodes.values() if node is not world.coordinator)
     if (
         world.coordinator.status is not NodeStatus.COORDINATING
         or any(node.status is not NodeStatus.OFF for node in others)
-        or not world.network.is_calm
+        or not world.network.has_no_faults
     ):
         return None
     found: list[Routine] = []
     for process in world.processes.values():
         if process.is_running:
             routines = process.member.routines
-            if routines is None or not process.is_polling or not _is_left_alone(world, process):
+            if routines is None or not process.is_polling or not _is_idle(world, process):
                 return None
             found += routines
     return found
 
 
-def _is_left_alone(world: World, process: Process) -> bool:
-    """Whether the coordinator answers its heartbeats, and takes its commits, and that is all."""
+def _is_idle(world: World, process: Process) -> bool:
+    """Whether the coordinator only answers its heartbeats and accepts its commits."""
     group, member = world.engine.state.groups.get(GROUP), process.member
     if world.is_zombie(process):
         return False
@@ -127,5 +127,5 @@ def _is_left_alone(world: World, process: Process) -> bool:
         group.members[member.member_id].reconciled_to(member.epoch)
         and member.epoch == group.assignment_epoch == group.epoch
         and not group.refresh_metadata
-        and not group.regex_users  # heartbeats have them resolved again
+        and not group.regex_users  # heartbeats cause them to be resolved again
     )
