@@ -35,6 +35,8 @@ SCREENFUL = 200
 """Rows that a person may still read at once: longer tables keep their columns however wide they are."""
 LEAST_VALUE = 12
 """Columns for the values of a record, at least."""
+_LISTED = (Checklist, Code, Item)
+"""Blocks that form a list with what comes next."""
 _GAP = " " * GAP
 _BOX = "[ ] "
 Texts: TypeAlias = Sequence[Sequence[Piece]]
@@ -63,12 +65,12 @@ def document_lines(
 
 
 def is_parted(before: Block, block: Block) -> bool:
-    """Whether an empty line comes between two blocks: not after a heading, and not within a list."""
+    """Whether an empty line comes between two blocks: not after a heading or a colon, and not within a list."""
     if isinstance(before, Heading):
         return False
-    if isinstance(block, Checklist | Code | Item):
-        return not isinstance(before, Checklist | Code | Item | Text)
-    return True
+    if isinstance(before, Text) and before.text.endswith(":"):
+        return False
+    return not (isinstance(before, _LISTED) and isinstance(block, _LISTED))
 
 
 def block_lines(block: Block, width: int, *, wraps: bool) -> Iterator[Line]:

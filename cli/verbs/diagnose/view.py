@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cli.counts import counted
+from cli.findings import finding_item, hidden_notes
 from cli.render.document import Block, Document, Heading, Text, fields, table_of
+from cli.render.lines import Role
 from cli.render.output_format import OutputFormat
 from cli.times import format_moment
 from groups.diagnosis.case import first_of
@@ -15,6 +17,7 @@ from groups.diagnosis.diagnose import Diagnosis, Verdict
 from groups.findings import Evidence, Figure, Finding, Level
 from groups.model import Problem
 
+_ROLES = {Verdict.OK: Role.GOOD, Verdict.WARNING: Role.WARNING, Verdict.ERROR: Role.BAD}
 IN_FULL = frozenset({OutputFormat.TABLE, OutputFormat.MARKDOWN, OutputFormat.HTML})
 """The formats that are read by people; CSV has a row for each finding."""
 
@@ -29,7 +32,7 @@ def diagnosis_document(
         data={"groups": [_data(each) for each in found]},
         blocks=blocks,
         errors=problems,
-        remarks=tuple(_unchecked(found)) if output in IN_FULL else (),
+        remarks=tuple(_unchecked(found, verbose=verbose)) if output in IN_FULL else (),
     )
 
 
@@ -77,8 +80,12 @@ def _rows(found: Sequence[Diagnosis]) -> Block:
 def _blocks(found: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]:
     shown = [each for each in found if each.verdict is not Verdict.OK]
     if len(found) == 1:
-        yield Text(_verdict_line(found[0]))
-    elif shown:
+        yield Text(_verdict_line(found[0], verbose=verbose), _ROLES[found[0].verdict])
+    else:
+        worst = max(found, key=lambda each: list(_ROLES).index(each.verdict), default=None)
+        healthy = f"{len(found) - len(shown)} of {len(found)} groups are healthy."
+        yield Text(healthy, Role.PLAIN if worst is None else _ROLES[worst.verdict])
+    if shown and len(found) > 1:
         yield table_of(
             shown,
             "GROUP",
@@ -87,13 +94,10 @@ def _blocks(found: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]:
             ("##WARNINGS", lambda each: _count(each, Level.WARNING)),
             ("FINDINGS", lambda each: first_of(_rules(each))),
         )
-    if len(found) > 1:
-        healthy = len(found) - len(shown)
-        yield Text(f"{healthy} of {len(found)} groups are healthy.")
     for each in found if verbose else shown:
         if each.findings:
             if len(found) > 1:
-                yield Heading(_verdict_line(each))
+                yield Heading(_verdict_line(each, verbose=verbose))
             yield from _finding_blocks(each, verbose=verbose)
 
 
@@ -102,31 +106,27 @@ def _rules(found: Diagnosis) -> list[str]:
     return list(dict.fromkeys(each.rule for each in found.findings if each.level is not Level.NOTE))
 
 
-def _verdict_line(found: Diagnosis) -> str:
+def _verdict_line(found: Diagnosis, *, verbose: bool) -> str:
     if found.verdict is Verdict.OK:
-        notes = len(found.findings)
-        more = (
-            f" ({counted(notes, 'note')}, --verbose shows {'it' if notes == 1 else 'them'})" if notes else ""
-        )
-        return f"{found.group}: healthy{more}"
+        notes = counted(len(found.findings), "note")
+        more = "" if verbose else f", --verbose shows {'it' if len(found.findings) == 1 else 'them'}"
+        return f"{found.group}: healthy{f' ({notes}{more})' if found.findings else ''}"
     levels = Counter(finding.level for finding in found.findings)
     counts = [counted(levels[level], level.value) for level in (Level.ERROR, Level.WARNING) if levels[level]]
     return f"{found.group}: {' and '.join(counts)}"
 
 
 def _finding_blocks(found: Diagnosis, *, verbose: bool) -> Iterator[Block]:
-    notes = 0
     for finding in found.findings:
         if finding.level is Level.NOTE and not verbose:
-            notes += 1
             continue
-        yield Text(f"{finding.level.value.upper()} {finding.rule}: {finding.message}")
+        details = []
         if finding.level is Level.ERROR or verbose:
             since = f"since {_since(finding)} or earlier; " if finding.since_ms is not None else ""
-            yield Text(f"Evidence: {since}{_evidence_text(finding.evidence)}")
-        yield Text(f"Remedy: {finding.remedy}")
-    if notes and found.verdict is not Verdict.OK:
-        yield Text(f"{counted(notes, 'note')}, --verbose shows {'it' if notes == 1 else 'them'}.")
+            details.append(f"Evidence: {since}{_evidence_text(finding.evidence)}")
+        yield finding_item(finding, *details)
+    if not verbose and found.verdict is not Verdict.OK:
+        yield from hidden_notes(_count(found, Level.NOTE))
 
 
 _UNITS = {"_ms": " ms", "_s": " s"}
@@ -153,11 +153,14 @@ def _count(found: Diagnosis, level: Level) -> int:
     return sum(finding.level is level for finding in found.findings)
 
 
-def _unchecked(found: Sequence[Diagnosis]) -> Iterator[str]:
-    """A line for each reason, with the rules that could not judge."""
+def _unchecked(found: Sequence[Diagnosis], *, verbose: bool) -> Iterator[str]:
+    """How many rules could not be checked; with `verbose`, which, and why."""
     missing: dict[str, dict[str, None]] = {}
     for each in found:
         for one in each.not_checked:
             missing.setdefault(one.why, {}).update(dict.fromkeys(one.rules))
-    if missing:
+    if missing and verbose:
         yield "not checked: " + "; ".join(f"{', '.join(rules)} ({why})" for why, rules in missing.items())
+    elif missing:
+        rules = {rule: None for own in missing.values() for rule in own}
+        yield f"{counted(len(rules), 'rule')} not checked (--verbose lists {'it' if len(rules) == 1 else 'them'})"

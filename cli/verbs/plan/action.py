@@ -243,13 +243,23 @@ def is_single(selection: SelectionOptions) -> bool:
 
 
 def document_of(
-    planned: Sequence[Planned], problems: tuple[Problem, ...], selection: SelectionOptions, write: str
+    planned: Sequence[Planned],
+    problems: tuple[Problem, ...],
+    selection: SelectionOptions,
+    write: str,
+    *,
+    verbose: bool,
 ) -> Document:
     """A runbook, which names `write` as the command that writes its plan as data; or a table of verdicts."""
     from cli.verbs.plan.view import plan_document, readiness_document
 
     if is_single(selection):
-        return plan_document(planned[0].plan, problems, write, planned[0].rehearsal)
+        from cli.verbs.plan.summary import summary_blocks, verbose_blocks
+
+        plan, rehearsal = planned[0].plan, planned[0].rehearsal
+        blocks = verbose_blocks if verbose else summary_blocks
+        text = list(blocks(plan, write, rehearsal))
+        return replace(plan_document(plan, problems, write, rehearsal), text=text)
     return readiness_document([each.plan for each in planned], problems)
 
 

@@ -57,6 +57,9 @@ def plan(
     svg: Annotated[
         Path | None, option("--svg", "Draw the group round by round as SVG; one plan only.", "FILE")
     ] = None,
+    verbose: Annotated[
+        bool, option("--verbose", "Show notes, costs, risks and other paths too; ids in full.")
+    ] = False,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
@@ -102,5 +105,6 @@ def plan(
         from cli.verbs.plan.timeline import write_timeline
 
         write_timeline(svg, [each.plan for each in plans])
-    write = f"{typed_again(invocation, without=('output', 'svg'), with_options=('--output', 'yaml'))} > {PLAN_FILE}"
-    emit(document_of(plans, problems, selection, write), output, status_of(plans))
+    again = typed_again(invocation, without=("output", "svg", "verbose"), with_options=("--output", "yaml"))
+    write = f"{again} > {PLAN_FILE}"
+    emit(document_of(plans, problems, selection, write, verbose=verbose), output, status_of(plans))

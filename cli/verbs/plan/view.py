@@ -55,20 +55,34 @@ def _remarks(rehearsal: Rehearsal | None) -> tuple[str, ...]:
 
 
 def _blocks(plan: Plan, write: str | None, rehearsal: Rehearsal | None) -> Iterator[Block]:
-    yield Heading(f"{plan.group}: {plan.origin} → {plan.destination.value}", level=1)
+    yield title_of(plan)
     yield Text(_VERDICTS[plan.verdict])
     if plan.findings:
         yield Heading("Findings")
         level = ("LEVEL", lambda finding: finding.level.value)
         yield table_of(plan.findings, level, "RULE", "MEMBER", ("FINDING", "message"), "REMEDY", "SOURCE")
+    yield from runbook_blocks(plan, write, rehearsal)
+
+
+def title_of(plan: Plan) -> Heading:
+    """`billing: classic (range) → consumer`."""
+    return Heading(f"{plan.group}: {plan.origin} → {plan.destination.value}", level=1)
+
+
+def runbook_blocks(plan: Plan, write: str | None, rehearsal: Rehearsal | None) -> Iterator[Block]:
+    """All that comes after the findings."""
     if plan.rehearsal is not None:
         from cli.verbs.plan.rehearsal import rehearsal_blocks
 
         yield from rehearsal_blocks(plan, plan.rehearsal, rehearsal)
     if plan.steps:
-        yield from _overview(plan, write)
+        yield from overview_blocks(plan)
+        if assumed := assumptions(plan):
+            yield Code(tuple(f"Assumed: {line}" for line in assumed), language="text")
+        yield from timeline_blocks(plan)
+        yield from before_blocks(plan, write)
     elif plan.verdict is not Verdict.BLOCKED:
-        yield Text(f"{plan.group} already uses the target protocol: there is nothing to do.")
+        yield nothing_to_do(plan)
     for number, step in enumerate(plan.steps, 1):
         yield from _step_blocks(plan, number, step)
     if plan.alternatives:
@@ -76,7 +90,13 @@ def _blocks(plan: Plan, write: str | None, rehearsal: Rehearsal | None) -> Itera
         yield table_of(plan.alternatives, ("PATH", "title"), ("WHY NOT", "why_not"))
 
 
-def _overview(plan: Plan, write: str | None) -> Iterator[Block]:
+def nothing_to_do(plan: Plan) -> Text:
+    """In place of steps."""
+    return Text(f"{plan.group} already uses the target protocol: there is nothing to do.")
+
+
+def overview_blocks(plan: Plan) -> Iterator[Block]:
+    """The path, and a row for each step with its costs."""
     members = len(plan.baseline.members) if plan.baseline else 0
     yield Heading("Overview")
     yield Text(
@@ -86,9 +106,10 @@ def _overview(plan: Plan, write: str | None) -> Iterator[Block]:
     rows = [(n, step.title, len(step.rounds), *_figures(step)) for n, step in enumerate(plan.steps, 1)]
     names = ("##", "STEP", "#ROUNDS", "#REBALANCES", "#MOVED", "#PARTITION-SECONDS WITHOUT OWNER")
     yield Table(columns=columns(*names), rows=rows)
-    if assumed := _assumed(plan):
-        yield Code(assumed, language="text")
-    yield from timeline_blocks(plan)
+
+
+def before_blocks(plan: Plan, write: str | None) -> Iterator[Block]:
+    """What to do before the first step; `write` is the command that writes the plan as data."""
     yield Heading("Before the first step")
     yield Checklist(
         (
@@ -137,7 +158,7 @@ def _step_blocks(plan: Plan, number: int, step: Step) -> Iterator[Block]:
         yield Code(step.shell)
     if step.expect:
         yield Text(f"During the step: {step.expect}")
-    yield from _rounds(plan, step)
+    yield from round_blocks(plan, step)
     if step.complete_when:
         yield Text(f"Complete when: {step.complete_when}")
     if step.commands:
@@ -156,7 +177,8 @@ def _step_blocks(plan: Plan, number: int, step: Step) -> Iterator[Block]:
         yield Text(f"Rollback: {step.way_back}")
 
 
-def _rounds(plan: Plan, step: Step) -> Iterator[Block]:
+def round_blocks(plan: Plan, step: Step) -> Iterator[Block]:
+    """A box for each round, and the command that checks it."""
     verb = _DONE[step.manner]
     if 0 < len(step.rounds) <= MOST_CHECKED:
         places = _places(plan)
@@ -195,14 +217,17 @@ def _expectation(found: Expectation) -> Iterator[Block]:
     yield Code(tuple(line for line in found.arithmetic if not _is_assumed(line)), language="text")
 
 
-def _assumed(plan: Plan) -> tuple[str, ...]:
+def assumptions(plan: Plan) -> tuple[str, ...]:
     """What the figures of all steps rest on, each line once."""
     found = [line for step in plan.steps if step.expectation for line in step.expectation.arithmetic]
-    return tuple(dict.fromkeys(filter(_is_assumed, found)))
+    return tuple(dict.fromkeys(line.removeprefix(_ASSUMED) for line in found if _is_assumed(line)))
+
+
+_ASSUMED = "Assumed: "
 
 
 def _is_assumed(line: str) -> bool:
-    return line.startswith("Assumed:")
+    return line.startswith(_ASSUMED)
 
 
 def _back_to(plan: Plan, stray: Stray) -> str:

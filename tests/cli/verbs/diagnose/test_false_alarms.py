@@ -17,4 +17,7 @@ def test_sample_fleet_is_healthy(kohort: Kohort, sample: Path) -> None:
     assert "needs two observations" in answer.stderr or all(group["not_checked"] for group in groups)
     text = kohort.quick("diagnose --all-groups --embedded", sample).succeeded()
     assert "10 of 10 groups are healthy." in text.stdout
-    assert "not checked: rebalance-stuck" in text.stderr
+    assert "rules not checked (--verbose lists them)" in text.stderr
+    verbose = kohort.quick("diagnose --all-groups --verbose --embedded", sample).succeeded()
+    assert "not checked: rebalance-stuck" in verbose.stderr
+    assert "--verbose" not in verbose.stdout

@@ -1,0 +1,36 @@
+"""Findings of plans and diagnoses as text: what is wrong, and the remedy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cli.counts import counted
+from cli.render.document import Item
+from cli.render.lines import Role
+from cli.render.roles import role_of
+from groups.findings import Finding
+
+_SENTENCE_END = re.compile(r"(?<=[\w)][.]) ")
+
+
+def finding_item(found: Finding, *details: str, message: str | None = None) -> Item:
+    """`WARNING rule: message`, and below it further lines, the remedy last; another `message` where it is given."""
+    return Item(
+        lead=found.level.value.upper(),
+        text=f"{found.rule}: {found.message if message is None else message}",
+        details=(*details, f"Remedy: {found.remedy}"),
+        role=role_of("LEVEL")(found.level.value),
+    )
+
+
+def first_sentence(text: str) -> str:
+    """A text up to the end of its first sentence."""
+    return _SENTENCE_END.split(text, maxsplit=1)[0]
+
+
+def hidden_notes(count: int) -> Iterator[Item]:
+    """How many notes are not shown, where there are any."""
+    if count:
+        shows = "--verbose shows it." if count == 1 else "--verbose shows them."
+        yield Item(lead=f"{counted(count, 'note')},", text=shows, role=Role.FAINT)

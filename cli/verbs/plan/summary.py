@@ -1,0 +1,121 @@
+"""What `kohort plan` prints as text: the verdict, what blocks, warnings, steps to tick off, and assumptions.
+
+Pages (markdown, HTML) and `--verbose` have the whole runbook: all findings, costs, dangers and other paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cli.counts import counted
+from cli.findings import finding_item, first_sentence, hidden_notes
+from cli.render.document import Block, Checklist, Code, Heading, Item, Text
+from cli.render.lines import Role
+from cli.verbs.plan.view import (
+    assumptions,
+    before_blocks,
+    nothing_to_do,
+    overview_blocks,
+    round_blocks,
+    runbook_blocks,
+    title_of,
+)
+from groups.findings import Finding, Level
+from migration.model import Plan, Step, Verdict
+from migration.rules.case import without_members
+
+if TYPE_CHECKING:
+    from cli.verbs.rehearse.action import Rehearsal
+
+_ROLES = {Verdict.READY: Role.GOOD, Verdict.WARNINGS: Role.WARNING, Verdict.BLOCKED: Role.BAD}
+
+
+def summary_blocks(plan: Plan, write: str, rehearsal: Rehearsal | None) -> Iterator[Block]:
+    """What matters before and during the migration. `write` is the command that writes the plan as data."""
+    yield title_of(plan)
+    yield Text(verdict_line(plan), _ROLES[plan.verdict])
+    yield from _findings(plan, Level.BLOCKER, Level.WARNING)
+    yield from hidden_notes(_count(plan, Level.INFO))
+    if plan.rehearsal is not None and plan.rehearsal.safe:
+        seeds = counted(plan.rehearsal.seeds, "seed")
+        yield Text(f"Rehearsed on {plan.rehearsal.at}, {seeds}: safe in each of them.", Role.GOOD)
+    elif plan.rehearsal is not None:
+        from cli.verbs.plan.rehearsal import rehearsal_blocks
+
+        yield from rehearsal_blocks(plan, plan.rehearsal, rehearsal)
+    if plan.steps:
+        yield from overview_blocks(plan)
+        yield from before_blocks(plan, write)
+    elif plan.verdict is not Verdict.BLOCKED:
+        yield nothing_to_do(plan)
+    for number, step in enumerate(plan.steps, 1):
+        yield from _step_blocks(plan, number, step)
+    if assumed := assumptions(plan):
+        yield Heading("Assumptions")
+        yield from (Item(lead="-", text=line[:1].upper() + line[1:]) for line in assumed)
+    if plan.steps:
+        yield Text(
+            "--verbose adds costs, risks and other paths; --output markdown or html writes the runbook.",
+            Role.FAINT,
+        )
+
+
+def verbose_blocks(plan: Plan, write: str, rehearsal: Rehearsal | None) -> Iterator[Block]:
+    """All findings in full, notes too, and then the rest of the runbook."""
+    yield title_of(plan)
+    yield Text(verdict_line(plan), _ROLES[plan.verdict])
+    for found in plan.findings:
+        yield finding_item(found, *_member(found), f"Source: {found.source}")
+    yield from runbook_blocks(plan, write, rehearsal)
+
+
+def verdict_line(plan: Plan) -> str:
+    """`Ready, with 6 warnings.`"""
+    blockers, warnings = _count(plan, Level.BLOCKER), _count(plan, Level.WARNING)
+    counts = [counted(count, what) for count, what in ((blockers, "blocker"), (warnings, "warning")) if count]
+    match plan.verdict:
+        case Verdict.BLOCKED:
+            return f"Blocked: {' and '.join(counts)}."
+        case Verdict.WARNINGS:
+            return f"Ready, with {counts[-1]}."
+        case Verdict.READY:
+            return "Ready."
+
+
+def _count(plan: Plan, level: Level) -> int:
+    return sum(found.level is level for found in plan.findings)
+
+
+def _findings(plan: Plan, *levels: Level) -> Iterator[Item]:
+    """Blockers in full, warnings with the first sentence of their message."""
+    for level in levels:
+        for found in plan.findings:
+            if found.level is not level:
+                continue
+            if level is Level.BLOCKER:
+                yield finding_item(found, *_member(found))
+            else:
+                message = without_members(found)
+                members = found.message.removeprefix(message)
+                yield finding_item(found, message=first_sentence(message) + members)
+
+
+def _member(found: Finding) -> tuple[str, ...]:
+    return () if found.member is None else (f"Member: {found.member}",)
+
+
+def _step_blocks(plan: Plan, number: int, step: Step) -> Iterator[Block]:
+    yield Heading(f"Step {number} of {len(plan.steps)}: {step.title}")
+    yield Checklist(step.actions)
+    if step.config:
+        yield Code(step.config, language="properties")
+    if step.shell:
+        yield Code(step.shell)
+    yield from round_blocks(plan, step)
+    if step.complete_when:
+        yield Checklist((f"Complete when: {step.complete_when}",))
+    if step.commands:
+        yield Code(step.commands)
+    if step.way_back:
+        yield Item(lead="Rollback:", text=step.way_back, role=Role.HEADING)
