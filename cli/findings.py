@@ -32,5 +32,5 @@ def first_sentence(text: str) -> str:
 def hidden_notes(count: int) -> Iterator[Item]:
     """How many notes are not shown, where there are any."""
     if count:
-        shows = "--verbose shows it." if count == 1 else "--verbose shows them."
-        yield Item(lead=f"{counted(count, 'note')},", text=shows, role=Role.FAINT)
+        shows = "it" if count == 1 else "them"
+        yield Item(lead=f"{counted(count, 'note')}, --verbose shows {shows}.", role=Role.FAINT)

@@ -1,7 +1,7 @@
 """Whether a stream gets color, and the code of each role: the terminal's own colors, which its user chose.
 
-Measured on 18 common palettes (tests/cli/render/test_color.py): these codes are readable on light and dark backgrounds,
-which yellow and cyan are not. Bold makes red and magenta brighter where a dark palette needs it.
+Measured on common palettes (tests/cli/render/test_color.py): these can be read on light and dark backgrounds,
+yellow cannot. Bold makes red and magenta brighter where a dark palette needs it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ class Color(Enum):
 CODES: Mapping[Role, str] = {
     Role.PLAIN: "",
     Role.HEADING: "1",
+    Role.STRONG: "1",
     Role.FAINT: "2",
     Role.GOOD: "32",
     Role.WARNING: "1;35",

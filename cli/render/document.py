@@ -58,7 +58,7 @@ class Item:
     """An entry of a list: a word that says what it is, its text, and further lines that belong to it."""
 
     lead: str
-    text: str
+    text: str = ""
     details: tuple[str, ...] = ()
     role: Role = Role.PLAIN
     """Of the word."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -12,13 +12,15 @@ from cli.render.lines import CUT
 
 GAP = 2
 """Blanks between two columns."""
+PROSE = 30
+"""Columns that a longer text keeps at least."""
 LEAST_ID = 12
 """Characters that a shortened id keeps at least, the mark among them."""
 LEAST_TAIL = 4
 """Of them at its end, where generated ids differ."""
 _STAGES: Sequence[frozenset[str]] = (
     frozenset({"CONSUMER-ID", "MEMBER", "WAITING-FOR", "CLIENT-ID", "GROUP-INSTANCE-ID", "LEADER"}),
-    frozenset({"HOST", "COORDINATOR (ID)"}),
+    frozenset({"HOST", "COORDINATOR(ID)"}),
     frozenset({"PROTOCOL", "ASSIGNOR", "ASSIGNMENT-STRATEGY", "ASSIGNORS"}),
     frozenset({"GROUP"}),
     frozenset({"TOPIC"}),
@@ -55,12 +57,12 @@ def stacked_heads(columns: Sequence[Column], rows: Texts) -> tuple[Column, ...]:
 
 
 def _stacked(name: str) -> str:
-    """A heading broken at the hyphen nearest to its middle, or as it is."""
-    places = [place for place, letter in enumerate(name, 1) if letter == "-" and place < len(name)]
+    """A heading broken after the hyphen or at the blank nearest to its middle, or as it is."""
+    places = [place for place, letter in enumerate(name, 1) if letter in "- " and place < len(name)]
     if not places:
         return name
     place = min(places, key=lambda place: max(place, len(name) - place))
-    return f"{name[:place]}\n{name[place:]}"
+    return f"{name[:place].rstrip()}\n{name[place:]}"
 
 
 def _head_width(column: Column) -> int:
@@ -74,16 +76,13 @@ def _total(widths: Collection[int]) -> int:
 def shortened_ids(columns: Sequence[Column], rows: Texts, width: int) -> list[list[str]]:
     """The rows with their ids shortened until the table fits, or as far as ids stay unique within their column."""
     widths = column_widths(columns, rows)
-    least = {}
+    least: dict[int, int] = {}
     for stage in _STAGES:
         for position, column in enumerate(columns):
-            if column.name.replace("\n", "") in stage:
+            if "".join(column.name.split()) in stage:
                 ids = {row[position] for row in rows}
                 least[position] = max(_head_width(column), _least_width(ids))
-        while _total(widths) > width and (
-            able := [position for position in least if widths[position] > least[position]]
-        ):
-            widths[max(able, key=lambda position: widths[position])] -= 1
+        _narrow(widths, least, width)
     shorter = {position: _shortened({row[position] for row in rows}, widths[position]) for position in least}
     return [
         [shorter[position][text] if position in shorter else text for position, text in enumerate(row)]
@@ -121,22 +120,34 @@ def without_middle(text: str, most: int, tail: int) -> str:
     return text[: most - 1 - tail] + CUT + text[-tail:]
 
 
-def foldable(columns: Sequence[Column], rows: Texts, width: int) -> tuple[int, int] | None:
-    """The widest text column and the width left for it, where two lines for its texts are enough.
+def folded_widths(columns: Sequence[Column], rows: Texts, width: int) -> dict[int, int] | None:
+    """The text columns to fold so that the table fits, each with its width; None when that is not enough.
 
-    No word is broken: an id in two parts cannot be copied.
+    No word is broken, because an id in two parts cannot be copied; short texts take at most two lines.
     """
     widths = column_widths(columns, rows)
-    texts = [position for position, column in enumerate(columns) if not column.number]
-    if not texts:
+    least: dict[int, int] = {}
+    for position, column in enumerate(columns):
+        if not column.number:
+            words = (text_width(word) for row in rows for word in row[position].split())
+            half = min(PROSE, (widths[position] + 1) // 2)
+            least[position] = max(_head_width(column), half, max(words, default=0))
+    natural = list(widths)
+    _narrow(widths, least, width)
+    if _total(widths) > width:
         return None
-    widest = max(texts, key=lambda position: widths[position])
-    excess = _total(widths) - width
-    if excess > min(widths[widest] // 2, widths[widest] - _head_width(columns[widest])):
-        return None
-    room = widths[widest] - excess
-    is_wide = any(text_width(word) > room for row in rows for word in row[widest].split())
-    return None if is_wide else (widest, room)
+    return {
+        position: new for position, (old, new) in enumerate(zip(natural, widths, strict=True)) if new < old
+    }
+
+
+def _narrow(widths: list[int], least: Mapping[int, int], width: int) -> None:
+    """Take columns, the widest first, from those that have a least width until the table fits, or all have it."""
+    while _total(widths) > width:
+        able = [position for position in least if widths[position] > least[position]]
+        if not able:
+            return
+        widths[max(able, key=lambda position: widths[position])] -= 1
 
 
 def repeating_columns(columns: Sequence[Column], rows: Texts, width: int) -> list[int] | None:

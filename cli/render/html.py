@@ -43,7 +43,7 @@ def _lines(block: Block, position: int) -> Iterator[str]:
     elif isinstance(block, Text):
         yield f"<p>{prose_html(block.text)}</p>\n"
     elif isinstance(block, Item):
-        for text in (f"{block.lead} {block.text}", *block.details):
+        for text in (f"{block.lead} {block.text}".rstrip(), *block.details):
             yield f"<p>{prose_html(text)}</p>\n"
     elif isinstance(block, Code):
         lines = "\n".join(map(text_html, block.lines))

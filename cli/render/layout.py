@@ -7,8 +7,8 @@ becomes a record, a line per column. No text is cut off.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby, zip_longest
 from textwrap import wrap
 from typing import TypeAlias
 
@@ -17,7 +17,7 @@ from cli.render.document import Block, Checklist, Code, Column, Document, Headin
 from cli.render.fit import (
     GAP,
     column_widths,
-    foldable,
+    folded_widths,
     head_lines,
     natural_width,
     repeating_columns,
@@ -78,7 +78,7 @@ def block_lines(block: Block, width: int, *, wraps: bool) -> Iterator[Line]:
     if isinstance(block, Heading):
         yield (Piece(safe_text(block.text), Role.HEADING),)
     elif isinstance(block, Item):
-        first, *more = folded(f"{block.lead} {safe_text(block.text)}", width, breaks=False)
+        first, *more = folded(f"{block.lead} {safe_text(block.text)}".rstrip(), width, breaks=False)
         yield (Piece(block.lead, block.role), Piece(first[0].text.removeprefix(block.lead)))
         yield from more
         for detail in block.details:
@@ -89,7 +89,8 @@ def block_lines(block: Block, width: int, *, wraps: bool) -> Iterator[Line]:
     elif isinstance(block, Picture):
         yield from folded(safe_text(block.text), width, indent=0, breaks=False)
     elif isinstance(block, Code):
-        yield from ((Piece("    " + safe_text(line)),) for line in block.lines)
+        role = Role.STRONG if block.language == "sh" else Role.PLAIN
+        yield from ((Piece("    "), Piece(safe_text(line), role)) for line in block.lines)
     elif isinstance(block, Checklist):
         for item in block.items:
             text = _BOX + safe_text(item)
@@ -117,8 +118,12 @@ def table_lines(table: Table, pieces: Texts, width: int, *, whole: bool) -> tupl
     cells = _with_texts(pieces, short)
     if natural_width(columns, short) <= width or len(texts) > SCREENFUL:
         return list(column_lines(columns, cells, with_heads=table.header)), is_shortened
-    if (fold := foldable(columns, short, width)) is not None:
-        return list(_folded_columns(columns, cells, *fold, with_heads=table.header)), is_shortened
+    for candidate in (texts, short):
+        folds = folded_widths(columns, candidate, width)
+        if folds is not None:
+            cells = _with_texts(pieces, candidate)
+            lines = _folded_columns(columns, cells, folds, with_heads=table.header)
+            return list(lines), candidate is not texts and is_shortened
     for heads, candidate in ((table.columns, texts), (columns, texts), (columns, short)):
         taken = repeating_columns(heads, candidate, width)
         if taken is not None:
@@ -182,17 +187,19 @@ def _row(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[Piece
 
 
 def _folded_columns(
-    columns: Sequence[Column], rows: Texts, position: int, width: int, *, with_heads: bool
+    columns: Sequence[Column], rows: Texts, folds: Mapping[int, int], *, with_heads: bool
 ) -> Iterator[Line]:
-    """In columns, one of them folded to a width."""
+    """In columns, some of them folded to a width."""
     folded_rows: list[list[Piece]] = []
     for row in rows:
-        first, *more = _pieces_of(row[position].text, width)
-        folded_rows.append([*row[:position], row[position]._replace(text=first), *row[position + 1 :]])
-        for text in more:
-            blank = [Piece("")] * len(row)
-            blank[position] = row[position]._replace(text=text)
-            folded_rows.append(blank)
+        texts = [
+            _pieces_of(piece.text, folds[position]) if position in folds else [piece.text]
+            for position, piece in enumerate(row)
+        ]
+        folded_rows += (
+            [piece._replace(text=text) for piece, text in zip(row, line, strict=True)]
+            for line in zip_longest(*texts, fillvalue="")
+        )
     yield from column_lines(columns, folded_rows, with_heads=with_heads)
 
 

@@ -17,6 +17,8 @@ class Role(Enum):
 
     PLAIN = auto()
     HEADING = auto()
+    STRONG = auto()
+    """What to type, and what catches the eye without a warning."""
     FAINT = auto()
     GOOD = auto()
     WARNING = auto()

@@ -23,7 +23,7 @@ def _lines(block: Block) -> Iterator[str]:
     elif isinstance(block, Text | Picture):
         yield safe_text(block.text)
     elif isinstance(block, Item):
-        yield safe_text(f"{block.lead} {block.text}")
+        yield safe_text(f"{block.lead} {block.text}".rstrip())
         for detail in block.details:
             yield from ("", safe_text(detail))
     elif isinstance(block, Code):

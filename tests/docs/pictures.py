@@ -23,6 +23,8 @@ PICTURES = {
     "list": "list",
     "describe": "describe checkout --members",
     "migration": "describe search-indexer --migration",
+    "plan": "plan legacy-etl --to consumer --client java:4.1.0",
+    "steps": "plan billing --to cooperative --client java:3.7.0",
 }
 """Commands by the name of their picture."""
 DARK, LIGHT = SVG_EXPORT_THEME, DEFAULT_TERMINAL_THEME

@@ -118,4 +118,4 @@ def _step_blocks(plan: Plan, number: int, step: Step) -> Iterator[Block]:
     if step.commands:
         yield Code(step.commands)
     if step.way_back:
-        yield Item(lead="Rollback:", text=step.way_back, role=Role.HEADING)
+        yield Item(lead="Rollback:", text=step.way_back, role=Role.STRONG)
