@@ -17,7 +17,7 @@ from cli.commands import ARGUMENT_FILLERS, SECTIONS, Family, load
 from cli.errors import ExitStatus, UsageError
 from cli.option_groups import expand
 from cli.options import OUTPUT_PANEL, SELECTION_PANEL, SOURCE_PANEL
-from wire.suggestion import did_you_mean
+from wire.suggestion import closest
 
 Build = Callable[[bool], Any]
 """Makes a command; True requests one that has its summary alone, for a list of commands."""
@@ -107,12 +107,14 @@ def lazy_group(sections: Mapping[str, Mapping[str, Build]], overview: str | None
             word = args[0]
             if word in self.lazy or word.startswith("-") or ctx.resilient_parsing:
                 return super().resolve_command(ctx, args)
-            known = {name: name for name in self.lazy}
+            family = "" if ctx.parent is None else f"{ctx.info_name} "
+            known = {name: f"{family}{name}" for name in self.lazy}
             if ctx.parent is None:
                 known = _second_words() | known
+            nearest = closest(word, known)
+            hint = f"; did you mean {known[nearest]}?" if nearest else ""
             raise UsageError(
-                f"{ctx.command_path} has no command {word!r}.{did_you_mean(word, known)}\n"
-                f"`{ctx.command_path} --help` lists its commands"
+                f"there is no command '{family}{word}'{hint}\n`{ctx.command_path} --help` lists the commands"
             )
 
         def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002

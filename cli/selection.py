@@ -6,6 +6,7 @@ Sources keep their notices as values; here they reach stderr, each once.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -19,6 +20,7 @@ from cli.output import notice
 from cli.sources.source import Read, Source
 from groups.listing import Cause, GroupFilter, GroupState, GroupType, Problem
 from wire.errors import WireError
+from wire.suggestion import SIMILAR, did_you_mean
 
 if TYPE_CHECKING:
     from cli.sources.writer import ClusterWriter
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from groups.model import Group
 
 T = TypeVar("T")
+
+_MOST_SUGGESTIONS = 3
+_LOOKAROUND = re.compile(r"\(\?<?[=!]")
 
 META_PROPERTIES = "meta.properties"
 """What a coordinator puts into it first."""
@@ -40,14 +45,14 @@ def opened(options: SourceOptions) -> Iterator[Source]:
     try:
         source = source_of(options)
     except Exception:
-        _print_place(options)
+        _name_place(options)
         raise
     with closing(source):
         _print_notices(source)
         try:
             yield source
         except WireError:
-            _print_place(options)
+            _name_place(options)
             raise
         finally:
             _print_notices(source)
@@ -73,13 +78,13 @@ def _print_notices(source: Source) -> None:
         notice(text)
 
 
-def _print_place(options: SourceOptions) -> None:
+def _name_place(options: SourceOptions) -> None:
     """Print which source an error is about where the command line does not spell it out."""
     if options.place is not None:
         notice(f"the source is {options.place}")
 
 
-class ReusableSource:
+class LastingSource:
     """A source that is read again and again: a live one stays open in between, a file is read anew.
 
     Opens what the options name when it is first needed, and again after `close`. Use it in a `with` block.
@@ -132,7 +137,7 @@ class ReusableSource:
         if isinstance(error, WireError) or (
             self._source is None and error is not None and is_expected(error)
         ):
-            _print_place(self.options)
+            _name_place(self.options)
         self.close()
 
 
@@ -144,7 +149,7 @@ def is_live(options: SourceOptions) -> bool:
 def source_of(options: SourceOptions) -> Source:
     """Open the source that the options name; UsageError when they name several.
 
-    What they leave to contexts and the environment, `cli.sources.contexts.resolve` has filled in before.
+    What they leave to contexts and the environment, `cli.sources.contexts.settle` has filled in before.
     """
     source = _source_of(options)
     if options.place is not None and options.place.warning is not None:
@@ -248,7 +253,10 @@ def name_filter(pattern: str, option: str = "--match") -> Callable[[str], bool]:
     try:
         search = compile_filter(pattern).search
     except InvalidRegexError as error:
-        raise UsageError(f"{option} {error}") from None
+        lacks = " RE2 has no lookahead and no lookbehind." if _LOOKAROUND.search(pattern) else ""
+        raise UsageError(
+            f"{option} {error}.{lacks}\n`kohort help regexes` explains which patterns are valid"
+        ) from None
     return lambda name: search(name) is not None
 
 
@@ -309,7 +317,7 @@ def describe_chosen(source: Source, selection: SelectionOptions, *, offsets: boo
     topics, unused_for = split_list(selection.topics), selection.unused_for
     read = source.describe(chosen, offsets=offsets or bool(topics) or unused_for is not None)
     missed = without_vanished(read.problems, named=bool(selection.groups))
-    read = replace(read, problems=problems + missed)
+    read = replace(read, problems=with_close_names(source, problems + missed))
     if unused_for is not None:
         from cli.unused import unused_groups
 
@@ -318,11 +326,11 @@ def describe_chosen(source: Source, selection: SelectionOptions, *, offsets: boo
             raise _none_found(source, selection)
     if not topics:
         return read
-    from cli.topic_readers import notify_missing_topics, readers_of
+    from cli.topic_readers import readers_of, tell_missing
 
     found, _ = readers_of(read, topics, named=bool(selection.groups))
     if not found.items and not found.problems:
-        notify_missing_topics(source, topics)
+        tell_missing(source, topics)
         raise _none_found(source, selection)
     return (
         found
@@ -338,6 +346,27 @@ def _none_found(source: Source, selection: SelectionOptions) -> CommandError:
     return CommandError(
         f"no group in {source.name}" + (f" matches {' and '.join(filters)}" if filters else "")
     )
+
+
+def with_close_names(source: Source, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    """Problems; that of a group that does not exist ends with the closest name of a group that does."""
+    absent = {each.group for each in problems if each.cause is Cause.ABSENT and each.group is not None}
+    if not absent or len(absent) > _MOST_SUGGESTIONS:
+        return problems
+    return tuple(
+        replace(each, message=each.message + _close_name(source, each.group))
+        if each.group in absent
+        else each
+        for each in problems
+    )
+
+
+def _close_name(source: Source, group: str) -> str:
+    """`; did you mean X?`, X being a group of the source; empty where none is close, or groups cannot be listed."""
+    try:
+        return did_you_mean(group, (listed.id for listed in source.list_groups().items), SIMILAR)
+    except WireError:
+        return ""
 
 
 def without_vanished(problems: Sequence[Problem], *, named: bool) -> tuple[Problem, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from wire.suggestion import did_you_mean
+from wire.suggestion import closest, did_you_mean
 
 _PLAIN_WORDS = {
     r" \(Possible options: .*\)$": "",
@@ -26,13 +26,16 @@ def usage_error(error: Any) -> str:
         message = re.sub(pattern, plain, message)
     if context is None:
         return message
-    return f"{message}.{_suggestion(error, context)}\n`{context.command_path} --help` shows what is valid"
+    return f"{message}{_suggestion(error, context)}\n`{context.command_path} --help` shows what is valid"
 
 
 def _suggestion(error: Any, context: Any) -> str:
     name = getattr(error, "option_name", None)
     if name is not None:
-        options = {option.lstrip("-"): option for each in context.command.params for option in each.opts}
-        return "" if name.lstrip("-") in options else did_you_mean(name.lstrip("-"), options)
+        names = [option for each in context.command.params for option in each.opts if option.startswith("-")]
+        names += getattr(context.command, "commands", ())
+        options = {each.lstrip("-"): each for each in names}
+        nearest = None if name.lstrip("-") in options else closest(name.lstrip("-"), options)
+        return f"; did you mean {options[nearest]}?" if nearest else ""
     choice = _CHOICE.search(error.format_message())
     return did_you_mean(choice[1], re.findall("'(.*?)'", choice[2])) if choice else ""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from groups.bindings import NAMES as BINDING_NAMES
 from groups.model import Member
+from wire.suggestion import did_you_mean
 
 LIBRARIES = (
     "java",
@@ -87,7 +88,8 @@ def canonical_library(name: str) -> str:
     lower = name.strip().lower()
     lower = _ALIASES.get(lower, lower)
     if lower not in LIBRARIES:
-        raise ValueError(f"unknown client library {name!r}; known: {', '.join(sorted(LIBRARIES))}")
+        hint = did_you_mean(lower, sorted(LIBRARIES)) or f"; known: {', '.join(sorted(LIBRARIES))}"
+        raise ValueError(f"unknown client library {name!r}{hint}")
     return lower
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
+from wire.suggestion import did_you_mean
+
 
 class GroupType(Enum):
     """Group types as ListGroups v5 names them; `generic` is what the old texts call classic."""
@@ -29,8 +31,9 @@ class GroupType(Enum):
         try:
             return cls(name)
         except ValueError:
-            known = ", ".join(member.value for member in cls if member is not cls.UNKNOWN)
-            raise ValueError(f"unknown group type {text!r}; known: {known} (generic is classic)") from None
+            known = [member.value for member in cls if member is not cls.UNKNOWN]
+            hint = did_you_mean(name, known) or f"; known: {', '.join(known)} (generic is classic)"
+            raise ValueError(f"unknown group type {text!r}{hint}") from None
 
 
 class GroupState(Enum):
@@ -53,8 +56,9 @@ class GroupState(Enum):
         for state in cls:
             if state.value.lower() == wanted:
                 return state
-        known = ", ".join(state.value for state in cls)
-        raise ValueError(f"unknown group state {text!r}; known: {known}")
+        known = [state.value for state in cls]
+        hint = did_you_mean(text.strip(), known) or f"; known: {', '.join(known)}"
+        raise ValueError(f"unknown group state {text!r}{hint}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

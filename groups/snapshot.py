@@ -10,12 +10,20 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from groups.model import Cluster, Group, GroupState, GroupType, Problem, Topic, usual_protocol
-from groups.trees import INT64, UNWRITTEN, Between, Faulty, Malformed, Trees, Unknown, dotted, path_to, shown
+from groups.trees import UNWRITTEN, Faulty, Malformed, Trees, Unknown, dotted, path_to, shown
 from groups.trees import Path as TreePath
-from groups.yaml_files import TreeError, line_of, load_tree, replace_file, yaml_lines
+from groups.yaml_files import (
+    TreeError,
+    check_kind,
+    check_newest,
+    line_of,
+    load_tree,
+    replace_file,
+    yaml_lines,
+)
 
 FORMAT_VERSION = 1
 """Raised only when an older Kohort would misread the file; fields may be added without."""
@@ -61,8 +69,9 @@ def parse_snapshot(file: Path, text: str) -> Snapshot:
     """Like read_snapshot, from text; the file is only named."""
     tree, unknown, faulty = load_tree(file, text), Unknown(), Faulty()
     if not isinstance(tree, dict) or "kohort" not in tree:
-        raise TreeError(file, 1, "kohort", "missing: this is not a Kohort snapshot")
+        raise TreeError(file, 1, "kohort", "missing: this is not a snapshot; `kohort snapshot` writes one")
     try:
+        check_kind(tree, "snapshot")
         snapshot = snapshot_from_tree(tree, unknown, faulty)
     except Malformed as error:
         raise TreeError.at(file, text, error) from None
@@ -125,13 +134,7 @@ def snapshot_from_tree(tree: Any, unknown: Unknown | None = None, faulty: Faulty
 
     :raises Malformed: a value is not what its field wants, or a newer Kohort wrote it
     """
-    try:
-        version = TREES.read(_VERSION, tree.get("kohort"))
-    except Malformed as error:
-        raise error.below("kohort") from None
-    if version > FORMAT_VERSION:
-        message = f"format {version} is newer than this Kohort reads ({FORMAT_VERSION}); upgrade Kohort"
-        raise Malformed(message, "kohort")
+    check_newest(tree, FORMAT_VERSION)
     snapshot: Snapshot = TREES.read(Snapshot, tree, unknown, faulty)
     return snapshot
 
@@ -191,7 +194,6 @@ def _check_members(group: Group) -> None:
         seen.add(member.id)
 
 
-_VERSION = Annotated[int, Between(1, INT64)]
 TREES = Trees(
     sparse=True,
     extra={Snapshot: ("kohort",)},

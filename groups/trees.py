@@ -23,6 +23,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 from uuid import UUID
 
 from groups.errors import GroupsError
+from wire.suggestion import closest
 from wire.uuids import format_uuid, parse_uuid
 
 T = TypeVar("T")
@@ -257,14 +258,10 @@ class Trees:
         return read
 
     def _meet_unknown(self, value: dict[str, Any], name: Any, known: Collection[str]) -> None:
-        import difflib
-
         cutoff = 0.6 if self._unknown is None else 0.75
-        near = difflib.get_close_matches(
-            str(name)[:100], [each for each in known if each not in value], n=1, cutoff=cutoff
-        )
+        near = closest(str(name), [each for each in known if each not in value], cutoff)
         if near:
-            raise Malformed(f"unknown field; did you mean {near[0]!r}?", str(name))
+            raise Malformed(f"unknown field; did you mean {near!r}?", str(name))
         if self._unknown is None:
             raise Malformed("unknown field" + (f"; {self._advice}" if self._advice else ""), str(name))
         self._unknown.append((value, name))

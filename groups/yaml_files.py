@@ -78,10 +78,42 @@ def read_text(file: Path, opened: BinaryIO | None = None) -> str:
         raise TreeError(file, None, "", f"not a text file in UTF-8 (byte {error.start})") from None
 
 
+_READERS = {
+    "plan": "`kohort gate` and `kohort rehearse` read it",
+    "recording": "`kohort watch --replay` reads it",
+    "scenario": "`kohort simulate` reads it",
+    "snapshot": "--snapshot reads it",
+}
+"""Files of Kohort by their kinds."""
+
+
+def check_kind(tree: Any, kind: str) -> None:
+    """Refuse a tree that is a file of another kind. :raises Malformed: with that kind, and the command that reads it"""
+    found = _kind_of(tree)
+    if found not in (None, kind):
+        raise Malformed(f"this is a {found}, not a {kind}: {_READERS[found]}")
+
+
+def _kind_of(tree: Any) -> str | None:
+    if not isinstance(tree, dict) or "kohort" not in tree:
+        return None
+    if "command" in tree:
+        return {"plan": "plan", "watch": "recording"}.get(str(tree["command"]))
+    if "members" in tree:
+        return "scenario"
+    return "snapshot" if "cluster" in tree else None
+
+
 def check_format(tree: Any, newest: int, kind: str) -> None:
     """Whether a tree begins with `kohort: N`, N at most `newest`; `kind` is what it is to be. :raises Malformed:"""
+    check_kind(tree, kind)
     if not isinstance(tree, dict) or "kohort" not in tree:
         raise Malformed(f"missing: this is not a {kind}; one begins with `kohort: {newest}`", "kohort")
+    check_newest(tree, newest)
+
+
+def check_newest(tree: Mapping[str, Any], newest: int) -> None:
+    """Whether the format of a file is known. :raises Malformed: it is newer, or not a number"""
     try:
         version = Trees().read(Annotated[int, Between(1, INT64)], tree["kohort"])
     except Malformed as error:

@@ -15,9 +15,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from groups.trees import Malformed, Path, Trees, count_values, shown, tag_of
+from groups.yaml_files import check_kind, check_newest
 from migration import model as conditions
 from migration.model import Condition, Plan, Step
 
+FORMAT_VERSION = 1
 MAX_VALUES = 2_000_000
 """Values in a plan: 40 times those of a plan for 500 members."""
 
@@ -56,8 +58,11 @@ def plan_from_data(data: object) -> Plan:
 
     Numbers may be texts, as YAML read without a schema has them.
     """
+    check_kind(data, "plan")
+    if isinstance(data, dict) and "kohort" in data:
+        check_newest(data, FORMAT_VERSION)
     if not isinstance(data, dict) or "steps" not in data:
-        raise Malformed("this is no plan: `kohort plan GROUP --to … --output yaml` writes one")
+        raise Malformed("this is not a plan: `kohort plan GROUP --to … --output yaml` writes one")
     if count_values(data, MAX_VALUES + 1) > MAX_VALUES:
         raise Malformed(f"no plan holds more than {MAX_VALUES} values")
     plan: Plan = _TREES.read(Plan, data)

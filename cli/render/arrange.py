@@ -15,6 +15,7 @@ from cli.errors import UsageError
 from cli.render.cells import Cell
 from cli.render.document import Block, Document, Table
 from cli.render.output_format import Shape, SortKey
+from wire.suggestion import did_you_mean
 
 
 def shaped(document: Document, shape: Shape) -> Document:
@@ -29,9 +30,11 @@ def shaped(document: Document, shape: Shape) -> Document:
 def _check(option: str, names: Iterable[str], tables: Sequence[Table]) -> None:
     for name in names:
         if all(_position(table, name) is None for table in tables):
-            there = ", ".join(dict.fromkeys(column.name for table in tables for column in table.columns))
-            has = f"there are {there}" if there else "this answer has no table"
-            raise UsageError(f"{option}: there is no column {name!r}; {has}")
+            there = list(dict.fromkeys(column.name for table in tables for column in table.columns))
+            has = f"; there are {', '.join(there)}" if there else "; this answer has no table"
+            raise UsageError(
+                f"{option}: there is no column {name!r}{did_you_mean(name.upper(), there) or has}"
+            )
 
 
 def _shaped(block: Block, shape: Shape) -> Block | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cli.options import OutputOptions, option
+from wire.suggestion import did_you_mean
 
 if TYPE_CHECKING:
     from cli.render.cells import Cell
@@ -147,9 +147,8 @@ def _known(name: str, known: Any, what: str) -> str:
 
     if name in known:
         return name
-    near = get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    raise UsageError(f"there is no {what} {name!r}; {hint}`kohort explore --list` lists them")
+    hint = did_you_mean(name, known)
+    raise UsageError(f"there is no {what} {name!r}{hint}\n`kohort explore --list` lists them")
 
 
 def _listing() -> Document:

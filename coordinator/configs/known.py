@@ -5,12 +5,12 @@ A broker ignores names that it does not know; here they are refused, as most of 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Iterator
 
 from coordinator.configs.definitions import BROKER, TOPIC
 from coordinator.configs.features import FEATURES
 from coordinator.errors import InvalidSetting
+from wire.suggestion import did_you_mean
 
 EFFECTIVE_OF_TOPICS = (
     "cleanup.policy",
@@ -64,9 +64,8 @@ def check_known(names: Iterable[str], ours: Collection[str]) -> None:
     taken = (*_SECURITY, *_OF_PLUGINS, *_OTHER_RELEASES)
     for name in names:
         if not (name in BROKER or name in ours or name in FEATURES or name.startswith(taken)):
-            near = difflib.get_close_matches(name, (*BROKER, *ours, *FEATURES), n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise InvalidSetting(f"{name} is no setting of a broker{hint}")
+            hint = did_you_mean(name, (*BROKER, *ours, *FEATURES))
+            raise InvalidSetting(f"{name} is not a setting of a broker{hint}")
 
 
 def without_effect(names: Iterable[str], ours: Collection[str]) -> Iterator[str]:

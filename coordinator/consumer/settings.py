@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 from coordinator.errors import InvalidSetting
+from wire.suggestion import did_you_mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +36,7 @@ class MemberSettings:
         values: dict[str, Any] = {}
         for name, given in settings.items():
             if name not in known:
-                near = difflib.get_close_matches(name, known, n=1)
-                hint = f"; did you mean {near[0]}?" if near else ""
+                hint = did_you_mean(name, known)
                 raise InvalidSetting(f"{name} is not a setting that a simulated consumer has{hint}")
             values[known[name].name] = _value(
                 name, str(given), is_boolean=isinstance(known[name].default, bool)

@@ -6,7 +6,6 @@ Kafka 4.3. The settings of share and streams groups, and of threads and buffers,
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
@@ -18,6 +17,7 @@ from assignors.registry import find, known
 from coordinator.errors import InvalidSetting, RequestRefused
 from wire.errors import ErrorCode
 from wire.java_text import parse_number, trim
+from wire.suggestion import did_you_mean
 
 MAX_INT = 2**31 - 1
 
@@ -160,9 +160,8 @@ class Config:
         values: dict[str, Any] = {}
         for name, text in settings.items():
             if name not in parsers:
-                near = difflib.get_close_matches(name, parsers, n=1)
-                hint = f"; did you mean {near[0]}?" if near else ""
-                raise InvalidSetting(f"{name} is no setting of the group coordinator{hint}")
+                hint = did_you_mean(name, parsers)
+                raise InvalidSetting(f"{name} is not a setting of the group coordinator{hint}")
             values[parsers[name].name] = parsers[name].metadata["parse"](name, text)
         return cls(**values)
 

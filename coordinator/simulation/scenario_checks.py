@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Mapping
 
 from assignors.assignor import Leader, Side
@@ -16,6 +15,7 @@ from coordinator.simulation.scenario import Faults, MemberScript, NetworkPartiti
 from groups.regex.java import JavaSyntaxError, parse_java
 from groups.regex.program import UnsureError
 from groups.trees import Malformed, shown
+from wire.suggestion import closest
 
 MAX_SECONDS = 30 * 86_400
 CLASSIC, CONSUMER = "classic", "consumer"
@@ -50,9 +50,9 @@ def check_settings(
 
 def unknown(what: str, name: str, known: Collection[str]) -> str:
     """The message for a name that does not exist, with the nearest one, or those that exist."""
-    near = difflib.get_close_matches(name[:100], sorted(known), n=1)
+    near = closest(name, sorted(known))
     if near:
-        return f"there is no {what} {shown(name)}; did you mean {near[0]!r}?"
+        return f"there is no {what} {shown(name)}; did you mean {near!r}?"
     listed = ", ".join(sorted(known)[:8]) + (", …" if len(known) > 8 else "")
     return f"there is no {what} {shown(name)}" + (f", only {listed}" if known else "; none is listed")
 

@@ -7,7 +7,6 @@ yet, a member that is closed before it has started. Every error has the line and
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,6 +47,7 @@ from coordinator.simulation.scenario_checks import (
 )
 from groups.trees import Between, Malformed, Trees, count_values, shown
 from groups.yaml_files import TreeError, check_format, load_tree, read_text
+from wire.suggestion import closest
 
 FORMAT_VERSION = 1
 """Raised only when an older Kohort would misread the file."""
@@ -338,9 +338,9 @@ def _creates(event: _Topic) -> bool:
 def no_verb(tree: _Tree, verbs: Mapping[str, Any]) -> Malformed:
     """The error of an event without any of these verbs."""
     for key in tree:
-        near = difflib.get_close_matches(str(key)[:100], verbs, n=1)
+        near = closest(str(key), verbs)
         if near and key not in ("at", "topics"):
-            return Malformed(f"unknown verb; did you mean {near[0]!r}?", key)
+            return Malformed(f"unknown verb; did you mean {near!r}?", key)
     return Malformed(f"has no verb; one of {', '.join(verbs)}")
 
 

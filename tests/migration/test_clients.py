@@ -40,7 +40,7 @@ def test_what_client_says(
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (["jawa"], "unknown client library 'jawa'; known: "),
+        (["jawa"], "unknown client library 'jawa'; did you mean java?"),
         ([""], "unknown client library ''"),
         (["m1="], "unknown client library ''"),
         (["java:new"], "'new' is not a version"),

@@ -210,7 +210,7 @@ def test_a_field_that_must_be_there(name: str) -> None:
 
 @pytest.mark.parametrize("data", [None, [], "plan", {}, {"groups": []}, 3])
 def test_what_is_no_plan(data: object) -> None:
-    assert refusal(data).startswith("this is no plan")
+    assert refusal(data).startswith("this is not a plan")
 
 
 def test_aliases_cannot_blow_a_plan_up() -> None:

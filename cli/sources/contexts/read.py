@@ -12,9 +12,9 @@ from cli.sources.contexts.model import (
     NAME_RULE,
     Context,
     Contexts,
+    Keeper,
     PropertyValue,
     SourceKind,
-    ValueStore,
     is_name,
     is_secret,
 )
@@ -31,6 +31,7 @@ from cli.sources.contexts.nodes import (
     parse_nodes,
 )
 from wire.client.config.config_file import ConfigFileError
+from wire.suggestion import closest
 
 FORMAT = "1"
 MAX_CONTEXTS = 1_000
@@ -160,9 +161,9 @@ class _Reader:
             raise self._error(
                 entry.key.span, f"{entry.name} is already set by bootstrap_server; remove it here."
             )
-        store, text = ValueStore.LITERAL, ""
+        keeper, text = Keeper.LITERAL, ""
         if isinstance(entry.value, MappingNode):
-            store, text = self._kept(entry.name, entry.value)
+            keeper, text = self._kept(entry.name, entry.value)
         elif isinstance(entry.value, ScalarNode):
             text = entry.value.text or ""
         else:
@@ -170,9 +171,9 @@ class _Reader:
                 entry.value.span, f"{entry.name}: a list is not allowed; join the values with commas."
             )
         span = entry.key.span
-        return PropertyValue(key=entry.name, store=store, text=text, line=span.line, column=span.column)
+        return PropertyValue(key=entry.name, keeper=keeper, text=text, line=span.line, column=span.column)
 
-    def _kept(self, key: str, where: MappingNode) -> tuple[ValueStore, str]:
+    def _kept(self, key: str, where: MappingNode) -> tuple[Keeper, str]:
         self._check_keys(where.entries.values(), ("env", "file", "command"), f"of {key}")
         if len(where.entries) != 1:
             raise self._error(
@@ -180,13 +181,13 @@ class _Reader:
             )
         entry = next(iter(where.entries.values()))
         if entry.name == "file":
-            return ValueStore.FILE, str(self._path(entry))
+            return Keeper.FILE, str(self._path(entry))
         if entry.name == "command":
-            return ValueStore.COMMAND, self._command(entry, key)
+            return Keeper.COMMAND, self._command(entry, key)
         name = self._text(entry)
         if "=" in name or "\0" in name:
             raise self._error(entry.value.span, f"{key}: env expects the name of a variable, not a value.")
-        return ValueStore.ENVIRONMENT, name
+        return Keeper.ENVIRONMENT, name
 
     def _command(self, entry: MappingEntry, key: str) -> str:
         text = self._text(entry)
@@ -294,11 +295,9 @@ _READERS: Mapping[str, Callable[[_Reader, MappingEntry], Any]] = {
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """`Did you mean contexts?`, or None where nothing is like it."""
-    import difflib
-
     options = {each.replace("-", "_"): each for each in known}
-    near = difflib.get_close_matches(name.replace("-", "_"), options, n=1)
-    return f"Did you mean {options[near[0]]}?" if near else None
+    near = closest(name.replace("-", "_"), options)
+    return f"Did you mean {options[near]}?" if near else None
 
 
 def listed_names(names: Collection[str]) -> str:

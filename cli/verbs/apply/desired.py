@@ -14,7 +14,6 @@ as it is.
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from groups.offsets.model import TopicScope
 from groups.offsets.scenarios import Scenario, ToEarliest, ToLatest, ToMoment, ToOffset
 from groups.trees import INT32, INT64, Malformed, count_values, dotted, shown
 from groups.yaml_files import TreeError, check_format, line_of, load_tree, read_text
+from wire.suggestion import did_you_mean
 
 T = TypeVar("T")
 FORMAT = 1
@@ -111,9 +111,8 @@ def _mapping(tree: Any, *path: str) -> dict[str, Any]:
 def _check_fields(tree: Mapping[str, Any], *known: str) -> None:
     for name in tree:
         if name not in known:
-            near = difflib.get_close_matches(name[:100], known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known fields: {', '.join(known)}"
-            raise Malformed(f"unknown field; {hint}", name)
+            hint = did_you_mean(name, known) or f"; known fields: {', '.join(known)}"
+            raise Malformed(f"unknown field{hint}", name)
 
 
 def _group(group: str, tree: Any) -> DesiredGroup:
@@ -180,11 +179,10 @@ def _position(value: Any) -> Scenario | None:
         if len(text) > 19 or int(text) > INT64:
             raise Malformed(f"{shown(text)} is larger than any offset")
         return ToOffset(int(text))
-    near = difflib.get_close_matches(text.lower()[:40], _WORDS, n=1)
-    if not near and text[:1].isdigit():
+    hint = did_you_mean(text.lower(), _WORDS)
+    if not hint and text[:1].isdigit():
         try:
             return ToMoment(parse_moment(text, 0))
         except ValueError:
             pass
-    hint = f"; did you mean {near[0]!r}?" if near else ""
     raise Malformed(f"expected {_FORMS}; found {shown(value)}{hint}")

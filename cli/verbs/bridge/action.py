@@ -12,6 +12,7 @@ from functools import partial
 from cli.errors import UsageError
 from cli.output import notice, write_line
 from cli.render.document import Document
+from cli.selection import with_close_names
 from cli.sources.live import LiveSource
 from cli.sources.source import Source
 from cli.verbs.bridge.membership import SESSION_MS, Membership
@@ -53,7 +54,7 @@ class Bridge:
             source=source,
             name=name,
             group=found[0] if found else None,
-            problems=read.problems,
+            problems=with_close_names(source, read.problems),
             is_watched=is_watched,
         )
 

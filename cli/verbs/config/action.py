@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +17,7 @@ from cli.sources.source import Source
 from cli.sources.writer import Failed
 from groups.group_configs import ConfigOrigin, GroupConfig, faults
 from groups.model import GroupType, Problem
+from wire.suggestion import did_you_mean
 
 
 def settings_of(source: LiveSource) -> GroupSettings:
@@ -77,9 +77,8 @@ def check_names(names: Iterable[str], configs: Mapping[str, GroupConfig]) -> Non
     """UsageError for a setting that the cluster does not have."""
     for name in names:
         if name not in configs:
-            near = difflib.get_close_matches(name, configs, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(configs)}"
-            raise UsageError(f"{name} is not a group setting of this cluster; {hint}")
+            hint = did_you_mean(name, configs) or f"; there are {', '.join(configs)}"
+            raise UsageError(f"{name} is not a group setting of this cluster{hint}")
 
 
 def config_document(group: str, configs: Iterable[GroupConfig]) -> Document:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from cli.options import SourceOptions
 from cli.progress import Progress
-from cli.selection import source_of
+from cli.selection import source_of, with_close_names
 from cli.sources.source import Source
 from groups.diagnosis.observation import Observation, Thresholds
 from groups.diagnosis.rebalances import is_unsettled
@@ -61,6 +61,7 @@ def observe(
 ) -> FleetObservation:
     """Members and states; in full, committed offsets and topics too. `at_ms`: of which moment, where it is known."""
     described = source.describe(chosen, offsets=in_full)
+    described = replace(described, problems=with_close_names(source, described.problems))
     if at_ms is None:
         at_ms = (None if is_live else newest_commit_ms(described.items)) or time.time_ns() // 1_000_000
     groups = {group.id: group for group in described.items}

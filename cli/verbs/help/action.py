@@ -93,8 +93,11 @@ def _unknown(context: typer.Context, words: Sequence[str], topics: Sequence[str]
     asked = " ".join(words)
     near = get_close_matches(asked.lower(), names, n=3, cutoff=0.7)
     near += [name for name in names if asked and asked.lower() in name and name not in near][: 3 - len(near)]
-    hint = f" (near: {', '.join(near)})" if near else ""
-    return f"there is no topic, term or command {asked!r}{hint}; `kohort help` lists the topics"
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    return (
+        f"there is no topic, term or command {asked!r}{hint}\n"
+        "`kohort help` lists the topics, `kohort --help` the commands"
+    )
 
 
 LINK = re.compile(r"\[([^\]]+)\]\((?:concepts/)?([a-z-]+)\.md\)")

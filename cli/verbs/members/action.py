@@ -11,6 +11,7 @@ from cli.counts import counted
 from cli.output import notice
 from cli.render.cells import Cell, partitions_text
 from cli.render.document import Document, Table, columns
+from cli.selection import with_close_names
 from cli.sources.permissions import ending
 from cli.sources.source import Source
 from cli.sources.writer import ClusterWriter
@@ -126,7 +127,7 @@ def plan_members_removal(
     """What removing members of a group would do. CommandError where nothing is known of the group."""
     read = source.describe([group], offsets=False)
     if not read.items:
-        raise ending(read.problems[0])
+        raise ending(with_close_names(source, read.problems)[0])
     plan = plan_removal(read.items[0], choice, read.problems)
     if reason and plan.described.type in (GroupType.SHARE, GroupType.STREAMS):
         notice(

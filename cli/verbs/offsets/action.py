@@ -7,6 +7,7 @@ from typing import Any
 
 from cli.errors import CommandError, UsageError
 from cli.options import InternalTopicOptions
+from cli.selection import with_close_names
 from cli.sources.positions import positions_of
 from cli.sources.source import Source
 from cli.sources.writer import ClusterWriter
@@ -19,8 +20,9 @@ from cli.verbs.offsets.found import (
     committed_original,
     find_groups,
 )
-from cli.verbs.offsets.notices import notify_kept_offsets, notify_new_groups, notify_redelivery
+from cli.verbs.offsets.notices import say_what_is_delivered_again, say_what_is_new, say_what_stays
 from cli.verbs.offsets.reset_request import ResetRequest
+from groups.listing import Cause
 from groups.model import NOTHING_COMMITTED, Group, GroupType, Problem
 from groups.offsets.model import (
     Place,
@@ -75,8 +77,8 @@ def plan_resets(
     )
     if internal_topics is not None:
         plans = with_internal_topics(source, plans, internal_topics)
-    notify_new_groups(plans)
-    notify_redelivery(plans)
+    say_what_is_new(plans)
+    say_what_is_delivered_again(plans)
     return OffsetsChange(
         command=command,
         plans=plans,
@@ -155,8 +157,8 @@ def plan_clone(
     plans = tuple(
         plan_copy(original, group, places, positions, **found.facts(group, missing)) for group in found.groups
     )
-    notify_new_groups(plans)
-    notify_kept_offsets(found.groups, set(places))
+    say_what_is_new(plans)
+    say_what_stays(found.groups, set(places))
     return OffsetsChange(
         command="offsets clone",
         plans=plans,
@@ -184,7 +186,13 @@ def plan_deletions(
     if all_topics == bool(scopes):
         raise UsageError("--topic TOPIC[:0,1] (repeatable) or --all-topics is required")
     found = find_groups(source, names, named=named, types=types)
-    missing = [Problem(subject=name, message="no such group") for name in sorted(found.absent)]
+    missing = with_close_names(
+        source,
+        tuple(
+            Problem(subject=name, message="no such group", cause=Cause.ABSENT, group=name)
+            for name in sorted(found.absent)
+        ),
+    )
     plans = [
         plan_offsets_deletion(
             group, _all_topics(group) if all_topics else scopes, found.problems.get(group.id, ())

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cli.errors import CommandError
 from cli.output import notice
-from cli.selection import without_vanished
+from cli.selection import with_close_names, without_vanished
 from cli.sources.permissions import ending
 from cli.sources.source import Source
 from groups.model import Cause, Group, GroupType, Problem
-from groups.offsets.model import Place, TopicScope, existing, places_in
+from groups.offsets.model import Place, TopicScope, existing, places_in, unknown_topic
 from groups.offsets.plan import absent, is_active
+from wire.suggestion import SIMILAR, did_you_mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,13 +109,22 @@ class PartitionCounts:
     def of(self, scopes: Sequence[TopicScope]) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
         """The partitions that scopes mean."""
         self._ask({scope.topic for scope in scopes})
-        return places_in([scope for scope in scopes if scope.topic not in self._unread], self._counts)
+        places, problems = places_in(
+            [scope for scope in scopes if scope.topic not in self._unread], self._counts
+        )
+        return places, tuple(map(self._with_close_name, problems))
 
     def existing(self, places: Iterable[Place]) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
         """Those of the partitions that exist, and a problem for each of the others."""
         wanted = list(places)
         self._ask({topic for topic, _ in wanted})
         return existing([place for place in wanted if place[0] not in self._unread], self._counts)
+
+    def _with_close_name(self, problem: Problem) -> Problem:
+        if problem != unknown_topic(problem.subject):
+            return problem
+        known = [topic.name for topic in self.source.topics(None, end_offsets=False).items]
+        return replace(problem, message=problem.message + did_you_mean(problem.subject, known, SIMILAR))
 
     def count(self, topic: str) -> int | None:
         """How many partitions a topic has that was asked for before."""
@@ -135,7 +145,7 @@ def committed_of(source: Source, name: str) -> Group:
     """A group whose offsets are to be taken; CommandError when there are none to take."""
     read = source.describe([name], offsets=True)
     if not read.items:
-        raise ending(read.problems[0])
+        raise ending(with_close_names(source, read.problems)[0])
     (group,) = read.items
     if not group.offsets:
         reason = next((problem.message for problem in read.problems), "it has no committed offsets")

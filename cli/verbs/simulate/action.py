@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from types import FrameType
 
@@ -28,6 +27,7 @@ from coordinator.simulation.settings import check_playable, set_for_all, with_se
 from coordinator.simulation.shipped import shipped_names, shipped_scenario
 from coordinator.simulation.shrink import shrink
 from groups.yaml_files import MAX_BYTES
+from wire.suggestion import did_you_mean
 
 ALL = "all"
 _COMPARED = (Variant.EAGER, Variant.COOPERATIVE, Variant.CONSUMER)
@@ -134,10 +134,9 @@ def read(called: str) -> Source:
     try:
         return _only(called, shipped_scenario(called))
     except LookupError:
-        near = get_close_matches(called, (*shipped_names(), RANDOM.called), n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
+        hint = did_you_mean(called, (*shipped_names(), RANDOM.called))
         raise UsageError(
-            f"there is no scenario {called!r} and no such file; {hint}`kohort simulate --list` lists the scenarios"
+            f"there is no scenario {called!r} and no such file{hint}\n`kohort simulate --list` lists the scenarios"
         ) from None
 
 

@@ -17,9 +17,9 @@ from typing import IO, Any, TextIO
 from cli.errors import CommandError, UsageError
 from cli.render.document import FORMAT_VERSION, fields
 from cli.times import format_moment, parse_moment
-from cli.verbs.watch.event_text import text_of_event
+from cli.verbs.watch.event_text import happening_text
 from cli.verbs.watch.lag import lags_of
-from cli.verbs.watch.state import Gap, Observation, ObservedEvent
+from cli.verbs.watch.state import Gap, Happening, Observation
 from groups.lag import total_lag
 from groups.model import Group, Problem
 from groups.snapshot import Snapshot, snapshot_from_tree, snapshot_tree
@@ -63,39 +63,37 @@ def header_document(header: Header) -> dict[str, Any]:
     }
 
 
-def observation_document(observation: Observation) -> dict[str, Any]:
+def observation_document(seen: Observation) -> dict[str, Any]:
     """A line for one look. User data of assignors, which nothing here shows, is left out."""
-    there = {
-        name: _without_user_data(group) for name, group in observation.groups.items() if group is not None
-    }
-    tree = snapshot_tree(Snapshot(groups=there, topics=observation.topics))
+    there = {name: _without_user_data(group) for name, group in seen.groups.items() if group is not None}
+    tree = snapshot_tree(Snapshot(groups=there, topics=seen.topics))
     return {
-        **_begin("observation", observation.at_ms),
-        "asked": format_moment(observation.asked_ms),
-        "groups": {name: tree["groups"].get(name) for name in observation.groups},
+        **_begin("observation", seen.at_ms),
+        "asked": format_moment(seen.asked_ms),
+        "groups": {name: tree["groups"].get(name) for name in seen.groups},
         "topics": tree["topics"],
-        "lag": {name: _lag(observation, group) for name, group in there.items()},
-        "errors": [fields(each, "subject", "message") for each in observation.problems],
+        "lag": {name: _lag(seen, group) for name, group in there.items()},
+        "errors": [fields(each, "subject", "message") for each in seen.problems],
     }
 
 
-def event_document(observed: ObservedEvent, labels: Mapping[str, str]) -> dict[str, Any]:
+def event_document(happening: Happening, labels: Mapping[str, str]) -> dict[str, Any]:
     """A line for an event; `before` and `after` are what `cli.verbs.watch.events.EventKind` says of its kind."""
-    event = observed.event
+    event = happening.event
     return {
-        **_begin("event", observed.at_ms),
-        "since": format_moment(observed.since_ms),
+        **_begin("event", happening.at_ms),
+        "since": format_moment(happening.since_ms),
         "group": event.group,
         "event": event.kind.value,
         "member": event.member,
         "label": labels.get(event.member) if event.member is not None else None,
         "topic": event.topic,
         "partitions": list(event.partitions),
-        "before": _json_value(event.before),
-        "after": _json_value(event.after),
+        "before": _told(event.before),
+        "after": _told(event.after),
         "epochs": event.epochs,
-        "duration_ms": _span(observed.span),
-        "text": text_of_event(observed, labels),
+        "duration_ms": _span(happening.span),
+        "text": happening_text(happening, labels),
     }
 
 
@@ -167,7 +165,7 @@ def _read(file: Path, stream: IO[bytes], groups: Sequence[str]) -> Recording:
         raise RecordingError(
             f"{file}: empty; a recording starts with the header that kohort watch --record writes"
         )
-    unknown = sorted(set(groups) - {name for observation in observations for name in observation.groups})
+    unknown = sorted(set(groups) - {name for seen in observations for name in seen.groups})
     if unknown:
         told = ", ".join(header.groups)
         raise RecordingError(f"{file}: the recording does not contain {', '.join(unknown)}, but {told}")
@@ -186,6 +184,9 @@ def _lines(file: Path, stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
+_WRITER = "; `kohort watch --record FILE` writes a recording"
+
+
 def _tree(file: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
         tree = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
@@ -196,9 +197,9 @@ def _tree(file: Path, number: int, line: bytes) -> dict[str, Any]:
             f"{file}:{number}: not a text in UTF-8 (byte {error.start} of the line)"
         ) from None
     except (ValueError, RecursionError) as error:
-        raise RecordingError(f"{file}:{number}: not a JSON document: {error}") from None
+        raise RecordingError(f"{file}:{number}: not a JSON document ({error}){_WRITER}") from None
     if not isinstance(tree, dict) or tree.get("command") != COMMAND or "kohort" not in tree:
-        raise RecordingError(f"{file}:{number}: not a line of a recording of kohort watch")
+        raise RecordingError(f"{file}:{number}: not a line of a recording{_WRITER}")
     version = tree["kohort"]
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise RecordingError(f"{file}:{number}: kohort: expected the format version, a whole number")
@@ -264,14 +265,12 @@ def _without_user_data(group: Group) -> Group:
     return replace(group, members=tuple(replace(member, user_data=None) for member in group.members))
 
 
-def _lag(observation: Observation, group: Group) -> dict[str, int | None]:
+def _lag(seen: Observation, group: Group) -> dict[str, int | None]:
     """By topic, of the partitions of which it is known."""
-    return {
-        topic: total_lag(lags_of(observation, group, topic).values()) for topic in sorted(group.offsets or {})
-    }
+    return {topic: total_lag(lags_of(seen, group, topic).values()) for topic in sorted(group.offsets or {})}
 
 
-def _json_value(value: object) -> object:
+def _told(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 

@@ -38,4 +38,4 @@ def test_worlds_and_rules_are_listed(kohort: Kohort) -> None:
     ("words", "meant"), [("publshed", "published"), ("--break two-bounce", "two-bounces")]
 )
 def test_a_wrong_name_names_the_nearest(kohort: Kohort, words: str, meant: str) -> None:
-    kohort.quick(f"explore {words}").assert_refused(f"did you mean '{meant}'?")
+    kohort.quick(f"explore {words}").assert_refused(f"did you mean {meant}?")

@@ -42,8 +42,8 @@ def test_addresses_and_directories_are_options() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "why"),
     [
-        ("grup.max.size", "1", "grup.max.size is no setting of a broker; did you mean group.max.size?"),
-        ("x", "1", "x is no setting of a broker"),
+        ("grup.max.size", "1", "grup.max.size is not a setting of a broker; did you mean group.max.size?"),
+        ("x", "1", "x is not a setting of a broker"),
         (
             "num.network.threads",
             "0",

@@ -45,7 +45,7 @@ def test_values_are_read_from_their_texts() -> None:
     ("name", "text", "message"),
     [
         ("group.max.siz", "4", "did you mean group.max.size?"),
-        ("zzz", "4", "zzz is no setting of the group coordinator"),
+        ("zzz", "4", "zzz is not a setting of the group coordinator"),
         ("group.max.size", "four", "group.max.size is a whole number, not 'four'"),
         ("group.max.size", "1_000", "group.max.size is a whole number, not '1_000'"),
         ("group.max.size", "0", "group.max.size must be at least 1, not 0"),
@@ -55,7 +55,7 @@ def test_values_are_read_from_their_texts() -> None:
         ("group.consumer.assignors", "range,range", "each assignor once"),
         ("group.consumer.migration.policy", "both", "one of bidirectional, upgrade, downgrade, disabled"),
         ("group.consumer.client.assignors.enable", "yes", "true or false"),
-        ("group.consumer.assignor.offload.enable", "true", "no setting of the group coordinator"),
+        ("group.consumer.assignor.offload.enable", "true", "not a setting of the group coordinator"),
         ("group.consumer.session.timeout.ms", "44999", "group.consumer.min.session.timeout.ms must be less"),
         ("group.consumer.heartbeat.interval.ms", "15001", "must be less than or equal to"),
         ("group.consumer.regex.refresh.interval.ms", "9999", "at least 10000"),

@@ -130,7 +130,7 @@ MEMBERS = f"{MEMBER}  b: {{topics: [t]}}\n"
         ("kohort: 1\ntopics: {a b: 1}\n", "2", "topics.a b: not a topic's name"),
         ("kohort: 1\ntopics: {t: 0}\n", "2", "0 is out of range (1 to 100000)"),
         ("kohort: 1\nuntil: nan\n", "2", "until: 'nan' is out of range"),
-        ("kohort: 1\nsettings:\n  x: 1\n  group.consumer.size: 9\n", "3", "x is no setting of the group coordinator"),
+        ("kohort: 1\nsettings:\n  x: 1\n  group.consumer.size: 9\n", "3", "x is not a setting of the group coord"),
         ("kohort: 1\nwithout: [KIP-1252]\n", "2", "there is no KIP or fix 'KIP-1252'; did you mean 'KIP-1251'?"),
         (
             "kohort: 1\nsettings:\n  group.max.size: 3\n  group.consumer.heartbeat.intervall.ms: 9\n",

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from difflib import SequenceMatcher, get_close_matches
+from difflib import SequenceMatcher
 
 from wire.client.config.client_keys import ALL_KEYS
 from wire.java_properties import Property
+from wire.suggestion import closest
 
 _SHAPE = re.compile(r"[a-z][a-z0-9_-]*(\.[A-Za-z0-9_-]+)+", re.ASCII)
 """Words separated by dots, such as `schema.registry.url` and `value.subject.nameStrategy`."""
@@ -31,9 +32,9 @@ def is_refused(key: str, present: Collection[str]) -> bool:
 
 def refusal_of(key: str) -> str:
     """Why the key is refused, and what to write instead."""
-    near = get_close_matches(key, ALL_KEYS, n=1)
-    hint = f" Did you mean {near[0]}?" if near else " Remove the line, or check the key's spelling."
-    return f"{key!r} is not a Kafka client property.{hint}"
+    near = closest(key, ALL_KEYS)
+    hint = f"Did you mean {near}?" if near else "Remove the line, or check the key's spelling."
+    return f"{key!r} is not a Kafka client property. {hint}"
 
 
 def remark_on(unknown: Iterable[Property]) -> str:
@@ -43,8 +44,8 @@ def remark_on(unknown: Iterable[Property]) -> str:
 
 
 def _hint(key: str) -> str:
-    near = get_close_matches(key, ALL_KEYS, n=1, cutoff=_SIMILAR)
-    return f"; did you mean {near[0]}?" if near else ""
+    near = closest(key, ALL_KEYS, _SIMILAR)
+    return f"; did you mean {near}?" if near else ""
 
 
 def _misspelt(key: str) -> str | None:

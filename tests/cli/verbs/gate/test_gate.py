@@ -316,7 +316,7 @@ def test_questions_that_make_no_sense(scene: Scene, options: list[str], said: st
 @pytest.mark.parametrize(
     ("text", "status", "said"),
     [
-        ("", 2, "this is no plan"),
+        ("", 2, "this is not a plan"),
         ("[", 3, "not YAML or JSON"),
         ("group: g\nsteps: []\nsteps: []\n", 3, "stands here twice"),
         ("group: g\nfrom: x\nto: consumer\nclients: []\nfindings: []\nsteps:\n- title: t\n  actions: 3\n", 2,

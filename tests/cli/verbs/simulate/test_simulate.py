@@ -89,7 +89,7 @@ def test_the_scenarios_are_listed(kohort: Kohort) -> None:
     ("words", "status", "reason"),
     [
         ("simulate", 2, "kohort simulate --list"),
-        ("simulate scaleout", 2, "no scenario 'scaleout' and no such file; did you mean 'scale-out'?"),
+        ("simulate scaleout", 2, "no scenario 'scaleout' and no such file; did you mean scale-out?"),
         ("simulate ./none.yaml", 3, "none.yaml: cannot be read"),
         ("simulate crash --seeds 0", 2, "--seeds"),
     ],

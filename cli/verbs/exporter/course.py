@@ -30,7 +30,7 @@ Readings = Mapping[tuple[str, int], progresses.Reading]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupHistory:
+class GroupCourse:
     """What has been seen of a group since the exporter began."""
 
     last: Group | None = None
@@ -49,14 +49,14 @@ class GroupHistory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExporterHistory:
+class Course:
     """All groups, after a number of polls."""
 
     interval_ms: int = 0
     """From one poll to the next."""
-    groups: Mapping[str, GroupHistory] = field(default_factory=dict)
+    groups: Mapping[str, GroupCourse] = field(default_factory=dict)
 
-    def after(self, reading: Reading) -> ExporterHistory:
+    def after(self, reading: Reading) -> Course:
         """The course after another poll. Groups that are gone are forgotten; one that cannot be read is kept."""
         kept_ms = WINDOW_MS - self.interval_ms
         return replace(
@@ -68,10 +68,10 @@ class ExporterHistory:
         )
 
 
-_NEW = GroupHistory()
+_NEW = GroupCourse()
 
 
-def _after(before: GroupHistory, seen: GroupReading, reading: Reading, kept_ms: int) -> GroupHistory:
+def _after(before: GroupCourse, seen: GroupReading, reading: Reading, kept_ms: int) -> GroupCourse:
     at_ms = reading.at_ms
     observations = (*_recent(before.observations, at_ms, WINDOW_MS), _observation(seen, reading))
     kept = _recent(observations, at_ms, kept_ms)
@@ -85,7 +85,7 @@ def _after(before: GroupHistory, seen: GroupReading, reading: Reading, kept_ms: 
         (at_ms, readings_of_rows(at_ms, seen.rows, reading.topics, seen.waiting)),
     )
     progress = group_progress([each for _, each in readings]) if len(readings) > 1 else None
-    return GroupHistory(
+    return GroupCourse(
         last=replace(seen.group, offsets=None),
         rebalances=before.rebalances + (rebalances_between(before.last, seen.group) if before.last else 0),
         progress_ms=at_ms if _has_moved(readings[-2:]) else before.progress_ms,

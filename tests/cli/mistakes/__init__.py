@@ -1,0 +1,1 @@
+"""The commonest mistakes, and what Kohort answers."""
