@@ -1,1 +1,1 @@
-"""What one machine is too small for: the history and the readiness of whole fleets, on Apache Spark."""
+"""The history and the readiness of whole fleets, which are too large for one machine, on Apache Spark."""

@@ -1,10 +1,10 @@
-"""Time travel: what a group was at a moment, told by the table of events.
+"""Time travel: a group at a past moment, from the table of events.
 
-Theory of operation. Spark brings what was written of the group until then down to what still made a difference: of
-commits the last ones by partition, of a classic group its last record, every other record of the group. Written
-again one behind the other, these are a log in which everything superseded was compacted away, and the reader of
-logs (`coordinator.store.digest`, `replay`) says what the group was, exactly as `kohort describe --log-dir D --as-of
-T` does of the log that the events come from.
+Theory of operation. Spark reduces the records written of the group until then to those that still made a difference:
+of commits the last ones by partition, of a classic group its last record, every other record of the group. Written
+again in order, these are a log from which everything superseded was compacted away, and the reader of logs
+(`coordinator.store.digest`, `replay`) returns the group, exactly as `kohort describe --log-dir D --as-of T` does for
+the log that the events come from.
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ _BATCH_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AsOf:
-    """What a group was. `group` None: there was none of that id, as far as the events go back.
+    """A group at a moment. `group` None: there was no group of that id, as far as the events go back.
 
-    `records`: how many of its records had been written until then. `problems`: what of the group cannot be read.
+    `records`: the number of its records written until then. `problems`: what cannot be read of the group.
     """
 
     group: Group | None
@@ -80,12 +80,12 @@ class AsOf:
 
 @dataclass(slots=True, kw_only=True)
 class _Names:
-    """Names of topics by id, as the events tell them."""
+    """The names of topics by id in the events."""
 
     by_id: dict[UUID, str] = field(default_factory=dict)
 
     def learn(self, row: Row) -> None:
-        """Take what an event tells: the decoder put names in place of ids, in their order."""
+        """Add the names in an event: the decoder replaced ids with names, in their order."""
         if row["kind"] == OFFSET:
             if row["topic_id"] is not None:
                 self.by_id[parse_uuid(row["topic_id"])] = row["topic"]
@@ -107,10 +107,10 @@ class _Names:
 
 
 def as_of(events: DataFrame, group: str, moment: datetime, *, names: Mapping[str, str] | None = None) -> AsOf:
-    """What `group` was when everything with a timestamp until `moment` had been written.
+    """The state of `group` when everything with a timestamp until `moment` had been written.
 
-    `events` is the table; `names` are of topics by id, on top of those that the events tell. What the cluster would
-    add from its settings is unknown: the assignor where no member names one, who coordinates.
+    `events` is the table; `names` are of topics by id, in addition to those in the events. What the cluster would add
+    from its settings is unknown: the assignor if no member names one, and the coordinator.
     """
     until = events.where(f.col("time") <= f.lit(moment))
     of_group = until.where(f.col("group") == group)
@@ -142,8 +142,8 @@ def _of_transaction() -> Column:
 
 
 def _last_of_others(of_group: DataFrame) -> DataFrame:
-    """In the order of the log, of each partition the last commit and the last tombstone, of a classic group the last
-    record, which holds all members, and every other record."""
+    """In the order of the log: of each partition the last commit and the last tombstone, of a classic group the last
+    record, which has all members, and every other record."""
     superseded = f.col("kind").isin(OFFSET, _CLASSIC_GROUP)
     every_other = f.when(~superseded, f.col("offset"))
     rows = of_group.where(~_of_transaction()).withColumn("outcome", f.lit(COMMIT))
@@ -152,8 +152,7 @@ def _last_of_others(of_group: DataFrame) -> DataFrame:
 
 
 def _last_of_transactions(of_group: DataFrame, events: DataFrame) -> DataFrame:
-    """Of each partition the last commit in a transaction that was committed, in every one that is open, and in any
-    that was rolled back."""
+    """Of each partition the last commit in a committed transaction, in every open one, and in any aborted one."""
     ended = with_outcome(of_group.where(_of_transaction()), events)
     is_open = f.when(f.col("outcome").isNull(), f.col("producer_id"))
     return _last(ended, "topic", "topic_partition", "outcome", is_open.alias("is_open"))
@@ -168,7 +167,7 @@ def _last(rows: DataFrame, *key: Column | str) -> DataFrame:
 
 
 class _Log:
-    """Records written again, on every second offset: the end of a transaction has room behind what it wrote."""
+    """Records written again, on every second offset: there is room for a transaction's marker after each."""
 
     def __init__(self) -> None:
         self._digest = Digest()
@@ -187,11 +186,11 @@ class _Log:
             self._add(row["offset"], *mark, producer_id=row["producer_id"], control=True)
 
     def other(self, row: Row) -> None:
-        """Add another record of the group, whose bytes the events keep."""
+        """Add another record of the group, whose bytes the events contain."""
         self._add(row["offset"], row["key"], row["value"])
 
     def replayed(self) -> Replay:
-        """What the log comes to."""
+        """The state after the whole log."""
         self._take()
         replay = Replay(Engine())
         replay.partition(self._digest)
@@ -230,7 +229,7 @@ class _Log:
 
 
 def _offset_record(row: Row) -> OffsetRecord:
-    """The record that an event was."""
+    """An event as a record."""
     value = None
     if not row["tombstone"]:
         value = StoredOffset(

@@ -1,4 +1,4 @@
-"""The root of what the pipeline reports to a user; a signal between two functions does not derive from it."""
+"""The root of the errors that the pipeline reports to a user."""
 
 
 class PipelineError(Exception):

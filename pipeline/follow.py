@@ -1,4 +1,4 @@
-"""The history of a cluster's groups, kept up to date from its live topic."""
+"""The history of a cluster's groups, continuously updated from its live topic."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 class Following:
-    """A stream that keeps tables up to date."""
+    """A stream that updates tables."""
 
     def __init__(self, query: StreamingQuery, failures: list[Exception]) -> None:
         self._query, self._failures = query, failures
 
     def wait(self, seconds: int | None = None) -> bool:
-        """Whether it has ended, or ended meanwhile; None: wait until it does.
+        """Whether it has stopped, after at most `seconds`; None: wait until it stops.
 
-        :raises: what `run_history` raised, which ended it
-        :raises StreamingQueryException: what else did
+        :raises: the error of `run_history` that stopped it
+        :raises StreamingQueryException: any other error that stopped it
         """
         try:
             return bool(self._query.awaitTermination(seconds))
@@ -37,7 +37,7 @@ class Following:
             raise
 
     def stop(self) -> None:
-        """End it, in the middle of a batch if need be: the next stream with its checkpoint reads that again."""
+        """Stop it, in the middle of a batch if necessary: the next stream with its checkpoint reads the batch again."""
         with suppress(StreamingQueryException):
             self._query.stop()
 
@@ -53,18 +53,18 @@ def follow_history(
     progress: Callable[[HistoryProgress], None] = lambda _: None,
     done: Callable[[HistoryRun], None] = lambda _: None,
 ) -> Following:
-    """A stream that adds to the tables in `out` what comes in the topic, a run of the history for each batch.
+    """A stream that adds new records of the topic to the tables in `out`, with a run of the history for each batch.
 
-    Neither a crash in between nor a lost checkpoint loses or doubles a record: a batch that is read again adds what
-    the tables do not have. All tables but that of events are computed anew for every batch, so a minute is soon
-    enough. `progress` and `done`, which is told of every run, are called in a thread of the stream's.
+    Neither a crash nor a lost checkpoint loses or duplicates a record: a batch that is read again adds only records
+    that the tables do not have. All tables but that of events are computed again for every batch, so a minute is short
+    enough. `progress` and `done`, which is called after every run, are called in a thread of the stream.
 
-    :param checkpoint: a directory of this stream alone, outside of `out`
-    :param every: how often to look, as in `1 minute`; None: read what is there now, in batches, then end
+    :param checkpoint: a directory of this stream only, outside of `out`
+    :param every: the interval, as in `1 minute`; None: read the existing records, in batches, then stop
     :raises MissingKafkaSource: the session was started without the jars of the Kafka source
     :raises ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such topic
 
-    What `run_history` raises ends the stream, and is what `Following.wait` raises.
+    An error of `run_history` stops the stream, and `Following.wait` raises it.
     """
     failures: list[Exception] = []
 

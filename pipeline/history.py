@@ -1,4 +1,4 @@
-"""The history of a cluster's groups: from logs to the tables, and what was found on the way."""
+"""The history of a cluster's groups: from logs to the tables, and the run's results."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
 QUARANTINE_SHOWN = 1_000
-"""How many quarantined rows a run carries; all of them are in the table."""
+"""The number of quarantined rows in a run; the table has all of them."""
 
 
 class HistoryStep(StrEnum):
-    """What a run is at, in this order."""
+    """The steps of a run, in order."""
 
     LIST = "list"
     EVENTS = "events"
@@ -63,7 +63,7 @@ class HistoryStep(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryProgress:
-    """How far a run is: `done` of `total` tasks of the step (0 of 0: not known), `records` written so far."""
+    """The progress of a run: `done` of `total` tasks of the step (0 of 0: unknown), `records` written so far."""
 
     step: HistoryStep
     done: int = 0
@@ -73,11 +73,11 @@ class HistoryProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Logs:
-    """Segments: directories of log.dirs, of a partition, or files, wherever Spark's workers reach them."""
+    """Segments: directories of log.dirs, of a partition, or files, on a file system that Spark's workers read."""
 
     paths: tuple[str, ...]
     names: Mapping[str, str] = field(default_factory=dict)
-    """Topic id → name, on top of what the logs tell themselves."""
+    """Topic id → name, in addition to those in the logs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,18 +93,18 @@ class Quarantined:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryTable:
-    """A table as it stands: where it is, and how many rows it has."""
+    """A table: its path, and its number of rows."""
 
     name: str
     path: str
     rows: int
     added: int
-    """Rows of this run; of a table that is computed anew: all of them."""
+    """Rows of this run; of a table that is computed again: all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryRun:
-    """What a run made. The counts are of the tables as they stand, earlier runs into `out` included."""
+    """The results of a run. The counts are of the whole tables, including earlier runs into `out`."""
 
     out: str
     tables: Mapping[str, HistoryTable]
@@ -112,14 +112,14 @@ class HistoryRun:
     added: int
     """Records that no earlier run had."""
     by_key_version: Mapping[int | None, int]
-    """Records by type; None: the ends of transactions, which have no key of a type."""
+    """Records by type; None: transaction markers, whose keys have no type."""
     quarantined: tuple[Quarantined, ...]
     """The first `QUARANTINE_SHOWN`, by source, file and position."""
     quarantined_total: int
 
 
 class DifferentClusters(PipelineError):
-    """What is to be read, or what `out` holds, is of more than one cluster."""
+    """The sources, or `out` and the sources, are of more than one cluster."""
 
 
 def run_history(
@@ -129,17 +129,18 @@ def run_history(
     *,
     progress: Callable[[HistoryProgress], None] = lambda _: None,
 ) -> HistoryRun:
-    """Decode what `out` does not have yet, and bring all tables up to date.
+    """Decode the records that `out` does not have yet, and update all tables.
 
-    `out` is a directory of tables that Kohort wrote, or one that is empty or not there. A failure leaves its tables
-    as they were. Records are known by partition of `__consumer_offsets` and offset: those that the tables have are
-    not read into them again, from whichever copy or the live topic they come, and those that compaction took out of
-    the log since stay. Read the tables with `pipeline.store.read(spark, out, "rebalances")`.
+    `out` is a directory of tables written by Kohort, or an empty or missing one. A failure leaves its tables unchanged.
+    Records are identified by partition of `__consumer_offsets` and offset: records that the tables have are not read
+    again, from any copy or the live topic, and records that compaction has since removed from the log are kept. Read
+    the
+    tables with `pipeline.store.read(spark, out, "rebalances")`.
 
-    :raises pipeline.store.NotATableStore: `out` is something else
+    :raises pipeline.store.NotATableStore: `out` contains something else
     :raises pipeline.store.StoreInUse: another process writes into `out`
     :raises DifferentClusters: the logs are of different clusters, or `out` is of another
-    :raises FileNotFoundError: a path is not there
+    :raises FileNotFoundError: a path does not exist
     """
     progress(HistoryProgress(step=HistoryStep.LIST))
     cluster = _cluster(sources)
@@ -152,7 +153,7 @@ def run_history(
         )
         if cluster is not None and before.cluster not in (None, cluster):
             raise DifferentClusters(
-                f"{out} is of the cluster {before.cluster}, what is to be read of {cluster}: name another directory"
+                f"{out} is of the cluster {before.cluster}, the logs are of {cluster}: use another directory"
             )
         try:
             store.begin()
@@ -169,16 +170,16 @@ def run_history(
 
 
 def _cluster(sources: Logs | Reading) -> str | None:
-    """Whose records are read, where that is known. :raises DifferentClusters: they are of several"""
+    """The cluster of the records, if known. :raises DifferentClusters: they are of several"""
     if isinstance(sources, Logs):
         return cluster_of(sources.paths)
     return sources.cluster if isinstance(sources, Reading) else None
 
 
 def cluster_of(paths: Iterable[str]) -> str | None:
-    """The cluster that local log directories belong to, where they tell.
+    """The cluster of local log directories, if they contain its id.
 
-    :raises DifferentClusters: they tell of more than one
+    :raises DifferentClusters: they contain more than one
     """
     found = clusters_of(paths)
     if len(found) > 1:
@@ -188,7 +189,7 @@ def cluster_of(paths: Iterable[str]) -> str | None:
 
 
 def clusters_of(paths: Iterable[str]) -> dict[str, str]:
-    """The clusters that local log directories, at or around these paths, tell of; for each the first path."""
+    """The clusters of local log directories at or around these paths; for each the first path."""
     found: dict[str, str] = {}
     for path in paths:
         place = Path(path.removeprefix("file://"))
@@ -214,7 +215,7 @@ class _Run:
         self._records = _total(self._before)
 
     def run(self, reading: Reading) -> Catalog | None:
-        """What is there then; None: nothing new."""
+        """The resulting catalog; None: nothing new."""
         store, run = self._store, self._store.next_run
         target = Target(out=store.out, run=run, options=store.options, after=self._before.next_offsets)
         step = HistoryStep.EVENTS
@@ -248,7 +249,7 @@ class _Run:
         store = self._store
         events = store.frame(EVENTS_TABLE, tables[EVENTS_TABLE].runs)
         runs = store.frame(RUNS_TABLE, tables[RUNS_TABLE].runs)
-        # Of the time in which one of them is planned, begun and put away the other makes use.
+        # While one of them is planned, started and cleaned up, the other uses the processors.
         with beside(
             self._spark, lambda: store.write(HistoryStep.COMMITS.value, commits_by_day(chained(runs, events)))
         ) as committing:
@@ -264,7 +265,7 @@ class _Run:
         )
 
     def _counted(self, steps: Sequence[HistoryStep]) -> dict[str, Stored]:
-        """What the run wrote into the tables of `steps`, by their names; counted in one job."""
+        """The rows that the run wrote into the tables of `steps`, by their names; counted in one job."""
         run = (self._store.next_run,)
         names = [
             self._store.frame(each.value, run).select(f.lit(each.value).alias("table")) for each in steps
@@ -274,19 +275,19 @@ class _Run:
         return {step.value: Stored(runs=run, rows=counts.get(step.value, 0)) for step in steps}
 
     def _single_runs(self) -> Stored:
-        """Put single commits in the place of the new runs of commits, which may overlap."""
+        """Replace the new runs of commits, which may overlap, with single commits."""
         store, run = self._store, self._store.next_run
         store.rewrite(RUNS_TABLE, single_runs(store.frame(EVENTS_TABLE, (run,))))
         return _added(self._stored(RUNS_TABLE), run, store.frame(RUNS_TABLE, (run,)).count())
 
     def _write(self, step: HistoryStep, rows: Callable[[], DataFrame], table: str | None = None) -> DataFrame:
-        """Write a table, that of the step's name where no other is named; gives it as it was written."""
+        """Write a table, by default that of the step's name; returns it as it was written."""
         with watched(self._spark, lambda done, total: self._tell(step, done, total)):
             self._tell(step)
             return self._store.write(table or step.value, rows())
 
     def _quarantine(self, written: _Written) -> Stored | None:
-        """The rows of all runs, each once: what cannot be read is found again by every run. None: nothing new."""
+        """The rows of all runs, each once: every run finds again what cannot be read. None: nothing new."""
         if not written.rows[QUARANTINE_TABLE]:
             return None
         store, before = self._store, self._stored(QUARANTINE_TABLE)
@@ -305,14 +306,14 @@ class _Run:
 
 
 class _Written:
-    """What the manifests of the tasks say together."""
+    """The manifests of all tasks together."""
 
     def __init__(self, manifest: Iterable[Row]) -> None:
         self.files: set[str] = set()
         self.rows: Counter[str] = Counter()
         self.records: Counter[int | None] = Counter()
         self.ends: dict[int, int] = {}
-        """By partition of the log the offset behind the last record."""
+        """By partition of the log, the offset after the last record."""
         self._stretches: dict[int, list[Stretch]] = {}
         for what, name, number, count, begin in manifest:
             if what == FILE:
@@ -327,7 +328,7 @@ class _Written:
 
     @property
     def is_disordered(self) -> bool:
-        """Whether tasks had commits of a partition between those of one another, or in no order."""
+        """Whether the commits of a partition from different tasks overlap, or are not in order."""
         for stretches in self._stretches.values():
             in_order = sorted(stretches, key=lambda each: each.begin)
             if any(later.begin < earlier.end for earlier, later in pairwise(in_order)):

@@ -1,4 +1,4 @@
-"""Spark's jobs watched from beside, while the thread that started them waits, and jobs side by side."""
+"""Progress of Spark's jobs while the thread that started them waits, and parallel jobs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EVERY_S = 0.25
 
 @contextmanager
 def beside(spark: SparkSession, work: Callable[[], T]) -> Iterator[Future[T]]:
-    """Do some work in a thread of its own meanwhile; wait for it in the end, and cancel its jobs at an error here."""
+    """Run `work` in another thread meanwhile; wait for it at the end, and cancel its jobs after an error here."""
     context = spark.sparkContext
     group = f"kohort-{uuid.uuid4()}"
 
@@ -38,7 +38,7 @@ def beside(spark: SparkSession, work: Callable[[], T]) -> Iterator[Future[T]]:
 
 @contextmanager
 def watched(spark: SparkSession, tell: Callable[[int, int], None]) -> Iterator[None]:
-    """Tell how many tasks of the jobs begun inside are done, of how many; cancel the jobs if it is left by an error."""
+    """Report the number of finished tasks, and of all tasks, of the jobs started inside; cancel them after an error."""
     context = spark.sparkContext
     group = f"kohort-{uuid.uuid4()}"
     context.setJobGroup(group, "kohort", interruptOnCancel=True)
@@ -50,7 +50,7 @@ def watched(spark: SparkSession, tell: Callable[[int, int], None]) -> Iterator[N
             try:
                 now = _tasks(spark, group)
             except Exception:
-                return  # the session ends, and this thread is not the one to tell of it
+                return  # the session ends, and another thread reports it
             if now != told:
                 tell(*now)
                 told = now
@@ -65,7 +65,7 @@ def watched(spark: SparkSession, tell: Callable[[int, int], None]) -> Iterator[N
     finally:
         over.set()
         looker.join()
-        context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]  # Java takes null for none
+        context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]  # null in Java: no group
 
 
 def _tasks(spark: SparkSession, group: str) -> tuple[int, int]:

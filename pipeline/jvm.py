@@ -1,11 +1,11 @@
-"""The JVM that Spark's driver runs in, as a child process that ends with its parent.
+"""The JVM of Spark's driver, as a child process that ends with its parent.
 
-pyspark would start it itself; but then nobody holds the process: an interrupt during the start leaves it behind, it
-lives on after the session, takes Ctrl-C from the terminal into its Python workers, shows secrets of the settings to
-everybody who lists processes, and writes to whatever standard output and error are. pyspark connects to a JVM that is
-there already when PYSPARK_GATEWAY_PORT and PYSPARK_GATEWAY_SECRET say so, as `spark-submit` has it.
+pyspark could start it itself; but then no one holds the process: an interrupt during the start leaves it running, it
+outlives the session, passes Ctrl-C from the terminal to its Python workers, shows secrets of the settings to everyone
+who lists processes, and writes to whatever standard output and error are. pyspark connects to an existing JVM if
+PYSPARK_GATEWAY_PORT and PYSPARK_GATEWAY_SECRET are set, as `spark-submit` sets them.
 
-Whether Spark can be started here: the extra, and a Java that has what Spark needs.
+Also checks that Spark can be started: the extra, and a Java that has what Spark needs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ESCAPES = str.maketrans(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gateway:
-    """Where py4j reaches the JVM."""
+    """The address at which py4j reaches the JVM."""
 
     port: int
     secret: str
@@ -48,13 +48,13 @@ class Gateway:
 def jvm(
     conf: Mapping[str, str], scratch: Path, environment: Mapping[str, str], *, verbose: bool
 ) -> Iterator[Gateway]:
-    """A driver's JVM, which is gone at the end together with all Python workers that it began.
+    """A driver's JVM, which is stopped at the end together with all Python workers that it started.
 
-    :param conf: Spark's settings; they are handed over in a file that only the user can read
+    :param conf: Spark's settings; passed in a file that only the user can read
     :param scratch: a directory of the caller's, which is removed afterwards
-    :param environment: variables for the JVM and, in local mode, the workers, besides those of this process
-    :param verbose: whether what the JVM says goes to standard error; its standard output does, too
-    :raises MissingSpark: the JVM ended before it could be reached; the message says why
+    :param environment: variables for the JVM and, in local mode, the workers, in addition to those of this process
+    :param verbose: whether the JVM's log goes to standard error; its standard output does, too
+    :raises MissingSpark: the JVM exited before it could be reached; the message says why
     """
     connection, said = scratch / _CONNECTION, scratch / _SAID
     (scratch / _PROPERTIES).write_text(properties(conf), encoding="utf-8")
@@ -72,11 +72,11 @@ def jvm(
     with said.open("wb") as sink:
         process = subprocess.Popen(  # noqa: S603  (pyspark's own script)
             command,
-            stdin=subprocess.PIPE,  # the JVM ends when this end is closed, even if this process is killed
+            stdin=subprocess.PIPE,  # the JVM exits when this end is closed, even if this process is killed
             stdout=2 if verbose else sink,
             stderr=2 if verbose else sink,
             env=os.environ | environment | own,
-            start_new_session=True,  # Ctrl-C is for this process to handle, and nothing outlives the group
+            start_new_session=True,  # this process handles Ctrl-C, and no process outlives the group
         )
     try:
         yield _reached(process, connection, said)
@@ -85,7 +85,7 @@ def jvm(
 
 
 def spark_home() -> Path:
-    """The Spark that the scripts belong to: SPARK_HOME, else what came with pyspark.
+    """The Spark of the scripts: SPARK_HOME, otherwise the one of pyspark.
 
     :raises MissingSpark: SPARK_HOME is of another version than pyspark
     """
@@ -116,11 +116,11 @@ def _reached(process: subprocess.Popen[bytes], connection: Path, said: Path) -> 
     deadline = time.monotonic() + _START_TIMEOUT_S
     while not connection.exists():
         if process.poll() is not None:
-            raise MissingSpark(f"Spark's JVM ended at its start: {_last_words(said)}")
+            raise MissingSpark(f"Spark's JVM exited at its start: {_last_words(said)}")
         if time.monotonic() > deadline:
-            raise MissingSpark(f"Spark's JVM was not there within {_START_TIMEOUT_S:g} s")
+            raise MissingSpark(f"Spark's JVM did not start within {_START_TIMEOUT_S:g} s")
         time.sleep(_POLL_S)
-    # The file appears under its name when it is whole (PythonGatewayServer renames it).
+    # The file appears under its name when it is complete (PythonGatewayServer renames it).
     packed = connection.read_bytes()
     port, length = struct.unpack_from(">ii", packed)
     return Gateway(port=port, secret=packed[8 : 8 + length].decode())
@@ -129,11 +129,11 @@ def _reached(process: subprocess.Popen[bytes], connection: Path, said: Path) -> 
 def _last_words(said: Path) -> str:
     lines = said.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     lines = [line for line in lines if not line.startswith(("WARNING:", "\tat "))]
-    return "; ".join(lines[-3:]) or "it said nothing"
+    return "; ".join(lines[-3:]) or "without a message"
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Close its input, which it ends at, and be sure of it."""
+    """Close its standard input, at which it exits, and make sure that it did."""
     if process.stdin is not None:
         with suppress(OSError):
             process.stdin.close()
@@ -154,10 +154,10 @@ NEEDED_MODULES = (
     "java.security.jgss",
     "java.sql",
     "java.xml",
-    "jdk.incubator.vector",  # named on Spark's own command line: without it the JVM does not begin
+    "jdk.incubator.vector",  # on Spark's own command line: without it the JVM does not start
     "jdk.unsupported",
 )
-"""What a runtime image that somebody put together for less than Spark may lack."""
+"""Modules that a custom runtime image may lack."""
 _TIMEOUT_S = 60.0
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 
@@ -167,12 +167,12 @@ class MissingSpark(PipelineError):
 
 
 def check_spark() -> None:
-    """Look for everything that a session needs, in some 0.2 s.
+    """Check everything that a session needs, in some 0.2 s.
 
     :raises MissingSpark: the extra is not installed; there is no Java, it is too old, or lacks modules
     """
     _check_extra()
-    if "PYSPARK_GATEWAY_PORT" not in os.environ:  # else spark-submit has begun the JVM
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:  # else spark-submit has started the JVM
         _check_java(_java())
 
 
@@ -185,7 +185,7 @@ def _check_extra() -> None:
 
 
 def _java() -> Path:
-    """The one that Spark's scripts take."""
+    """The Java that Spark's scripts use."""
     home = os.environ.get("JAVA_HOME")
     found = shutil.which("java", path=str(Path(home) / "bin")) if home else shutil.which("java")
     if found is None:
@@ -200,7 +200,7 @@ def _check_java(java: Path) -> None:
     said = _said(java, "-version")
     version = _VERSION.search(said)
     if version is None:
-        raise MissingSpark(f"{java} does not say which Java it is, but: {_first_line(said)}")
+        raise MissingSpark(f"{java} does not report its version, but: {_first_line(said)}")
     if int(version[1]) < OLDEST:
         raise MissingSpark(
             f"Spark needs Java {OLDEST} or later, and {java} is Java {version[1]}: install a newer JDK, or set "

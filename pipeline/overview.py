@@ -1,4 +1,4 @@
-"""What a command shows of the tables: a choice of their rows, sums per group, and rows as plain values."""
+"""The tables as a command shows them: selected rows, sums per group, and rows as plain values."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 OVERVIEW = table(
     ("group", STRING, False),
-    ("type", STRING, True),  # on the last day that something was heard of it
+    ("type", STRING, True),  # on the last day with a record of it
     ("migration", STRING, True),  # classic, mixed, consumer, on that day
     ("rebalances", LONG, False),
     ("joined", LONG, False),
     ("left", LONG, False),
     ("moved", LONG, False),
     ("rebalancing_s", DOUBLE, True),  # null: there were some, and no duration is known
-    ("last_rebalance", TIMESTAMP, True),  # when it began
+    ("last_rebalance", TIMESTAMP, True),  # its start
     ("storms", LONG, False),
     ("zombies", LONG, False),  # on the worst day
     ("commits", LONG, False),
@@ -35,12 +35,12 @@ OVERVIEW = table(
 
 
 def of_groups(table: DataFrame, groups: Sequence[str]) -> DataFrame:
-    """The rows of these groups; all where none is named."""
+    """The rows of these groups; all if the list is empty."""
     return table.where(f.col("group").isin(list(groups))) if groups else table
 
 
 def between(rebalances: DataFrame, since_ms: int | None, until_ms: int | None) -> DataFrame:
-    """Rebalances that began in a stretch of time, its ends with it; one whose start is not known began as it ended."""
+    """Rebalances that started in a time range, ends included; for one without a known start its end counts."""
     began = f.unix_millis(f.coalesce("start", "end"))
     if since_ms is not None:
         rebalances = rebalances.where(began >= since_ms)
@@ -48,14 +48,14 @@ def between(rebalances: DataFrame, since_ms: int | None, until_ms: int | None) -
 
 
 def days_between(table: DataFrame, since_ms: int | None, until_ms: int | None) -> DataFrame:
-    """The rows of the days that a stretch of time touches."""
+    """The rows of the days that a time range touches."""
     if since_ms is not None:
         table = table.where(f.col("day") >= _day(since_ms))
     return table if until_ms is None else table.where(f.col("day") <= _day(until_ms))
 
 
 def overview(groups: DataFrame, rebalances: DataFrame, commits: DataFrame) -> DataFrame:
-    """A row per group of any of the three tables, in the schema OVERVIEW.
+    """A row per group in any of the three tables, in the schema OVERVIEW.
 
     `groups` and `commits` count by whole days. `rebalances` have `busy_s` (`pipeline.tables.rebalances.with_busy_s`).
     """
@@ -77,14 +77,14 @@ def overview(groups: DataFrame, rebalances: DataFrame, commits: DataFrame) -> Da
         f.sum("commits").alias("commits"), f.sum("resets").alias("resets")
     )
     joined = daily.join(counted, "group", "full").join(committed, "group", "full")
-    # Of a group without rebalances it is known that none took any time.
+    # A group without rebalances took no time for them.
     none = f.when(f.col("rebalances").isNull(), f.lit(0.0))
     joined = joined.withColumn("rebalancing_s", f.coalesce("rebalancing_s", none))
     return joined.select(*(_column(field) for field in OVERVIEW.fields))
 
 
 def plain(rows: DataFrame) -> Iterator[dict[str, Any]]:
-    """Rows one by one, as they are ordered; times in ms since 1970, days as dates."""
+    """Rows one at a time, in order; times in ms since 1970, days as dates."""
     columns = [
         f.unix_millis(field.name).alias(field.name)
         if isinstance(field.dataType, TimestampType)

@@ -1,7 +1,7 @@
-"""Tables that a run replaces as a whole, as Parquet: those of an audit, of a simulation.
+"""Tables that each run replaces as a whole, as Parquet: those of an audit, of a simulation.
 
-Each run writes into directories of its own, `out/<table>/run=N`; `out/<kind>.json` says which of them counts and is
-replaced when all is written: a failure leaves the tables as they were.
+Each run writes into separate directories, `out/<table>/run=N`; `out/<kind>.json` contains the current run and is
+replaced when all is written: a failure leaves the tables unchanged.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def check_directory(out: str, kind: str, options: Mapping[str, str]) -> int:
-    """The run that counts in a directory for tables of a kind, 0 where there is none yet. `options` are Hadoop's.
+    """The current run in a directory for tables of a kind, 0 if there is none yet. `options` are Hadoop's.
 
-    :raises NotATableStore: it holds something else
+    :raises NotATableStore: it contains something else
     """
     system, inside = opened(absolute(out), options)
     entries = system.get_file_info(fs.FileSelector(inside, allow_not_found=True))
@@ -33,7 +33,7 @@ def check_directory(out: str, kind: str, options: Mapping[str, str]) -> int:
     name = _name(kind)
     if name not in names:
         raise NotATableStore(
-            f"{out} holds no tables of {_a(kind)}, but {min(names)}: name a directory of its own"
+            f"{out} contains no tables of {_a(kind)}, but {min(names)}: use an empty directory"
         )
     with system.open_input_file(f"{inside}/{name}") as file:
         data = file.read()
@@ -47,9 +47,9 @@ def check_directory(out: str, kind: str, options: Mapping[str, str]) -> int:
 def write_tables(
     tables: Mapping[str, DataFrame], out: str, kind: str, options: Mapping[str, str]
 ) -> dict[str, str]:
-    """Write the tables; where each of them is.
+    """Write the tables; returns the path of each.
 
-    :raises NotATableStore: `out` holds something else
+    :raises NotATableStore: `out` contains something else
     """
     before = check_directory(out, kind, options)
     place = absolute(out)
@@ -75,7 +75,7 @@ def _a(kind: str) -> str:
 
 
 def _replace(system: fs.FileSystem, path: str, data: bytes) -> None:
-    """In one step where the file system knows one; object stores write whole objects or nothing."""
+    """Atomically where the file system supports it; object stores write whole objects or nothing."""
     if isinstance(system, fs.S3FileSystem):
         with system.open_output_stream(path) as stream:
             stream.write(data)

@@ -1,7 +1,7 @@
-"""The Spark session that a command works in: quiet, self-contained, and gone without a trace.
+"""The Spark session of a command: quiet, self-contained, and without traces afterwards.
 
-Workers have only the dependencies installed: Kohort's packages go to them as one file. Spark's types are here too, for
-annotations of callers that only pass them on.
+Workers have only the dependencies installed: Kohort's packages are sent to them as one file. Spark's types are here
+too, for annotations of callers that only pass them on.
 """
 
 from __future__ import annotations
@@ -44,32 +44,32 @@ appender.console.layout.pattern = %d{{HH:mm:ss}} %p %c{{1}}: %m%n
 logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
 logger.gateway.level = {level}
 """
-"""The gateway's own level is what Spark lets through to the console; without one it is WARN, whatever the root's is."""
+"""The gateway has its own level, which limits the console; without one it is WARN, whatever the root's is."""
 _SQL = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    # Spark sends whole tables to every worker where their files are small; of ours they are, and the tables large.
+    # Spark broadcasts tables whose files are small; ours are, although the tables are large.
     "spark.sql.autoBroadcastJoinThreshold": "-1",
 }
-"""What the tables rely on, wherever the session comes from and whatever it was told."""
+"""Settings that the tables rely on, whatever the origin and settings of the session."""
 _QUICK_BYTES = 4 << 30
 _QUICK_JVM = "-XX:TieredStopAtLevel=1"
-"""What is compiled once, and not so well, is compiled sooner, and leaves the processors to the tasks: that saves a
-sixth of a run of 3.5 GB; one of 7 GB takes a twentieth longer."""
+"""Code is compiled earlier, once, and less optimized, which leaves the processors to the tasks: that saves a sixth of
+a run of 3.5 GB; one of 7 GB takes a twentieth longer."""
 _BRIEF_BYTES = 64 << 20
 _BRIEF = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.adaptive.enabled": "false",  # a job of its own for every exchange
+    "spark.sql.adaptive.enabled": "false",  # a separate job for every exchange
     "spark.sql.shuffle.partitions": "2",
 }
-"""No code is worth to be generated, or compiled twice, that runs for a moment, and no plan to be made twice: half of
-the time, measured with 9,000 records."""
+"""A short run is not worth generating code for, compiling it twice, or planning twice: half of the time, measured
+with 9,000 records."""
 _LOCAL_TASKS_PER_CORE = 4
-"""Behind an exchange. Spark's 200 take longer to begin and end than to do what a machine alone has to do."""
+"""Partitions after an exchange. Spark's 200 take longer to start and end than one machine's work itself."""
 _STOP_TIMEOUT_S = 15.0
 _INTERRUPTS_KEPT: Mapping[int, None] = {signal.SIGINT: None}
-"""A SparkContext takes SIGINT for itself and asks the JVM to cancel, on a connection that is in use."""
+"""A SparkContext handles SIGINT itself and asks the JVM to cancel, on a connection that is in use."""
 _ENDINGS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
@@ -78,12 +78,12 @@ class SessionSettings:
     """How to reach Spark.
 
     Attributes:
-        master: None is what `spark-submit` was told, else all cores of this machine.
-        conf: wins over what Kohort sets itself, but for the time zone: times are UTC.
-        jars: paths or URLs, for the driver and the workers; besides those that `conf` names.
+        master: None is the master of `spark-submit`, or else all cores of this machine.
+        conf: takes precedence over Kohort's own settings, except for the time zone: times are UTC.
+        jars: paths or URLs, for the driver and the workers; in addition to those in `conf`.
         verbose: whether Spark's own log is shown, on standard error.
-        input_bytes: how much is to be read, where that is known; the less it is, the less care the JVM takes to warm
-            up, which is most of a short run.
+        input_bytes: the size of the input, if known; for a small one the JVM spends less on warming up, which is most
+            of a short run.
     """
 
     master: str | None = None
@@ -95,10 +95,10 @@ class SessionSettings:
 
 @contextmanager
 def session(settings: SessionSettings) -> Iterator[SparkSession]:
-    """A session that is stopped at the end, whatever the end is; its JVM, workers and temporary files go with it.
+    """A session that is always stopped at the end; its JVM, workers and temporary files are removed with it.
 
-    SIGTERM and SIGHUP raise SystemExit meanwhile, so that they are such an end, too, as Ctrl-C is. Where this process
-    has a session already, or was begun by `spark-submit`, that one is used: `master` must then be None or the same.
+    Meanwhile SIGTERM and SIGHUP raise SystemExit, so that they end it properly, as Ctrl-C does. If this process already
+    has a session, or was started by `spark-submit`, that session is used: `master` must then be None or the same.
 
     :raises MissingSpark: the extra or Java is missing, or the JVM did not start
     """
@@ -132,7 +132,7 @@ def _begun(settings: SessionSettings) -> Iterator[SparkSession]:
 
 
 def _beside(settings: SessionSettings) -> SparkSession:
-    """A session that shares the context of the one that is there, and not its settings."""
+    """A session that shares the context of the existing one, and not its settings."""
     from pyspark import SparkFiles
     from pyspark.sql import SparkSession
 
@@ -141,17 +141,17 @@ def _beside(settings: SessionSettings) -> SparkSession:
     for name, value in (dict(settings.conf) | _SQL).items():
         if spark.conf.isModifiable(name):
             spark.conf.set(name, value)
-    # The file must stay as long as the context does, which is not ours to stop.
+    # The file must stay as long as the context, which this session does not stop.
     return _equipped(spark, Path(SparkFiles.getRootDirectory()))
 
 
 def _in_given_jvm(settings: SessionSettings) -> SparkSession:
-    """A session of the JVM that `spark-submit` began; what it was told wins over what Kohort would say."""
+    """A session of the JVM that `spark-submit` started; its settings take precedence over Kohort's."""
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
     SparkContext._ensure_initialized()
-    conf = SparkConf()  # has what the JVM was told
+    conf = SparkConf()  # has the settings of the JVM
     for name, value in {"spark.master": DEFAULT_MASTER, "spark.app.name": "kohort"}.items():
         conf.setIfMissing(name, value)
     for name, value in (_asked(settings) | _SQL).items():
@@ -170,8 +170,8 @@ def _in_own_jvm(settings: SessionSettings, scratch: Path) -> Iterator[SparkSessi
     master = settings.master or DEFAULT_MASTER
     conf = _own(master, scratch, settings) | _asked(settings) | _SQL
     environment = _environment(master, scratch)
-    # The JVM ends first: a connection on which it calls back, as a stream does for each batch, is read by a thread
-    # for as long as the JVM lives, and cannot be closed meanwhile.
+    # The JVM is stopped first: a connection on which it calls back, as a stream does for each batch, is read by a
+    # thread as long as the JVM runs, and cannot be closed meanwhile.
     with _forgotten_gateway(), jvm(conf, scratch, environment, verbose=settings.verbose) as gateway:
         reached = {
             "PYSPARK_GATEWAY_PORT": str(gateway.port),
@@ -186,7 +186,7 @@ def _in_own_jvm(settings: SessionSettings, scratch: Path) -> Iterator[SparkSessi
 
 
 def _equipped(spark: SparkSession, directory: Path) -> SparkSession:
-    """With Kohort's packages on workers that are no children of this machine's driver."""
+    """With Kohort's packages on workers that are not children of this machine's driver."""
     if not _is_local(str(spark.sparkContext.master)):
         spark.sparkContext.addPyFile(str(ship(directory / "kohort.zip")))
     return spark
@@ -203,14 +203,14 @@ def _asked(settings: SessionSettings) -> dict[str, str]:
 
 
 def _own(master: str, scratch: Path, settings: SessionSettings) -> dict[str, str]:
-    """What Kohort asks of a Spark that it begins itself."""
+    """Kohort's settings for a Spark that it starts itself."""
     log = scratch / "log4j2.properties"
     log.write_text(_LOG4J.format(level="info" if settings.verbose else "off"), encoding="utf-8")
     options = [
         f"-Dlog4j2.configurationFile={log.as_uri()}",
         f"-Djava.io.tmpdir={scratch}",
-        "-XX:-UsePerfData",  # a file in /tmp that a killed JVM leaves
-        "-XX:+UseParallelGC",  # nobody waits for single answers
+        "-XX:-UsePerfData",  # a file in /tmp that remains after a killed JVM
+        "-XX:+UseParallelGC",  # throughput matters, latency does not
     ]
     if settings.input_bytes is not None and settings.input_bytes < _QUICK_BYTES:
         options.append(_QUICK_JVM)
@@ -218,15 +218,15 @@ def _own(master: str, scratch: Path, settings: SessionSettings) -> dict[str, str
         "spark.app.name": "kohort",
         "spark.master": master,
         "spark.ui.enabled": "false",
-        "spark.python.sql.dataFrameDebugging.enabled": "false",  # a third of the time in which plans are made
+        "spark.python.sql.dataFrameDebugging.enabled": "false",  # a third of the planning time
         "spark.python.authenticate.socketTimeout": "120s",  # how long rows wait to be fetched
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.driver.extraJavaOptions": " ".join(options),
-        "spark.executorEnv.PYTHONSAFEPATH": "1",  # a module in a directory that a worker happens to be in is not ours
+        "spark.executorEnv.PYTHONSAFEPATH": "1",  # no module from a worker's current directory
     }
     if _is_local(master):
-        # Our files are small for what is in them; with 128 MB to a task, one core would read what is for all.
+        # Our files are small for their content; with 128 MB per task, one core would read everything.
         own |= {"spark.sql.files.maxPartitionBytes": "8m", "spark.sql.files.openCostInBytes": "512k"}
         own["spark.local.dir"] = str(scratch)
         own["spark.sql.shuffle.partitions"] = str(_LOCAL_TASKS_PER_CORE * _cores(master))
@@ -235,19 +235,19 @@ def _own(master: str, scratch: Path, settings: SessionSettings) -> dict[str, str
 
 
 def _environment(master: str, scratch: Path) -> dict[str, str]:
-    """For the JVM and, as they are its children in local mode, its workers."""
+    """For the JVM and, as its children in local mode, its workers."""
     if not _is_local(master):
         return {}
     paths = [str(root()), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {
         "PYTHONPATH": os.pathsep.join(paths),
-        "SPARK_LOCAL_IP": "127.0.0.1",  # nobody else is to reach it, and a name of this machine may not resolve
+        "SPARK_LOCAL_IP": "127.0.0.1",  # not reachable from outside, and this machine's name may not resolve
         "TMPDIR": str(scratch),
     }
 
 
 def _python(master: str, conf: Mapping[str, str]) -> str:
-    """The Python of the workers: that of this process on this machine, elsewhere one that is on the path there."""
+    """The Python of the workers: this process's on this machine, elsewhere one on the path there."""
     here = master.startswith("local")
     default = sys.executable if here else os.environ.get("PYSPARK_PYTHON", "python3")
     return conf.get("spark.pyspark.python", default)
@@ -258,7 +258,7 @@ def _is_local(master: str) -> bool:
 
 
 def _cores(master: str) -> int:
-    """Of a local master: `local`, `local[2]`, `local[*]`, `local[*,3]`."""
+    """The cores of a local master: `local`, `local[2]`, `local[*]`, `local[*,3]`."""
     told = master.partition("[")[2].partition("]")[0].partition(",")[0].strip()
     return max(int(told), 1) if told.isdigit() else (os.cpu_count() or 1) if told == "*" else 1
 
@@ -270,7 +270,7 @@ def _refuse_connect(settings: SessionSettings) -> None:
         asked = [settings.master]
     if asked:
         raise MissingSpark(
-            f"Kohort works on a Spark master, not through Spark Connect ({asked[0]}): name a master, as spark://host:7077"
+            f"Kohort needs a Spark master, not Spark Connect ({asked[0]}): use a master such as spark://host:7077"
         )
 
 
@@ -278,17 +278,17 @@ def _refuse_other_master(spark: SparkSession, settings: SessionSettings) -> None
     has = spark.sparkContext.master
     if settings.master not in (None, has):
         raise MissingSpark(
-            f"this process has a Spark session on {has} already, and cannot have one on {settings.master}"
+            f"this process already has a Spark session on {has}, and cannot have one on {settings.master}"
         )
 
 
 @contextmanager
 def _stopped(spark: SparkSession) -> Iterator[SparkSession]:
-    """Stop it in the end, from another thread: after an interrupt this one's connection still waits for an answer."""
+    """Stop it at the end, from another thread: after an interrupt this one's connection still waits for an answer."""
     try:
         yield spark
     finally:
-        # No second signal is to break the cleaning up, which takes some seconds at most.
+        # A second signal must not interrupt the cleanup, which takes a few seconds at most.
         with _handled(dict.fromkeys((signal.SIGINT, *_ENDINGS), signal.SIG_IGN)):
 
             def stop() -> None:
@@ -302,7 +302,7 @@ def _stopped(spark: SparkSession) -> Iterator[SparkSession]:
 
 @contextmanager
 def _forgotten_gateway() -> Iterator[None]:
-    """The JVM has ended with the session: the next one in this process is to begin another."""
+    """The JVM was stopped with the session: the next one in this process must start another."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -333,9 +333,9 @@ def _variables(values: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def _handled(handlers: Mapping[int, Handler | None]) -> Iterator[None]:
-    """Let signals be handled so in here, and as before afterwards; None leaves one as it is until something sets it.
+    """Handle signals with `handlers` in this block, and as before afterwards; None: unchanged until it is set.
 
-    Only the main thread can say how signals are handled: in another nothing is changed.
+    Only the main thread can set signal handlers: in another nothing is changed.
     """
     mine = threading.current_thread() is threading.main_thread()
     before = {number: signal.getsignal(number) for number in handlers} if mine else {}
@@ -350,15 +350,15 @@ def _handled(handlers: Mapping[int, Handler | None]) -> Iterator[None]:
 
 
 class _ToldToEnd(KeyboardInterrupt):
-    """A signal to end; of this kind, since py4j gives up an unanswered call in good order for no other."""
+    """A signal to stop; of this kind, because py4j gives up an unanswered call properly for no other."""
 
 
 @contextmanager
 def _told_to_end() -> Iterator[None]:
-    """Let what would kill this process raise SystemExit instead; who has other plans for a signal keeps them.
+    """Raise SystemExit for signals that would kill this process; a signal with another handler keeps it.
 
-    A signal is not forgotten when what it raised is caught, or another exception takes its place: connections that
-    break off make some.
+    A signal is not lost when its exception is caught, or replaced by another exception: connections that break raise
+    some.
     """
     told: list[int] = []
 
@@ -397,21 +397,21 @@ def _py4j_silenced() -> Iterator[None]:
 
 
 PACKAGES = ("assignors", "wire", "groups", "coordinator", "migration", "pipeline")
-"""What workers import; they need numpy, pyarrow, kio and the like, but not Kohort."""
+"""Workers import these; they need numpy, pyarrow, kio and the like, but not Kohort."""
 _LEFT_OUT = {"__pycache__"}
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The first moment that a zip can tell: equal packages give equal bytes."""
+"""The earliest time in a zip: equal packages give equal bytes."""
 
 
 def root() -> Path:
-    """The directory that the packages are in: site-packages, or a checkout."""
+    """The directory of the packages: site-packages, or a checkout."""
     return Path(__file__).resolve().parent.parent
 
 
 def ship(archive: Path) -> Path:
     """Write the packages to a file that workers import from.
 
-    Modules are compiled, too: a worker cannot keep what it compiles from a zip and would do it again and again.
+    Modules are compiled, too: a worker cannot cache what it compiles from a zip and would compile it again each time.
     """
     base = root()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
@@ -430,7 +430,7 @@ def _add(packed: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 
 def _compiled(file: Path, name: str) -> bytes:
-    """A .pyc that is taken as it is (PEP 552: flags 1, unchecked hash of the source)."""
+    """A .pyc that is loaded unchecked (PEP 552: flags 1, unchecked hash of the source)."""
     import marshal
 
     source = file.read_bytes()

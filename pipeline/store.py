@@ -1,12 +1,12 @@
-"""The tables on disk: written whole or not at all, added to by later runs, described in `tables.json`.
+"""The tables on disk: written whole or not at all, extended by later runs, described in `tables.json`.
 
 Theory of operation. A table is a directory; each run that writes into it has a directory `run=N` there, with one per
-day below. `tables.json` says which runs count, and is replaced in one step when everything of a run is written:
-before it, a failure leaves the tables as they were, and what is left of the run is removed by the next one. Events
-are only added to; what is made of them is written anew by every run that has new events, and the old goes after the
-new is there. Any tool that knows Parquet and Hive's way of partitioning reads a table: by the directory's name.
+day below. `tables.json` lists the runs that count, and is replaced atomically when everything of a run is written:
+before that, a failure leaves the tables unchanged, and the next run removes the remains. Events are only added; tables
+derived from them are written again by every run with new events, and the old ones are removed after the new ones are
+in place. Any tool that reads Parquet with Hive's partitions reads a table: by the directory's name.
 
-Where the file system is local, one process at a time writes. Elsewhere it is for the user to see to that.
+On a local file system, one process at a time can write. Elsewhere the user must ensure that.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ NAME = "tables.json"
 
 
 class NotATableStore(PipelineError):
-    """A directory holds something else than Kohort's tables; nothing in it was touched."""
+    """A directory contains something else than Kohort's tables; it was not changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """A table: the runs whose directories `run=N` make it up, and its rows."""
+    """A table: the runs whose directories `run=N` belong to it, and its number of rows."""
 
     runs: tuple[int, ...] = ()
     rows: int = 0
@@ -53,20 +53,19 @@ class Stored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalog:
-    """What a directory holds after run `run`, 0: nothing yet. The same data give the same catalog, whenever it is
-    made."""
+    """The content of a directory after run `run`, 0: nothing yet. Equal data give equal catalogs."""
 
     run: int = 0
     cluster: str | None = None
-    """The id of the cluster whose history it is, where a log told it."""
+    """The id of the cluster of the history, if a log contained it."""
     next_offsets: Mapping[int, int] = field(default_factory=dict)
     """By partition of `__consumer_offsets`, the first offset that is not in the tables."""
     by_key_version: Mapping[int | None, int] = field(default_factory=dict)
-    """Events by the type of their key; None: ends of transactions."""
+    """Events by the type of their key; None: transaction markers."""
     tables: Mapping[str, Stored] = field(default_factory=dict)
 
     def to_json(self) -> str:
-        """As it stands in the file."""
+        """The content of the file."""
         told = sorted(self.by_key_version.items(), key=lambda each: (each[0] is None, each[0] or 0))
         return json.dumps(
             {
@@ -88,15 +87,15 @@ class Catalog:
 
     @classmethod
     def from_json(cls, text: str, where: str) -> Catalog:
-        """Read it. :raises NotATableStore: it is no such file, or of a version that is not known here"""
+        """Parse the file. :raises NotATableStore: it is another file, or of an unknown version"""
         try:
             found = json.loads(text)
             if found["format"] != FORMAT:
                 raise ValueError
             if found["schema_version"] != VERSION:
                 raise NotATableStore(
-                    f"{where} is of version {found['schema_version']} of the tables; this Kohort knows {VERSION}: "
-                    "name another directory, or make the tables anew"
+                    f"{where} is of version {found['schema_version']} of the tables; this Kohort supports {VERSION}: "
+                    "use another directory, or create the tables again"
                 )
             return cls._of(found)
         except (ValueError, KeyError, TypeError, AttributeError):
@@ -120,7 +119,7 @@ class Catalog:
 
 
 def _description(table: str) -> dict[str, Any]:
-    """For whoever reads the tables with something else; a table that only Kohort reads is not described."""
+    """For readers of the tables other than Kohort; a table that only Kohort reads is not described."""
     schema = TABLES.get(table)
     if schema is None:
         return {}
@@ -131,7 +130,7 @@ def _description(table: str) -> dict[str, Any]:
 __all__ = ["NotATableStore", "Store", "StoreInUse", "opened_store", "read", "read_catalog"]
 
 SCHEMAS: Mapping[str, StructType] = {**TABLES, RUNS_TABLE: RUNS, COURSES_TABLE: COURSES}
-"""Of all tables, with the one that only the next run reads, and the one that is gone after its run."""
+"""All tables, with the one that only the next run reads, and the one that is removed after its run."""
 _DAY = "day"
 _PATTERN = re.compile(r"([{}\[\]*?\\])")
 _NEW = f".{NAME}.new"
@@ -144,7 +143,7 @@ class StoreInUse(PipelineError):
 def read(spark: SparkSession, out: str, table: str) -> DataFrame:
     """One of `pipeline.tables.schemas.TABLES`, in the columns of its schema.
 
-    :raises NotATableStore: `out` has no tables of Kohort
+    :raises NotATableStore: `out` contains no tables of Kohort
     """
     catalog = read_catalog(spark, out)
     runs = catalog.tables[table].runs if table in catalog.tables else ()
@@ -152,19 +151,19 @@ def read(spark: SparkSession, out: str, table: str) -> DataFrame:
 
 
 def read_catalog(spark: SparkSession, out: str) -> Catalog:
-    """What `tables.json` says. :raises NotATableStore: `out` has no tables of Kohort"""
+    """The content of `tables.json`. :raises NotATableStore: `out` contains no tables of Kohort"""
     out = absolute(out)
     found = _found(out, hadoop_options(spark))
     if found is None:
-        raise NotATableStore(f"{out} holds no tables of Kohort: there is no {NAME} in it")
+        raise NotATableStore(f"{out} contains no tables of Kohort: it has no {NAME}")
     return found
 
 
 @contextmanager
 def opened_store(spark: SparkSession, out: str) -> Iterator[Store]:
-    """The tables in `out`, to be written; `out` may be empty or not there yet.
+    """The tables in `out`, for writing; `out` may be empty or missing.
 
-    :raises NotATableStore: something else is there
+    :raises NotATableStore: it contains something else
     :raises StoreInUse: another process writes into it
     """
     out = absolute(out)
@@ -180,7 +179,7 @@ def opened_store(spark: SparkSession, out: str) -> Iterator[Store]:
 
 
 class Store:
-    """See the module. `catalog` is what counts."""
+    """See the module. `catalog` lists what counts."""
 
     def __init__(self, spark: SparkSession, out: str, catalog: Catalog) -> None:
         self.spark = spark
@@ -191,11 +190,11 @@ class Store:
 
     @property
     def next_run(self) -> int:
-        """The number of the run that is to write now."""
+        """The number of the next run."""
         return self.catalog.run + 1
 
     def begin(self) -> None:
-        """Say that the directory is one of tables, and remove what a run left that failed."""
+        """Mark the directory as one of tables, and remove the remains of failed runs."""
         if self.catalog.run == 0:
             self.publish(self.catalog)
         else:
@@ -211,7 +210,7 @@ class Store:
         paths = [child(self.path(table), f"run={run}") for run in runs]
         paths = [path for path in paths if self._is_there(path)]
         if not paths:
-            # Not of a list: that would be a job of Python's.
+            # Not from a list: that would be a Python job.
             return self.spark.range(0).select(
                 *(f.lit(None).cast(each.dataType).alias(each.name) for each in schema)
             )
@@ -219,7 +218,7 @@ class Store:
         return reader.parquet(*map(_literal, paths)).select(*schema.names)
 
     def write(self, table: str, rows: DataFrame) -> DataFrame:
-        """Write the rows as what the next run says; gives them as they were written."""
+        """Write the rows under the next run's number; returns them as they were written."""
         schema = SCHEMAS[table]
         run = self.next_run
         described = rows.select(*(f.col(name).alias(name, metadata=dict(METADATA)) for name in schema.names))
@@ -231,7 +230,7 @@ class Store:
         return self.frame(table, (run,))
 
     def rewrite(self, table: str, rows: DataFrame) -> None:
-        """Put `rows`, which come from what the next run wrote into a table, in its place."""
+        """Replace the next run's part of a table with `rows`, which are derived from it."""
         target = f"{self._inside}/{table}/run={self.next_run}"
         aside = f"{self._inside}/{table}/.run={self.next_run}"
         rows.write.mode("overwrite").parquet(child(self.path(table), f".run={self.next_run}"))
@@ -239,7 +238,7 @@ class Store:
         self._system.move(aside, target)
 
     def keep_only(self, table: str, names: set[str]) -> None:
-        """Remove what the next run has in a table and is not in `names`, paths below `out` without `run=N`."""
+        """Remove files of the next run in a table that are not in `names`, paths below `out` without `run=N`."""
         root = f"{self._inside}/{table}/run={self.next_run}"
         for entry in self._entries(root, recursive=True):
             if entry.type is fs.FileType.File:
@@ -248,7 +247,7 @@ class Store:
                     self._system.delete_file(entry.path)
 
     def publish(self, catalog: Catalog) -> None:
-        """From here on the tables are what `catalog` says; what no longer counts is removed."""
+        """Make `catalog` the current one; runs that no longer count are removed."""
         data = catalog.to_json().encode()
         with self._system.open_output_stream(f"{self._inside}/{_NEW}") as file:
             file.write(data)
@@ -257,7 +256,7 @@ class Store:
         self.sweep()
 
     def sweep(self) -> None:
-        """Remove what runs left that do not count: those that failed, and those that newer ones replaced."""
+        """Remove runs that do not count: failed ones, and those that newer ones replaced."""
         for table in SCHEMAS:
             counts = self.catalog.tables[table].runs if table in self.catalog.tables else ()
             if not counts:
@@ -281,7 +280,7 @@ class Store:
 
 
 def _literal(path: str) -> str:
-    """The path for Spark, which would take it for a pattern."""
+    """The path for Spark, escaped because Spark reads it as a pattern."""
     return _PATTERN.sub(r"\\\1", path)
 
 
@@ -304,7 +303,7 @@ def _check_empty(system: fs.FileSystem, inside: str, out: str) -> None:
         others = sorted(set(found) - {LOCK_FILE, _NEW})
         if others:
             raise NotATableStore(
-                f"{out} holds something else than tables of Kohort ({others[0]}): name another directory"
+                f"{out} contains something else than tables of Kohort ({others[0]}): use another directory"
             )
 
 

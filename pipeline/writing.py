@@ -1,10 +1,10 @@
 """Decoded rows as files of Parquet, written in the task that decodes them.
 
-Theory of operation. A task writes files whose names no other attempt uses, and gives a manifest of them. Only what
-the manifests of the tasks that succeeded name is kept (`pipeline.store`), so that a task that fails, or runs twice,
-neither loses nor doubles. Offsets and everything else go into files of their own: whoever looks for groups passes by
-the files of offsets, most of a log, because their statistics say that there is nothing else in them. What the task
-holds in memory at once is bounded, whatever it reads.
+Theory of operation. A task writes files whose names no other attempt uses, and returns a manifest of them. Only files
+in the manifests of successful tasks are kept (`pipeline.store`), so that a task that fails, or runs twice, neither
+loses nor duplicates records. Offsets and everything else are in separate files: a reader of groups skips the files of
+offsets, which are most of a log, because their statistics show that they contain nothing else. The memory of a task is
+bounded, whatever it reads.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ WRITTEN = table(
     ("what", STRING, False),  # file, records, partition, stretch
     ("name", STRING, True),  # file: below the run's directory; its table is the first part
     ("number", INT, True),  # records: the type of the key; partition, stretch: the partition of the log
-    ("count", LONG, False),  # file: rows; records: how many; partition, stretch: the offset behind the last
+    ("count", LONG, False),  # file: rows; records: how many; partition, stretch: the offset after the last
     ("begin", LONG, True),  # stretch: the first offset
 )
 """A manifest."""
 FILE, RECORDS, PARTITION, STRETCH = "file", "records", "partition", "stretch"
 EVENTS_TABLE, QUARANTINE_TABLE, RUNS_TABLE = "events", "quarantine", "commit_runs"
 METADATA = {"kohort.schema": str(VERSION)}
-"""What stands in every file beside its columns."""
+"""The metadata of every file."""
 
 _ROW_GROUP_BYTES = 32 << 20
 _HELD_BYTES = 128 << 20
@@ -51,7 +51,7 @@ _QUARANTINE = QUARANTINE.names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Where a run writes: `out/<table>/run=<run>/…`. `options` are Hadoop's; `after`: by partition of the log, the
+    """The directory of a run: `out/<table>/run=<run>/…`. `options` are Hadoop's; `after`: by partition of the log, the
     first offset that is not there yet."""
 
     out: str
@@ -60,20 +60,20 @@ class Target:
     after: Mapping[int, int] = field(default_factory=dict)
 
     def directory(self, table: str) -> str:
-        """Of the run's part of a table."""
+        """The run's part of a table."""
         return f"{self.out.rstrip('/')}/{table}/run={self.run}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
-    """Where in one partition of the log commits are that a task had in this order: from `begin` to before `end`."""
+    """A range of one partition of the log whose commits one task had in order: from `begin` to before `end`."""
 
     begin: int
     end: int
 
 
 def write_decoded(batches: Iterable[pa.RecordBatch], target: Target) -> Iterator[pa.RecordBatch]:
-    """Write batches of `DECODED`; gives the manifest, as `WRITTEN`."""
+    """Write batches of `DECODED`; returns the manifest, as `WRITTEN`."""
     files = _Files(target)
     records: Counter[int | None] = Counter()
     ends: dict[int, int] = {}
@@ -113,7 +113,7 @@ def write_decoded(batches: Iterable[pa.RecordBatch], target: Target) -> Iterator
 
 
 class _Commits:
-    """The commits of a task, brought down to runs: many at once, for the longer a stretch, the fewer its runs."""
+    """The commits of a task, reduced to runs: many at once, as longer ranges have fewer runs."""
 
     def __init__(self) -> None:
         self.stretches: dict[int, list[Stretch]] = {}
@@ -121,7 +121,7 @@ class _Commits:
         self._count = 0
 
     def add(self, commits: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """Take some more; gives runs when there are enough. What goes on behind the last stretch makes it longer."""
+        """Add commits; returns runs when there are enough. Commits that continue the last range extend it."""
         for partition, begin, end in _bounds(commits):
             found = self.stretches.setdefault(partition, [])
             goes_on = bool(found) and found[-1].end <= begin
@@ -132,14 +132,14 @@ class _Commits:
             yield from self.rest()
 
     def rest(self) -> Iterator[pa.RecordBatch]:
-        """The runs of what is held."""
+        """The runs of the remaining commits."""
         if self._held:
             yield runs_of(pa.Table.from_batches(_alike(self._held)))
             self._held, self._count = [], 0
 
 
 class _Files:
-    """The files of a task, some of them open. What is added is held until it is worth a row group."""
+    """The files of a task, some of them open. Rows are buffered until they fill a row group."""
 
     def __init__(self, target: Target) -> None:
         context = TaskContext.get()
@@ -162,7 +162,7 @@ class _Files:
             self._flush(self._sizes.most_common(1)[0][0])
 
     def close(self) -> list[tuple[str, int]]:
-        """The files by name below the run's directories, and their rows."""
+        """The files by name below the run's directories, and their numbers of rows."""
         for key in list(self._held):
             self._flush(key)
             self._close(key)
@@ -207,12 +207,12 @@ class _File:
         self.rows = 0
         self._schema = schema.with_metadata(METADATA)
         self._sink = system.open_output_stream(inside)
-        # Arrow's own schema stays out: it would be of dictionary arrays in one file, of plain ones in another.
+        # Arrow's own schema is left out: it would have dictionary arrays in one file, and plain ones in another.
         self._writer = pq.ParquetWriter(
             self._sink,
             self._schema,
             store_schema=False,
-            # Numbers hardly repeat in a file, and only these columns are looked at before the rows are.
+            # Numbers seldom repeat in a file, and only these columns are read before the rows are.
             use_dictionary=[each.name for each in self._schema if _is_text(each.type)],
             write_statistics=[name for name in _LOOKED_AT if name in self._schema.names],
         )
@@ -248,12 +248,12 @@ def _chosen(batch: pa.RecordBatch, mask: pa.Array) -> pa.RecordBatch:
 
 
 def _fresh(batch: pa.RecordBatch, after: Mapping[int, int]) -> pa.RecordBatch:
-    """Without the records that are there already."""
+    """The batch without records that are there already."""
     if not after:
         return batch
     offsets = batch.column("offset").to_numpy()
     partitions = batch.column("partition").to_numpy()
-    # What is no record has no offset; it is never there already.
+    # A row that is not a record has no offset; it is never there already.
     fresh = offsets < 0
     for partition in np.unique(partitions).tolist():
         fresh |= (partitions == partition) & (offsets >= after.get(partition, 0))
@@ -267,7 +267,7 @@ def _note_ends(batch: pa.RecordBatch, ends: dict[int, int]) -> None:
 
 
 def _bounds(batch: pa.RecordBatch) -> Iterator[tuple[int, int, int]]:
-    """Of each partition the first offset and the one behind the last."""
+    """By partition, the first offset and the one after the last."""
     offsets = batch.column("offset").to_numpy()
     partitions = batch.column("partition").to_numpy()
     for partition in np.unique(partitions).tolist():
@@ -292,7 +292,7 @@ def _by_day(events: pa.RecordBatch) -> Iterator[tuple[date, pa.RecordBatch]]:
 
 
 def _of_quarantine(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Rows of `QUARANTINE`; `offset` null: it is no single record."""
+    """Rows of `QUARANTINE`; `offset` null: it is not a single record."""
     offset = rows.column("offset")
     columns: dict[str, Any] = {
         "source": rows.column("source"),

@@ -1,15 +1,15 @@
-r"""What Java's own engine says of the regexes, beside RE2: `java.util.regex`, in the JVM that Spark runs in.
+r"""The results of Java's own engine for the regexes, next to RE2's: `java.util.regex`, in the JVM of Spark.
 
-A Java consumer matches a topic's whole name (`Pattern.matches`). Spark's `rlike` finds a pattern anywhere, so it is
-given `\A(?:…)\z`, where that compiles; where it does not although the pattern itself does (an open `\Q`, a comment),
-`Pattern.matches` is called itself, by reflection, and compiles anew for every name.
+A Java consumer matches a topic's whole name (`Pattern.matches`). Spark's `rlike` finds a pattern anywhere, so it gets
+`\A(?:…)\z`, if that compiles; if it does not although the pattern itself does (an open `\Q`, a comment),
+`Pattern.matches` is called by reflection, and compiles again for every name.
 
-Which patterns Java's own engine may be asked about: it backtracks, and nothing stops it before it is done.
+Patterns that Java's own engine is not asked about: it backtracks, and nothing stops it before it is done.
 
-A group that repeats without end may take exponential time, unless every turn of it can begin, or end, in one way only;
-and each repetition without end that stands behind another multiplies the time by the length of a name. What is not
-surely quick is not asked, and the table says so. Where our parser does not follow a pattern, a group that repeats is
-taken to be slow.
+An unbounded repeated group may take exponential time, unless each of its iterations can start, or end, in one way only;
+and each unbounded repetition after another multiplies the time by the length of a name. A pattern that is not certain
+to be fast is not tried, and the table says so. If our parser does not support a pattern, a repeated group is assumed to
+be slow.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def beside_java(compared: DataFrame, names: DataFrame) -> DataFrame:
 
 
 def matched(patterns: DataFrame, names: DataFrame) -> DataFrame:
-    """`source`, `pattern`, `java_valid` and, where it is true and there are any, the `java_names` that match whole."""
+    """`source`, `pattern`, `java_valid` and, if it is true and there are any, the `java_names` that match whole."""
     whole = f.concat(f.lit("\\A(?:"), f.col("pattern"), f.lit(")\\z"))
     known = patterns.select(
         "source",
@@ -84,10 +84,10 @@ def _matches(pattern: Column, name: Column) -> Column:
 
 
 MOST_STEPS = 1_000_000_000
-"""Of the engine at the very worst, for one pattern on all names of a source; it takes some hundred million a second."""
+"""The largest number of steps for one pattern on all names of a source; the engine takes some 100 million a second."""
 LONGEST_PATTERN = 2_000
 FEW_TURNS = 3
-"""A repetition with so low a bound is written out."""
+"""A repetition with a bound this low is expanded."""
 
 _QUANTIFIED_GROUP = re.compile(r"\)[*+{?]")
 _BACK_REFERENCE = re.compile(r"\\(?:[1-9]|k<)")
@@ -95,7 +95,7 @@ _QUANTIFIER = re.compile(r"[*+]|\{\d+,\d*\}")
 
 
 def why_unasked(compared: ComparedRegex, names: Sequence[str] | None) -> str | None:
-    """Why Java's engine is not asked about a group's regex; None where it is. `names` are all topics there are."""
+    """Why Java's engine is not asked about a group's regex; None if it is. `names` are all topics there are."""
     if compared.engine is ClientEngine.LIBRDKAFKA:
         return "librdkafka matches it, by another engine"
     if names is None:
@@ -104,27 +104,27 @@ def why_unasked(compared: ComparedRegex, names: Sequence[str] | None) -> str | N
 
 
 def too_slow(pattern: str, names: Sequence[str]) -> str | None:
-    """Why asking Java's engine about a pattern and these names may take too long; None where it does not."""
+    """Why Java's engine may take too long for a pattern and these names; None if it does not."""
     if len(pattern) > LONGEST_PATTERN:
         return f"it has more than {LONGEST_PATTERN:,} characters"
     loops = _loops(pattern)
     if loops is None:
-        return "Java's engine may take exponential time over it"
+        return "Java's engine may take exponential time for it"
     lengths = Counter(map(len, names))
     steps = sum(count * comb(length + loops, loops) for length, count in lengths.items())
     if steps > MOST_STEPS:
-        return f"Java's engine may take long over {loops} repetitions, one behind the other"
+        return f"Java's engine may take long for {loops} consecutive repetitions"
     return None
 
 
 def _loops(pattern: str) -> int | None:
-    """How many repetitions are behind one another at most; None where time may be exponential."""
+    """The largest number of consecutive repetitions; None if time may be exponential."""
     if _BACK_REFERENCE.search(pattern):
         return None
     try:
         return _loops_in(parse_java(pattern))
     except JavaSyntaxError:
-        return 0  # it is only asked whether it compiles
+        return 0  # it is only compiled
     except (UnsureError, RecursionError, _ExponentialError):
         pass
     if _QUANTIFIED_GROUP.search(pattern):
@@ -133,7 +133,7 @@ def _loops(pattern: str) -> int | None:
 
 
 class _ExponentialError(PipelineError):
-    """A repetition can be passed through in several ways."""
+    """A repetition can match in several ways."""
 
 
 def _loops_in(tree: Tree) -> int:
@@ -165,9 +165,9 @@ def _loops_of_repeat(tree: Repeat) -> int:
 
 
 def _is_told_apart(body: Tree) -> bool:
-    """Whether a name falls into turns of the body in one way only.
+    """Whether a name can be split into iterations of the body in one way only.
 
-    So it is where a character stands at the beginning, or at the end, of every turn that is nowhere else in it.
+    That is so if every iteration starts, or ends, with a character that is nowhere else in it.
     """
     parts = list(body.parts) if isinstance(body, Chain) else [body]
     if not parts or not all(isinstance(part, Chars | Repeat) for part in parts):
@@ -176,7 +176,7 @@ def _is_told_apart(body: Tree) -> bool:
         return False
     loops = [part for part in parts if isinstance(part, Repeat)]
     if not loops:
-        return True  # always as long, and one way to match
+        return True  # the length is fixed, so there is one way to match
     for edge, rest in ((parts[0], parts[1:]), (parts[-1], parts[:-1])):
         if isinstance(edge, Chars) and all(not edge.mask & mask for mask in _masks(rest)):
             return len(loops) == 1

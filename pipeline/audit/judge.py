@@ -1,4 +1,4 @@
-"""Judge groups, each for one destination, with what `kohort plan` and `kohort dry-run` ask: the rows of the tables."""
+"""Judges groups, each for one destination, with the rules of `kohort plan` and `kohort dry-run`: rows of the tables."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 ROUNDS_WALKED = 1
-"""Of each step: what the plans of a fleet cost is told from the round in the middle, as often as there are rounds."""
+"""Rounds of each step: the costs of a fleet's plans are those of the middle round, times the number of rounds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditSettings:
-    """What holds for every group, as the options of `kohort plan` say it for one."""
+    """Settings of all groups, as the options of `kohort plan` for one."""
 
     destinations: tuple[Destination, ...] = (Destination.COOPERATIVE, Destination.CONSUMER)
     told: DeclaredClients = field(default_factory=DeclaredClients)
@@ -47,27 +47,27 @@ class AuditSettings:
     concurrency: int = 1
     bounce_s: float = DEFAULT_BOUNCE_S
     with_costs: bool = True
-    """Whether it is computed what a migration costs and gains; without, nothing is ranked."""
+    """Whether to compute the cost and gain of a migration; without them nothing is ranked."""
 
 
 def judged(
     group: Group, cluster: Cluster, topics: tuple[Topic, ...], settings: AuditSettings
 ) -> Iterator[dict[str, Any]]:
-    """For every destination the columns of AUDIT that one group decides: all but the source and those of the order."""
+    """For every destination, the columns of AUDIT that depend on one group: all but the source and the order's."""
     restart = _Restart(settings)
     for destination in settings.destinations:
         yield _judged(case_in(group, cluster, topics, destination, settings), restart, settings)
 
 
 class _Restart:
-    """What a restart costs a group: today, which is the same whatever its destination, and there."""
+    """The cost of a restart of a group's members: today, for any destination, and at the destination."""
 
     def __init__(self, settings: AuditSettings) -> None:
         self._settings = settings
         self._now: tuple[float | None] | None = None
 
     def columns(self, case: Case, run: DryRun | None, *, arrived: bool) -> dict[str, Any]:
-        """Those of AUDIT; `run` is the dry run to the destination."""
+        """The columns of AUDIT; `run` is the dry run to the destination."""
         topics, bounce_s = case.topics or {}, self._settings.bounce_s
         if self._now is None:
             self._now = (restart_now_s(case, topics=topics, bounce_s=bounce_s),)
@@ -99,7 +99,7 @@ def _judged(case: Case, restart: _Restart, settings: AuditSettings) -> dict[str,
 def judged_regexes(
     group: Group, cluster: Cluster, topics: tuple[Topic, ...], settings: AuditSettings
 ) -> list[dict[str, Any]]:
-    """The columns of AUDIT_REGEXES that need no Java, and `broker_names`, which Java's are compared with."""
+    """The columns of AUDIT_REGEXES that need no Java, and `broker_names`, to compare with Java's."""
     case = case_in(group, cluster, topics, Destination.CONSUMER, settings)
     return [_of_regex(case, compared) for compared in compared_regexes(case)]
 
@@ -173,7 +173,7 @@ def finding_row(finding: Finding) -> dict[str, Any]:
 
 
 def _of_steps(plan: Plan) -> dict[str, Any]:
-    """The sums over the steps; null where a step that has a course could not be computed."""
+    """The sums over the steps; null if a step with a timeline could not be computed."""
     if not plan.steps:
         return {}
     restarts = sum(len(members) for step in plan.steps for members in step.rounds)
@@ -253,27 +253,27 @@ def _listed(names: tuple[str, ...] | None) -> list[str] | None:
 _OF_ORDER = ("risk", "score", "rank")
 _OF_JAVA = ("java_valid", "java_topics", "java_gained", "java_lost")
 UNRANKED = StructType([each for each in AUDIT.fields if each.name not in _OF_ORDER])
-"""AUDIT without the columns that the order of all groups decides."""
+"""AUDIT without the columns that depend on the order of all groups."""
 COMPARED = StructType(
     [
         *(each for each in AUDIT_REGEXES.fields if each.name not in _OF_JAVA),
         StructField("broker_names", STRINGS, True),
     ]
 )
-"""AUDIT_REGEXES without what Java says, and with the topics that the broker matches."""
+"""AUDIT_REGEXES without Java's results, and with the topics that the broker matches."""
 JUDGED = table(
     ("audit", UNRANKED, True),
     ("regex", COMPARED, True),
     ("quarantined", QUARANTINE, True),
 )
-"""One of the three in each row."""
+"""Each row has one of the three."""
 
 MOST_PARTITIONS = 2_000_000
-"""Of the topics of a group. A file may say anything; no cluster has half as many, and an assignor lists them all."""
+"""The limit of a group's topics. A file may contain anything; no cluster has half of it, and an assignor lists all."""
 
 
 class OversizedGroup(PipelineError):
-    """A group is larger than groups can be."""
+    """A group is larger than a group can be."""
 
 
 def judge_all(work: DataFrame, settings: AuditSettings, tasks: int) -> DataFrame:
@@ -291,7 +291,7 @@ def _rows(work: dict[str, Any], settings: AuditSettings) -> Iterator[dict[str, A
         try:
             yield from list(_of_group(chunk, group, settings))
         except Exception as error:
-            # One group of a foreign file that no rule was written for must not end the audit of all others.
+            # A group that no rule was written for must not end the audit of all others.
             reason = f"the group {group.id} cannot be judged: {type(error).__name__}: {error}"
             yield quarantined(chunk.source, chunk.source, reason)
 

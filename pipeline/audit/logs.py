@@ -1,9 +1,9 @@
-"""Groups out of brokers' logs, a task for each partition of `__consumer_offsets`: that has all records of a group.
+"""Groups from brokers' logs, a task for each partition of `__consumer_offsets`, which has all records of a group.
 
-A task loads its partition as `kohort describe --log-dir` does, with all copies of it that there are; it holds a segment
-at a time, and the last commits. What is not on a local disk is copied to the task's own for that time. Members of
-consumer groups name topics by id: the ids that each partition's records tell by name are gathered, and the brokers'
-own directories of topics are looked at, before any group is judged.
+A task loads its partition like `kohort describe --log-dir`, with all its copies; it keeps one segment at a time in
+memory, and the last commits. Files that are not on a local disk are copied to the task's disk meanwhile. Members of
+consumer groups refer to topics by id: before any group is judged, the names in each partition's records are gathered,
+and the brokers' own directories of topics are read.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 LOADED = table(
-    ("groups", BINARY, True),  # a tuple of Group, topics named by id where ids name them
-    ("heard", BINARY, True),  # what records tell of topics: KnownTopic by id
+    ("groups", BINARY, True),  # a tuple of Group, with topic ids where they refer to topics by id
+    ("heard", BINARY, True),  # the topics in records: KnownTopic by id
     ("file", STRING, True),
     ("reason", STRING, True),
 )
@@ -54,9 +54,9 @@ class Copies:
 
 
 def list_partitions(paths: Sequence[str], options: Mapping[str, str]) -> list[Copies]:
-    """The partitions at log directories, directories of partitions and single files. `options` are Hadoop's.
+    """The partitions in log directories, directories of partitions and single files. `options` are Hadoop's.
 
-    :raises FileNotFoundError: a path is not there
+    :raises FileNotFoundError: a path does not exist
     :raises OSError: it cannot be listed
     """
     found: dict[int, dict[str, None]] = {}
@@ -79,7 +79,7 @@ def list_partitions(paths: Sequence[str], options: Mapping[str, str]) -> list[Co
 def log_work(
     spark: SparkSession, logs: Logs, options: Mapping[str, str], *, all_topics: bool
 ) -> tuple[DataFrame, DataFrame]:
-    """Rows of WORK, and the rows of LOADED that they come from: Spark keeps those, because they are needed twice."""
+    """Rows of WORK, and the rows of LOADED that they come from: Spark caches those, because they are needed twice."""
     copies = list_partitions(logs.paths, options)
     numbers = spark.range(0, len(copies), 1, max(1, len(copies)))
     loaded = each_row(numbers, lambda row: _loaded(copies[row["id"]], options), LOADED).persist()
@@ -111,7 +111,7 @@ def _loaded(copies: Copies, options: Mapping[str, str]) -> Iterator[dict[str, An
 
 
 def _bring(path: str, place: Path, options: Mapping[str, str]) -> None:
-    """Let a partition's directory, or a single segment, be found at a local place."""
+    """Make a partition's directory, or a single segment, available at a local place."""
     system, inside = opened(path, options)
     info = system.get_file_info(inside)
     if isinstance(system, fs.LocalFileSystem):
@@ -149,7 +149,7 @@ def _rows(log: LoadedLog, places: Mapping[str, str]) -> Iterator[dict[str, Any]]
 
 
 def _place(notice: Notice, places: Mapping[str, str]) -> str:
-    """The file's name, in place of the one that the task gave it."""
+    """The file's name, instead of the one that the task gave it."""
     name = str(notice.file)
     for place, path in places.items():
         if name.startswith(place):
@@ -180,7 +180,7 @@ def _worker(
 
 
 def _named(group: Group, names: Mapping[str, str]) -> Group:
-    """The group with names in place of topic ids, which only some types of groups have."""
+    """The group with names instead of topic ids, which only some types of groups have."""
     if group.type not in (GroupType.CONSUMER, GroupType.SHARE):
         return group
     members = tuple(
@@ -197,7 +197,7 @@ def _renamed(partitions: Partitions | None, names: Mapping[str, str]) -> Partiti
 
 
 def _told(topics: KnownTopics, names: Mapping[str, str]) -> KnownTopics:
-    """What is known, and on top of it the names that were told; ValueError for an id that is none."""
+    """The known topics, and the given names in addition; ValueError for an invalid id."""
     return replace(
         topics, names={**topics.names, **{parse_uuid(topic_id): name for topic_id, name in names.items()}}
     )

@@ -21,7 +21,7 @@ from pipeline.replaced import check_directory, write_tables
 from pipeline.sources.filesystem import hadoop_options
 
 FIRST_SHOWN = 1_000
-"""How many ranked groups a run carries per destination; all of them are in the table."""
+"""The number of ranked groups in a run per destination; the table has all of them."""
 
 
 CHUNKS_PER_TASK = 8
@@ -29,14 +29,14 @@ CHUNKS_PER_TASK = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshots:
-    """Snapshot files, and directories that are searched for them (`*.yaml`, `*.yml`, `*.json`) with all below."""
+    """Snapshot files, and directories to search for them (`*.yaml`, `*.yml`, `*.json`), recursively."""
 
     paths: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MigrationRank:
-    """A group that may migrate, in the order in which they should."""
+    """A group that may migrate, with its rank."""
 
     rank: int
     source: str
@@ -52,26 +52,26 @@ class MigrationRank:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRun:
-    """What an audit found. Mappings are by destination (`cooperative`, `consumer`)."""
+    """The results of an audit. Mappings are by destination (`cooperative`, `consumer`)."""
 
     audit: DataFrame
-    """In the schema AUDIT; read from `out` where there is one, else kept by Spark until the session ends."""
+    """In the schema AUDIT; read from `out` if given, otherwise cached by Spark until the session ends."""
     regexes: DataFrame
     """In the schema AUDIT_REGEXES."""
     groups: int
     verdicts: Mapping[str, Mapping[str, int]]
-    """Groups by verdict (`ready`, `warnings`, `blocked`); those that have arrived count as `arrived` alone."""
+    """Groups by verdict (`ready`, `warnings`, `blocked`); those that have arrived count only as `arrived`."""
     blocked_by: Mapping[str, Mapping[str, int]]
-    """Groups by the rule that blocks them, the most frequent first; a group counts with each of its rules."""
+    """Groups by the rule that blocks them, the most frequent first; a group counts for each of its rules."""
     first: Mapping[str, tuple[MigrationRank, ...]]
     """The first `FIRST_SHOWN` to migrate."""
     regexes_lost: int
-    """Regexes of a group that the broker refuses, is harmed by, or matches less by than the client does."""
+    """Regexes of a group that the broker refuses, that harm it, or that match fewer topics there than in the client."""
     quarantined: tuple[Quarantined, ...]
     """The first `pipeline.history.QUARANTINE_SHOWN`."""
     quarantined_total: int
     paths: Mapping[str, str]
-    """Where the tables are, by name; empty without `out`."""
+    """The paths of the tables, by name; empty without `out`."""
 
 
 def audit(

@@ -1,7 +1,7 @@
 """The schemas of an audit's tables, versioned with the others: columns may be added, never renamed.
 
 `audit` has a row for every group and destination, `audit_regexes` one for every regex of a group and the library that
-matches it now. What could not be read stands in `quarantine`, in the schema of all quarantines.
+matches it now. What could not be read is in `quarantine`, in the schema of all quarantines.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DRY_RUN = table(
     ("rests", BOOLEAN, False),
     ("owned", INT, False),  # partitions that have an owner now
     ("moved", INT, False),  # in all rebalances together
-    ("minimum_moved", INT, True),  # by any even assignment; null where that has no one meaning
+    ("minimum_moved", INT, True),  # by any even assignment; null if that is ambiguous
     ("revoked", INT, False),
     ("spread_before", INT, False),  # most minus least partitions of a member
     ("spread_after", INT, False),
@@ -48,12 +48,12 @@ AUDIT = table(
     ("topics", INT, False),  # that the members own or subscribe to
     ("partitions", INT, False),  # that have an owner
     ("libraries", STRINGS, False),  # as far as they are known
-    ("arrived", BOOLEAN, False),  # the group is there already
+    ("arrived", BOOLEAN, False),  # the group is already there
     ("verdict", STRING, False),  # ready, warnings or blocked
     ("blocked_by", STRINGS, False),  # rules, each once, sorted
     ("warned_by", STRINGS, False),
     ("findings", ArrayType(FINDING, containsNull=False), False),
-    ("path", STRING, True),  # the way that a plan takes: two bounces, rolling upgrade, …
+    ("path", STRING, True),  # the migration path of a plan: two bounces, rolling upgrade, …
     ("restarts", INT, True),  # of members, in all steps together
     ("rebalances", INT, True),  # that the migration costs
     ("moved", INT, True),
@@ -77,25 +77,25 @@ AUDIT_REGEXES = table(
     ("cluster", STRING, True),
     ("group", STRING, False),
     ("pattern", STRING, False),
-    ("members", INT, False),  # that subscribe to it; 0 where it was only told
-    ("library", STRING, True),  # that matches it now; null: not known, or the broker does
-    ("valid", BOOLEAN, False),  # RE2/J takes it
+    ("members", INT, False),  # that subscribe to it; 0 if it was only declared
+    ("library", STRING, True),  # that matches it now; null: unknown, or the broker does
+    ("valid", BOOLEAN, False),  # RE2/J accepts it
     ("reason", STRING, True),  # why not
     ("danger", STRING, True),  # to the broker
-    ("literal", BOOLEAN, False),  # to librdkafka no regex at all
+    ("literal", BOOLEAN, False),  # not a regex for librdkafka
     ("client_reason", STRING, True),  # why the client's engine refuses it
-    ("flagged", STRINGS, False),  # constructs whose meaning is not certain
-    ("stands", BOOLEAN, False),  # nothing is known to be lost or gained
-    ("broker_topics", LONG, True),  # how many topics the broker matches
+    ("flagged", STRINGS, False),  # constructs whose meaning is uncertain
+    ("stands", BOOLEAN, False),  # no known topic is lost or gained
+    ("broker_topics", LONG, True),  # number of topics that the broker matches
     ("client_topics", LONG, True),
     ("gained", STRINGS, True),  # topics that the broker matches and the client does not
     ("lost", STRINGS, True),
     ("rewritten", STRING, True),  # what to subscribe to instead
-    ("java_valid", BOOLEAN, True),  # java.util.regex.Pattern.compile takes it; null: it was not asked
-    ("java_topics", LONG, True),  # how many topics it matches, by Java's own engine (rlike)
+    ("java_valid", BOOLEAN, True),  # java.util.regex.Pattern.compile accepts it; null: it was not tried
+    ("java_topics", LONG, True),  # number of topics it matches, by Java's own engine (rlike)
     ("java_gained", STRINGS, True),  # topics that RE2 matches and Java's own engine does not
     ("java_lost", STRINGS, True),
-    ("java_unasked", STRING, True),  # why it was not asked
+    ("java_unasked", STRING, True),  # why it was not tried
 )
 
 TABLES = {"audit": AUDIT, "audit_regexes": AUDIT_REGEXES, "quarantine": QUARANTINE}

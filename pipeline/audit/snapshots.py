@@ -1,4 +1,4 @@
-"""Snapshots of many clusters: files and directories of them, wherever pyarrow reads from."""
+"""Snapshots of many clusters: files and directories of them, on any file system that pyarrow reads."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 ENDINGS = (".yaml", ".yml", ".json")
 MOST_BYTES = 1 << 30
-"""A snapshot is one document, read whole: parsed it takes twenty times its bytes. Ten thousand groups have 40 MB."""
+"""A snapshot is one document, read whole: parsed it takes twenty times its bytes. Ten thousand groups take 40 MB."""
 
 MOST_TASKS = 200
-"""Of a fleet with a file for every group, a task reads many."""
+"""With a file for every group, a task reads many."""
 
 
 def list_snapshots(paths: Sequence[str], options: Mapping[str, str]) -> list[str]:
-    """The files, each once: those that are named, and those in directories, by name. `options` are Hadoop's.
+    """The files, each once: given ones, and those in given directories, by name. `options` are Hadoop's.
 
-    :raises FileNotFoundError: a path is not there
+    :raises FileNotFoundError: a path does not exist
     :raises OSError: it cannot be read
     """
     found: dict[str, None] = {}
@@ -51,8 +51,7 @@ def list_snapshots(paths: Sequence[str], options: Mapping[str, str]) -> list[str
 def snapshot_work(
     spark: SparkSession, files: Sequence[str], options: Mapping[str, str], *, all_topics: bool
 ) -> DataFrame:
-    """Rows of WORK: the groups of the files, and the files that are no snapshots. A task reads one file
-    after the other."""
+    """Rows of WORK: the groups of the files, and the files that are not snapshots. A task reads one file at a time."""
     rows = spark.createDataFrame([(file,) for file in files], "file string")
     tasks = max(1, min(len(files), MOST_TASKS))
 
@@ -92,6 +91,6 @@ def _text(file: str, options: Mapping[str, str]) -> str:
 
 
 def _is_meant(relative: str) -> bool:
-    """Neither another kind of file nor a hidden one: editors and stores keep files of their own beside."""
+    """Whether a file is neither of another kind nor hidden: editors and stores put their own files next to others."""
     parts = relative.strip("/").split("/")
     return relative.lower().endswith(ENDINGS) and not any(part.startswith((".", "_")) for part in parts)

@@ -1,16 +1,16 @@
 """An audit's tables on disk, as Parquet: `out/audit`, `out/audit_regexes` and `out/quarantine`.
 
-Who migrates first: what a group gains, against what its migration risks.
+The order of migration: a group's gain, divided by the risk of its migration.
 
 - **gain**: the partition-seconds that each restart of a member costs less at the destination
   (`migration.restart_cost`).
-- **risk**: `(1 + without_owner_s) × (1 + warnings)`: what the migration itself costs, in the same unit, as many times
-  over as there are warnings, each of which may make it go wrong. The 1 keeps groups that cost nothing apart.
+- **risk**: `(1 + without_owner_s) × (1 + warnings)`: the cost of the migration itself, in the same unit, multiplied
+  for each warning, which may make it fail. The 1 keeps groups without costs apart.
 - **score**: gain / risk, highest first.
 
-Ready groups do not simply come before those with warnings: a group that a warning concerns may gain a hundred times
-more. Groups whose gain cannot be computed, such as those without members, come last. Blocked groups, and those that
-have arrived, have no rank.
+Ready groups are not always before those with warnings: a group with a warning may gain a hundred times more. Groups
+whose gain cannot be computed, such as those without members, are last. Blocked groups, and those that have arrived,
+have no rank.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ KIND = "audit"
 
 
 def read_table(spark: SparkSession, name: str, path: str) -> DataFrame:
-    """A table from where `write_tables` says it is, in the columns of its schema."""
+    """A table from its path of `write_tables`, in the columns of its schema."""
     return spark.read.schema(TABLES[name]).parquet(path)
 
 
@@ -44,7 +44,7 @@ def ranked(unranked: DataFrame) -> DataFrame:
 
 
 def _places(candidates: DataFrame) -> DataFrame:
-    """The rank of each; of all columns only those that decide it go through the one task that counts."""
+    """The rank of each; only the columns that decide it go through the one task that counts."""
     narrow = candidates.select("destination", "source", "group", "score", "gain_s")
     order = Window.partitionBy("destination").orderBy(
         f.col("score").desc_nulls_last(), f.col("gain_s").desc_nulls_last(), "source", "group"

@@ -1,4 +1,4 @@
-"""What goes from the tasks that read sources to the tasks that judge groups."""
+"""The data that tasks that read sources pass to tasks that judge groups."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 GROUPS_PER_CHUNK = 32
-"""What a task judges takes longest of all: chunks are small, so that no task has the long ones alone."""
+"""Judging takes longest of all: chunks are small, so that no task has all the expensive ones."""
 
 WORK = table(
     ("source", STRING, False),
-    ("chunk", BINARY, True),  # a GroupChunk, for `opened`; null: what follows is said instead
+    ("chunk", BINARY, True),  # a GroupChunk, for `opened`; null: the following columns are set instead
     ("names", STRINGS, True),  # of all topics, for regexes
     ("file", STRING, True),  # that could not be read …
     ("reason", STRING, True),  # … and why
@@ -43,13 +43,13 @@ class GroupChunk:
     groups: tuple[Group, ...]
 
     def topics_of(self, group: Group, *, all_of_them: bool) -> tuple[Topic, ...]:
-        """What `kohort plan` reads for one group: the topics that it names, or all where a regex may want any."""
+        """The topics that `kohort plan` reads for one group: those that it names, or all if a regex may match any."""
         wanted = None if all_of_them else wanted_topics([group], WhatIf())
         return self.topics if wanted is None else tuple(each for each in self.topics if each.name in wanted)
 
 
 def work_of(source: str, snapshot: Snapshot, *, all_topics: bool) -> Iterator[dict[str, object]]:
-    """Rows of WORK. `all_topics`: every group may want any topic, because regexes were told."""
+    """Rows of WORK. `all_topics`: every group may need any topic, because regexes were declared."""
     topics = tuple(
         replace(topic, start_offsets=None, end_offsets=None, stable_offsets=None)
         for topic in map(with_usable_racks, (topic for _, topic in sorted(snapshot.topics.items())))
@@ -75,7 +75,7 @@ def failed(source: str, file: str, reason: str) -> dict[str, object]:
 
 
 def opened(chunk: bytes) -> GroupChunk:
-    """A chunk as `work_of` packed it: Spark carries it from one of our own tasks to another, it is nobody else's."""
+    """A chunk packed by `work_of`: Spark passes it between our own tasks only, so unpickling it is safe."""
     found = pickle.loads(chunk)  # noqa: S301
     if not isinstance(found, GroupChunk):
         raise TypeError(f"expected a chunk of groups, found {type(found).__name__}")
@@ -89,7 +89,7 @@ def each_row(
     *,
     small: bool = False,
 ) -> DataFrame:
-    """The rows, in `schema`, that `made` makes of each row of a table; one at a time unless they are `small`."""
+    """The rows, in `schema`, that `made` returns for each row of a table; one at a time unless they are `small`."""
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         arrow = to_arrow_schema(schema)

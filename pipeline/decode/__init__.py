@@ -1,1 +1,1 @@
-"""Records of `__consumer_offsets` to rows of the table of events: the decoders of `coordinator.store`, as columns."""
+"""Records of `__consumer_offsets` as rows of the table of events: the decoders of `coordinator.store`, as columns."""

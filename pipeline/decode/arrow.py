@@ -1,4 +1,4 @@
-"""Kafka's times, ms since 1970 in 64 bits, as the tables' timestamps, µs: not each of them is one.
+"""Kafka's timestamps, ms since 1970 in 64 bits, as the tables' timestamps, µs, which have a smaller range.
 
 Slices of Arrow's binary arrays, without a copy of each in Python.
 """
@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 from wire.log.varints import Ints, Octets
 
 FIRST_MS = -62_135_596_800_000
-"""0001-01-01T00:00Z: before it and behind year 9999 neither Python's nor SQL's dates reach."""
+"""0001-01-01T00:00Z: neither Python's nor SQL's dates exist before it or after year 9999."""
 LAST_MS = 253_402_300_799_999
 US_PER_MS = 1000
 MS_PER_DAY = 86_400_000
 
 
 def can_be_told(times_ms: Ints) -> NDArray[np.bool_]:
-    """Whether a time lies in the years 1 to 9999."""
+    """Whether a timestamp is in the years 1 to 9999."""
     return (times_ms >= FIRST_MS) & (times_ms <= LAST_MS)
 
 
 def timestamp_us(time_ms: int, *, unset: int | None = -1) -> int | None:
-    """A time in µs; None where it is `unset`, or none that can be told."""
+    """A timestamp in µs; None if it is `unset` or out of range."""
     return time_ms * US_PER_MS if time_ms != unset and FIRST_MS <= time_ms <= LAST_MS else None
 
 
@@ -44,12 +44,12 @@ def timestamps(times_ms: Ints, *, unset: int | None = None) -> pa.Array:
 
 
 def days(times_ms: Ints) -> pa.Array:
-    """The UTC dates of times that can be told."""
+    """The UTC dates of timestamps in range."""
     return pa.array((times_ms // MS_PER_DAY).astype(np.int32)).cast(pa.date32())
 
 
 def bounds_of(array: pa.Array) -> tuple[Octets, Ints, Ints]:
-    """The bytes behind an array of type binary, and where in them each element begins and ends; null is empty."""
+    """The bytes of a binary array, and where in them each element starts and ends; null is empty."""
     _, offsets, data = array.buffers()
     bounds = np.frombuffer(offsets, dtype=np.int32)[array.offset : array.offset + len(array) + 1].astype(
         np.int64
@@ -61,12 +61,12 @@ def bounds_of(array: pa.Array) -> tuple[Octets, Ints, Ints]:
 def slices(data: pa.Buffer, *bounds: tuple[Ints, Ints]) -> list[pa.Array]:
     """Slices of some bytes as binary arrays, one for each pair of starts and ends, copied once; an end of -1 is null.
 
-    The slices of a lane stand one behind the other, and behind those of the lane before: none overlaps another.
+    The slices of a lane follow each other, and those of the lane before: none overlaps another.
     """
     count, parts = len(bounds[0][0]), 2 * len(bounds)
     if not count:
         return [pa.array([], pa.binary()) for _ in bounds]
-    # The slices and what is between them are elements of one array over the same bytes.
+    # The slices and the bytes between them are elements of one array over the same bytes.
     all_bounds = np.empty((count, parts), dtype=np.int32)
     for number, (starts, ends) in enumerate(bounds):
         all_bounds[:, 2 * number], all_bounds[:, 2 * number + 1] = starts, np.maximum(ends, starts)

@@ -1,7 +1,7 @@
-"""Records of groups to the columns of the table of events, one by one: they are few, next to the offsets.
+"""Records of groups to the columns of the table of events, one at a time: they are few, compared with the offsets.
 
-What has no column of its own stands in `fields`, as JSON: the fields of the value by Kafka's names, bytes as base64,
-topic ids in Kafka's notation.
+What has no column is in `fields`, as JSON: the fields of the value by Kafka's names, bytes as base64, topic ids in
+Kafka's notation.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ from wire.messages.reader import DecodeError
 from wire.uuids import format_uuid
 
 Row: TypeAlias = dict[str, Any]
-"""Columns by name; those that are missing are null."""
+"""Columns by name; missing ones are null."""
 Partitions: TypeAlias = dict[str, list[int]]
-"""Of topics by name, ascending."""
+"""Partitions of topics by name, ascending."""
 Names: TypeAlias = Mapping[UUID, str]
-"""Of topics by id."""
+"""The names of topics by id."""
 
 EMBEDDED_PROTOCOL_TYPE = "consumer"
 CLASSIC, CONSUMER = "classic", "consumer"
 
 
 def group_row(key: bytes, value: bytes | None, names: Names) -> Row:
-    """What a record of a group says.
+    """The columns of a group's record.
 
     :raises UnknownKeyType: a record type of no schema
-    :raises DecodeError: the bytes are no key or value of their type
+    :raises DecodeError: the bytes are not a key or value of their type
     """
     record = decode_record(key, value)
     if isinstance(record, OtherRecord):
@@ -66,7 +66,7 @@ def group_row(key: bytes, value: bytes | None, names: Names) -> Row:
 
 
 def named(topics: Mapping[UUID, Iterable[int]], names: Names) -> Partitions:
-    """Partitions by topic. A topic that was deleted and made again has two ids and one name."""
+    """Partitions by topic. A topic that was deleted and created again has two ids and one name."""
     found: dict[str, set[int]] = {}
     for topic_id, partitions in topics.items():
         found.setdefault(names.get(topic_id) or format_uuid(topic_id), set()).update(partitions)
@@ -101,7 +101,7 @@ def _subscribed(subscription: bytes) -> list[str] | None:
 
 
 def _assigned(assignment: bytes) -> Partitions | None:
-    """Nothing at all is an empty assignment, to a client too."""
+    """No bytes are an empty assignment, as for a client."""
     try:
         found = read_assignment(assignment).partitions if assignment else {}
     except DecodeError:
@@ -136,7 +136,7 @@ def _member(value: ConsumerMemberValue, _: Names) -> Row:
 
 
 def _target_epoch(value: TargetEpochValue, _: Names) -> Row:
-    # Brokers before 4.3 write no time down: it is 0 then.
+    # Brokers before 4.3 write no time: it is 0 then.
     return {"epoch": value.epoch, "state_since": timestamp_us(value.assigned_ms or -1)}
 
 
@@ -163,7 +163,7 @@ def _regex(value: RegexValue, _: Names) -> Row:
 
 
 def _other(value: Mapping[str, Any], names: Names) -> Row:
-    """Of a share or streams group: the columns that mean the same, and all fields of the value."""
+    """For a share or streams group: the columns with the same meaning, and all fields of the value."""
     row: Row = {column: value[field] for field, column in _SAME.items() if field in value}
     for field in ("topicPartitions", "assignedPartitions"):
         if field in value:
@@ -198,7 +198,7 @@ _COLUMNS: Mapping[type[Any], Callable[[Any, Names], Row]] = {
     RegexRecord: _regex,
     OtherRecord: _other,
 }
-"""What the value of each type of record says."""
+"""The columns of each type of record's value."""
 
 
 def _json(fields: Mapping[str, Any]) -> str:
@@ -210,4 +210,4 @@ def _plain(value: object) -> str:
         return format_uuid(value)
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
-    raise TypeError(f"{type(value)} has no place in a field")
+    raise TypeError(f"{type(value)} cannot be a field")

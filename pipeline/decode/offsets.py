@@ -1,8 +1,8 @@
-"""Committed offsets as columns: most of a log, so nothing is done record by record.
+"""Committed offsets as columns: they are most of a log, so nothing is done record by record.
 
 Theory of operation. A group commits the same partitions again and again: equal keys are found first, by hashing in
-Arrow, and only one of each is taken apart. Values have their numbers at places that two lengths tell; texts are
-slices of the values' bytes. What is not in a shape that brokers write is read one by one.
+Arrow, and only one of each is parsed. The positions of a value's numbers follow from two lengths; texts are slices of
+the values' bytes. Records that are not in a form that brokers write are read one at a time.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ NEVER = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OffsetColumns:
-    """Offsets, a lane each. `malformed`: by lane why it is none; its fields are undefined.
+    """Offsets, one per lane. `malformed`: by lane, why it is not one; its fields are undefined.
 
-    Texts are dictionary arrays. `topic_id` is null without one; of a tombstone all fields of the value are null.
+    Texts are dictionary arrays. `topic_id` is null without one; for a tombstone all fields of the value are null.
     """
 
     group: pa.Array
@@ -83,13 +83,13 @@ def offset_columns(keys: pa.Array, values: pa.Array, types: Ints) -> OffsetColum
 
 
 def _of_each(texts: pa.Array, indices: pa.Array) -> pa.Array:
-    """The text of each lane, as a dictionary array in which each text stands once."""
+    """The text of each lane, as a dictionary array with distinct texts."""
     distinct = texts.dictionary_encode()
     return pa.DictionaryArray.from_arrays(distinct.indices.take(indices), distinct.dictionary)
 
 
 def _read_keys(keys: pa.Array) -> tuple[pa.Array, pa.Array, Ints, dict[int, str]]:
-    """Groups, topics and partitions of keys, and by index those that are none."""
+    """Groups, topics and partitions of keys, and the malformed keys by index."""
     octets, starts, ends = bounds_of(keys)
     found = read_offset_keys(octets, starts, ends)
     if found.quick.all():
@@ -99,7 +99,7 @@ def _read_keys(keys: pa.Array) -> tuple[pa.Array, pa.Array, Ints, dict[int, str]
             )
             return group.cast(pa.string()), topic.cast(pa.string()), found.partition, {}
         except pa.ArrowInvalid:
-            pass  # not UTF-8: Java replaces what is broken
+            pass  # not UTF-8: Java replaces the broken parts
     bad: dict[int, str] = {}
     rows = []
     for index, key in enumerate(keys.to_pylist()):
@@ -169,12 +169,12 @@ def _texts(
 
 
 def _data_of(array: pa.Array) -> pa.Buffer:
-    """The bytes of a binary array, in which `bounds_of` counts."""
+    """The bytes of a binary array, which the results of `bounds_of` refer to."""
     return array.buffers()[2] or pa.py_buffer(b"")
 
 
 def _decoded(octets: pa.Array, decode: Any) -> pa.Array:
-    """A dictionary array of strings; the distinct ones alone are decoded."""
+    """A dictionary array of strings; only the distinct ones are decoded."""
     encoded = octets.dictionary_encode()
     return pa.DictionaryArray.from_arrays(encoded.indices, decode(encoded.dictionary))
 

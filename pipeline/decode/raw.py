@@ -1,4 +1,4 @@
-"""Records before they are decoded: keys and values as Arrow's arrays, with what their batches say of them."""
+"""Records before decoding: keys and values as Arrow arrays, with the fields of their batches."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from wire.log.columns import Columns
 from wire.log.varints import Ints
 
 MOST_RECORDS = 1 << 16
-"""How many are decoded at once."""
+"""The number of records decoded at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RawRecords:
     """Some records of one partition, in the order of the log: element i of each array is of record i.
 
-    `timestamps` in ms since 1970; `positions` are bytes in the file at which the records' batches begin, None where
-    there is no file; `producer_ids` -1: none. `keys` and `values` are binary arrays, null where there is none.
+    `timestamps` in ms since 1970; `positions` are the first bytes of the records' batches in the file, None without a
+    file; `producer_ids` -1: none. `keys` and `values` are binary arrays, null where there is none.
     """
 
     source: str
@@ -44,9 +44,9 @@ class RawRecords:
 def raw_records(
     columns: Columns, *, source: str, partition: int, file: str, base: int
 ) -> Iterator[RawRecords]:
-    """A segment's records, some ten thousand at a time, however many there are.
+    """A segment's records, some ten thousand at a time.
 
-    `base` is the byte in the file at which the bytes of `columns.batches` begin.
+    `base` is the position in the file of the bytes of `columns.batches`.
     """
     headers = columns.batches.headers
     places = columns.batches.positions + base
@@ -75,7 +75,7 @@ def raw_records(
 
 
 def plain_records(batch: pa.RecordBatch, *, source: str, partition: int) -> RawRecords:
-    """Records of one partition that came without batches: `offset`, `timestamp` in ms, `key`, `value`."""
+    """Records of one partition without batches: `offset`, `timestamp` in ms, `key`, `value`."""
     count = batch.num_rows
     return RawRecords(
         source=source,

@@ -1,11 +1,10 @@
-"""Records to rows: the one way for files, the live topic and a stream.
+"""Records to rows, in one way for files, the live topic and a stream.
 
-Rows come in two kinds of batches, of offsets and of everything else; both have all columns.
+Rows are in two kinds of batches, of offsets and of everything else; both have all columns.
 
-Records that Spark's tasks read and decode, and what is done with them before they leave the task.
-
-Rows of forty columns are costly to hand from Python to the JVM and back. What can be done with them in the task that
-decodes them (`pipeline.writing` writes them as Parquet) is done there: `Reading.through`.
+Spark's tasks read and decode records, and process them before they leave the task: rows of forty columns are expensive
+to pass from Python to the JVM and back. `Reading.through` processes rows in the task that decodes them
+(`pipeline.writing` writes them as Parquet).
 """
 
 from __future__ import annotations
@@ -54,10 +53,10 @@ _MARKS = {ControlType.COMMIT: COMMIT, ControlType.ABORT: ABORT}
 def records_to_arrow(
     batches: Iterable[pa.RecordBatch], *, source: str, names: Mapping[str, str]
 ) -> Iterator[pa.RecordBatch]:
-    """Decode records that came without their batches: rows of `DECODED`.
+    """Decode records without their batches: rows of `DECODED`.
 
-    `batches` have the columns `partition`, `offset`, `timestamp` (ms since 1970), `key` and `value` (binary); more are
-    left alone. A row's source is `source` and its partition, as in `__consumer_offsets-7`. `names`: of topics by id.
+    `batches` have the columns `partition`, `offset`, `timestamp` (ms since 1970), `key` and `value` (binary); others
+    are ignored. A row's source is `source` and its partition, as in `__consumer_offsets-7`. `names`: of topics by id.
     """
     known = topic_names(names)
     for batch in batches:
@@ -68,14 +67,14 @@ def records_to_arrow(
 
 
 def topic_names(names: Mapping[str, str]) -> dict[UUID, str]:
-    """Names by topic id. :raises ValueError: an id is none"""
+    """Names by topic id. :raises ValueError: an id is invalid"""
     return {parse_uuid(topic_id): name for topic_id, name in names.items()}
 
 
 def decode(raw: RawRecords, names: Mapping[UUID, str]) -> Iterator[pa.RecordBatch]:
     """Decode some records of one partition: batches of `DECODED`, none of them empty.
 
-    Texts of offsets are dictionary arrays, which the JVM does not take.
+    Texts of offsets are dictionary arrays, which the JVM does not accept.
     """
     types = key_types(*bounds_of(raw.keys))
     told = can_be_told(raw.timestamps)
@@ -92,12 +91,12 @@ def decode(raw: RawRecords, names: Mapping[UUID, str]) -> Iterator[pa.RecordBatc
 
 
 def _some(items: list[T]) -> Iterator[list[T]]:
-    """As many at a time as may be Python's objects at once."""
+    """As many at a time as may be Python objects at once."""
     return (items[start : start + _ROWS] for start in range(0, len(items), _ROWS))
 
 
 def rows_to_arrow(rows: Iterable[Row]) -> pa.RecordBatch:
-    """Rows as a batch of `DECODED`; columns that a row has not are null."""
+    """Rows as a batch of `DECODED`; missing columns are null."""
     rows = list(rows)
     schema = decoded_arrow()
     arrays = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
@@ -107,7 +106,7 @@ def rows_to_arrow(rows: Iterable[Row]) -> pa.RecordBatch:
 def quarantined_row(
     *, source: str, partition: int, file: str | None, position: int | None, reason: str
 ) -> Row:
-    """A row for something that is no record."""
+    """A row for something that is not a record."""
     return {
         "day": 0,
         "source": source,
@@ -136,7 +135,7 @@ def _row(raw: RawRecords, lane: int, types: Ints, names: Mapping[UUID, str]) -> 
     key, value = raw.keys[lane].as_py(), raw.values[lane].as_py()
     time_us = timestamp_us(time_ms, unset=None)
     if time_us is None:
-        return _quarantined(raw, lane, f"the record's timestamp, {time_ms} ms, is in no year of four digits")
+        return _quarantined(raw, lane, f"the record's timestamp, {time_ms} ms, is not in the years 1 to 9999")
     producer_id = int(raw.producer_ids[lane])
     row: Row = {
         "day": day_of(time_ms),
@@ -151,7 +150,7 @@ def _row(raw: RawRecords, lane: int, types: Ints, names: Mapping[UUID, str]) -> 
         if raw.control[lane]:
             return row | {"kind": _MARKS.get(control_type_of(key or b""), CONTROL)}
         if key is None or key_type == NO_TYPE:
-            return _quarantined(raw, lane, "the record has no key that tells its type")
+            return _quarantined(raw, lane, "the record has no key with a type")
         fields = group_row(key, value, names)
     except (DecodeError, MalformedControlRecord, UnknownKeyType) as error:
         return _quarantined(raw, lane, str(error))
@@ -204,7 +203,7 @@ def _constant(value: str, count: int) -> pa.Array:
 
 
 def _field(field: pa.Field, array: Any) -> pa.Field:
-    """The field of a column as it is: a text, or one by dictionary."""
+    """A column's field with its actual type: text, or dictionary of text."""
     is_dictionary = array is not None and pa.types.is_dictionary(array.type)
     return field.with_type(_DICTIONARY) if is_dictionary else field
 
@@ -217,19 +216,19 @@ def _column(array: Any, kind: pa.DataType, count: int) -> pa.Array:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """`read` makes batches of `DECODED` of the rows of `tasks`, wherever it runs. Texts may be dictionary arrays."""
+    """`read` returns batches of `DECODED` for the rows of `tasks`, on any worker. Texts may be dictionary arrays."""
 
     tasks: DataFrame
     read: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
     cluster: str | None = None
-    """Whose records these are; None: not known."""
+    """The cluster of the records; None: unknown."""
     held_back: int = 0
-    """Offsets behind transactions that are open, which are not read."""
+    """The number of unread offsets after open transactions."""
 
     def through(
         self, then: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: StructType
     ) -> DataFrame:
-        """What `then` makes of the decoded batches of each task, in `schema`."""
+        """The result of `then` for the decoded batches of each task, in `schema`."""
         read = self.read
 
         def both(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -1,8 +1,8 @@
-"""The course of a group as its records tell it: generations and epochs, and who held what meanwhile.
+"""The course of a group in its records: generations and epochs, and the owners of partitions.
 
-`events` reads rows of the table of events, `stream` goes through one group's in the order of its log, for a task of
-Spark. `classic` and `consumer` know the two protocols, `causes` says why a rebalance happened, `holders` knows the
-partitions' holders.
+`events` parses rows of the table of events, `stream` processes one group's in the order of its log, in a task of
+Spark. `classic` and `consumer` implement the two protocols, `causes` finds why a rebalance happened, `holders` tracks
+the partitions' owners.
 """
 
 from __future__ import annotations

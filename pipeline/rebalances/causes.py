@@ -1,35 +1,35 @@
-"""Why a rebalance happened: told from what a group's records say, and for members that are gone from their commits.
+"""The causes of a rebalance: from the group's records, and for departed members from their commits.
 
-- conversion: to the other protocol, members and partitions as they were (and the rebalance that converting back makes).
-- join, leave, expiry: members came or went; of those that went, expiry where `expired` finds that they had fallen
-  silent, else leave, whatever it was.
-- assignor, subscription: other assignors or topics of members that stay.
-- metadata: nothing of these, but other partitions than before.
-- unknown: nothing at all changed that is written, or the row is the first of a group that is older than its log.
+- conversion: to the other protocol, with the same members and partitions (and the rebalance after converting back).
+- join, leave, expiry: members joined or departed; a departed member that `expired` finds silent before counts as
+  expiry, any other as leave.
+- assignor, subscription: members that stay have other assignors or topics.
+- metadata: none of these, but other partitions than before.
+- unknown: nothing in the records changed, or the row is the first of a group that is older than its log.
 
-`causes` has all that there are, `cause` the first of them. A generation in which a cooperative group hands out what it
-withheld in the one before has the causes of that one.
+`causes` has all of them, `cause` the first. A generation in which a cooperative group assigns what it withheld in the
+one before has the causes of that one.
 
-`of_generation` and `of_epoch` say what the records tell; `with_expiry` puts expiry in the place of a leave.
+`of_generation` and `of_epoch` use the records; `with_expiry` replaces leave with expiry.
 
-Which members that are gone had fallen silent before, and so expired rather than left.
+Expiry: which departed members were silent before, and so expired instead of leaving.
 
-A broker writes the same for a member that leaves and for one whose session ends. What tells them apart is in the
-commits of the partitions that the member had:
+A broker writes the same for a member that leaves and for one whose session expires. The commits of the member's
+partitions show the difference:
 
-- Whoever commits automatically commits once more when it closes. Its last commit lies right before its end.
-- In a classic group a commit is a sign of life as a heartbeat is: whoever committed within its session timeout of
-  its end did not expire. The session timeout of classic members is in the log.
+- A member that commits automatically commits once more when it closes. Its last commit is right before its departure.
+- In a classic group a commit is a sign of life like a heartbeat: a member that committed within its session timeout of
+  its departure did not expire. The session timeout of classic members is in the log.
 
-So a member is said to have expired if partitions that it had were committed before its end, but not within its
-session timeout of it; where that is not known, not within three times the time from commit to commit, at least a
-second. The commits have to be its own, of the time in which it was a member; in a classic group it counts, too, that
-its successor got further at once: there was something to read, and the member did not read it.
+So a member counts as expired if partitions that it owned were committed before its departure, but not within its
+session timeout of it; if that is unknown, not within three times the time between commits, at least a second. The
+commits must be its own, of the time of its membership; in a classic group its successor must also have made progress
+at once: there was something to read, and the member did not read it.
 
-That is a judgment, and it errs: on members that commit by hand, seldom, and not at their end (they seem to expire),
-on members that die before their first commit and on partitions that nothing is written to (they seem to leave), and
-where compaction took the commits away (they seem to leave). Of static members that went away and did not come back
-within their session the log tells the end itself. Members of which nothing is known are said to have left.
+This is a judgment, and it can be wrong: for members that commit by hand, seldom, and not at their end (they seem to
+expire), for members that die before their first commit, for partitions without new records, and where compaction
+removed the commits (they seem to leave). For static members that did not return within their session the log itself
+has the expiry. Members without any data count as having left.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class RebalanceCause(StrEnum):
-    """Why a generation or group epoch came to be; where there are several, the first in this order is the cause."""
+    """Why there is a new generation or group epoch; of several causes, the first in this order is the cause."""
 
     CONVERSION = "conversion"
     EXPIRY = "expiry"
@@ -64,15 +64,16 @@ Causes = tuple[RebalanceCause, ...]
 def of_generation(
     changes: Collection[RebalanceCause], *, before: Causes, hands_out_withheld: bool, other_partitions: bool
 ) -> Causes:
-    """Of a classic group's generation, whose predecessor had the causes `before`.
+    """The causes of a classic group's generation, whose predecessor had the causes `before`.
 
-    `changes`: what is different among members, their topics and the assignor. `hands_out_withheld`: whether nothing is
-    assigned anew but what the generation before withheld. `other_partitions`: whether others are assigned than before.
+    `changes`: what differs in members, their topics and the assignor. `hands_out_withheld`: whether the only new
+    assignments are those that the generation before withheld. `other_partitions`: whether other partitions are assigned
+    than before.
     """
     if changes:
         return _in_order(changes)
     if RebalanceCause.CONVERSION in before:
-        # A group that is converted back when a member left rebalances next.
+        # A group that is converted back because a member left rebalances next.
         return (RebalanceCause.CONVERSION,)
     if hands_out_withheld:
         return before
@@ -80,11 +81,11 @@ def of_generation(
 
 
 def of_epoch(changes: Collection[RebalanceCause], *, gap: bool) -> Causes:
-    """Of a consumer group's epoch. `changes`: what was written since the epoch before, after a `gap` not all of it."""
+    """The causes of a consumer group's epoch. `changes`: since the epoch before, after a `gap` not all of them."""
     if set(changes) - {RebalanceCause.METADATA, RebalanceCause.ASSIGNOR}:
-        # Regexes are resolved for those who come with them.
+        # Regexes are resolved for the members that join with them.
         changes = set(changes) - {RebalanceCause.METADATA}
-    # Nothing but another set of topics and partitions makes an epoch by itself.
+    # Only another set of topics and partitions causes an epoch by itself.
     return _in_order(changes) or (RebalanceCause.UNKNOWN if gap else RebalanceCause.METADATA,)
 
 
@@ -93,7 +94,7 @@ def _in_order(causes: Collection[RebalanceCause]) -> Causes:
 
 
 def with_expiry(walked: DataFrame, events: DataFrame) -> DataFrame:
-    """Rows of `pipeline.tables.rebalances.WALKED` with `cause`, `causes` and `expired` put right, from all events."""
+    """Rows of `pipeline.tables.rebalances.WALKED` with corrected `cause`, `causes` and `expired`, from all events."""
     departures = walked.select(*_KEY, f.explode("departures").alias("departure")).select(*_KEY, "departure.*")
     silent = expired(departures, events).groupBy(*_KEY).agg(f.collect_set("member").alias("silent"))
     told = f.filter("departures", lambda each: each["expired"])
@@ -118,22 +119,22 @@ def with_expiry(walked: DataFrame, events: DataFrame) -> DataFrame:
 
 _KEY: Final = ("group", "offset")
 LOOK_BACK_S: Final = 300
-"""How far commits are looked for before a member's end, at least; else twice its session timeout."""
+"""The least time before a departure in which commits are searched; otherwise twice the session timeout."""
 LOOK_BACK_MOST_S: Final = 3600
 LOOK_AHEAD_S: Final = 15
-"""How long a successor has to get further: automatic commits come every five seconds."""
+"""The time that a successor has to make progress: automatic commits are five seconds apart."""
 SILENT_LEAST_S: Final = 1.0
 SILENT_RHYTHMS: Final = 3.0
 _SLOT_S: Final = 300
 _MARKS: Final = 1 << 22
-"""Bounds what is sent to every worker, whatever the number of departures. A power of two."""
+"""Bounds the data sent to every worker, whatever the number of departures. A power of two."""
 _PLACE: Final = ("group", "topic", "topic_partition")
 
 
 def expired(departures: DataFrame, events: DataFrame) -> DataFrame:
-    """The departures of members that had fallen silent: `group`, `offset`, `member`.
+    """The departures of members that were silent before: `group`, `offset`, `member`.
 
-    `departures`: a row per member that is gone, with `group`, `offset` (of the record that tells it), `member`,
+    `departures`: a row per departed member, with `group`, `offset` (of the record of the departure), `member`,
     `since`, `at` (times), `session_timeout_ms` and `places` (an array of `topic` and `topic_partition`).
     """
     sought = _with_slots(departures.withColumn("place", f.explode("places")).select("*", "place.*"))
@@ -163,7 +164,7 @@ def expired(departures: DataFrame, events: DataFrame) -> DataFrame:
 
 
 def _with_slots(places: DataFrame) -> DataFrame:
-    """With the slots of time in which commits are looked for."""
+    """Add the time slots in which commits are searched."""
     session_s = f.coalesce(f.col("session_timeout_ms"), f.lit(0)) / 1000
     back_s = f.least(f.greatest(2 * session_s, f.lit(LOOK_BACK_S)), f.lit(LOOK_BACK_MOST_S))
     bounded = places.withColumn("from", _moved(f.col("at"), -back_s)).withColumn(
@@ -175,8 +176,8 @@ def _with_slots(places: DataFrame) -> DataFrame:
 
 
 def _near(commits: DataFrame, sought: DataFrame) -> DataFrame:
-    """The commits without most of those that are not sought: to bring all of them together would cost more than to
-    decode them. First by few columns: of what these turn away Spark does not read the others."""
+    """The commits without most of those that are not needed: bringing all of them together would cost more than
+    decoding them. First by few columns: of rows that these exclude Spark does not read the others."""
     for columns in (("group", "slot"), (*_PLACE, "slot")):
         mark = f.hash(*columns).bitwiseAND(_MARKS - 1).alias("mark")
         marks = sought.select(mark).distinct()

@@ -1,19 +1,18 @@
-"""The course of a classic group: a record per generation, written when the leader has handed out the partitions.
+"""The course of a classic group: a record per generation, written when the leader has sent the assignment.
 
-What a log can tell. A generation that no leader handed out anything in has no record, nor has the moment in which a
-rebalance began. A record says since when the group had been in the state that ended with it: since everybody had
-joined. That is the start of a row, and the wait for the members to join is missing in its duration; of a group's first
-generation it is not, because a new group is written down when its first member asks to join (Kafka 4). A group that
-its last member left is written down at once.
+What a log contains. A generation without an assignment from its leader has no record, nor has the start of a
+rebalance. A record contains since when the group had been in the state that ended with it: since all members had
+joined. That is the start of a row, so its duration lacks the wait for the members to join; for a group's first
+generation it does not, because a new group is written when its first member asks to join (Kafka 4). A group whose last
+member left is written at once.
 
-A static member that comes back under another id is written down with the generation that stands: no rebalance.
+A static member that returns under another id is written with the current generation: no rebalance.
 
-Members of an eager group have given up everything by the start. A group counts as eager by its assignor's name, and
-as eager where that is not known: among members that support an eager assignor besides a cooperative one partitions
-are given up, too, and the log does not tell.
+Members of an eager group have revoked everything by the start. A group counts as eager according to its assignor's
+name, and as eager if that is unknown: if members support an eager assignor besides a cooperative one, partitions are
+revoked, too, and the log does not show it.
 
-A cooperative group that takes partitions from members hands them out in a second rebalance: it has the first one's
-cause.
+A cooperative group that revokes partitions assigns them in a second rebalance: it has the first one's cause.
 
 Source: GroupMetadataManager.classicGroupSyncToClassicGroup, GroupMetadataValue.currentStateTimestamp.
 """
@@ -52,16 +51,16 @@ class _Step:
     had: Mapping[Place, MemberRecord]
     assigned: Mapping[Place, MemberRecord]
     converted: Predecessor | None
-    """The consumer group that it was."""
+    """The consumer group that it was before."""
     known: bool
-    """Whether the log tells what was before."""
+    """Whether the log contains the generation before."""
     cooperative: bool
-    """Whether members keep what is not taken from them."""
+    """Whether members keep partitions that are not revoked."""
     start: int | None
 
     @property
     def begun(self) -> int:
-        """When members had given up what they give up to join again."""
+        """When members had revoked the partitions that they revoke to join again."""
         return self.event.time if self.start is None else self.start
 
     @property
@@ -74,7 +73,7 @@ class _Step:
 
     @property
     def given_up(self) -> Mapping[Place, MemberRecord]:
-        """By whoever had it."""
+        """The revoked partitions, with their members."""
         if not self.cooperative:
             return self.had
         owners = {place: seat.identity for place, seat in self.assigned.items()}
@@ -82,7 +81,7 @@ class _Step:
 
     @property
     def withheld(self) -> frozenset[Place]:
-        """Taken from members that stay, to be handed out in the generation after."""
+        """Revoked from members that stay, to be assigned in the next generation."""
         if not self.cooperative or self.converted is not None:
             return frozenset()
         return frozenset(
@@ -98,22 +97,22 @@ class ClassicLife:
 
     trail: PartitionHistory
     past: Predecessor | None
-    """What it was before, where the log tells it."""
+    """The group before, if the log contains it."""
     generation: int | None = None
     _seats: Mapping[str, MemberRecord] = field(default_factory=dict)
-    """By identity."""
+    """Members by identity."""
     _owned: Mapping[Place, MemberRecord] = field(default_factory=dict)
     _assignor: str | None = None
     _causes: Causes = ()
     _departures: tuple[Departure, ...] = ()
     _since: dict[str, int] = field(default_factory=dict)
-    """By identity, when members were first written down."""
+    """By identity, when members were first written."""
     _withheld: frozenset[Place] = frozenset()
     _written: int = 0
-    """When the last record was."""
+    """The time of the last record."""
 
     def record(self, event: GroupEvent) -> None:
-        """Take in a record that is no tombstone, and of no earlier generation."""
+        """Add a record that is not a tombstone, nor of an earlier generation."""
         generation = event.epoch or 0
         after = {seat.identity: seat for seat, _ in event.members}
         assigned = {place: seat for seat, places in event.members for place in places}
@@ -165,14 +164,14 @@ class ClassicLife:
         )
 
     def _start(self, event: GroupEvent) -> int | None:
-        """When everybody had joined, or when a new group's first member came."""
+        """When all members had joined, or when a new group's first member joined."""
         if self.generation == 0:
             return min(self._written, event.time)
         since = event.state_since
         return since if since is not None and self._written <= since <= event.time else None
 
     def _is_cooperative(self, assignor: str | None) -> bool:
-        """Members keep what the new assignor leaves them, if the one before let them, too."""
+        """Members keep what the new assignor leaves them, if the one before was cooperative, too."""
         return _cooperates(assignor) and (self._assignor is None or _cooperates(self._assignor))
 
     def _rebalance(self, step: _Step) -> None:
@@ -250,7 +249,7 @@ class ClassicLife:
         )
 
     def _hand_out(self, step: _Step) -> None:
-        """Members give up at the start; cooperative ones that stay, when they learn what is taken from them."""
+        """Members revoke at the start; cooperative ones that stay, when they learn of the revocation."""
         holders, time = self.trail.holders, step.event.time
         for place, seat in step.given_up.items():
             learns = step.cooperative and seat.identity in step.after
@@ -263,7 +262,7 @@ class ClassicLife:
         holders.give_up_on(holders.vacant(but=self._withheld), time)
 
     def _hand_over(self, assigned: Mapping[Place, MemberRecord], time: int) -> None:
-        """The same generation, with another member in a static member's place."""
+        """The same generation, with another member instead of a static member."""
         holders = self.trail.holders
         for place, seat in assigned.items():
             holders.take(place, seat, self.generation or 0, time)

@@ -1,12 +1,13 @@
-"""The course of a consumer group (KIP-848): a record per group epoch, and what each member has reached.
+"""The course of a consumer group (KIP-848): a record per group epoch, and the epoch that each member has reached.
 
-What a log can tell. Whatever changes a group is written before the epoch that it makes. The broker computes the
-target when a member next heartbeats, so several epochs may have one target: the last of them. An epoch stands when
-every member that it has found has reached it or a later one, and neither gives up nor waits for anything; epochs may
-stand at the same moment. A static member that is away is not waited for, nor has it anything meanwhile.
+What a log contains. Every change of a group is written before the epoch that it causes. The broker computes the
+target at the next heartbeat of a member, so several epochs may share one target: the last of them. An epoch is
+complete when every member at its start has reached it or a later one, and neither revokes nor waits for partitions;
+several epochs may complete at the same moment. No epoch waits for a static member that is away, which has no partitions
+meanwhile.
 
-A member that joins with a regular expression does not make an epoch before that is resolved: it counts as joined
-with the next one. A leave and an expiry are written the same way (see `pipeline.rebalances.causes`).
+A member that joins with a regular expression causes an epoch only when that is resolved: it counts as joined with the
+next one. A leave and an expiry are written in the same way (see `pipeline.rebalances.causes`).
 
 Source: GroupMetadataManager.consumerGroupHeartbeat, consumerGroupFenceMembers, CurrentAssignmentBuilder.
 """
@@ -35,9 +36,9 @@ from pipeline.rebalances.events import (
 from pipeline.rebalances.holders import PartitionHistory, Predecessor
 
 _FIRST_EPOCH = 2
-"""Of a group's record: 1 up to Kafka 4.2, 2 since."""
+"""Versions of a group's record: 1 up to Kafka 4.2, 2 since."""
 _NOWHERE = -1
-"""The epoch of a member that has reached none."""
+"""The epoch of a member that has reached no epoch."""
 
 
 @dataclass(slots=True)
@@ -46,18 +47,18 @@ class _Present:
 
     seat: MemberRecord
     counts_from: int
-    """The first epoch that has to wait for it."""
+    """The first epoch that must wait for it."""
     reached: int = _NOWHERE
     away: bool = False
 
 
 @dataclass(slots=True)
 class _Open:
-    """An epoch that does not stand yet."""
+    """An epoch that is not complete yet."""
 
     row: RebalanceRow
     behind: int
-    """How many members have not reached it."""
+    """The number of members that have not reached it."""
     has_target: bool = False
 
 
@@ -67,35 +68,35 @@ class ConsumerLife:
 
     trail: PartitionHistory
     past: Predecessor | None
-    """What it was before, where the log tells it."""
+    """The group before, if the log contains it."""
     epoch: int | None = None
     _members: dict[str, _Present] = field(default_factory=dict)
-    """By identity."""
+    """Members by identity."""
     _identities: dict[str, str] = field(default_factory=dict)
-    """By member id, of static members."""
+    """Identities by member id, of static members."""
     _base: dict[str, MemberRecord] = field(default_factory=dict)
-    """By identity, as the last epoch found them."""
+    """Members by identity, at the last epoch."""
     _since: dict[str, int] = field(default_factory=dict)
-    """By identity, when members were first written down."""
+    """By identity, when members were first written."""
     _expired: set[str] = field(default_factory=set)
     """Identities of members that were away when they were deleted, since the last epoch."""
     _touched: dict[str, None] = field(default_factory=dict)
-    """Identities of which something was written since."""
+    """Identities with a record since the last epoch."""
     _changes: set[RebalanceCause] = field(default_factory=set)
-    """What else was, among members that stayed."""
+    """Other changes among members that stayed."""
     _current: dict[str, frozenset[Place]] = field(default_factory=dict)
-    """By member id."""
+    """Targets by member id."""
     _lost: dict[str, frozenset[Place]] = field(default_factory=dict)
-    """By identity, what members had when their current assignment was deleted, since the last epoch."""
+    """By identity, partitions of members whose current assignment was deleted, since the last epoch."""
     _targets: dict[str, frozenset[Place]] = field(default_factory=dict)
-    """By member id."""
+    """Current assignments by member id."""
     _wanted: Counter[Place] = field(default_factory=Counter)
     _replaced: dict[str, frozenset[Place]] = field(default_factory=dict)
-    """By identity, targets as they were when the last target stood."""
+    """Targets by identity, when the last target was complete."""
     _open: list[_Open] = field(default_factory=list)
 
     def record(self, event: GroupEvent) -> None:
-        """Take in a record; a deletion of the group's epoch ends the group: see `end`."""
+        """Add a record; a deletion of the group's epoch ends the group: see `end`."""
         kind = event.key_version
         if kind == MEMBER:
             self._member(event)
@@ -172,7 +173,7 @@ class ConsumerLife:
             present.seat = seat
 
     def _reach(self, present: _Present, epoch: int | None) -> None:
-        """A member reaches an epoch; None: it is gone, and epochs that it has not reached wait for it no longer."""
+        """A member reaches an epoch; None: it departed, and epochs that it has not reached no longer wait for it."""
         for opened in self._open if not present.away else ():
             number = opened.row.epoch
             if (
@@ -331,7 +332,7 @@ class ConsumerLife:
     # Rows.
 
     def _stand(self, time: int) -> None:
-        """Tell of the epochs that stand by now."""
+        """Report the epochs that are complete by now."""
         if any(opened.behind <= 0 for opened in self._open):
             for opened in self._open:
                 if opened.behind <= 0:

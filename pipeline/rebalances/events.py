@@ -1,8 +1,8 @@
-"""What is read of the records of groups: the rows of the table of events that say who is in a group and has what.
+"""The events of groups: rows of the table of events about membership and assignments.
 
-And what is made of them: rebalances, and spans of time in which a partition had a holder, or none.
+And their results: rebalances, and time spans in which a partition had an owner, or none.
 
-Times are µs since 1970, UTC; None: not known, or not yet when the log ends.
+Times are µs since 1970, UTC; None: unknown, or still open when the log ends.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TARGET = 7
 CURRENT = 8
 REGEX = 16
 KEY_VERSIONS = (CLASSIC_GROUP, GROUP_EPOCH, MEMBER, TARGET_EPOCH, TARGET, CURRENT, REGEX)
-"""Of the records that a course is made of."""
+"""The kinds of records that a course needs."""
 COLUMNS = (
     "group",
     "partition",
@@ -44,38 +44,38 @@ COLUMNS = (
     "revoking",
     "members",
 )
-"""The columns of events that a course is made of."""
+"""The columns of events that a course needs."""
 STABLE = "stable"
 
 Place: TypeAlias = tuple[str, int]
-"""A topic's name, or its id where the name is not known, and the number of a partition."""
+"""A topic's name, or its id if the name is unknown, and the number of a partition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberRecord:
-    """A member, as far as its place in the group goes."""
+    """A member's identity and assignment."""
 
     member: str
     instance: str | None = None
     client_id: str | None = None
     host: str | None = None
     topics: frozenset[str] | None = None
-    """None: not known, for instance since it speaks no protocol of consumers."""
+    """None: unknown, for instance because it does not use the consumer protocol."""
     regex: str | None = None
     assignor: str | None = None
-    """Of a member of a consumer group: the one that it asks for."""
+    """For a member of a consumer group: the assignor that it requests."""
     session_timeout_ms: int | None = None
-    """Where the log knows it: of members of classic groups."""
+    """If the log contains it: for members of classic groups."""
 
     @property
     def identity(self) -> str:
-        """What stays when a static member is restarted: its instance, else the member id."""
+        """The identity that survives a restart: a static member's instance, otherwise the member id."""
         return self.member if self.instance is None else f"instance {self.instance}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupEvent:
-    """A record of a group. Columns that a type of record has not got are None or empty."""
+    """A record of a group. Columns that a type of record does not have are None or empty."""
 
     group: str
     partition: int
@@ -88,11 +88,11 @@ class GroupEvent:
     assignor: str | None = None
     state: str | None = None
     seat: MemberRecord | None = None
-    """Of the records of members, and of their targets and current assignments."""
+    """For records of members, and of their targets and current assignments."""
     places: tuple[Place, ...] = ()
-    """The target; or what the member has, partitions that it is to give up among them."""
+    """The target; or the member's current partitions, those that it must revoke included."""
     members: tuple[tuple[MemberRecord, tuple[Place, ...]], ...] = ()
-    """Of a classic group, with what each was given."""
+    """The members of a classic group, with their assignments."""
 
 
 _AS_WRITTEN = (
@@ -102,7 +102,7 @@ _AS_WRITTEN = (
 
 
 def event_of(row: Mapping[str, Any]) -> GroupEvent:
-    """An event from a row with `COLUMNS`, as Arrow's `to_pylist` gives it with times as integers."""
+    """An event from a row with `COLUMNS`, as returned by Arrow's `to_pylist` with times as integers."""
     return GroupEvent(
         **{name: row[name] for name in _AS_WRITTEN},
         seat=None
@@ -134,12 +134,12 @@ def _seat(row: Mapping[str, Any], **others: Any) -> MemberRecord:
 
 
 def _places(assignment: Iterable[tuple[str, Iterable[int]]] | None) -> tuple[Place, ...]:
-    """Arrow gives a map as pairs."""
+    """Arrow returns a map as pairs."""
     return tuple((topic, number) for topic, numbers in assignment or () for number in numbers)
 
 
 class Protocol(StrEnum):
-    """Which protocol a group speaks as a whole."""
+    """The protocol of a whole group."""
 
     CLASSIC = "classic"
     CONSUMER = "consumer"
@@ -147,17 +147,17 @@ class Protocol(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Departure:
-    """A member that is gone, and what it had: what its last commits can be looked for by."""
+    """A departed member and its partitions, whose last commits may explain the departure."""
 
     member: str
     since: int
-    """When it was first written down."""
+    """When it was first written."""
     at: int
-    """When it was gone, at the latest."""
+    """The latest time of its departure."""
     session_timeout_ms: int | None
     places: tuple[Place, ...]
     expired: bool = False
-    """Whether the log itself tells that its session ended."""
+    """Whether the log itself shows that its session expired."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +166,7 @@ class RebalanceRow:
 
     group: str
     offset: int
-    """Of the record; it is the row's own, as epochs are not when a group is deleted and made again."""
+    """The record's offset; unique, unlike epochs when a group is deleted and created again."""
     protocol: Protocol
     epoch: int
     start: int | None
@@ -181,15 +181,15 @@ class RebalanceRow:
     moved: int
     revoked: int
     skipped: int | None
-    """Generations or epochs since the one of the row before that are not in the log; None: there is no row before,
+    """The number of generations or epochs since the row before that are not in the log; None: there is no row before,
     and the group is older than the log."""
     departures: tuple[Departure, ...] = ()
-    """Of `left`; of a rebalance that has the causes of the one before, of that one's."""
+    """The departures of `left`; for a rebalance with the causes of the one before, that one's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holding:
-    """A span of time of a partition. `member` None: nobody had it."""
+    """A time span of a partition. `member` None: no member had it."""
 
     group: str
     place: Place

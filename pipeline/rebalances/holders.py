@@ -1,10 +1,10 @@
-"""Who holds the partitions of a group, from when to when.
+"""The owners of a group's partitions over time.
 
-A span goes on over generations and epochs, and through a conversion, as long as the same member keeps the partition
-without a break. Between two holders nobody has it: a span of its own. A partition that nobody is to have, since the
-group is empty or no longer wants it, has no span.
+A span continues over generations and epochs, and through a conversion, as long as the same member keeps the partition
+without a break. Between two owners there is a separate span without one. A partition that no member should have,
+because the group is empty or no longer subscribes to it, has no span.
 
-What outlives a group's change of protocol: who had each partition last, and what became of the group before.
+What survives a group's change of protocol: the last owner of each partition, and the outcome of the group before.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class _Span:
 @dataclass(frozen=True, slots=True)
 class _Vacancy:
     ended: _Span
-    """It goes on if the same member has the partition again at once."""
+    """It continues if the same member gets the partition again at once."""
     epoch: int
     since: int
 
 
 class Holders:
-    """See the module. `emit` gets the spans as they end; times never go back."""
+    """See the module. `emit` gets the spans as they end; times never go backward."""
 
     def __init__(self, group: str, emit: Callable[[Holding], None]) -> None:
         self._group, self._emit = group, emit
@@ -39,7 +39,7 @@ class Holders:
         self._vacant: dict[Place, _Vacancy] = {}
 
     def take(self, place: Place, seat: MemberRecord, epoch: int, time: int) -> None:
-        """A member has a partition from now on; whoever had it before has not."""
+        """A member has a partition from now on; any previous owner no longer has it."""
         span = self._spans.get(place)
         if span is not None:
             if span.seat.member == seat.member:
@@ -54,24 +54,24 @@ class Holders:
         self._spans[place] = _Span(seat, epoch, time)
 
     def release(self, place: Place, epoch: int, time: int) -> None:
-        """Nobody has a partition from now on, and somebody is to have it."""
+        """No member has a partition from now on, although one should."""
         span = self._spans.pop(place, None)
         if span is not None:
             self._vacant[place] = _Vacancy(span, epoch, max(time, span.since))
 
     def give_up_on(self, places: Iterable[Place], time: int) -> None:
-        """Nobody is to have these from now on, and whoever has them has not."""
+        """No member should have these from now on, and current owners no longer have them."""
         for place in list(places):
             for span in (self._spans.pop(place, None), self._vacant.pop(place, None)):
                 if span is not None:
                     self._end(place, span, time)
 
     def vacant(self, *, but: Collection[Place] = ()) -> list[Place]:
-        """What nobody has."""
+        """The partitions without an owner."""
         return [place for place in self._vacant if place not in but]
 
     def everything(self) -> list[Place]:
-        """What somebody has, or is to have."""
+        """The partitions that have an owner, or should have one."""
         return [*self._spans, *self._vacant]
 
     def finish(self) -> None:
@@ -111,15 +111,15 @@ _SAME_WRITE_US = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predecessor:
-    """A group as it was when it was deleted."""
+    """A group at its deletion."""
 
     protocol: Protocol
     epoch: int
     seats: Mapping[str, MemberRecord]
-    """By identity."""
+    """Members by identity."""
     owned: Mapping[Place, MemberRecord]
     since: Mapping[str, int]
-    """By identity, when members were first written down."""
+    """By identity, when members were first written."""
     time: int
 
     def becomes(self, protocol: Protocol, time: int) -> bool:
@@ -138,13 +138,13 @@ class PartitionHistory:
     """Identities."""
 
     def moved(self, given: Mapping[Place, str]) -> int:
-        """How many partitions somebody else had last (`assignors.rebalance.Rebalance.moved`); they are noted."""
+        """The number of partitions whose last owner was another member (`assignors.rebalance.Rebalance.moved`)."""
         latest = self.latest
         count = sum(1 for place, owner in given.items() if latest.get(place, owner) != owner)
         latest.update(given)
         return count
 
     def clear(self, time: int) -> None:
-        """Nobody has anything, and nobody is to."""
+        """No partition has an owner, and none should."""
         self.latest.clear()
         self.holders.give_up_on(self.holders.everything(), time)

@@ -1,6 +1,6 @@
 """Courses of many groups in a task of Spark: batches of events in, batches of rows out, one group in memory at a time.
 
-The events come group by group, each in the order of its log.
+The events are ordered by group, and each group's in the order of its log.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ Row: TypeAlias = dict[str, Any]
 
 _BATCH_ROWS = 4096
 _EVENTS_AT_ONCE = 64
-"""Rows on their way to Python, and Python's objects, at a time: one of a large classic group has thousands of
-members, and takes a megabyte."""
+"""The number of rows passed to Python, and of Python objects, at a time: a row of a large classic group has thousands
+of members, and takes a megabyte."""
 _BATCHES = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(_EVENTS_AT_ONCE),
     "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
@@ -45,7 +45,7 @@ _BATCHES = {
 
 
 class GroupReplay:
-    """One group. `tell` gets rebalances, `emit` spans, each as soon as it is over; `finish` tells what is not."""
+    """One group. `tell` gets rebalances, `emit` spans, each as soon as it ends; `finish` reports the open ones."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class GroupReplay:
         self._time = 0
 
     def add(self, event: GroupEvent) -> None:
-        """Take in the next record; one that was taken in before, from another copy of the log, is passed by."""
+        """Add the next record; a record that was added before, from another copy of the log, is skipped."""
         place = event.partition, event.offset
         if place <= self._last:
             return
@@ -109,13 +109,13 @@ class GroupReplay:
         self._life.record(event)
 
     def _begin(self, protocol: Protocol, time: int) -> None:
-        """A group begins: the one that was deleted, if it is not converted, has come to nothing."""
+        """A group starts: the deleted one before, if it is not converted, is over."""
         past = self._past
         if past is not None and not past.becomes(protocol, time):
             self._trail.clear(past.time)
 
     def _abandon(self, life: ClassicLife | ConsumerLife, time: int) -> None:
-        """Another group of the name begins, and compaction took away how this one ended."""
+        """Another group of the same name starts, and compaction removed the end of this one."""
         life.end(time)
         self._trail.clear(time)
         self._life = self._past = None
@@ -130,7 +130,7 @@ def rows_of_groups(
 ) -> DataFrame:
     """A table made of the rebalances and of the spans of all groups in the table of events.
 
-    `rebalance` and `holding` make its rows, with times in µs; these functions are shipped to workers.
+    `rebalance` and `holding` create its rows, with times in µs; these functions are sent to workers.
     """
     arrow = to_arrow_schema(schema, timezone="UTC")
 
@@ -138,7 +138,7 @@ def rows_of_groups(
         return _batches(_rows(batches, rebalance, holding), arrow)
 
     wanted = events.where(f.col("key_version").isin(*KEY_VERSIONS) & f.col("group").isNotNull())
-    # With a number: small rows take long to walk, and Spark would bring few bytes together into one task.
+    # With a number: small rows take long to process, and Spark would put few bytes together into one task.
     tasks = int(events.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
     by_group = wanted.select(*COLUMNS).repartition(tasks, "group")
     return by_group.sortWithinPartitions("group", "partition", "offset").mapInArrow(task, schema)
@@ -146,10 +146,10 @@ def rows_of_groups(
 
 @contextmanager
 def in_small_batches(spark: SparkSession) -> Iterator[None]:
-    """What `rows_of_groups` gives is computed faster in here, and in as little memory.
+    """A context in which `rows_of_groups` is computed faster, and in as little memory.
 
-    Spark bounds a batch by its bytes, and after every row goes through all its columns for them: of rows with lists
-    in lists that takes longer than to walk them. In here a batch is bounded by its rows.
+    Spark bounds a batch by its bytes, and after every row computes them from all its columns: for rows with lists in
+    lists that takes longer than processing them. In here a batch is bounded by its rows.
     """
     before = {name: spark.conf.get(name, None) for name in _BATCHES}
     for name, value in _BATCHES.items():

@@ -1,4 +1,4 @@
-"""Every group of a fleet's snapshots planned and rehearsed: which are safe, what they cost, in which order to go."""
+"""Every group of a fleet's snapshots planned and rehearsed: which are safe, their costs, and the order to migrate."""
 
 from pipeline.rehearsal.play import Terms, Variation
 from pipeline.rehearsal.run import RehearsalRun, rehearse_fleet

@@ -1,4 +1,4 @@
-"""Groups of a snapshot planned, and each plan rehearsed: a seed a row."""
+"""Groups of a snapshot planned, and each plan rehearsed: one row per seed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PLANNED = table(
     ("seeds", LONG, True),
     ("quarantined", QUARANTINE, True),
 )
-"""One of the three in each row."""
+"""Each row has one of the three."""
 PLAYED = table(("run", RUNS, False), ("failure", FAILURES, True))
 UNPLAYABLE = (
     CannotRehearseError,
@@ -48,21 +48,21 @@ UNPLAYABLE = (
     NoCommonProtocolError,
     AssignorFailedError,
 )
-"""What a group or its settings may be, and no mistake of Kohort's."""
+"""Expected errors of a group or its settings, as opposed to faults of Kohort."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variation:
-    """What takes the place of what is the same for all; by default nothing."""
+    """Settings that replace the common ones; none by default."""
 
     concurrency: int | None = None
     bounce_s: float | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
-    """What the rehearsal is played with; the plan is made for the cluster as it was found."""
+    """Settings of the rehearsal; the plan is made for the cluster as it was found."""
 
     @property
     def text(self) -> str:
-        """In one line; empty: nothing."""
+        """One line; empty: no settings."""
         of_plan = zip(OF_PLANS, (self.concurrency, self.bounce_s), strict=True)
         given = {name: f"{value:g}" for name, value in of_plan if value is not None}
         return " ".join(f"{name}={value}" for name, value in {**given, **self.settings}.items())
@@ -70,27 +70,27 @@ class Variation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What holds for every group: how plans to the first destination are made, and from which seeds played."""
+    """Settings of all groups: how plans to the first destination are made, and the seeds to play."""
 
     planned: AuditSettings
     seeds: range = range(1, 2)
     variations: tuple[Variation, ...] = (Variation(),)
     groups: frozenset[str] = frozenset()
-    """Only these; empty: all."""
+    """Only these groups; empty: all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A plan that can be played, and what its rows have in common."""
+    """A plan that can be played, and the values that its rows share."""
 
     head: Mapping[str, Any]
     plan: Plan
     found: Found
     """As in the snapshot."""
     planned: AuditSettings
-    """What the plan was made with."""
+    """The settings of the plan."""
     settings: Mapping[str, str]
-    """What the rehearsal is played with."""
+    """The settings of the rehearsal."""
 
 
 def plan_rows(work: dict[str, Any], terms: Terms, seeds_per_part: int) -> Iterator[dict[str, Any]]:
@@ -112,7 +112,7 @@ def plan_rows(work: dict[str, Any], terms: Terms, seeds_per_part: int) -> Iterat
             try:
                 planned = _planned(chunk, group, terms, variation, head)
             except Exception as error:
-                # What Kohort's own code throws is a row that says so: it is not to end the rehearsals of all others.
+                # An exception of Kohort's own code becomes a row: it must not end the rehearsals of all others.
                 planned = head | {"verdict": "threw", "why": [_thrown(error)]}
             if isinstance(planned, Part):
                 part = pickle.dumps(planned, protocol=pickle.HIGHEST_PROTOCOL)
@@ -130,7 +130,7 @@ def _parts(seeds: range, most: int) -> Iterator[range]:
 def _planned(
     chunk: GroupChunk, group: Group, terms: Terms, variation: Variation, head: Mapping[str, Any]
 ) -> Part | dict[str, Any]:
-    """What can be played, or a row of UNPLAYED."""
+    """A playable plan, or a row of UNPLAYED."""
     settings = _varied(terms.planned, variation)
     wants_any = bool(settings.regexes) or wanted_topics([group], WhatIf()) is None
     topics = chunk.topics_of(group, all_of_them=wants_any)
@@ -217,7 +217,7 @@ def _played(part: Part, found: Found, cast: Cast, seed: int) -> dict[str, Any]:
 
 
 def _figures(played: Rehearsed) -> dict[str, Any]:
-    """Over all rounds, as far as it came."""
+    """Sums over all rounds, as far as it came."""
     costs = reduce(add, (each.costs for each in played.rounds), Costs())
     lasted = sum(each.gate_open_after_s or 0.0 for each in played.rounds)
     return {**asdict(costs), "duration_s": round(lasted, 1)}

@@ -15,7 +15,7 @@ from pipeline.audit.judge import AuditSettings
 def replay_commands(
     group: Group, planned: AuditSettings, source: str, seed: int, settings: Mapping[str, str]
 ) -> list[str]:
-    """For a shell. Of what is known of all clients they name what is the group's: `kohort plan` refuses strangers."""
+    """For a shell. They contain only the group's clients: `kohort plan` refuses others."""
     strangers = set(unknown_members(group, planned.told))
     options = ["--to", planned.destinations[0].value]
     if planned.told.everybody is not None:
@@ -38,7 +38,7 @@ def replay_commands(
 
 
 def configs_of(group: Group, configs: Sequence[ClientConfig]) -> tuple[ClientConfig, ...]:
-    """The files that are of this group's members."""
+    """The files of this group's members."""
     named = DeclaredClients(single={each.member: ("", None) for each in configs if each.member is not None})
     strangers = set(unknown_members(group, named))
     return tuple(each for each in configs_of_group(configs, group.id) if each.member not in strangers)

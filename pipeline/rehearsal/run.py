@@ -1,7 +1,7 @@
-"""The rehearsals of a fleet, from its snapshots to the tables, in the order in which to go.
+"""The rehearsals of a fleet, from its snapshots to the tables, with the order of migration.
 
-The order: safe groups only; those with the fewest warnings of their plans first, of these those that cost the fewest
-partition-seconds without an owner, then the fewest records read twice, then the shortest.
+The order: safe groups only; first those with the fewest warnings of their plans, then the fewest partition-seconds
+without an owner, then the fewest records read twice, then the shortest.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pipeline.sources.filesystem import hadoop_options
 KIND = "rehearsal"
 TASKS_PER_CORE = 4
 MOST_SEEDS = 8
-"""Of one plan in one task: a group with a thousand partitions takes seconds a seed."""
+"""The seeds of one plan in one task: a group with a thousand partitions takes seconds per seed."""
 FAILURES_SHOWN = 20
 ORDER = ("warnings", "without_owner_s", "read_twice", "duration_s", "source", "group")
 _WORST_FIRST = ("threw", "unsafe", "unplayable", "safe")
@@ -34,15 +34,15 @@ _WORST_FIRST = ("threw", "unsafe", "unplayable", "safe")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearsalRun:
-    """Rows of the tables of `pipeline.rehearsal.schemas`, by settings in the order in which they were given."""
+    """Rows of the tables of `pipeline.rehearsal.schemas`, by settings in the given order."""
 
     rehearsals: Sequence[Mapping[str, Any]]
     """Safe groups in their order, then the others by name."""
     failures: Sequence[Mapping[str, Any]]
-    """The first of each group and settings, FAILURES_SHOWN of them, those that threw first; without the snapshots."""
+    """The first failures of each group and settings, FAILURES_SHOWN of them, exceptions first; no snapshots."""
     quarantined: Sequence[Mapping[str, Any]]
     paths: Mapping[str, str]
-    """Where the tables are, by name; empty without `out`."""
+    """The paths of the tables, by name; empty without `out`."""
 
 
 def rehearse_fleet(
@@ -53,9 +53,10 @@ def rehearse_fleet(
     out: str | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> RehearsalRun:
-    """Plan and rehearse every group under every variation; `out` and `progress` are those of an audit.
+    """Plan and rehearse every group under every variation; `out` and `progress` as for an audit.
 
-    :raises FileNotFoundError: a path is not there :raises pipeline.store.NotATableStore: `out` holds something else
+    :raises FileNotFoundError: a path does not exist :raises pipeline.store.NotATableStore: `out` contains something
+    else
     """
     with watched(spark, progress):
         options = hadoop_options(spark)
@@ -99,7 +100,7 @@ def _summed(planned: DataFrame, runs: DataFrame) -> DataFrame:
         f.count_if(is_unsafe).alias("unsafe"),
         f.min(f.when(is_unsafe, f.col("seed"))).alias("unsafe_seed"),
         *(f.max(name).alias(name) for name, _ in FIGURES),
-        # The greater of the two in the middle: one that a seed has had.
+        # The upper median: a value that a seed has had.
         *(
             f.expr(f"percentile_disc(0.5) within group (order by {name} desc)")
             .cast(kind)
@@ -120,12 +121,12 @@ def _summed(planned: DataFrame, runs: DataFrame) -> DataFrame:
 
 
 def _severity() -> Column:
-    """Of a verdict: 1 is the worst."""
+    """The severity of a verdict: 1 is the worst."""
     return f.array_position(f.array(*map(f.lit, _WORST_FIRST)), f.col("verdict"))
 
 
 def _ranked(rows: DataFrame) -> DataFrame:
-    """REHEARSALS, with the place of each safe group among those of the same settings."""
+    """REHEARSALS, with the rank of each safe group among those of the same settings."""
     is_safe = f.col("verdict") == "safe"
     place = f.row_number().over(Window.partitionBy("settings", is_safe).orderBy(*ORDER))
     return rows.withColumn("rank", f.when(is_safe, place)).select(*REHEARSALS.fieldNames())

@@ -1,7 +1,7 @@
 """The schemas of a fleet's rehearsals, versioned with the others: columns may be added, never renamed.
 
 `runs` has a row for every group, settings and seed that was played, `failures` one for each of these that is not safe;
-`rehearsals` sums up the seeds of each group and settings, and lists the groups that nobody could play.
+`rehearsals` sums up the seeds of each group and settings, and lists the groups that cannot be played.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ CASE = (
     ("destination", STRING, False),
     ("settings", STRING, False),  # that were varied: NAME=VALUE, separated by spaces; empty: none
 )
-"""Whose plan it is, and what it was made and played with: these columns begin every table."""
+"""The group, and the settings of its plan and rehearsal: these columns start every table."""
 OF_PLAN = (
     ("members", INT, False),
     ("warnings", INT, True),  # null: there is no plan, its code threw
@@ -30,9 +30,9 @@ FIGURES = (
     ("commits_refused", LONG),
     ("duration_s", DOUBLE),  # from the start of each round to its open gate, added up
 )
-"""Of all rounds of a plan."""
+"""Over all rounds of a plan."""
 WHY = ("why", STRINGS, False)
-"""Of what is not safe: what happened, the rules that block, or why nobody can play it."""
+"""Why it is not safe: what happened, the rules that block, or why it cannot be played."""
 
 RUNS = table(
     *CASE,
@@ -47,7 +47,7 @@ FAILURES = table(
     ("seed", LONG, False),
     ("verdict", STRING, False),
     WHY,
-    ("story", STRINGS, False),  # a happening a line: the last ones; of what threw, where
+    ("story", STRINGS, False),  # one event per line: the last ones; for an exception, its origin
     ("commands", STRINGS, False),  # make the plan and play the seed again on one machine
     ("snapshot", STRING, False),  # the group as a file, for another machine
 )

@@ -1,4 +1,4 @@
-"""What a report says, in numbers: `numbers_of` makes them of the tables, `cli.verbs.fleet.report_page` draws them.
+"""The numbers of a report: `numbers_of` computes them from the tables, `cli.verbs.fleet.report_page` draws them.
 
-`numbers` needs no Spark, so that a page can be drawn where the numbers came from a file.
+`numbers` needs no Spark, so that a page can be drawn from numbers in a file.
 """

@@ -1,4 +1,4 @@
-"""What rebalances cost: the worst groups, and each protocol."""
+"""The costs of rebalances: the worst groups, and each protocol."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 MOST = 20
-"""Groups that are shown."""
+"""The number of groups shown."""
 
 
 def gaps(ownership: DataFrame, rebalances: DataFrame, end_micros: int) -> DataFrame:
-    """`group, protocol, length_s`: the times in which a partition had no owner that should have had one.
+    """`group, protocol, length_s`: the times in which a partition had no owner although it should have had one.
 
-    A time without owner is the protocol's of the last rebalance that began before it, or of the group's first one. One
-    that is not over is taken until `end_micros`, the end of the log.
+    A time without owner counts for the protocol of the last rebalance that started before it, or of the group's first
+    one. One that is still open is counted until `end_micros`, the end of the log.
     """
     begun = f.unix_micros(f.coalesce("start", "end", f.col("day").cast("timestamp")))
     until = f.coalesce(f.unix_micros("until"), f.lit(end_micros))
@@ -56,7 +56,7 @@ def gaps(ownership: DataFrame, rebalances: DataFrame, end_micros: int) -> DataFr
 
 
 def worst_groups(groups: DataFrame, rebalances: DataFrame, gaps: DataFrame) -> tuple[GroupCost, ...]:
-    """The groups that rebalanced, at most MOST: those that rebalanced longest, then most often, first."""
+    """The groups that rebalanced, at most MOST, by total duration and number of rebalances, descending."""
     costs = groups.groupBy("group").agg(
         f.max_by("type", "day").alias("type"),
         f.max_by("migration", "day").alias("stage"),
@@ -91,7 +91,7 @@ def worst_groups(groups: DataFrame, rebalances: DataFrame, gaps: DataFrame) -> t
 
 
 def protocol_costs(rebalances: DataFrame, gaps: DataFrame) -> tuple[ProtocolCost, ...]:
-    """A row for each of PROTOCOLS that there were rebalances under."""
+    """A row for each of PROTOCOLS with rebalances."""
     counted = (
         with_busy_s(rebalances)
         .groupBy("protocol")
@@ -120,7 +120,7 @@ def protocol_costs(rebalances: DataFrame, gaps: DataFrame) -> tuple[ProtocolCost
 
 
 def _classes(length_s: Column) -> list[Column]:
-    """How many lengths are in each of the classes that SPANS_S parts."""
+    """The number of lengths in each of the classes that SPANS_S separates."""
     bounds = [0.0, *SPANS_S, float("inf")]
     return [
         f.count_if((length_s >= low) & (length_s < high)).alias(f"from_{low}")

@@ -1,6 +1,6 @@
-"""The numbers of a report from the tables of a run: aggregates of a few hundred rows, however large the tables.
+"""The numbers of a report from the tables of a run: aggregates of a few hundred rows, whatever the tables' size.
 
-Of an audit: how many groups are ready, why the others are not, and which go first.
+For an audit: how many groups are ready, why the others are not, and which go first.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LEVELS = {"blocked_by": "blocker", "warned_by": "warning"}
 
 
 def readiness_of(audit: DataFrame) -> tuple[Readiness, ...]:
-    """A part for each destination that the audit asked about, by name."""
+    """A part for each destination of the audit, by name."""
     awaited = ~f.col("arrived")
     counts = audit.groupBy("destination").agg(
         f.count("*").alias("groups"),
@@ -58,7 +58,7 @@ def readiness_of(audit: DataFrame) -> tuple[Readiness, ...]:
 
 
 def _reasons(audit: DataFrame) -> tuple[Reason, ...]:
-    """By level, then by how many groups they hold up."""
+    """By level, then by the number of groups that they block."""
     found: list[Reason] = []
     for column, level in LEVELS.items():
         rows = _reasons_of(audit, column).limit(MOST_REASONS).collect()
@@ -91,7 +91,7 @@ def _reasons_of(audit: DataFrame, column: str) -> DataFrame:
 
 
 def _message(example: Row, rule: str) -> str:
-    """What the first finding of the rule says."""
+    """The message of the rule's first finding."""
     return next((finding["message"] for finding in example["findings"] if finding["rule"] == rule), "")
 
 
@@ -103,7 +103,7 @@ def _first(audit: DataFrame) -> tuple[Candidate, ...]:
 
 __all__ = ["numbers_of", "timeline_of"]
 DRAWN = 3
-"""Groups whose timelines are in a report."""
+"""The number of groups with timelines in a report."""
 
 
 def numbers_of(
@@ -139,7 +139,7 @@ def _history(tables: Mapping[str, DataFrame]) -> dict[str, Any]:
     parts: dict[str, Any] = {"totals": _totals(log["records"], tables)}
     if not log["records"]:
         return parts
-    # A rebalance may have begun on the day before the record that tells of it.
+    # A rebalance may have started on the day before its record.
     begun = _only(rebalances.agg(f.min(day).alias("first"), f.max(day).alias("last")))
     first_day = min(log["first_day"], log["first_day"] if begun["first"] is None else begun["first"])
     last_day = max(log["last_day"], log["last_day"] if begun["last"] is None else begun["last"])

@@ -1,6 +1,6 @@
 """The numbers of a report: few, whatever the size of the fleet, and all that the page shows.
 
-Times are UTC; seconds are floats; `None` is unknown. `as_data` gives the same numbers as JSON.
+Times are UTC; seconds are floats; `None` is unknown. `as_data` returns the same numbers as JSON.
 """
 
 from __future__ import annotations
@@ -11,29 +11,29 @@ from typing import Any
 
 FORMAT_VERSION = 1
 CAUSES = ("join", "leave", "expiry", "subscription", "metadata", "assignor", "conversion", "unknown")
-"""Of rebalances, in the order in which they are shown; one that is not among them is counted as unknown."""
+"""Causes of rebalances, in the order shown; any other cause counts as unknown."""
 VERDICTS = ("ready", "warnings", "blocked")
-"""Of an audit."""
+"""The verdicts of an audit."""
 STAGES = ("classic", "mixed", "consumer")
-"""Of a migration, in its order."""
+"""The stages of a migration, in order."""
 PROTOCOLS = ("classic", "consumer")
 SPANS_S = (0.1, 1.0, 10.0, 60.0, 600.0)
-"""Where one class of a time without owner ends and the next begins."""
+"""The boundaries between the classes of a time without owner."""
 SPANS = ("under 0.1 s", "0.1 to 1 s", "1 to 10 s", "10 s to 1 min", "1 to 10 min", "10 min or more")
 """The classes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportTotals:
-    """Of the whole run."""
+    """Totals of the whole run."""
 
     records: int
     """Rows of `events`."""
     groups: int
     rebalances: int
     rebalancing_s: float | None
-    """Of all groups together: rebalances whose duration is not known add nothing. None: there were rebalances, and
-    none of their durations is known; so it is wherever time is summed here."""
+    """Of all groups together: rebalances without a known duration add nothing. None: there were rebalances, and none
+    has a known duration; the same holds for every other sum of times here."""
     commits: int
     resets: int
     storms: int
@@ -42,30 +42,30 @@ class ReportTotals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Period:
-    """A day, or as many days as `ReportNumbers.step_days` says: a column of the plots."""
+    """A day, or `ReportNumbers.step_days` days: a column of the plots."""
 
     day: date
-    """The first one."""
+    """Its first day."""
     rebalances: int
     causes: tuple[int, ...]
     """Rebalances by cause, as CAUSES."""
     rebalancing_s: float | None
     stages: tuple[int, ...]
-    """Groups of consumers by stage at the end of the period, as STAGES: those of which nothing is new stay."""
+    """Groups of consumers by stage at the end of the period, as STAGES; groups without new records keep theirs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupCost:
-    """What one group went through."""
+    """The costs of one group."""
 
     group: str
     type: str
     stage: str | None
-    """Of STAGES, or None where it is a group of neither."""
+    """One of STAGES, or None for a group without a stage."""
     rebalances: int
     rebalancing_s: float | None
     without_owner_s: float
-    """Partition-seconds: two partitions of which each had no owner for a second make two."""
+    """Partition-seconds: two partitions without an owner for a second each are two."""
     joined: int
     left: int
     storms: int
@@ -75,14 +75,14 @@ class GroupCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolCost:
-    """What rebalances cost under one protocol."""
+    """The costs of rebalances under one protocol."""
 
     protocol: str
     groups: int
     rebalances: int
     rebalancing_s: float | None
     median_s: float | None
-    """Duration of a rebalance: half of those whose duration is known took no longer."""
+    """The median duration of a rebalance, of those with a known duration."""
     p95_s: float | None
     longest_s: float | None
     moved: int
@@ -96,16 +96,16 @@ class ProtocolCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """Why groups are not simply ready: a rule of the audit."""
+    """Why groups are not ready: a rule of the audit."""
 
     rule: str
     level: str
     """blocker or warning."""
     groups: int
     example: str
-    """A group that it was found for."""
+    """A group with the finding."""
     message: str
-    """What was said of that group."""
+    """The message of that group's finding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,40 +115,40 @@ class Candidate:
     rank: int
     group: str
     source: str
-    """The snapshot or log that it is in."""
+    """The snapshot or log of the group."""
     cluster: str | None
     verdict: str
     path: str | None
-    """How it would go: two bounces, rolling upgrade, …"""
+    """The migration path: two bounces, rolling upgrade, …"""
     restarts: int | None
-    """Of members, in all steps together."""
+    """Restarts of members, in all steps together."""
     moved: int | None
     """Partitions."""
     gain_s: float | None
-    """Partition-seconds without an owner that a restart of one member then saves."""
+    """Partition-seconds without an owner that a restart of one member saves afterwards."""
     risk: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readiness:
-    """An audit's outcome for one destination."""
+    """An audit's results for one destination."""
 
     destination: str
     """cooperative or consumer."""
     groups: int
     arrived: int
-    """Groups that are there already; they are in no other count."""
+    """Groups that are already there; no other count includes them."""
     verdicts: tuple[int, ...]
-    """Of the others, as VERDICTS."""
+    """The other groups, as VERDICTS."""
     reasons: tuple[Reason, ...]
     """Blockers before warnings, those of most groups first."""
     first: tuple[Candidate, ...]
-    """Which to migrate first."""
+    """The groups to migrate first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A stretch of a group's timeline: one rebalance, or several where there are too many to be told apart."""
+    """A span of a group's timeline: one rebalance, or several where there are too many to draw each."""
 
     start: datetime
     end: datetime
@@ -166,7 +166,7 @@ class Mark:
     moved: int
     revoked: int
     rebalancing_s: float | None
-    """The duration of one; of several the time in which any of them ran. None: no duration is known."""
+    """The duration of one; for several, the time in which any of them ran. None: no duration is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,12 +179,12 @@ class GroupTimeline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportNumbers:
-    """All that a report shows; a run that has no history or no audit leaves its part empty."""
+    """Everything in a report; a run without a history or without an audit leaves its part empty."""
 
     made: datetime
     sources: tuple[str, ...]
     first: datetime | None = None
-    """Of the first record; None: there is none."""
+    """The time of the first record; None: there is none."""
     last: datetime | None = None
     quarantined: int = 0
     """Rows of `quarantine`: what could not be read."""
@@ -192,13 +192,13 @@ class ReportNumbers:
     """None: the run has no history."""
     step_days: int = 1
     periods: tuple[Period, ...] = ()
-    """Without gaps; days on which nothing happened are there."""
+    """Without gaps; days without events are included."""
     worst: tuple[GroupCost, ...] = ()
     """Those that rebalanced longest first."""
     protocols: tuple[ProtocolCost, ...] = ()
-    """Of PROTOCOLS, those that there were rebalances under."""
+    """The PROTOCOLS with rebalances."""
     timelines: tuple[GroupTimeline, ...] = ()
-    """Of the very worst groups."""
+    """Of the worst groups."""
     readiness: tuple[Readiness, ...] = ()
     """Empty: the run has no audit."""
 
@@ -226,7 +226,7 @@ FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
 def moment(micros: int) -> datetime:
-    """Microseconds since 1970 as a time; what Python has no time for becomes its first or last one."""
+    """Microseconds since 1970 as a time; bounded by Python's first and last times."""
     try:
         return EPOCH + timedelta(microseconds=micros)
     except OverflowError:

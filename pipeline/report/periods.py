@@ -1,4 +1,4 @@
-"""What happened day by day, and the rebalances of a group in order: columns of a plot, few enough to be told apart."""
+"""The events day by day, and the rebalances of a group in order: the columns of a plot, few enough to draw each."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ MOST = 400
 class _Sums:
     causes: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     timed: int = 0
-    """Rebalances whose duration is known."""
+    """Rebalances with a known duration."""
     rebalancing_s: float = 0.0
     stages: dict[str, int] = field(default_factory=lambda: defaultdict(int))
-    """How many groups more are at a stage than before."""
+    """The change of the number of groups at a stage."""
 
 
 def step_of(first: int, last: int) -> int:
-    """How many days a column stands for: 1, whole weeks, or more where a log's times are far apart."""
+    """The number of days per column: 1, whole weeks, or more if a log's times are far apart."""
     days = last - first + 1
     return 1 if days <= MOST else 7 * -(-days // (7 * MOST))
 
 
 def periods(rebalances: DataFrame, groups: DataFrame, first: int, last: int) -> tuple[Period, ...]:
-    """All columns from the first day to the last one, empty ones too.
+    """All columns from the first day to the last, empty ones too.
 
-    What lies outside of these days counts for the nearest column. A group stays at its stage until `groups` says
-    otherwise. Collected are a row per column and cause, and a row per column and stage.
+    Events outside of these days count for the nearest column. A group stays at its stage until `groups` has another.
+    Collected are a row per column and cause, and a row per column and stage.
     """
     step = step_of(first, last)
     count = (last - first) // step + 1
@@ -76,7 +76,7 @@ def periods(rebalances: DataFrame, groups: DataFrame, first: int, last: int) -> 
 
 
 def _stage_changes(groups: DataFrame) -> DataFrame:
-    """`day, stage, change`: +1 where a group comes to a stage, -1 where it leaves one."""
+    """`day, stage, change`: +1 where a group enters a stage, -1 where it leaves one."""
     known = groups.select("day", "group", f.col("migration").alias("stage"))
     before = f.lag("stage").over(Window.partitionBy("group").orderBy("day"))
     changed = known.withColumn("before", before).where(~f.col("stage").eqNullSafe(f.col("before")))
@@ -92,11 +92,11 @@ def _stage_changes(groups: DataFrame) -> DataFrame:
 
 
 MOST_MARKS = 120
-"""Marks that a drawing can tell apart."""
+"""The largest number of marks in a drawing."""
 
 
 def timeline_of(rebalances: DataFrame, group: str) -> GroupTimeline:
-    """A group's rebalances by time and epoch, at most MOST_MARKS marks of as many rebalances each, but for the last."""
+    """A group's rebalances by time and epoch, at most MOST_MARKS marks of equally many rebalances, except the last."""
     (timeline,) = timelines_of(rebalances, [group])
     return timeline
 

@@ -1,4 +1,4 @@
-"""Many seeds of many scenarios: verdicts, figures, and what replays each seed that failed."""
+"""Many seeds of many scenarios: verdicts, figures, and the command that replays each failed seed."""
 
 from pipeline.simulation.play import Case, Terms
 from pipeline.simulation.run import SimulationRun, simulate

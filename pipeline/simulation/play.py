@@ -1,4 +1,4 @@
-"""One seed a row: what came of it, and where it failed, what replays it."""
+"""One row per seed: its result, and for a failure the command that replays it."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from pipeline.tables.schemas import table
 
 PLAYED = table(("run", RUNS, False), ("failure", FAILURES, True))
 MOST_LINES = 200
-"""Of a story: the last ones."""
+"""The number of lines of a story: the last ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """What seeds are played of. Workers are sent it."""
+    """A scenario, protocol and settings to play with many seeds. Sent to workers."""
 
     called: str
-    """As `kohort simulate` takes it."""
+    """As the argument of `kohort simulate`."""
     name: str
     scenario_of: ScenarioOf
     variant: Variant = Variant.AS_WRITTEN
@@ -43,14 +43,14 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What holds for every seed, as `coordinator.simulation.run.run` has it."""
+    """Settings of all seeds, as for `coordinator.simulation.run.run`."""
 
     limit: int = LIMIT
     break_rule: str | None = None
 
 
 def play_row(case: Case, seed: int, terms: Terms) -> dict[str, Any]:
-    """A row of PLAYED. What the code throws is a row that says so: it is not to end all other runs."""
+    """A row of PLAYED. An exception of the code becomes a row: it must not end all other runs."""
     scenario: Scenario | None = None
     try:
         scenario = with_settings(case.scenario_of(seed), case.settings)
@@ -67,7 +67,7 @@ def play_row(case: Case, seed: int, terms: Terms) -> dict[str, Any]:
 
 
 def thrown_at(error: Exception) -> list[str]:
-    """Where an error came from, in the place of a story."""
+    """The origin of an error, instead of a story."""
     return [
         f"{Path(frame.filename).name}:{frame.lineno} {frame.name}"
         for frame in traceback.extract_tb(error.__traceback__)
@@ -111,7 +111,7 @@ def _run(case: Case, scenario: Scenario, seed: int, terms: Terms, *, with_story:
 
 
 def _shown(result: Result) -> Violation | None:
-    """The first violation that no known weakness explains, else the first."""
+    """The first violation that no known weakness explains, otherwise the first."""
     violations = result.violations
     return next((each for each in violations if not each.known), next(iter(violations), None))
 
@@ -140,7 +140,7 @@ def _failure(
     case: Case, scenario: Scenario | None, seed: int, terms: Terms, head: Mapping[str, Any]
 ) -> dict[str, Any]:
     text = None
-    with suppress(Exception):  # of a scenario that was made wrongly
+    with suppress(Exception):  # of an invalid scenario
         text = None if scenario is None else scenario_text(scenario)
     command = replay_command(
         case.called,
@@ -154,7 +154,7 @@ def _failure(
 
 
 def _story(result: Result) -> list[str]:
-    """Of the violation where it has one, else of the whole run."""
+    """The story of the violation if it has one, otherwise of the whole run."""
     fallen = _shown(result)
     lines = list(fallen.story) if fallen is not None else []
     if not lines:

@@ -25,7 +25,7 @@ FAILURES_SHOWN = 20
 _INFINITE = float("inf")
 _WORST_FIRST = ("threw", "fallen", "stopped", "known")
 _OF = {
-    # The greater of the two in the middle, as `kohort simulate` has it: one that a run has had.
+    # The upper median, as in `kohort simulate`: a value that a run has had.
     "median": "percentile_disc(0.5) within group (order by {0} desc)",
     "p95": "percentile_disc(0.95) within group (order by {0})",
     "worst": "max({0})",
@@ -34,7 +34,7 @@ _OF = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulationRun:
-    """What came of all seeds. Rows are those of the tables of `pipeline.simulation.schemas`."""
+    """The results of all seeds. Rows are those of the tables of `pipeline.simulation.schemas`."""
 
     verdicts: Mapping[str, int]
     """Seeds by verdict, every one of VERDICTS."""
@@ -42,9 +42,9 @@ class SimulationRun:
     """In the order of the cases."""
     spans: Sequence[Mapping[str, Any]]
     failures: Sequence[Mapping[str, Any]]
-    """The first FAILURES_SHOWN: those that threw, that no known weakness explains, that were stopped, and others."""
+    """The first FAILURES_SHOWN: exceptions, failures that no known weakness explains, stopped ones, and others."""
     paths: Mapping[str, str]
-    """Where the tables are, by name; empty without `out`."""
+    """The paths of the tables, by name; empty without `out`."""
 
 
 def simulate(
@@ -58,10 +58,10 @@ def simulate(
 ) -> SimulationRun:
     """Play every seed of every case.
 
-    `out` is a directory for the tables, which a second simulation replaces. `progress` is told of tasks done and all
-    tasks, from another thread.
+    `out` is a directory for the tables, which a second simulation replaces. `progress` is called with the number of
+    finished tasks and of all tasks, from another thread.
 
-    :raises pipeline.store.NotATableStore: `out` holds something else
+    :raises pipeline.store.NotATableStore: `out` contains something else
     """
     with watched(spark, progress):
         options = hadoop_options(spark)
@@ -92,7 +92,7 @@ def _played(spark: SparkSession, cases: Sequence[Case], seeds: range, terms: Ter
 
 
 def tables_of(played: DataFrame, total: int) -> dict[str, DataFrame]:
-    """The tables of TABLES from rows of PLAYED, of which there are so many."""
+    """The tables of TABLES from `total` rows of PLAYED."""
     files = 1 + total // ROWS_PER_FILE
     runs = played.select("run.*")
     return {
@@ -104,7 +104,7 @@ def tables_of(played: DataFrame, total: int) -> dict[str, DataFrame]:
 
 
 def _costs(runs: DataFrame) -> DataFrame:
-    """COSTS: a figure that is not known of a run that ended (it never settles) is worse than any."""
+    """COSTS: a figure that is unknown because a run never settled is worse than any."""
     ended = runs
     for name, _ in FIGURES:
         value = f.col(name).cast("double")
@@ -126,7 +126,7 @@ def _finite(value: Column) -> Column:
 
 
 def _spans(runs: DataFrame) -> DataFrame:
-    """SPANS, without those that no seed is in."""
+    """SPANS, without those that contain no seed."""
     each = f.explode(
         f.array(
             *(

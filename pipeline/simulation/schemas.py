@@ -1,7 +1,7 @@
 """The schemas of a simulation's tables, versioned with the others: columns may be added, never renamed.
 
 `runs` has a row for every scenario, protocol, settings and seed; `failures` one for each of these that did not hold;
-`costs` sums up the seeds of each scenario, protocol and settings, and `spans` is how their figures are distributed.
+`costs` sums up the seeds of each scenario, protocol and settings, and `spans` is the distribution of their figures.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ CASE = (
     ("scenario", STRING, False),
     ("protocol", STRING, False),  # as-written, eager, cooperative or consumer
     ("libraries", STRING, False),  # of its members, by name: java, librdkafka
-    ("settings", STRING, False),  # in the place of its own: NAME=VALUE, separated by spaces; empty: none
+    ("settings", STRING, False),  # replacing the scenario's: NAME=VALUE, separated by spaces; empty: none
 )
-"""What seeds are played of: these columns begin every table."""
+"""The scenario, protocol and settings that are played: these columns start every table."""
 KEY = tuple(name for name, _, _ in CASE)
 
 FIGURES = (
@@ -27,19 +27,19 @@ FIGURES = (
     ("thrown", LONG),
     ("zombie_overlap_s", DOUBLE),
 )
-"""Of `coordinator.simulation.seeds.Costs`."""
+"""The figures of `coordinator.simulation.seeds.Costs`."""
 
 RUNS = table(
     *CASE,
     ("seed", LONG, False),
     ("verdict", STRING, False),  # held, known, fallen, stopped or threw
-    ("invariant", STRING, True),  # that fell; of several, one that no known weakness explains comes first
+    ("invariant", STRING, True),  # that fell; of several, one that no known weakness explains is first
     ("known", STRING, True),  # the weakness of Kafka's rules that explains it
     ("error", STRING, True),  # that the code threw
     *((name, kind, True) for name, kind in FIGURES),  # null where the code threw
     ("violations", INT, True),
     ("known_violations", INT, True),
-    ("requests", LONG, True),  # that the coordinator answered
+    ("requests", LONG, True),  # answered by the coordinator
 )
 
 FAILURES = table(
@@ -54,7 +54,7 @@ FAILURES = table(
         "story",
         STRINGS,
         True,
-    ),  # a happening a line; null where a known weakness explains it: `command` tells it
+    ),  # one event per line; null if a known weakness explains it: `command` prints it
     ("command", STRING, False),  # plays it again on one machine
     ("file", STRING, True),  # the scenario as it was played, for another machine; null as `story` is
 )
@@ -71,13 +71,13 @@ COSTS = table(
 )
 
 SPREAD = ("rebalances", "without_owner_s", "read_twice", "converged_s")
-"""The figures of which `spans` shows the distribution."""
+"""The figures whose distribution `spans` shows."""
 LIMITS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
 
 SPANS = table(
     *CASE,
     ("figure", STRING, False),
-    ("up_to", LONG, True),  # more than the span before, and so much at most; null: more than any, or never
+    ("up_to", LONG, True),  # more than the span before, and at most this; null: more than any, or never
     ("seeds", LONG, False),
 )
 

@@ -1,1 +1,1 @@
-"""Where records come from: files of a log, the live topic, snapshots."""
+"""The sources of records: files of a log, the live topic, snapshots."""

@@ -1,8 +1,8 @@
-"""The batches of a part of a file, some megabytes at a time, whatever the file's size and whatever stands in it.
+"""The batches of a part of a file, some megabytes at a time, whatever the file's size and content.
 
-Theory of operation. A block is read, the batches in it are found (`batch_scan`), and the next block begins with the
-first batch that was not whole in it. What is no batch is named, and the next whole batch is looked for behind it, as
-`wire.log.salvage` does in a file's bytes. A part ends at a byte: batches that begin before it belong to it.
+Theory of operation. A block is read, the batches in it are found (`batch_scan`), and the next block starts with the
+first batch that was not whole in it. Bytes that are not a batch are reported, and the search continues after them at
+the next whole batch, as in `wire.log.salvage`. A part ends at a byte: batches that start before it belong to it.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from wire.log.segments import MOST_OFFSETS
 
 BLOCK_BYTES = 8 << 20
 MOST_BATCH_BYTES = 128 << 20
-"""A longer batch is taken for damage: a segment of the topic has 100 MB, one of its batches a few at most."""
+"""A longer batch counts as damage: a segment of the topic has 100 MB, one of its batches a few at most."""
 _SEARCH_BYTES = 32 << 20
-"""Of these the first half is searched at once: a batch that begins there and has up to 16 MB is whole in it."""
+"""The first half of these is searched at once: a batch of up to 16 MB that starts there is whole in it."""
 _LENGTH = struct.Struct(">i")
 
 
 class ByteRanges(Protocol):
-    """A file of which any bytes can be read."""
+    """A file that allows reading any bytes."""
 
     def read_at(self, nbytes: int, offset: int) -> bytes:
         """At most `nbytes` from `offset` on."""
@@ -36,7 +36,7 @@ class ByteRanges(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Block:
-    """Whole batches one behind the other. Positions in `batches` count from the byte `base` of the file."""
+    """Consecutive whole batches. Positions in `batches` count from the byte `base` of the file."""
 
     batches: Batches
     base: int
@@ -44,7 +44,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Damage:
-    """Bytes from `position` on that are no batch, and why."""
+    """Bytes from `position` on that are not a batch, and why."""
 
     position: int
     reason: str
@@ -53,7 +53,7 @@ class Damage:
 def blocks_of(
     file: ByteRanges, name: str, *, start: int, end: int, size: int, base_offset: int = 0
 ) -> Iterator[Block | Damage]:
-    """The batches of the file that begin between `start`, where one does, and `end`, and what is none.
+    """The batches of the file that start between `start`, where one does, and `end`, and the damage between them.
 
     `size` is the file's, `base_offset` the one in its name; `name` is for messages. :raises OSError: it cannot be read
     """
@@ -64,7 +64,7 @@ class _Blocks:
     def __init__(self, file: ByteRanges, name: str, end: int, size: int, base_offset: int) -> None:
         self._file, self._name, self._end, self._size = file, name, end, size
         self._due = base_offset
-        """No batch has an offset below it."""
+        """No batch has a lower offset."""
         self._most = base_offset + MOST_OFFSETS
 
     def read(self, position: int) -> Iterator[Block | Damage]:
@@ -99,7 +99,7 @@ class _Blocks:
                 if faults < MOST_FAULTS
                 else Damage(
                     position=fault.position,
-                    reason=f"{fault.reason}; behind so many faults nothing more of the {self._end} bytes is read",
+                    reason=f"{fault.reason}; after this many faults the rest of the {self._end} bytes is not read",
                 )
             )
             if following is None:
@@ -120,14 +120,14 @@ class _Blocks:
             size = announced
 
     def _within(self, batches: Batches, base: int) -> Batches:
-        """Those that begin before the end."""
+        """The batches that start before the end."""
         return batches[: int(np.searchsorted(batches.positions, self._end - base))]
 
     def _first_liar(self, batches: Batches) -> tuple[int, str] | None:
-        """The first batch whose offsets cannot be here. Within a block they ascend."""
+        """The first batch whose offsets are impossible here. Within a block they ascend."""
         first = int(batches.headers["base_offset"][0])
         if first < self._due:
-            return 0, f"the base offset {first} is below {self._due}, which is due"
+            return 0, f"the base offset {first} is below the next expected one, {self._due}"
         last_offsets = batches.last_offsets
         if int(last_offsets[-1]) >= self._most:
             index = int(np.searchsorted(last_offsets, self._most))
@@ -141,7 +141,7 @@ class _Blocks:
         )
 
     def _zeros(self, position: int) -> int:
-        """How many bytes are left, if all of them are zero; else 0."""
+        """The number of bytes left, if all of them are zero; otherwise 0."""
         at = position
         while at < self._size:
             data = self._file.read_at(min(BLOCK_BYTES, self._size - at), at)
@@ -151,7 +151,7 @@ class _Blocks:
         return self._size - position
 
     def _next_batch(self, position: int) -> int | None:
-        """Where the next whole batch begins that this part is to read."""
+        """The first byte of the next whole batch of this part."""
         while position < self._end:
             data = self._file.read_at(min(_SEARCH_BYTES, self._size - position), position)
             following = BatchSearch(data).next_batch(0)

@@ -1,7 +1,7 @@
-"""A client properties file, Java's or librdkafka's, as options of Spark's Kafka source, whose client is Java's.
+"""A client properties file, Java's or librdkafka's, as options of Spark's Kafka source, which uses Java's client.
 
-Certificates and keys in PEM travel in the options themselves, as the workers of a cluster do not have the files. JKS
-and PKCS12 stores cannot: they must lie under the same path on every worker.
+Certificates and keys in PEM are part of the options, as the workers of a cluster do not have the files. JKS and PKCS12
+stores cannot be: they must be under the same path on every worker.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from wire.client.config.client_keys import JAVA_KEYS, KOHORT_KEYS, LIBRDKAFKA_KE
 from wire.client.config.config_file import Properties
 
 PREFIX = "kafka."
-"""What tells the client's settings from those of the source itself."""
+"""Distinguishes the client's settings from those of the source itself."""
 
 _KEPT = (
     "security.",
@@ -43,8 +43,8 @@ _KEPT_WHOLE = frozenset(
         "send.buffer.bytes",
     }
 )
-"""What says how to reach a cluster and who to be there. `group.id` names nobody's group but what the client may ask
-for: the reader joins no group and commits nothing. Anything else would be of no use to a reader, or in its way."""
+"""The keys of the connection and the login. `group.id` is no actual group, only a name that the client is authorized
+for: the reader joins no group and commits nothing. Any other key would be useless to a reader, or harmful."""
 
 _OF_LIBRDKAFKA = frozenset(
     {
@@ -60,7 +60,7 @@ _OF_LIBRDKAFKA = frozenset(
         "ssl.key.pem",
     }
 )
-"""Keys that are translated; Java does not know them."""
+"""Keys to translate; Java does not know them."""
 
 _LOGIN = "org.apache.kafka.common.security"
 _MODULES = {
@@ -76,10 +76,10 @@ _SHORTEST_SECRET = 4
 
 
 def client_options(properties: Properties) -> dict[str, str]:
-    """The options of Spark's Kafka source that they stand for, each key with the prefix `kafka.`.
+    """The equivalent options of Spark's Kafka source, each key with the prefix `kafka.`.
 
-    Keys that matter to producers and members of groups alone, and unknown ones, are left out.
-    :raises ConfigFileError: a key has no equal in Java; a store is missing
+    Keys for producers and members of groups only, and unknown ones, are left out.
+    :raises ConfigFileError: a key has no equivalent in Java; a store is missing
     """
     settings = _Translation(properties).settings()
     return {PREFIX + key: value for key, value in sorted(settings.items())}
@@ -96,7 +96,7 @@ def without_secrets(text: str, options: Mapping[str, str]) -> str:
 
 
 class _Translation:
-    """The entries of one file, the last of each key, on their way to Java's settings."""
+    """Translates the entries of one file, the last of each key, to Java's settings."""
 
     def __init__(self, properties: Properties) -> None:
         self._properties, self._entries = properties, properties.entries
@@ -113,28 +113,28 @@ class _Translation:
         if "security.protocol" in kept:
             kept["security.protocol"] = (
                 kept["security.protocol"].strip().upper()
-            )  # librdkafka takes both cases
+            )  # librdkafka accepts both cases
         return self._store(self._trust(self._login(kept)))
 
     def _refuse_what_java_has_not(self) -> None:
         if not self._properties.flag("enable.ssl.certificate.verification", True):
             raise self._properties.error(
                 "enable.ssl.certificate.verification",
-                "Spark's Kafka client always verifies certificates; name the authority in ssl.ca.location",
+                "Spark's Kafka client always verifies certificates; set the authority in ssl.ca.location",
             )
         for key, entry in self._entries.items():
             name = entry.key
             if name in KOHORT_KEYS:
                 raise self._properties.error(
                     key,
-                    "Spark's Kafka client is Java's, and asks for its tokens itself: set "
+                    "Spark's Kafka client is Java's, and requests its tokens itself: set "
                     "sasl.login.callback.handler.class, or a token endpoint",
                 )
             if name in LIBRDKAFKA_KEYS - JAVA_KEYS - _OF_LIBRDKAFKA and name.startswith(("sasl.", "ssl.")):
                 raise self._properties.error(
                     key,
-                    f"{name} is known to librdkafka alone, and Spark's Kafka client is Java's: "
-                    "write what Java calls it",
+                    f"only librdkafka supports {name}, and Spark's Kafka client is Java's: "
+                    "use Java's name for it",
                 )
 
     def _login(self, kept: dict[str, str]) -> dict[str, str]:
@@ -147,13 +147,13 @@ class _Translation:
         if module is None:
             names = ", ".join(_MODULES)
             raise self._properties.error(
-                "sasl.username", f"goes with a sasl.mechanism of {names}, not {mechanism or 'none'}"
+                "sasl.username", f"requires a sasl.mechanism of {names}, not {mechanism or 'none'}"
             )
         login = f"{module} required username={_quoted(username)} password={_quoted(password)};"
         return kept | {"sasl.mechanism": mechanism, "sasl.jaas.config": login}
 
     def _trust(self, kept: dict[str, str]) -> dict[str, str]:
-        """Whom to trust, without a file where it is PEM."""
+        """The trusted authorities, without a file if they are PEM."""
         pem = self._text("ssl.ca.pem")
         if "ssl.ca.location" in self._entries:
             pem = self._read("ssl.ca.location").decode("utf-8", "replace")
@@ -171,7 +171,7 @@ class _Translation:
         return kept | {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": blocks}
 
     def _store(self, kept: dict[str, str]) -> dict[str, str]:
-        """Who the client is (mutual TLS), without a file where it is PEM."""
+        """The client's certificate and key (mutual TLS), without a file if they are PEM."""
         chain, key = self._text("ssl.certificate.pem"), self._text("ssl.key.pem")
         key_from = "ssl.key.pem"
         if "ssl.keystore.location" in kept:
@@ -205,7 +205,7 @@ class _Translation:
         what = f"a {keys[0][0]}" if keys else "no private key"
         raise self._properties.error(
             name,
-            f"there is {what}, and Java reads PKCS #8 alone: convert it with `openssl pkcs8 -topk8 -in KEY -out NEW`",
+            f"there is {what}, and Java reads only PKCS #8: convert it with `openssl pkcs8 -topk8 -in KEY -out NEW`",
         )
 
     def _text(self, key: str) -> str | None:
@@ -226,10 +226,10 @@ class _Translation:
 
 
 def _blocks(pem: str) -> list[tuple[str, str]]:
-    """What a PEM text holds: the kind and the text of each block."""
+    """The blocks of a PEM text: kind and text of each."""
     return [(found[1], found[0]) for found in _PEM_BLOCK.finditer(pem)]
 
 
 def _quoted(text: str) -> str:
-    """For a login module: JAAS knows the escapes of a Java string."""
+    """Quoted for a login module: JAAS supports the escapes of a Java string."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,4 +1,4 @@
-"""What a running cluster says of its `__consumer_offsets` and its topics, asked through the client in Spark's JVM."""
+"""A running cluster's `__consumer_offsets` and topics, requested through the client in Spark's JVM."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OFFSETS_TOPIC = "__consumer_offsets"
 BOOTSTRAP = "kafka.bootstrap.servers"
 GROUP_ID = "kafka.group.id"
 GROUP_PREFIX = "kohort"
-"""Of the names of groups that Spark's consumers give. They join none, but ask for its offsets."""
+"""The prefix of the group ids of Spark's consumers. They join no group, but request its offsets."""
 _SOURCE_PROVIDER = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 _TOPIC = re.compile(r"\(name=([\w.\-]+), topicId=([\w\-]+), internal=(?:true|false)\)")
 _WRAPPERS = ("java.util.concurrent.ExecutionException", "java.util.concurrent.CompletionException")
@@ -27,16 +27,16 @@ _WRAPPERS = ("java.util.concurrent.ExecutionException", "java.util.concurrent.Co
 
 _PLAINLY: Mapping[str, str] = {
     "UnknownTopicOrPartitionException": (
-        f"there is no {OFFSETS_TOPIC} that this client may see: no group has committed yet, or the right to describe "
-        f"the topic is missing"
+        f"there is no {OFFSETS_TOPIC} that this client may see: no group has committed yet, or the client lacks "
+        f"DESCRIBE on the topic"
     ),
-    "TopicAuthorizationException": f"the right to describe and to read {OFFSETS_TOPIC} is missing",
+    "TopicAuthorizationException": f"the client lacks DESCRIBE and READ on {OFFSETS_TOPIC}",
     "GroupAuthorizationException": (
-        f"the right to describe groups whose names begin with {GROUP_PREFIX}- is missing, as which Spark's consumers "
-        f"ask; a group.id among the client's properties is asked as instead"
+        f"the client lacks DESCRIBE on groups with the prefix {GROUP_PREFIX}-, which Spark's consumers "
+        f"use; to use another group, set group.id in the client's properties"
     ),
 }
-"""What Kafka's client says in too few words."""
+"""Replacements for messages of Kafka's client that are too short."""
 
 
 class ClusterUnreadable(PipelineError):
@@ -45,9 +45,9 @@ class ClusterUnreadable(PipelineError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
-    """Where a partition of the topic begins and ends: offsets of the first record and behind the last one.
+    """The range of a partition of the topic: offsets of the first record and after the last one.
 
-    `stable_end`: the first offset that a transaction still open may have written; `end` where none is open.
+    `stable_end`: the first offset that an open transaction may have written; `end` if none is open.
     """
 
     partition: int
@@ -58,7 +58,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetsTopic:
-    """`__consumer_offsets` as it was when it was asked for."""
+    """The state of `__consumer_offsets` when it was requested."""
 
     cluster_id: str
     ranges: tuple[Range, ...]
@@ -66,7 +66,7 @@ class OffsetsTopic:
 
     @property
     def held_back(self) -> int:
-        """Offsets behind the first transaction that is open, of all partitions."""
+        """The number of offsets after the first open transaction, of all partitions."""
         return sum(each.end - each.stable_end for each in self.ranges)
 
 
@@ -83,15 +83,15 @@ def check_kafka_source(spark: SparkSession) -> None:
 
 
 def offsets_topic(spark: SparkSession, options: Mapping[str, str]) -> OffsetsTopic:
-    """Ask for the topic's partitions and their ends. `options`: `kafka.bootstrap.servers` and other client settings.
+    """Request the topic's partitions and their ends. `options`: `kafka.bootstrap.servers` and other client settings.
 
     :raises MissingKafkaSource: the session was started without the jars
-    :raises ClusterUnreadable: with what Kafka's client says
+    :raises ClusterUnreadable: with the message of Kafka's client
     """
     with _admin(spark, options) as admin:
         topic = _offsets_topic(spark, admin)
-        # Spark's consumers would fail at it in the middle, with much to read. Not asked before: where the topic is
-        # missing, the question makes the broker create it.
+        # Spark's consumers would fail in the middle of a long read. Not checked before: if the topic is missing, the
+        # request makes the broker create it.
         asks_as = options.get(GROUP_ID, f"{options.get('groupIdPrefix', GROUP_PREFIX)}-reader")
         admin.listConsumerGroupOffsets(asks_as).partitionsToOffsetAndMetadata().get()
         return topic
@@ -101,19 +101,19 @@ def topic_names(spark: SparkSession, options: Mapping[str, str]) -> dict[str, st
     """The names of all topics that the client may see, by id in Kafka's notation.
 
     :raises MissingKafkaSource: the session was started without the jars
-    :raises ClusterUnreadable: with what Kafka's client says
+    :raises ClusterUnreadable: with the message of Kafka's client
     """
     with _admin(spark, options) as admin:
         jvm: Any = spark._jvm
         wish = jvm.org.apache.kafka.clients.admin.ListTopicsOptions().listInternal(True)
-        # One text: a cluster may have a hundred thousand topics, and every call into the JVM takes its time.
+        # One text: a cluster may have a hundred thousand topics, and every call into the JVM takes time.
         listed: str = admin.listTopics(wish).listings().get().toString()
     return {topic_id: name for name, topic_id in _TOPIC.findall(listed)}
 
 
 @contextmanager
 def _admin(spark: SparkSession, options: Mapping[str, str]) -> Iterator[Any]:
-    """Kafka's admin client; whatever goes wrong with it is told without the JVM's stack."""
+    """Kafka's admin client; its errors are reported without the JVM's stack."""
     from py4j.protocol import Py4JJavaError
 
     check_kafka_source(spark)
@@ -155,7 +155,7 @@ def _offsets_topic(spark: SparkSession, admin: Any) -> OffsetsTopic:
     spec, level = kafka.clients.admin.OffsetSpec, kafka.common.IsolationLevel
     begins = offsets(spec.earliest(), level.READ_UNCOMMITTED)
     stable = offsets(spec.latest(), level.READ_COMMITTED)
-    # Asked for last: never before what is stable.
+    # Requested last: never before the stable end.
     ends = offsets(spec.latest(), level.READ_UNCOMMITTED)
     ranges = tuple(
         Range(partition=each, begin=begins[each], stable_end=stable[each], end=ends[each])
@@ -165,7 +165,7 @@ def _offsets_topic(spark: SparkSession, admin: Any) -> OffsetsTopic:
 
 
 def _said(exception: Any) -> str:
-    """What the innermost exception that is of interest says, after its name."""
+    """The class and message of the innermost relevant exception."""
     while exception.getClass().getName() in _WRAPPERS and exception.getCause() is not None:
         exception = exception.getCause()
     name: str = exception.getClass().getSimpleName()
@@ -177,5 +177,5 @@ def _said(exception: Any) -> str:
             said.append(message)
         cause = cause.getCause()
     if "PBES2" in said[-1]:
-        said.append("Java before 19 does not decrypt such a key: name one without a password, in PKCS #8")
+        said.append("Java before 19 cannot decrypt such a key: use one without a password, in PKCS #8")
     return _PLAINLY.get(name) or f"{name}: {'; '.join(said)}"

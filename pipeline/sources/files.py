@@ -1,7 +1,7 @@
-"""Which files are the log of `__consumer_offsets`, and what else was found in their place.
+"""The files of the log of `__consumer_offsets`, and other files in their place.
 
-With the log directories of several brokers there are several copies of a partition; that which has come furthest is
-read, as everywhere in Kohort (`coordinator.store.copies`).
+The log directories of several brokers contain several copies of a partition; the most advanced one is read, as
+everywhere in Kohort (`coordinator.store.copies`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pipeline.sources.splits import last_batch
 from wire.log.segments import log_files
 
 UNKNOWN_PARTITION = -1
-"""Of segments in a directory that is not called after a partition of the topic."""
+"""The partition of segments in a directory that is not named after a partition of the topic."""
 _SEGMENT = re.compile(r"(\d{20})\.log(?:\.swap|)")
 _BESIDE = re.compile(
     r"\d{20}\.(?:log|index|timeindex|txnindex|snapshot)(?:\.swap|\.cleaned|\.deleted|)"
@@ -30,7 +30,7 @@ _BESIDE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentFile:
-    """A segment: bytes of `path`, a local path or a URI. `has_index`: its offset index is beside it."""
+    """A segment: bytes of `path`, a local path or a URI. `has_index`: its offset index is next to it."""
 
     path: str
     source: str
@@ -42,7 +42,7 @@ class SegmentFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foreign:
-    """What stands where a segment would, or was asked for, and is none."""
+    """A file in the place of a segment, or given as one, that is not a segment."""
 
     path: str
     source: str
@@ -59,9 +59,9 @@ class Listing:
 
 
 def list_segments(paths: Sequence[str], options: Mapping[str, str] | None = None) -> Listing:
-    """What is in log directories, directories of partitions and single files. `options` are Hadoop's.
+    """The content of log directories, directories of partitions and single files. `options` are Hadoop's.
 
-    :raises FileNotFoundError: a path is not there
+    :raises FileNotFoundError: a path does not exist
     :raises OSError: it cannot be read
     """
     looked = _Look(options or {})
@@ -102,10 +102,10 @@ class _Look:
             except OSError as error:
                 self._name(within, within, f"cannot be read: {error}")
         if not partitions:
-            self._name(path, path, f"holds no partition of {OFFSETS_TOPIC}")
+            self._name(path, path, f"contains no partition of {OFFSETS_TOPIC}")
 
     def listing(self) -> Listing:
-        """What was found, one copy of each partition."""
+        """The files found, with one copy of each partition."""
         copies: dict[int, dict[str, list[SegmentFile]]] = {}
         for segment in self._segments.values():
             directory = segment.path.rpartition("/")[0]
@@ -131,10 +131,10 @@ class _Look:
             self._segments[segments[name].path] = segments[name]
         for name in sorted(found):
             if not _BESIDE.fullmatch(name):
-                self._name(child(path, name), path, "is no file that a broker keeps there")
+                self._name(child(path, name), path, "is not a file of a broker")
 
     def _reach(self, segments: Sequence[SegmentFile]) -> Reach:
-        """How far a copy goes; nowhere where that cannot be read."""
+        """How far a copy goes; nowhere if that cannot be read."""
         for segment in sorted(segments, key=lambda each: each.base_offset, reverse=True):
             with suppress(OSError):
                 reach = self._end(segment)
@@ -162,7 +162,7 @@ class _Look:
 
 
 def read_index(segment: SegmentFile, options: Mapping[str, str]) -> bytes:
-    """The bytes of a segment's offset index; none where it is missing or cannot be read."""
+    """The bytes of a segment's offset index; empty if it is missing or cannot be read."""
     if segment.has_index:
         with suppress(OSError):
             system, inside = opened(segment.path, options)
@@ -194,7 +194,7 @@ def _base_name(path: str) -> str:
 
 
 def partition_of(path: str) -> int:
-    """The partition of `__consumer_offsets` whose directory this is; -1: of none."""
+    """The partition of `__consumer_offsets` of a directory; -1: not one."""
     name = parse_partition_name(_base_name(path))
     if name is None or name.topic != OFFSETS_TOPIC or name.fate is not Fate.NONE:
         return UNKNOWN_PARTITION

@@ -1,9 +1,9 @@
-"""Files wherever Spark reads them from, opened by its Python workers.
+"""Files on any file system of Spark, opened by its Python workers.
 
-A path is local, or a URI: `file:///…`, `s3a://bucket/key` (`s3`, `s3n`), `hdfs://host/…`, and what else pyarrow knows
-(`gs://`, `abfss://`). What Hadoop's S3A takes from its configuration is taken from the same properties here:
-`fs.s3a.endpoint`, `endpoint.region`, `access.key`, `secret.key`, `session.token`, `connection.ssl.enabled`; without
-them, from the surroundings, as AWS's own tools do.
+A path is local, or a URI: `file:///…`, `s3a://bucket/key` (`s3`, `s3n`), `hdfs://host/…`, and others that pyarrow
+supports (`gs://`, `abfss://`). The properties of Hadoop's S3A are supported here too: `fs.s3a.endpoint`,
+`endpoint.region`, `access.key`, `secret.key`, `session.token`, `connection.ssl.enabled`; without them, the
+environment is used, as by AWS's own tools.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _S3 = frozenset({"s3", "s3a", "s3n"})
 
 
 def absolute(path: str) -> str:
-    """A path that means the same wherever it is read: a relative local one is that of this process."""
+    """A path that means the same everywhere: a relative local path is relative to this process's directory."""
     return path if _URI.match(path) else str(Path(path).absolute())
 
 
 def is_local(path: str) -> bool:
-    """Whether a path is one of this machine's file system, and no URI."""
+    """Whether a path is of this machine's file system, and not a URI."""
     return _URI.match(path) is None
 
 
 def child(path: str, name: str) -> str:
-    """What is called `name` in the directory `path`."""
+    """The path of `name` in the directory `path`."""
     return f"{path.rstrip('/')}/{name}"
 
 
@@ -87,7 +87,7 @@ def _s3(options: tuple[tuple[str, str], ...]) -> fs.FileSystem:
 
 
 def hadoop_options(spark: SparkSession) -> dict[str, str]:
-    """What a session sets for Hadoop's file systems (`spark.hadoop.…`), by Hadoop's names."""
+    """A session's settings of Hadoop's file systems (`spark.hadoop.…`), by Hadoop's names."""
     prefix = "spark.hadoop."
     settings = spark.sparkContext.getConf().getAll()
     return {name.removeprefix(prefix): value for name, value in settings if name.startswith(prefix)}

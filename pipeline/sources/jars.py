@@ -1,4 +1,4 @@
-"""The jars of Spark's Kafka source, which pyspark does not bring: Maven fetches them once, into the user's cache."""
+"""The jars of Spark's Kafka source, which pyspark does not include: Maven fetches them once, into the user's cache."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _DEPENDENCY = """\
 
 
 class MissingKafkaSource(PipelineError):
-    """Spark's Kafka source is not to be had; the message says why, and what to do."""
+    """Spark's Kafka source is not available; the message says why, and what to do."""
 
 
 def kafka_jars(given: Sequence[str] = (), conf: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """`given`, and the jars of Spark's Kafka source where neither `given` nor Spark's settings `conf` have it.
+    """`given`, and the jars of Spark's Kafka source if neither `given` nor Spark's settings `conf` have it.
 
-    They are for `pipeline.session.SessionSettings`: a session that runs already takes no jars. The first call on a
-    machine fetches 10 MB; two processes may do that at once.
+    They are for `pipeline.session.SessionSettings`: a running session accepts no jars. The first call on a machine
+    fetches 10 MB; two processes may do that at once.
 
     :raises MissingKafkaSource: they are not cached, and Maven is missing or fails
     """
@@ -59,7 +59,7 @@ def kafka_jars(given: Sequence[str] = (), conf: Mapping[str, str] | None = None)
 
 
 def cache() -> Path:
-    """The directory the jars belong in, there or not. Its last part is a digest of what is asked for."""
+    """The directory of the jars, existing or not. Its last part is a digest of the POM."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     stamp = hashlib.sha256(_pom().encode()).hexdigest()[:12]
     return Path(home) / "kohort" / f"spark-kafka-{version('pyspark')}" / stamp
@@ -68,7 +68,7 @@ def cache() -> Path:
 def _jars() -> tuple[tuple[str, str, str], ...]:
     """Group, artifact and version of each jar.
 
-    The source must be of Spark's own version. The other versions are what Spark 4.0 names; they serve all of 4.
+    The source must be of Spark's own version. The other versions are those of Spark 4.0; they work with all of 4.
     """
     return (
         ("org.apache.spark", f"{KAFKA_SOURCE}_{SCALA}", version("pyspark")),
@@ -79,7 +79,7 @@ def _jars() -> tuple[tuple[str, str, str], ...]:
 
 
 def _pom() -> str:
-    """What Maven is asked for: every jar by name and without what it depends on, which pyspark has."""
+    """The POM for Maven: every jar by name and without its dependencies, which pyspark has."""
     return _POM.format(
         dependencies="\n".join(
             _DEPENDENCY.format(group=group, artifact=artifact, version=number)
@@ -125,7 +125,7 @@ def _run_maven(pom: Path, directory: Path) -> None:
 def how_to_get() -> str:
     """What a user does about a missing source."""
     names = ", ".join(f"{artifact}-{number}.jar" for _, artifact, number in _jars())
-    return f"name its jars with --jars: {names}"
+    return f"pass its jars with --jars: {names}"
 
 
 def _advice(what: str) -> str:
@@ -133,16 +133,16 @@ def _advice(what: str) -> str:
 
 
 def _errors(output: str) -> str:
-    """The first lines in which Maven says what went wrong; the rest is advice on Maven."""
+    """The first lines of Maven's errors; the rest is advice on Maven."""
     lines = [line for line in output.splitlines() if line.startswith("[ERROR]")] or output.splitlines()
     return "\n".join(lines[:5])[:1500]
 
 
 def filled(target: Path, fill: Callable[[Path], None]) -> Path:
-    """Return the directory `target`, filled first where it is not there.
+    """Return the directory `target`, filled first if it does not exist.
 
-    `fill` makes the directory that it is given, beside which it may leave what it needs meanwhile. Two processes may
-    do this at once: each fills a directory of its own, and the first rename wins.
+    `fill` creates the directory that it is given, and may leave temporary files next to it. Two processes may do this
+    at once: each fills a separate directory, and the first rename wins.
     """
     if target.is_dir():
         return target
@@ -155,7 +155,7 @@ def filled(target: Path, fill: Callable[[Path], None]) -> Path:
         try:
             made.rename(target)
         except OSError:
-            # Another process was quicker; anything else is an error.
+            # Another process was faster; anything else is an error.
             if not target.is_dir():
                 raise
     return target

@@ -1,13 +1,13 @@
-"""The live `__consumer_offsets` through Spark's Kafka source: once as it stands, or on and on.
+"""The live `__consumer_offsets` through Spark's Kafka source: once, or continuously.
 
-The rows are those that the files of the same log give, but for what Kafka tells no consumer: ends of transactions
-have no row, and no row names a producer. So only what is settled is read, up to the last stable offset of each
-partition: what an aborted transaction wrote is left out, and what stands behind an open one, whatever it is, waits
-for its end (`OffsetsTopic.held_back`). What was read of a partition is so always a beginning of its log, without
-gaps, to which later reads add.
+The rows are the same as from the files of the same log, except for what Kafka does not give to consumers: transaction
+markers have no row, and no row has a producer. So only decided records are read, up to the last stable offset of each
+partition: records of aborted transactions are left out, and everything after an open one waits for its end
+(`OffsetsTopic.held_back`). The records read of a partition are therefore always a prefix of its log, without gaps, to
+which later reads add.
 
-Reading leaves nothing in the topic that it reads: partitions are assigned, not subscribed to, so that Spark's
-consumers join no group, and commit nothing.
+Reading leaves no trace in the topic: partitions are assigned, not subscribed to, so that Spark's consumers join no
+group, and commit nothing.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ if TYPE_CHECKING:
     AnyReader = TypeVar("AnyReader", DataFrameReader, DataStreamReader)
 
 Sink = Callable[[Reading, int], None]
-"""Takes what a batch of a stream read, and the batch's number. After a failure it may be given the same batch again,
-and must leave one copy of it."""
+"""Handles a batch of a stream, and its number. After a failure it may be called with the same batch again, and must
+keep one copy of it."""
 
 SEES_INTERNAL_TOPICS = "spark.sql.streaming.kafka.useDeprecatedOffsetFetching"
-"""The newer way of finding offsets leaves internal topics out, silently."""
+"""The newer implementation of finding offsets silently leaves internal topics out."""
 
 _DEFAULTS: Mapping[str, str] = {
     "groupIdPrefix": GROUP_PREFIX,
     "kafka.isolation.level": "read_committed",
-    "maxRecordsPerPartition": "500000",  # of a task: one large partition of the topic is many tasks
+    "maxRecordsPerPartition": "500000",  # per task: one large partition of the topic is many tasks
     "kafka.max.poll.records": "10000",
     "kafka.max.partition.fetch.bytes": str(8 << 20),
 }
@@ -64,11 +64,11 @@ def live_reading(
 ) -> Reading:
     """All records that the topic has now, decoded.
 
-    However often it is computed, it ends where the topic ended when this was called; what the broker's cleaner
-    removes meanwhile is gone.
+    However often it is computed, it ends where the topic ended at the call; records that the broker's cleaner removes
+    meanwhile are missing.
 
-    :param bootstrap: servers as host:port, with commas between
-    :param options: of Spark's Kafka source; with the prefix `kafka.` its client's, as `client_options` gives them
+    :param bootstrap: servers as host:port, separated by commas
+    :param options: of Spark's Kafka source; with the prefix `kafka.` its client's, as returned by `client_options`
     :raises MissingKafkaSource: the session was started without the jars of the Kafka source
     :raises ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such topic
     """
@@ -79,7 +79,7 @@ def live_reading(
 
 
 def batch_of(spark: SparkSession, topic: OffsetsTopic, options: Mapping[str, str]) -> DataFrame:
-    """The settled records of `topic`, as Spark's Kafka source gives them."""
+    """The decided records of `topic`, as returned by Spark's Kafka source."""
     begins = {str(each.partition): each.begin for each in topic.ranges}
     ends = {str(each.partition): each.stable_end for each in topic.ranges}
     return (
@@ -99,10 +99,10 @@ def stream_events(
     checkpoint: str,
     every: str | None = None,
 ) -> StreamingQuery:
-    """Follow the topic from its beginning, or from where the checkpoint says: `sink` is given one batch after another.
+    """Follow the topic from its start, or from the checkpoint: `sink` gets one batch after another.
 
-    :param checkpoint: a directory, of this stream alone, wherever Spark writes to
-    :param every: how often to look, as in `1 minute`; None: read what is there now, in batches, then end
+    :param checkpoint: a directory, of this stream only, on a file system of Spark
+    :param every: the interval, as in `1 minute`; None: read the existing records, in batches, then stop
     :raises MissingKafkaSource: the session was started without the jars of the Kafka source
     :raises ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such topic
     """
@@ -113,7 +113,7 @@ def stream_events(
 
     def take(batch: DataFrame, number: int) -> None:
         raw = _records(batch)
-        # Asked for each time: topics come and go while the stream runs.
+        # Requested each time: topics are created and deleted while the stream runs.
         known.update(_heard(raw) | topic_names(spark, asked))
         sink(_reading(raw, topic, known), number)
 
@@ -132,12 +132,12 @@ def _assigned(
 
 
 def _records(raw: DataFrame) -> DataFrame:
-    """What decoding needs of the source's columns; times in ms since 1970."""
+    """The columns of the source that decoding needs; times in ms since 1970."""
     return raw.select("partition", "offset", f.unix_millis("timestamp").alias("timestamp"), "key", "value")
 
 
 def _heard(records: DataFrame) -> dict[str, str]:
-    """The names of topics that records tell, by id."""
+    """The names of topics in the records, by id."""
 
     def listen(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return hear(plain_records(batch, source=OFFSETS_TOPIC, partition=-1) for batch in batches)

@@ -1,6 +1,6 @@
-"""Names of topics by id: what log directories tell beside their segments, and what the segments' records tell.
+"""Names of topics by id: from log directories, and from records of the segments.
 
-The cluster's own metadata log names every topic. Where it is not beside the segments, as with a copy of
+The cluster's own metadata log contains the name of every topic. If it is not next to the segments, as with a copy of
 `__consumer_offsets` alone, a first pass through the records gathers names: brokers of Kafka 4 and later write a
 topic's id into its commits.
 """
@@ -44,7 +44,7 @@ _SHARE_STATE_TYPE = 15
 def names_beside(
     paths: Sequence[str], options: Mapping[str, str], heard: Mapping[UUID, KnownTopic] | None = None
 ) -> KnownTopics:
-    """What the log directories at or around absolute `paths` know, beside what records told already (`heard`)."""
+    """The names in the log directories at or around absolute `paths`, in addition to those in records (`heard`)."""
     directories = sorted({_log_directory(path, options) for path in paths})
     local = [Path(each) for each in directories if is_local(each)]
     with tempfile.TemporaryDirectory(prefix="kohort-names-") as scratch:
@@ -56,7 +56,7 @@ def names_beside(
 
 
 def is_whole(known: KnownTopics) -> bool:
-    """Whether the cluster itself named its topics."""
+    """Whether the names come from the cluster's own metadata."""
     return any(topic.is_whole for topic in known.topics.values())
 
 
@@ -66,7 +66,7 @@ def heard_names(rows: DataFrame) -> dict[UUID, str]:
 
 
 def hear(records: Iterable[RawRecords]) -> Iterator[pa.RecordBatch]:
-    """The names that records tell, each once, as `HEARD`."""
+    """The names in records, each once, as `HEARD`."""
     heard: dict[UUID, str] = {}
     for raw in records:
         types = key_types(*bounds_of(raw.keys))
@@ -126,7 +126,7 @@ def _log_directory(path: str, options: Mapping[str, str]) -> str:
 
 
 def _mirror(path: str, target: Path, options: Mapping[str, str]) -> None:
-    """Copy what names topics: the metadata log, and of each topic the small file of one partition."""
+    """Copy the files with names of topics: the metadata log, and of each topic the small file of one partition."""
     system, inside = opened(path, options)
     seen: set[str] = set()
     for entry in system.get_file_info(fs.FileSelector(inside)):

@@ -1,8 +1,8 @@
-"""Segments of `__consumer_offsets` as rows, decoded where Spark's workers are.
+"""Segments of `__consumer_offsets` as rows, decoded by Spark's workers.
 
-Theory of operation. The driver lists the files; which bytes of them a task reads is worked out before the first record
-is (`splits`; of large files in tasks, too). A task goes through its parts some megabytes at a time (`blocks`), and each
-of these some ten thousand records at a time (`pipeline.decode`), so that it takes the same memory whatever it reads.
+Theory of operation. The driver lists the files; the bytes that each task reads are computed before the first record is
+read (`splits`; for large files in tasks, too). A task processes its parts some megabytes at a time (`blocks`), and each
+of these some ten thousand records at a time (`pipeline.decode`), so that its memory does not depend on its input.
 Tasks are of about one size, whether a log is one huge file or a thousand small ones.
 """
 
@@ -51,12 +51,12 @@ def reading(
 ) -> Reading:
     """Read the segments at `paths`: log directories, directories of partitions, files.
 
-    `names`: of topics by id, on top of what the logs tell. Files are cut at batches, at most about `split_bytes`
-    apart. `after`: by partition the first offset that is wanted; segments that end before it are not read.
+    `names`: of topics by id, in addition to those in the logs. Files are split at batches, at most about `split_bytes`
+    apart. `after`: by partition the first offset to read; segments that end before it are not read.
 
-    :raises FileNotFoundError: a path is not there
+    :raises FileNotFoundError: a path does not exist
     :raises OSError: it cannot be listed
-    :raises ValueError: an id in `names` is none
+    :raises ValueError: an id in `names` is invalid
     """
     options = hadoop_options(spark)
     listing = list_segments(paths, options)
@@ -100,7 +100,7 @@ def _numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[int]:
 
 
 def wanted(listing: Listing, after: Mapping[int, int]) -> list[SegmentFile]:
-    """Segments with something behind the offsets that are there already: a segment ends where the next one begins."""
+    """Segments with records after the existing offsets: a segment ends where the next one starts."""
     found = []
     following: dict[str, int] = {}
     for segment in reversed(listing.segments):
@@ -115,7 +115,7 @@ def wanted(listing: Listing, after: Mapping[int, int]) -> list[SegmentFile]:
 def _splits(
     spark: SparkSession, segments: Sequence[SegmentFile], split_bytes: int, options: Mapping[str, str]
 ) -> list[Split]:
-    """All bytes of the segments, in their order, cut where they are large."""
+    """All bytes of the segments, in order, split where they are large."""
     large = [number for number, segment in enumerate(segments) if segment.size > split_bytes * 3 // 2]
 
     def find(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -151,7 +151,7 @@ def _heard(
     tasks: Sequence[Sequence[Split]],
     options: Mapping[str, str],
 ) -> dict[UUID, str]:
-    """The names that the records tell."""
+    """The names in the records."""
 
     def listen(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number in _numbers(batches):
@@ -187,7 +187,7 @@ def _found(segment: SegmentFile, split: Split, options: Mapping[str, str]) -> It
 def _columns_of_split(
     segment: SegmentFile, split: Split, options: Mapping[str, str]
 ) -> Iterator[tuple[Columns, int] | Damage]:
-    """The records of a split, with the byte of the file at which positions in their batches count from."""
+    """The records of a split, with the position in the file from which positions in their batches count."""
     try:
         system, inside = opened(segment.path, options)
         with system.open_input_file(inside) as file:
@@ -205,7 +205,7 @@ def _columns_of_split(
                     yield from _columns_of_block(found)
     except OSError as error:
         if error.errno is None:
-            raise  # not of this file: a store that does not answer may do so when the task is tried again
+            raise  # not this file's fault: a store that does not answer may do so when the task is retried
         yield Damage(position=split.start, reason=f"cannot be read: {error}")
 
 
@@ -221,7 +221,7 @@ def _columns_of_block(block: Block) -> Iterator[tuple[Columns, int] | Damage]:
                 yield found, block.base
         if len(bad) < MOST_FAULTS:
             return
-        # It gave up; the batches behind the last bad one are another block.
+        # The walk failed; the batches after the last bad one are another block.
         batches = batches[int(np.searchsorted(batches.positions, bad[-1])) + 1 :]
 
 

@@ -1,11 +1,11 @@
-"""Where a large segment is cut, so that many tasks read it: at batches, found by the offset index or by walking.
+"""The splits of a large segment for several tasks: at batches, found by the offset index or by walking.
 
-Theory of operation. An entry of a segment's index says where a batch stands, and an offset; whether that is true
-the batch tells. Where there is no index, an entry is wrong or the index ends too early, the headers are walked
-from the last place that is known: each says how long its batch is. No bytes in the middle of a file are ever taken for
-a batch because they look like one: what a client sent may do so. Behind what is no header nothing is cut.
+Theory of operation. An entry of a segment's index has the position of a batch, and an offset, which the batch itself
+confirms. If there is no index, an entry is wrong or the index ends too early, the headers are walked from the last
+known position: each contains the length of its batch. Bytes in the middle of a file never count as a batch because
+they look like one: a client's data may do so. There is no split after bytes that are not a header.
 
-Where a segment ends: its last batch, without reading what is before.
+Also finds the end of a segment: its last batch, without reading the ones before.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WALK_BYTES = 4 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """The batches of segment number `segment` of a listing that begin at the bytes from `start` up to `end`."""
+    """The batches of segment number `segment` of a listing that start at the bytes from `start` up to `end`."""
 
     segment: int
     start: int
@@ -42,9 +42,9 @@ class Split:
 
 
 def cuts(file: ByteRanges, size: int, index: bytes, base_offset: int, split_bytes: int) -> list[int]:
-    """Where a segment of `size` bytes is to be cut, ascending: each at a batch, without its begin and end.
+    """The positions at which to split a segment of `size` bytes, ascending: each at a batch, without its start and end.
 
-    `index` holds the bytes of its offset index, none where there is none.
+    `index` is the content of its offset index, empty if there is none.
     """
     wanted = range(split_bytes, size - split_bytes // 2, split_bytes)
     places = _index_places(index, size)
@@ -64,7 +64,7 @@ def cuts(file: ByteRanges, size: int, index: bytes, base_offset: int, split_byte
 
 
 def last_place(file: ByteRanges, size: int, index: bytes, base_offset: int) -> int:
-    """The last batch that the index tells of; 0 where it tells of none, or is wrong."""
+    """The last batch in the index; 0 if there is none, or if it is wrong."""
     places = _index_places(index, size)
     if not len(places):
         return 0
@@ -72,7 +72,7 @@ def last_place(file: ByteRanges, size: int, index: bytes, base_offset: int) -> i
 
 
 def packed(splits: Iterable[Split], most_bytes: int) -> list[tuple[Split, ...]]:
-    """The splits in tasks of about `most_bytes` or of one split, in the order given."""
+    """The splits in tasks of about `most_bytes` or of one split, in the given order."""
     tasks: list[list[Split]] = []
     room = 0
     for split in splits:
@@ -85,7 +85,7 @@ def packed(splits: Iterable[Split], most_bytes: int) -> list[tuple[Split, ...]]:
 
 
 def _index_places(index: bytes, size: int) -> Ints:
-    """Relative offsets and positions of the entries, as far as they ascend: what is reserved behind them is zero."""
+    """Relative offsets and positions of the entries, as far as they ascend: the reserved space after them is zero."""
     entries = np.frombuffer(
         index[: len(index) // OFFSET_ENTRY.itemsize * OFFSET_ENTRY.itemsize], dtype=OFFSET_ENTRY
     )
@@ -98,7 +98,7 @@ def _index_places(index: bytes, size: int) -> Ints:
 
 
 def _by_index(file: ByteRanges, places: Ints, target: int, base_offset: int) -> int | None:
-    """The first batch from `target` on that the index knows; None: it knows none, or is wrong."""
+    """The first batch in the index from `target` on; None: there is none, or the index is wrong."""
     number = int(np.searchsorted(places[:, 1], target)) if len(places) else 0
     if number >= len(places):
         return None
@@ -116,7 +116,7 @@ def _by_index(file: ByteRanges, places: Ints, target: int, base_offset: int) -> 
 
 
 def _walk(file: ByteRanges, size: int, position: int, target: int) -> int | None:
-    """The first batch from `target` on, by way of all between; None: there is none, or the way ends before it."""
+    """The first batch from `target` on, by walking; None: there is none, or the walk ends before it."""
     data, base = b"", position
     unpack, least = _LENGTH_AND_MAGIC.unpack_from, HEADER_BYTES - LOG_OVERHEAD
     while position < target:
@@ -138,7 +138,7 @@ def _walk(file: ByteRanges, size: int, position: int, target: int) -> int | None
 
 
 def last_batch(file: ByteRanges, name: str, *, size: int, index: bytes, base_offset: int) -> Batch | None:
-    """The last whole batch of a segment; None: there is none. `index`: the bytes of its offset index, or none."""
+    """The last whole batch of a segment; None: there is none. `index`: the content of its offset index, or empty."""
     start = last_place(file, size, index, base_offset)
     last: Batch | None = None
     for found in blocks_of(file, name, start=start, end=size, size=size, base_offset=base_offset):

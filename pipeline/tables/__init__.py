@@ -1,4 +1,4 @@
-"""The tables that a history is made of: their schemas, and how each is computed from the one before it.
+"""The tables of a history: their schemas, and how each is computed from the one before it.
 
 events → rebalances → ownership; events → commits; all of them → groups.
 """

@@ -1,11 +1,10 @@
-"""Commits of offsets in runs: what commits come to, small enough to be put in order.
+"""Runs of commits: summaries of consecutive commits, small enough to be sorted.
 
-Theory of operation. How often an offset was reset, or how long nobody committed, depends on the order of commits,
-and to sort every commit of a log costs more than to decode it. A log is in order already. So each batch of events is
-brought down to runs, one for what a day of it says of one partition of one group, and runs are sorted instead. A run
-knows what two neighbors must know of each other: the first and the last commit. Where runs of one partition of a
-group overlap (events that came in no order, a transaction between other commits), nothing but the single events, as
-runs of one, will do.
+Theory of operation. The number of resets of an offset, and the longest gap between commits, depend on the order of
+commits, and sorting every commit of a log costs more than decoding it. A log is already in order. So each batch of
+events is reduced to runs, one for each day, group and partition, and the runs are sorted instead. A run contains what
+two neighbors must know of each other: the first and the last commit. If runs of one partition of a group overlap
+(unordered events, a transaction between other commits), single events are used instead, as runs of one.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ RUNS = table(
     ("group", STRING, False),
     ("topic", STRING, False),
     ("topic_partition", INT, False),
-    ("producer_id", LONG, True),  # of a transaction: whether it counts is not known yet
-    ("begin", LONG, False),  # places in the log of the first and the last record
+    ("producer_id", LONG, True),  # of a transaction: its outcome is still unknown
+    ("begin", LONG, False),  # offsets in the log of the first and the last record
     ("end", LONG, False),
-    ("commits", LONG, False),  # a run is of commits or of tombstones
+    ("commits", LONG, False),  # a run consists of commits or of tombstones
     ("deleted", LONG, False),
     ("first_offset", LONG, True),
     ("last_offset", LONG, True),
@@ -43,7 +42,7 @@ RUNS = table(
     ("last", TIMESTAMP, False),
 )
 KEY = ("partition", "group", "topic", "topic_partition")
-"""What runs follow one another of."""
+"""The key of a sequence of runs."""
 READ = (
     "day",
     "partition",
@@ -57,7 +56,7 @@ READ = (
     "topic_partition",
     "committed",
 )
-"""The columns of events that runs are made of."""
+"""The columns of events that runs need."""
 MICROSECONDS = 1_000_000
 _ROOM = 1 << 62
 
@@ -65,7 +64,7 @@ Ints = NDArray[np.int64]
 
 
 def single_runs(events: DataFrame) -> DataFrame:
-    """Every commit and tombstone as a run of its own, in the schema `RUNS`."""
+    """Every commit and tombstone as a separate run, in the schema `RUNS`."""
     value = ~f.col("tombstone")
     committed = f.when(value, f.col("committed"))
     return events.where(_is_offset()).select(
@@ -89,7 +88,7 @@ def single_runs(events: DataFrame) -> DataFrame:
 
 
 def runs_of(events: pa.Table) -> pa.RecordBatch:
-    """The runs of some events, of which only commits and tombstones of offsets count. Columns: `READ`."""
+    """The runs of some events; only commits and tombstones of offsets count. Columns: `READ`."""
     schema = to_arrow_schema(RUNS, timezone="UTC")
     table = _offsets_alone(events)
     if table.num_rows == 0:
@@ -156,7 +155,7 @@ def _offsets_alone(events: pa.Table) -> pa.Table:
 
 
 def _keys(table: pa.Table) -> Ints:
-    """A number per row, the same where the log, group, topic and partition are."""
+    """A number per row, equal if log, group, topic and partition are."""
     columns = [_numbers(table, name) for name in ("partition", "topic_partition")]
     columns += [_codes(table, name) for name in ("group", "topic")]
     keys = np.zeros(table.num_rows, dtype=np.int64)
@@ -165,7 +164,7 @@ def _keys(table: pa.Table) -> Ints:
         low = int(column.min())
         width = int(column.max()) - low + 1
         if size * width >= _ROOM:
-            # Numbers from 0 on, as few as there are.
+            # Consecutive numbers from 0 on.
             keys = np.unique(keys, return_inverse=True)[1].astype(np.int64)
             size = int(keys.max()) + 1
         keys = keys * width + (column - low)

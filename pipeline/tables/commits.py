@@ -1,13 +1,13 @@
 """Commits of offsets: a row for each day, group and partition.
 
-What a transaction wrote counts if it was committed, by its own place in the log; of one that was aborted or is open
-nothing does (`coordinator.store.digest`). A tombstone ends the sequence: the first commit behind one is no reset,
-however low, and no gap ends with it. A gap and a reset belong to the day of the later commit; times are those of the
-records. What compaction took away is not there: resets and commits of a compacted stretch are too few, gaps too long.
+Records of a transaction count if it was committed, by their own place in the log; those of an aborted or open one do
+not (`coordinator.store.digest`). A tombstone ends the sequence: the first commit after it is not a reset, however low,
+and no gap ends with it. A gap and a reset belong to the day of the later commit; times are those of the records.
+Compaction removes records: resets and commits of a compacted part are too few, gaps too long.
 
-What became of what transactions wrote: their ends are in the log, behind what they wrote.
+The outcome of transactions: their markers are in the log, after their records.
 
-A producer has one transaction at a time, and the next mark with its id in the same partition ends it
+A producer has one transaction at a time, and the next marker with its id in the same partition ends it
 (`coordinator.store.transactions`).
 """
 
@@ -47,7 +47,7 @@ def chained(runs: DataFrame, events: DataFrame) -> DataFrame:
 
 
 def commits_by_day(runs: DataFrame) -> DataFrame:
-    """The table `COMMITS` of runs that were `chained`."""
+    """The table `COMMITS` from runs of `chained`."""
     place = f.struct("partition", "begin")
     is_commit = f.col("commits") > 0
     rows = runs.groupBy("day", "group", "topic", "topic_partition").agg(
@@ -74,7 +74,7 @@ ENDS = ("commit", "abort")
 def with_outcome(written: DataFrame, events: DataFrame, *, place: str = "offset") -> DataFrame:
     """`written` with a column `outcome`: commit, abort, or null while the transaction is open.
 
-    `written` has `partition`, `producer_id` and, under the name `place`, the place in the log; it holds no ends.
+    `written` has `partition`, `producer_id` and, under the name `place`, the place in the log; it has no markers.
     """
     ends = events.where(f.col("kind").isin(*ENDS)).select(
         "partition", "producer_id", f.col("offset").alias(place), f.col("kind").alias("mark")

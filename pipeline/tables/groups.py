@@ -1,5 +1,4 @@
-"""What each group was like, day by day: a row for each day on which its log, its rebalances or its commits say
-anything of a group."""
+"""Each group day by day: a row for each day with records, rebalances or commits of the group."""
 
 from __future__ import annotations
 
@@ -14,11 +13,11 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 STORM_LEAST = 3
-"""From so many rebalances on, one behind the other, it is a storm."""
+"""The least number of consecutive rebalances that is a storm."""
 STORM_GAP_S = 60.0
-"""A rebalance that begins at most so long after the end of the one before belongs to the same storm."""
+"""A rebalance that starts at most this long after the end of the one before belongs to the same storm."""
 ZOMBIE_LEAST_S = 600.0
-"""Who owned a partition for less than this within a day is no zombie: it may not have come to commit."""
+"""A member that owned a partition for less than this within a day is not a zombie: it may not have committed yet."""
 
 CLASSIC, CONSUMER, SHARE, STREAMS = "classic", "consumer", "share", "streams"
 MIXED = "mixed"
@@ -40,14 +39,14 @@ _COUNTS = ("rebalances", "joined", "left", "storms", "commits", "zombies")
 def groups(events: DataFrame, rebalances: DataFrame, ownership: DataFrame, commits: DataFrame) -> DataFrame:
     """The table `GROUPS`.
 
-    - `type`: that of the day's last record of a group, or what it was before; a group of which there are only
-      offsets is classic, as for a broker.
-    - `members_most`: the most members between two rebalances; 0 for groups that have none (share and streams).
-    - `storms`: runs of at least `STORM_LEAST` rebalances, on the day on which they begin.
-    - `rebalancing_s`: of the rebalances that began on the day, where their durations are known; overlaps count once.
-    - `zombies`: members that owned partitions for `ZOMBIE_LEAST_S` and more, none of which anybody committed
-      meanwhile, though the group committed other offsets on that day, and until its last commit of the day. Topics
-      of which the group never commits do not count: it may keep their offsets elsewhere.
+    - `type`: that of the day's last record of a group, or the one before; a group with offsets only is classic, as for
+      a broker.
+    - `members_most`: the most members between two rebalances; 0 for groups without them (share and streams).
+    - `storms`: runs of at least `STORM_LEAST` rebalances, on the day on which they start.
+    - `rebalancing_s`: of the rebalances that started on the day, if their durations are known; overlaps count once.
+    - `zombies`: members that owned partitions for `ZOMBIE_LEAST_S` and more, none of which was committed meanwhile,
+      though the group committed other offsets on that day, and until its last commit of the day. Topics that the
+      group never commits do not count: it may store their offsets elsewhere.
     - `migration`: at the end of the day. mixed: a consumer group with members of the classic protocol.
     """
     grouped = events.where(f.col("group").isNotNull() & (f.col("kind") != OFFSET))
@@ -102,7 +101,7 @@ def _by_day_and_group(*parts: DataFrame) -> DataFrame:
 
 
 def _types(events: DataFrame) -> DataFrame:
-    """Of each day: the type seen last, what the group is at its end, and what migration depends on."""
+    """For each day: the last type, the group at its end, and the values that migration depends on."""
     place = f.col("offset")
     kind = f.create_map(*(f.lit(each) for pair in _TYPES.items() for each in pair))[f.col("kind")]
     stands = ~f.col("tombstone")
@@ -117,7 +116,7 @@ def _types(events: DataFrame) -> DataFrame:
 
 
 def _classic_members(events: DataFrame) -> DataFrame:
-    """How many members of a consumer group speak the classic protocol at the end of each day."""
+    """The number of members of a consumer group with the classic protocol at the end of each day."""
     of_member = Window.partitionBy("group", "member").orderBy("offset")
     classic = (~f.col("tombstone") & (f.col("member_protocol") == CLASSIC)).cast("int")
     changes = (
@@ -152,8 +151,8 @@ def _moved(rebalances: DataFrame) -> DataFrame:
 
 
 def _course(rebalances: DataFrame) -> DataFrame:
-    """Every rebalance with a known time: `run` counts the runs of its group, `adds_us` is what it adds to the time in
-    which the group rebalanced; those that overlap share theirs."""
+    """Every rebalance with a known time: `run` counts the runs of its group, `adds_us` is its part of the time in which
+    the group rebalanced; overlapping ones share it."""
     begin, end = f.coalesce("start", "end"), f.coalesce("end", "start")
     in_order = Window.partitionBy("group").orderBy("begin", "finish", "epoch")
     far = f.max("finish").over(in_order.rowsBetween(Window.unboundedPreceding, -1))
@@ -185,10 +184,10 @@ def _committed(commits: DataFrame) -> DataFrame:
 def _zombies(ownership: DataFrame, commits: DataFrame) -> DataFrame:
     """By day and group; only days on which the group commits."""
     made = commits.where(f.col("commits") > 0)
-    # Of what was behind the last commit of a day nothing is known: the log may end there, or the group be stopped.
+    # After the last commit of a day nothing is known: the log may end there, or the group may be stopped.
     days = made.groupBy(f.col("day").alias("on"), "group").agg(f.max("last").alias("heard"))
     topics = made.select("group", "topic").distinct()
-    # Not by a cast, which would take the session's time zone.
+    # Not by a cast, which would use the session's time zone.
     midnight = f.timestamp_micros(f.unix_date("on") * _DAY_US)
     next_midnight = f.timestamp_micros((f.unix_date("on") + 1) * _DAY_US)
     until = f.least(f.coalesce("until", next_midnight), next_midnight, "heard")

@@ -1,16 +1,16 @@
-"""Ownership: who had a partition from when to when, and when nobody had it who should have.
+"""Ownership: the owner of a partition over time, and the times without one although it should have one.
 
-A consumer group's log tells to the record what each member has been given and still has: partitions that it has yet
-to give up are its own. A static member that is away has nothing.
+A consumer group's log has, to the record, what each member has been assigned and still has: partitions that it has yet
+to revoke are its own. A static member that is away has none.
 
-A classic group's log tells what was handed out, and since when all members were there to be handed something: eager
-ones have given up everything by then at the latest. So the time without an owner is a lower bound: between a member's
-rejoining, or going, and that moment nothing is written. What cooperative members keep is theirs without a break; what
-they lose is theirs until they are told.
+A classic group's log has the assignments, and since when all members had joined: eager ones have revoked everything by
+then at the latest. So the time without an owner is a lower bound: nothing is written between a member's rejoining, or
+departure, and that moment. Partitions that cooperative members keep are theirs without a break; those that they lose
+are theirs until they are revoked.
 
-Partitions of a group without members, and such as a group no longer wants, have no rows.
+Partitions of a group without members, and those that a group no longer subscribes to, have no rows.
 
-The course of every group, gone through once: what the tables of rebalances and of ownership are made of.
+The course of every group, computed once, is the source of the tables of rebalances and of ownership.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def ownership(courses: DataFrame) -> DataFrame:
-    """The table `OWNERSHIP` of the courses of groups (`pipeline.tables.ownership`)."""
+    """The table `OWNERSHIP` from the courses of groups (`pipeline.tables.ownership`)."""
     return courses.where(f.col("holding").isNotNull()).select("holding.*")
 
 
@@ -46,13 +46,13 @@ _AS_HELD = [name for name in OWNERSHIP.names if name not in ("day", "topic", "to
 
 COURSES_TABLE = "courses"
 COURSES = StructType([StructField("rebalance", WALKED, True), StructField("holding", OWNERSHIP, True)])
-"""A row is one or the other."""
+"""Each row is one or the other."""
 
 
 def courses(events: DataFrame) -> DataFrame:
-    """The courses of all groups in the table of events, whatever order it is in, in the schema `COURSES`.
+    """The courses of all groups in the table of events, in any order, in the schema `COURSES`.
 
-    Whoever needs them more than once had better write them down: every record of a group is gone through.
+    Cache the result if you need it more than once: every record of a group is processed.
     """
     return rows_of_groups(
         events,

@@ -1,19 +1,19 @@
 """Rebalances: a row per generation of a classic group and per group epoch of a consumer group.
 
 - `start`, `end`, `duration_s`: of an epoch from its record to the last member that reached it. Of a generation from
-  the moment in which all members had joined, which is as much as is written, to the record: a lower bound; only a
-  group's first generation is known from the first member's request on (`pipeline.rebalances.classic`, `.consumer`).
+  the moment at which all members had joined, the earliest one in the log, to the record: a lower bound; only a group's
+  first generation is known from the first member's request on (`pipeline.rebalances.classic`, `.consumer`).
 - `cause`, `causes`: see `pipeline.rebalances.causes`.
-- `members_before`, `joined`, `left`: against the row before. A static member that comes back is the same member. Of a
-  group that is older than its log nobody is said to have joined.
-- `moved`: partitions given to another member than the one that had them last. `revoked`: partitions that members who
-  stay had to give up; eager ones give up everything. Both of an epoch by its target: epochs that have one target
-  together have it in the row of the last.
-- `skipped`: numbers that were passed over. A generation that no leader handed out, and whatever compaction took away.
+- `members_before`, `joined`, `left`: compared with the row before. A static member that returns is the same member. In
+  a group that is older than its log no member counts as joined.
+- `moved`: partitions assigned to another member than their last owner. `revoked`: partitions that members who stay had
+  to revoke; eager ones revoke everything. For an epoch both are of its target: epochs that share a target have them in
+  the row of the last.
+- `skipped`: skipped numbers. Generations that no leader assigned, and everything that compaction removed.
 
-Rows of several rebalances that overlap overlap, too: times must not simply be added up.
+Rows of overlapping rebalances overlap, too: do not add up their times.
 
-How long groups were rebalancing: rebalances that overlap take the time once.
+The time in which groups were rebalancing counts overlapping rebalances once.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ WALKED = StructType(
         *table(("offset", LONG, False), ("departures", ArrayType(_DEPARTURE, containsNull=False), False)),
     ]
 )
-"""What the records of groups tell: a row, and what its causes still depend on."""
+"""The data of groups' records: a row, and what its causes still depend on."""
 
 
 def rebalances(courses: DataFrame, events: DataFrame) -> DataFrame:
-    """The table `REBALANCES`: with the members that had fallen silent, and the causes put right.
+    """The table `REBALANCES`: with the members that were silent before, and corrected causes.
 
     `courses` (`pipeline.tables.ownership`) are those of `events`. They are read twice.
     """
@@ -81,10 +81,10 @@ _AS_WALKED = [name for name in WALKED.names if name not in ("day", "duration_s",
 
 
 def with_busy_s(rebalances: DataFrame) -> DataFrame:
-    """REBALANCES with `busy_s`, the part of `duration_s` in which no rebalance of the group that began before it ran.
+    """REBALANCES with `busy_s`, the part of `duration_s` in which no rebalance of the group that started before it ran.
 
-    Its sum over rows of a group is the time in which the group rebalanced, where durations can only be added up to
-    more: epochs that arrive together end together. 0 where the duration is not known.
+    The sum over the rows of a group is the time in which it rebalanced, whereas durations add up to more: epochs that
+    start at once end together. 0 if the duration is unknown.
     """
     in_order = Window.partitionBy("group").orderBy(f.unix_micros("start"), f.unix_micros("end"), "epoch")
     ended = f.max(f.when(f.col("duration_s").isNotNull(), f.unix_micros("end"))).over(
@@ -98,7 +98,7 @@ def with_busy_s(rebalances: DataFrame) -> DataFrame:
 
 
 def total_busy_s() -> Column:
-    """The sum of `busy_s` over rows of `with_busy_s`, an aggregate: 0 where there are none, null where there are some
-    and no duration is known."""
+    """The sum of `busy_s` over rows of `with_busy_s`, an aggregate: 0 if there are none, null if there are some and no
+    duration is known."""
     nothing = f.when(f.count(f.lit(1)) == 0, f.lit(0.0))
     return f.when(f.count("duration_s") > 0, f.sum("busy_s")).otherwise(nothing)

@@ -1,11 +1,11 @@
 """The schemas of the tables, versioned: columns may be added, never renamed or given another meaning.
 
-Times are UTC. Assignments are `{topic: [partitions ascending]}`; a topic whose name is not known is named by its id.
-Every table is written as Parquet, partitioned by `day`, the UTC date on which a row begins.
+Times are UTC. Assignments are `{topic: [partitions ascending]}`; a topic with an unknown name is represented by its id.
+Every table is written as Parquet, partitioned by `day`, the UTC date on which a row starts.
 
-`DECODED` is what decoding gives: the columns of the table of events, and what a quarantined row says. A row with a
-reason is quarantined: of the columns of an event it has the source, the partition and, where they are known, the
-offset (else -1); the others have placeholders or null.
+`DECODED` is the result of decoding: the columns of the table of events, and the reason of a quarantined row. A row
+with a reason is quarantined: of the columns of an event it has the source, the partition and, if known, the offset
+(otherwise -1); the others have placeholders or null.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 VERSION = 1
-"""Of all schemas together; it stands in the files' metadata and in `tables.json`."""
+"""The version of all schemas together, in the files' metadata and in `tables.json`."""
 
 BINARY = BinaryType()
 BOOLEAN = BooleanType()
@@ -110,7 +110,7 @@ EVENTS = table(
     ("revoking", ASSIGNMENT, True),
     ("members", ArrayType(CLASSIC_MEMBER, containsNull=False), True),  # of a classic group
     ("fields", STRING, True),  # JSON of what has no column: share and streams groups, metadata
-    # The record as it is in the log, for what replays it; of offsets, whose columns say everything, null.
+    # The record as it is in the log, for replaying it; null for offsets, whose columns contain everything.
     ("key", BINARY, True),
     ("value", BINARY, True),
 )
@@ -132,7 +132,7 @@ OFFSET = "offset"
 COMMIT = "commit"
 ABORT = "abort"
 CONTROL = "control"
-"""A mark of the broker's that ends no transaction."""
+"""A control record that is not a transaction marker."""
 
 KINDS: Mapping[int, str] = {
     0: OFFSET,
@@ -164,21 +164,21 @@ REBALANCES = table(
     ("group", STRING, False),
     ("protocol", STRING, False),  # classic or consumer
     ("epoch", INT, False),  # generation, or group epoch
-    ("start", TIMESTAMP, True),  # classic: when the generation before it was left, where the log tells it
-    ("end", TIMESTAMP, True),  # null: not at rest when the log ends
+    ("start", TIMESTAMP, True),  # classic: when the generation before it ended, if the log contains it
+    ("end", TIMESTAMP, True),  # null: not complete when the log ends
     ("duration_s", DOUBLE, True),
     ("cause", STRING, False),  # join, leave, expiry, subscription, metadata, assignor, conversion, unknown
     ("causes", STRINGS, False),  # all of them, `cause` first
     ("assignor", STRING, True),
     ("members_before", INT, False),
-    ("members", INT, False),  # once the generation or epoch stands
+    ("members", INT, False),  # once the generation or epoch is complete
     ("joined", STRINGS, False),
     ("left", STRINGS, False),
     ("expired", STRINGS, False),  # those of `left` that seem to have
     ("partitions", INT, False),
     ("moved", INT, False),
     ("revoked", INT, False),
-    # generations or epochs between the row before and this one that the log does not have; null: the log begins here
+    # generations or epochs between the row before and this one that are not in the log; null: the log starts here
     ("skipped", INT, True),
 )
 
@@ -187,7 +187,7 @@ OWNERSHIP = table(
     ("group", STRING, False),
     ("topic", STRING, False),
     ("topic_partition", INT, False),
-    ("member", STRING, True),  # null: nobody
+    ("member", STRING, True),  # null: none
     ("client_id", STRING, True),
     ("host", STRING, True),
     ("epoch", INT, False),
@@ -218,11 +218,11 @@ GROUPS = table(
     ("rebalances", LONG, False),
     ("joined", LONG, False),
     ("left", LONG, False),
-    ("storms", LONG, False),  # runs of rebalances one behind the other
+    ("storms", LONG, False),  # runs of consecutive rebalances
     ("rebalancing_s", DOUBLE, False),
     ("commits", LONG, False),
-    ("zombies", LONG, False),  # members that own partitions of which nothing is committed
-    ("migration", STRING, True),  # classic, mixed, consumer; null where it is neither
+    ("zombies", LONG, False),  # members that own partitions without commits
+    ("migration", STRING, True),  # classic, mixed, consumer; null if it is neither
 )
 
 TABLES = {
@@ -242,8 +242,8 @@ def decoded_arrow() -> pa.Schema:
 
 
 def shaped(rows: DataFrame, schema: StructType) -> DataFrame:
-    """The columns of the schema in its order and types. Whether nulls are allowed is not checked: Spark takes every
-    column that comes from a file for nullable."""
+    """The columns of the schema in its order and types. Nullability is not checked: Spark treats every column of a file
+    as nullable."""
     return rows.select(
         *(f.col(each.name).cast(each.dataType.simpleString()).alias(each.name) for each in schema)
     )
@@ -253,5 +253,5 @@ _DAY_US: Final = 24 * 3600 * 1_000_000
 
 
 def day_of(time: int) -> int:
-    """Days since 1970 of µs since 1970, as Arrow's and Spark's dates count."""
+    """Days since 1970 of µs since 1970, as in Arrow's and Spark's dates."""
     return time // _DAY_US
