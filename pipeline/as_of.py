@@ -160,9 +160,9 @@ def _last_of_transactions(of_group: DataFrame, events: DataFrame) -> DataFrame:
 
 def _last(rows: DataFrame, *key: Column | str) -> DataFrame:
     times = {f"{name}_ms": f.unix_millis(f"{name}_time") for name in ("commit", "expire")}
-    told = f.struct(*_COLUMNS)
+    columns = f.struct(*_COLUMNS)
     found = rows.withColumns(times).groupBy(*key)
-    last = found.agg(f.max_by(told, "offset").alias("last"), f.count("*").alias("records"))
+    last = found.agg(f.max_by(columns, "offset").alias("last"), f.count("*").alias("records"))
     return last.select("last.*", "records")
 
 

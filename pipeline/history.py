@@ -17,7 +17,7 @@ from pyspark.sql import functions as f
 from coordinator.store.directory_files import read_meta_properties
 from pipeline.decode.records import Reading
 from pipeline.errors import PipelineError
-from pipeline.jobs import beside, watched
+from pipeline.jobs import in_parallel, with_progress
 from pipeline.rebalances.stream import in_small_batches
 from pipeline.sources.segments import reading as reading_segments
 from pipeline.store import Catalog, Store, Stored, opened_store
@@ -36,7 +36,7 @@ from pipeline.writing import (
     RUNS_TABLE,
     STRETCH,
     WRITTEN,
-    Stretch,
+    CommitRange,
     Target,
     write_decoded,
 )
@@ -166,7 +166,7 @@ def run_history(
         else:
             progress(HistoryProgress(step=HistoryStep.PUBLISH, records=_total(after)))
             store.publish(replace(after, cluster=cluster or before.cluster))
-        return _told(store, before)
+        return _run_result(store, before)
 
 
 def _cluster(sources: Logs | Reading) -> str | None:
@@ -219,8 +219,8 @@ class _Run:
         store, run = self._store, self._store.next_run
         target = Target(out=store.out, run=run, options=store.options, after=self._before.next_offsets)
         step = HistoryStep.EVENTS
-        with watched(self._spark, lambda done, total: self._tell(step, done, total)):
-            self._tell(step)
+        with with_progress(self._spark, lambda done, total: self._report(step, done, total)):
+            self._report(step)
             manifest = reading.through(lambda batches: write_decoded(batches, target), WRITTEN).collect()
         written = _Written(manifest)
         for table in (EVENTS_TABLE, QUARANTINE_TABLE, RUNS_TABLE):
@@ -250,14 +250,14 @@ class _Run:
         events = store.frame(EVENTS_TABLE, tables[EVENTS_TABLE].runs)
         runs = store.frame(RUNS_TABLE, tables[RUNS_TABLE].runs)
         # While one of them is planned, started and cleaned up, the other uses the processors.
-        with beside(
+        with in_parallel(
             self._spark, lambda: store.write(HistoryStep.COMMITS.value, commits_by_day(chained(runs, events)))
         ) as committing:
             with in_small_batches(self._spark):
                 walked = self._write(HistoryStep.REBALANCES, lambda: courses(events), COURSES_TABLE)
             moved = self._write(HistoryStep.REBALANCES, lambda: rebalances(walked, events))
             owned = self._write(HistoryStep.OWNERSHIP, lambda: ownership(walked))
-            self._tell(HistoryStep.COMMITS)
+            self._report(HistoryStep.COMMITS)
             committed = committing.result()
         self._write(HistoryStep.GROUPS, lambda: groups(events, moved, owned, committed))
         return self._counted(
@@ -282,8 +282,8 @@ class _Run:
 
     def _write(self, step: HistoryStep, rows: Callable[[], DataFrame], table: str | None = None) -> DataFrame:
         """Write a table, by default that of the step's name; returns it as it was written."""
-        with watched(self._spark, lambda done, total: self._tell(step, done, total)):
-            self._tell(step)
+        with with_progress(self._spark, lambda done, total: self._report(step, done, total)):
+            self._report(step)
             return self._store.write(table or step.value, rows())
 
     def _quarantine(self, written: _Written) -> Stored | None:
@@ -301,7 +301,7 @@ class _Run:
     def _stored(self, table: str) -> Stored:
         return self._before.tables.get(table, Stored())
 
-    def _tell(self, step: HistoryStep, done: int = 0, total: int = 0) -> None:
+    def _report(self, step: HistoryStep, done: int = 0, total: int = 0) -> None:
         self._progress(HistoryProgress(step=step, done=done, total=total, records=self._records))
 
 
@@ -314,7 +314,7 @@ class _Written:
         self.records: Counter[int | None] = Counter()
         self.ends: dict[int, int] = {}
         """By partition of the log, the offset after the last record."""
-        self._stretches: dict[int, list[Stretch]] = {}
+        self._stretches: dict[int, list[CommitRange]] = {}
         for what, name, number, count, begin in manifest:
             if what == FILE:
                 self.files.add(name)
@@ -324,13 +324,13 @@ class _Written:
             elif what == PARTITION:
                 self.ends[number] = max(self.ends.get(number, 0), count)
             elif what == STRETCH:
-                self._stretches.setdefault(number, []).append(Stretch(begin=begin, end=count))
+                self._stretches.setdefault(number, []).append(CommitRange(begin=begin, end=count))
 
     @property
     def is_disordered(self) -> bool:
         """Whether the commits of a partition from different tasks overlap, or are not in order."""
-        for stretches in self._stretches.values():
-            in_order = sorted(stretches, key=lambda each: each.begin)
+        for ranges in self._stretches.values():
+            in_order = sorted(ranges, key=lambda each: each.begin)
             if any(later.begin < earlier.end for earlier, later in pairwise(in_order)):
                 return True
         return False
@@ -344,7 +344,7 @@ def _total(catalog: Catalog) -> int:
     return sum(catalog.by_key_version.values())
 
 
-def _told(store: Store, before: Catalog) -> HistoryRun:
+def _run_result(store: Store, before: Catalog) -> HistoryRun:
     now = store.catalog
     tables = {}
     for name in TABLES:

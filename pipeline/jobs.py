@@ -19,7 +19,7 @@ EVERY_S = 0.25
 
 
 @contextmanager
-def beside(spark: SparkSession, work: Callable[[], T]) -> Iterator[Future[T]]:
+def in_parallel(spark: SparkSession, work: Callable[[], T]) -> Iterator[Future[T]]:
     """Run `work` in another thread meanwhile; wait for it at the end, and cancel its jobs after an error here."""
     context = spark.sparkContext
     group = f"kohort-{uuid.uuid4()}"
@@ -28,7 +28,7 @@ def beside(spark: SparkSession, work: Callable[[], T]) -> Iterator[Future[T]]:
         context.setJobGroup(group, "kohort", interruptOnCancel=True)
         return work()
 
-    with ThreadPoolExecutor(1, thread_name_prefix="kohort-beside") as pool:
+    with ThreadPoolExecutor(1, thread_name_prefix="kohort-in_parallel") as pool:
         try:
             yield pool.submit(inheritable_thread_target(spark)(do))
         except BaseException:
@@ -37,26 +37,26 @@ def beside(spark: SparkSession, work: Callable[[], T]) -> Iterator[Future[T]]:
 
 
 @contextmanager
-def watched(spark: SparkSession, tell: Callable[[int, int], None]) -> Iterator[None]:
+def with_progress(spark: SparkSession, tell: Callable[[int, int], None]) -> Iterator[None]:
     """Report the number of finished tasks, and of all tasks, of the jobs started inside; cancel them after an error."""
     context = spark.sparkContext
     group = f"kohort-{uuid.uuid4()}"
     context.setJobGroup(group, "kohort", interruptOnCancel=True)
     over = threading.Event()
 
-    def look() -> None:
-        told = (0, 0)
+    def poll() -> None:
+        last = (0, 0)
         while not over.wait(EVERY_S):
             try:
                 now = _tasks(spark, group)
             except Exception:
                 return  # the session ends, and another thread reports it
-            if now != told:
+            if now != last:
                 tell(*now)
-                told = now
+                last = now
 
-    looker = threading.Thread(target=look, name="kohort-progress", daemon=True)
-    looker.start()
+    poller = threading.Thread(target=poll, name="kohort-progress", daemon=True)
+    poller.start()
     try:
         yield
     except BaseException:
@@ -64,7 +64,7 @@ def watched(spark: SparkSession, tell: Callable[[int, int], None]) -> Iterator[N
         raise
     finally:
         over.set()
-        looker.join()
+        poller.join()
         context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]  # null in Java: no group
 
 

@@ -38,8 +38,8 @@ def check_directory(out: str, kind: str, options: Mapping[str, str]) -> int:
     with system.open_input_file(f"{inside}/{name}") as file:
         data = file.read()
     try:
-        told: Any = json.loads(data)
-        return int(told["run"])
+        content: Any = json.loads(data)
+        return int(content["run"])
     except (ValueError, KeyError, TypeError):
         raise NotATableStore(f"{child(out, name)} is not what {_a(kind)} writes") from None
 
@@ -57,8 +57,8 @@ def write_tables(
     paths = {name: child(child(place, name), f"run={before + 1}") for name in tables}
     for name, table in tables.items():
         table.write.mode("overwrite").parquet(paths[name])
-    told = {"kohort": 1, "schema": VERSION, "run": before + 1, "tables": sorted(tables)}
-    _replace(system, f"{inside}/{_name(kind)}", json.dumps(told, indent=1).encode() + b"\n")
+    content = {"kohort": 1, "schema": VERSION, "run": before + 1, "tables": sorted(tables)}
+    _replace(system, f"{inside}/{_name(kind)}", json.dumps(content, indent=1).encode() + b"\n")
     for name in tables:
         for entry in system.get_file_info(fs.FileSelector(f"{inside}/{name}")):
             if entry.type is fs.FileType.Directory and entry.base_name != f"run={before + 1}":

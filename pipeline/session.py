@@ -105,7 +105,7 @@ def session(settings: SessionSettings) -> Iterator[SparkSession]:
     check_spark()
     _refuse_connect(settings)
     with ExitStack() as stack:
-        stack.enter_context(_told_to_end())
+        stack.enter_context(_stop_signals_raised())
         if not settings.verbose:
             stack.enter_context(_py4j_silenced())
         spark = stack.enter_context(_begun(settings))
@@ -117,7 +117,7 @@ def _begun(settings: SessionSettings) -> Iterator[SparkSession]:
     from pyspark import SparkContext
 
     if SparkContext._active_spark_context is not None:
-        yield _beside(settings)
+        yield _sharing_session(settings)
         return
     scratch = Path(tempfile.mkdtemp(prefix="kohort-spark-"))
     try:
@@ -131,7 +131,7 @@ def _begun(settings: SessionSettings) -> Iterator[SparkSession]:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _beside(settings: SessionSettings) -> SparkSession:
+def _sharing_session(settings: SessionSettings) -> SparkSession:
     """A session that shares the context of the existing one, and not its settings."""
     from pyspark import SparkFiles
     from pyspark.sql import SparkSession
@@ -259,8 +259,8 @@ def _is_local(master: str) -> bool:
 
 def _cores(master: str) -> int:
     """The cores of a local master: `local`, `local[2]`, `local[*]`, `local[*,3]`."""
-    told = master.partition("[")[2].partition("]")[0].partition(",")[0].strip()
-    return max(int(told), 1) if told.isdigit() else (os.cpu_count() or 1) if told == "*" else 1
+    received = master.partition("[")[2].partition("]")[0].partition(",")[0].strip()
+    return max(int(received), 1) if received.isdigit() else (os.cpu_count() or 1) if received == "*" else 1
 
 
 def _refuse_connect(settings: SessionSettings) -> None:
@@ -349,22 +349,22 @@ def _handled(handlers: Mapping[int, Handler | None]) -> Iterator[None]:
             signal.signal(number, earlier)
 
 
-class _ToldToEnd(KeyboardInterrupt):
+class _StopSignal(KeyboardInterrupt):
     """A signal to stop; of this kind, because py4j gives up an unanswered call properly for no other."""
 
 
 @contextmanager
-def _told_to_end() -> Iterator[None]:
+def _stop_signals_raised() -> Iterator[None]:
     """Raise SystemExit for signals that would kill this process; a signal with another handler keeps it.
 
     A signal is not lost when its exception is caught, or replaced by another exception: connections that break raise
     some.
     """
-    told: list[int] = []
+    received: list[int] = []
 
     def tell(number: int, _frame: FrameType | None) -> NoReturn:
-        told.append(number)
-        raise _ToldToEnd
+        received.append(number)
+        raise _StopSignal
 
     usual = (signal.SIG_DFL, signal.default_int_handler)
     taken = [number for number in (signal.SIGINT, *_ENDINGS) if signal.getsignal(number) in usual]
@@ -372,10 +372,10 @@ def _told_to_end() -> Iterator[None]:
         with _handled(dict.fromkeys(taken, tell)):
             yield
     except BaseException:
-        if not told:
+        if not received:
             raise
-    if told:
-        raise KeyboardInterrupt if told[0] == signal.SIGINT else SystemExit(128 + told[0])
+    if received:
+        raise KeyboardInterrupt if received[0] == signal.SIGINT else SystemExit(128 + received[0])
 
 
 @contextmanager

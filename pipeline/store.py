@@ -66,7 +66,7 @@ class Catalog:
 
     def to_json(self) -> str:
         """The content of the file."""
-        told = sorted(self.by_key_version.items(), key=lambda each: (each[0] is None, each[0] or 0))
+        counts = sorted(self.by_key_version.items(), key=lambda each: (each[0] is None, each[0] or 0))
         return json.dumps(
             {
                 "format": FORMAT,
@@ -76,7 +76,7 @@ class Catalog:
                 "next_offsets": {
                     str(number): self.next_offsets[number] for number in sorted(self.next_offsets)
                 },
-                "by_key_version": {"" if number is None else str(number): count for number, count in told},
+                "by_key_version": {"" if number is None else str(number): count for number, count in counts},
                 "tables": {
                     name: {"runs": list(table.runs), "rows": table.rows, **_description(name)}
                     for name, table in sorted(self.tables.items())

@@ -65,7 +65,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
+class CommitRange:
     """A range of one partition of the log whose commits one task had in order: from `begin` to before `end`."""
 
     begin: int
@@ -81,11 +81,11 @@ def write_decoded(batches: Iterable[pa.RecordBatch], target: Target) -> Iterator
     for batch in batches:
         fresh = _fresh(batch, target.after)
         _note_ends(fresh, ends)
-        told = pc.is_null(fresh.column("reason"))
-        quarantined = _chosen(fresh, pc.invert(told))
+        readable = pc.is_null(fresh.column("reason"))
+        quarantined = _chosen(fresh, pc.invert(readable))
         if quarantined.num_rows:
             files.add(QUARANTINE_TABLE, "", _of_quarantine(quarantined))
-        events = _chosen(fresh, told)
+        events = _chosen(fresh, readable)
         if not events.num_rows:
             continue
         records.update(_by_key_version(events))
@@ -105,7 +105,7 @@ def write_decoded(batches: Iterable[pa.RecordBatch], target: Target) -> Iterator
         *({"what": PARTITION, "number": number, "count": end} for number, end in ends.items()),
         *(
             {"what": STRETCH, "number": number, "begin": each.begin, "count": each.end}
-            for number, found in commits.stretches.items()
+            for number, found in commits.ranges.items()
             for each in found
         ),
     ]
@@ -116,16 +116,16 @@ class _Commits:
     """The commits of a task, reduced to runs: many at once, as longer ranges have fewer runs."""
 
     def __init__(self) -> None:
-        self.stretches: dict[int, list[Stretch]] = {}
+        self.ranges: dict[int, list[CommitRange]] = {}
         self._held: list[pa.RecordBatch] = []
         self._count = 0
 
     def add(self, commits: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Add commits; returns runs when there are enough. Commits that continue the last range extend it."""
         for partition, begin, end in _bounds(commits):
-            found = self.stretches.setdefault(partition, [])
-            goes_on = bool(found) and found[-1].end <= begin
-            found.append(Stretch(begin=found.pop().begin if goes_on else begin, end=end))
+            found = self.ranges.setdefault(partition, [])
+            continues = bool(found) and found[-1].end <= begin
+            found.append(CommitRange(begin=found.pop().begin if continues else begin, end=end))
         self._held.append(commits.select(READ))
         self._count += commits.num_rows
         if self._count >= _COMMITS_AT_ONCE:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-def beside_java(compared: DataFrame, names: DataFrame) -> DataFrame:
+def with_java_results(compared: DataFrame, names: DataFrame) -> DataFrame:
     """AUDIT_REGEXES from compared regexes and the topics (`source`, `name`) of their sources."""
     asked = compared.where("java_unasked is null")
     patterns = asked.select("source", "pattern").distinct()
@@ -159,12 +159,12 @@ def _loops_of_repeat(tree: Repeat) -> int:
     inner = _loops_in(tree.body)
     if tree.most is not None and tree.most <= FEW_TURNS:
         return max(1, tree.most) * (inner + 1)
-    if not _is_told_apart(tree.body):
+    if not _is_unambiguous(tree.body):
         raise _ExponentialError
     return inner + 1
 
 
-def _is_told_apart(body: Tree) -> bool:
+def _is_unambiguous(body: Tree) -> bool:
     """Whether a name can be split into iterations of the body in one way only.
 
     That is so if every iteration starts, or ends, with a character that is nowhere else in it.

@@ -41,7 +41,7 @@ class AuditSettings:
     """Settings of all groups, as the options of `kohort plan` for one."""
 
     destinations: tuple[Destination, ...] = (Destination.COOPERATIVE, Destination.CONSUMER)
-    told: DeclaredClients = field(default_factory=DeclaredClients)
+    declared: DeclaredClients = field(default_factory=DeclaredClients)
     configs: tuple[ClientConfig, ...] = ()
     regexes: tuple[str, ...] = ()
     concurrency: int = 1
@@ -115,7 +115,7 @@ def case_in(
         group,
         cluster,
         destination,
-        settings.told,
+        settings.declared,
         topics=topics,
         regexes=settings.regexes,
         configs=configs_of_group(settings.configs, group.id),

@@ -30,7 +30,7 @@ from pipeline.audit.work import GROUPS_PER_CHUNK, WORK, each_row, failed, work_o
 from pipeline.history import Logs, clusters_of
 from pipeline.sources.files import UNKNOWN_PARTITION, partition_of
 from pipeline.sources.filesystem import absolute, child, opened
-from pipeline.sources.names import names_beside
+from pipeline.sources.names import directory_names
 from pipeline.tables.schemas import BINARY, STRING, table
 from wire.uuids import format_uuid, parse_uuid
 
@@ -86,7 +86,7 @@ def log_work(
     heard: dict[UUID, KnownTopic] = {}
     for row in loaded.where("heard is not null").select("heard").toLocalIterator():
         heard |= pickle.loads(row["heard"])  # noqa: S301
-    topics = _told(names_beside([absolute(path) for path in logs.paths], options, heard), logs.names)
+    topics = _with_names(directory_names([absolute(path) for path in logs.paths], options, heard), logs.names)
     source = ", ".join(logs.paths)
     cluster = Cluster(id=next(iter(clusters_of(logs.paths)), None), features=topics.features)
     return each_row(loaded, _worker(source, cluster, topics, all_topics), WORK), loaded
@@ -196,7 +196,7 @@ def _renamed(partitions: Partitions | None, names: Mapping[str, str]) -> Partiti
     return named_partitions((names.get(topic, topic), None, numbers) for topic, numbers in partitions.items())
 
 
-def _told(topics: KnownTopics, names: Mapping[str, str]) -> KnownTopics:
+def _with_names(topics: KnownTopics, names: Mapping[str, str]) -> KnownTopics:
     """The known topics, and the given names in addition; ValueError for an invalid id."""
     return replace(
         topics, names={**topics.names, **{parse_uuid(topic_id): name for topic_id, name in names.items()}}

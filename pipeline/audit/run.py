@@ -10,13 +10,13 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from pipeline.audit.java_regexes import beside_java
+from pipeline.audit.java_regexes import with_java_results
 from pipeline.audit.judge import AuditSettings, judge_all
 from pipeline.audit.logs import log_work
 from pipeline.audit.snapshots import list_snapshots, snapshot_work
 from pipeline.audit.tables import KIND, ranked, read_table
 from pipeline.history import QUARANTINE_SHOWN, Logs, Quarantined
-from pipeline.jobs import watched
+from pipeline.jobs import with_progress
 from pipeline.replaced import check_directory, write_tables
 from pipeline.sources.filesystem import hadoop_options
 
@@ -85,15 +85,15 @@ def audit(
     """Judge every group of every source.
 
     `out` is a directory for the tables (`out/audit`, `out/audit_regexes`, `out/quarantine`), which a second audit
-    replaces. `progress` is told of tasks done and all tasks, from another thread.
+    replaces. `progress` is called with the number of finished tasks and of all tasks, from another thread.
 
-    :raises FileNotFoundError: a path is not there
+    :raises FileNotFoundError: a path does not exist
     :raises OSError: it cannot be listed
-    :raises pipeline.store.NotATableStore: `out` holds something else
-    :raises ValueError: an id among the names of a log's topics is none
+    :raises pipeline.store.NotATableStore: `out` contains something else
+    :raises ValueError: an id among the names of a log's topics is invalid
     """
     settings = settings or AuditSettings()
-    with watched(spark, progress):
+    with with_progress(spark, progress):
         options = hadoop_options(spark)
         if out is not None:
             check_directory(out, KIND, options)
@@ -119,7 +119,7 @@ def tables_of(work: DataFrame, judged: DataFrame) -> dict[str, DataFrame]:
     regexes = judged.where("regex is not null").select("regex.*")
     return {
         "audit": ranked(judged.where("audit is not null").select("audit.*")),
-        "audit_regexes": beside_java(regexes, names),
+        "audit_regexes": with_java_results(regexes, names),
         "quarantine": judged.where("quarantined is not null").select("quarantined.*"),
     }
 
@@ -145,7 +145,7 @@ def _work(
 
 
 def _tasks(spark: SparkSession, work: DataFrame) -> int:
-    """So many tasks that their ends are near one another, and not so many that starting them is the work."""
+    """Enough tasks to end at about the same time, and few enough that starting them does not dominate."""
     chunks = work.where("chunk is not null").count()
     cores = spark.sparkContext.defaultParallelism
     return max(1, min(chunks, max(4 * cores, chunks // CHUNKS_PER_TASK)))

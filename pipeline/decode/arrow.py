@@ -18,7 +18,7 @@ US_PER_MS = 1000
 MS_PER_DAY = 86_400_000
 
 
-def can_be_told(times_ms: Ints) -> NDArray[np.bool_]:
+def is_in_range(times_ms: Ints) -> NDArray[np.bool_]:
     """Whether a timestamp is in the years 1 to 9999."""
     return (times_ms >= FIRST_MS) & (times_ms <= LAST_MS)
 
@@ -35,12 +35,12 @@ def day_of(time_ms: int) -> int:
 
 def timestamps(times_ms: Ints, *, unset: int | None = None) -> pa.Array:
     """Times as an Arrow array of UTC timestamps; null where `timestamp_us` gives None."""
-    untold = ~can_be_told(times_ms)
+    out_of_range = ~is_in_range(times_ms)
     if unset is not None:
-        untold |= times_ms == unset
-    if untold.any():
-        times_ms = np.where(untold, 0, times_ms)
-    return pa.array(times_ms * US_PER_MS, mask=untold).cast(pa.timestamp("us", tz="UTC"))
+        out_of_range |= times_ms == unset
+    if out_of_range.any():
+        times_ms = np.where(out_of_range, 0, times_ms)
+    return pa.array(times_ms * US_PER_MS, mask=out_of_range).cast(pa.timestamp("us", tz="UTC"))
 
 
 def days(times_ms: Ints) -> pa.Array:

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.decode.arrow import bounds_of, can_be_told, day_of, days, timestamp_us, timestamps
+from pipeline.decode.arrow import bounds_of, day_of, days, is_in_range, timestamp_us, timestamps
 from pipeline.decode.groups import Row, group_row
 from pipeline.decode.offsets import NEVER, offset_columns
 from pipeline.decode.raw import RawRecords, plain_records
@@ -77,8 +77,8 @@ def decode(raw: RawRecords, names: Mapping[UUID, str]) -> Iterator[pa.RecordBatc
     Texts of offsets are dictionary arrays, which the JVM does not accept.
     """
     types = key_types(*bounds_of(raw.keys))
-    told = can_be_told(raw.timestamps)
-    offsets = told & ~raw.control & ((types == LEGACY_OFFSET_COMMIT) | (types == OFFSET_COMMIT))
+    in_range = is_in_range(raw.timestamps)
+    offsets = in_range & ~raw.control & ((types == LEGACY_OFFSET_COMMIT) | (types == OFFSET_COMMIT))
     lanes = np.flatnonzero(offsets)
     if len(lanes):
         columns, malformed = _offsets(raw, lanes, types[lanes])

@@ -97,9 +97,9 @@ def with_expiry(walked: DataFrame, events: DataFrame) -> DataFrame:
     """Rows of `pipeline.tables.rebalances.WALKED` with corrected `cause`, `causes` and `expired`, from all events."""
     departures = walked.select(*_KEY, f.explode("departures").alias("departure")).select(*_KEY, "departure.*")
     silent = expired(departures, events).groupBy(*_KEY).agg(f.collect_set("member").alias("silent"))
-    told = f.filter("departures", lambda each: each["expired"])
+    expired_in_log = f.filter("departures", lambda each: each["expired"])
     gone = f.array_union(
-        f.transform(told, lambda each: each["member"]),
+        f.transform(expired_in_log, lambda each: each["member"]),
         f.coalesce("silent", f.array().cast("array<string>")),
     )
     all_gone = f.size("gone") == f.size("departures")

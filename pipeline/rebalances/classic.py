@@ -76,8 +76,8 @@ class _Step:
         """The revoked partitions, with their members."""
         if not self.cooperative:
             return self.had
-        owners = {place: seat.identity for place, seat in self.assigned.items()}
-        return {place: seat for place, seat in self.had.items() if owners.get(place) != seat.identity}
+        owners = {place: record.identity for place, record in self.assigned.items()}
+        return {place: record for place, record in self.had.items() if owners.get(place) != record.identity}
 
     @property
     def withheld(self) -> frozenset[Place]:
@@ -86,8 +86,8 @@ class _Step:
             return frozenset()
         return frozenset(
             place
-            for place, seat in self.given_up.items()
-            if place not in self.assigned and seat.identity in self.after
+            for place, record in self.given_up.items()
+            if place not in self.assigned and record.identity in self.after
         )
 
 
@@ -114,8 +114,8 @@ class ClassicLife:
     def record(self, event: GroupEvent) -> None:
         """Add a record that is not a tombstone, nor of an earlier generation."""
         generation = event.epoch or 0
-        after = {seat.identity: seat for seat, _ in event.members}
-        assigned = {place: seat for seat, places in event.members for place in places}
+        after = {record.identity: record for record, _ in event.members}
+        assigned = {place: record for record, places in event.members for place in places}
         if generation == self.generation:
             self._hand_over(assigned, event.time)
         elif after or generation > 0:
@@ -132,7 +132,7 @@ class ClassicLife:
         return Predecessor(
             protocol=Protocol.CLASSIC,
             epoch=generation,
-            seats=self._seats,
+            records=self._seats,
             owned=self._owned,
             since=self._since,
             time=time,
@@ -149,7 +149,7 @@ class ClassicLife:
         past = self.past if first else None
         converted = past if past is not None and past.becomes(Protocol.CLASSIC, event.time) else None
         known = not first or past is not None or generation <= _FIRST_GENERATION
-        before = self._seats if converted is None else converted.seats
+        before = self._seats if converted is None else converted.records
         return _Step(
             event=event,
             generation=generation,
@@ -195,8 +195,8 @@ class ClassicLife:
                 joined=tuple(step.after[identity].member for identity in step.joined),
                 left=tuple(step.before[identity].member for identity in step.left),
                 partitions=len(step.assigned),
-                moved=self.trail.moved({place: seat.identity for place, seat in step.assigned.items()}),
-                revoked=sum(1 for seat in step.given_up.values() if seat.identity in step.after),
+                moved=self.trail.moved({place: record.identity for place, record in step.assigned.items()}),
+                revoked=sum(1 for record in step.given_up.values() if record.identity in step.after),
                 skipped=self._skipped(step),
                 departures=self._departures,
             )
@@ -221,7 +221,7 @@ class ClassicLife:
             RebalanceCause.JOIN: bool(step.joined),
             RebalanceCause.ASSIGNOR: old is not None and new is not None and old != new,
             RebalanceCause.SUBSCRIPTION: any(
-                _resubscribed(seat, step.after.get(identity)) for identity, seat in step.before.items()
+                _resubscribed(record, step.after.get(identity)) for identity, record in step.before.items()
             ),
         }
         return of_generation(
@@ -234,9 +234,9 @@ class ClassicLife:
 
     def _gone(self, step: _Step) -> tuple[Departure, ...]:
         places: dict[str, list[Place]] = {identity: [] for identity in step.left}
-        for place, seat in step.had.items():
-            if seat.identity in places:
-                places[seat.identity].append(place)
+        for place, record in step.had.items():
+            if record.identity in places:
+                places[record.identity].append(place)
         return tuple(
             Departure(
                 member=step.before[identity].member,
@@ -251,21 +251,21 @@ class ClassicLife:
     def _hand_out(self, step: _Step) -> None:
         """Members revoke at the start; cooperative ones that stay, when they learn of the revocation."""
         holders, time = self.trail.holders, step.event.time
-        for place, seat in step.given_up.items():
-            learns = step.cooperative and seat.identity in step.after
+        for place, record in step.given_up.items():
+            learns = step.cooperative and record.identity in step.after
             holders.release(place, step.generation, time if learns else step.begun)
         if not step.after:
             self.trail.clear(step.begun)
             return
-        for place, seat in step.assigned.items():
-            holders.take(place, seat, step.generation, time)
+        for place, record in step.assigned.items():
+            holders.take(place, record, step.generation, time)
         holders.give_up_on(holders.vacant(but=self._withheld), time)
 
     def _hand_over(self, assigned: Mapping[Place, MemberRecord], time: int) -> None:
         """The same generation, with another member instead of a static member."""
         holders = self.trail.holders
-        for place, seat in assigned.items():
-            holders.take(place, seat, self.generation or 0, time)
+        for place, record in assigned.items():
+            holders.take(place, record, self.generation or 0, time)
         holders.give_up_on(self._owned.keys() - assigned.keys(), time)
 
 

@@ -45,7 +45,7 @@ _NOWHERE = -1
 class _Present:
     """A member of the group."""
 
-    seat: MemberRecord
+    record: MemberRecord
     counts_from: int
     """The first epoch that must wait for it."""
     reached: int = _NOWHERE
@@ -110,29 +110,34 @@ class ConsumerLife:
             self._assignment(event)
         elif kind == REGEX and not event.tombstone:
             self._changes.add(RebalanceCause.METADATA)
-        self._stand(event.time)
+        self._complete(event.time)
 
     def end(self, time: int) -> Predecessor:
         """The group is deleted, or converted: its members were deleted before."""
         for opened in self._open:
-            self._tell(opened, time)
+            self._report(opened, time)
         self._open = []
         epoch = self.epoch or 0
-        seats = {identity: seat for identity, seat in self._base.items() if identity in self._lost}
-        seats |= {identity: present.seat for identity, present in self._members.items()}
-        owned = {place: seats[it] for it, places in self._lost.items() if it in seats for place in places}
+        records = {identity: record for identity, record in self._base.items() if identity in self._lost}
+        records |= {identity: present.record for identity, present in self._members.items()}
+        owned = {place: records[it] for it, places in self._lost.items() if it in records for place in places}
         for member, places in self._current.items():
-            owned |= dict.fromkeys(places, seats.get(self._identity(member), MemberRecord(member=member)))
+            owned |= dict.fromkeys(places, records.get(self._identity(member), MemberRecord(member=member)))
             for place in places:
                 self.trail.holders.release(place, epoch, time)
         return Predecessor(
-            protocol=Protocol.CONSUMER, epoch=epoch, seats=seats, owned=owned, since=self._since, time=time
+            protocol=Protocol.CONSUMER,
+            epoch=epoch,
+            records=records,
+            owned=owned,
+            since=self._since,
+            time=time,
         )
 
     def finish(self) -> None:
         """The log ends here."""
         for opened in self._open:
-            self._tell(opened, None)
+            self._report(opened, None)
         self._open = []
 
     def _identity(self, member: str) -> str:
@@ -141,36 +146,36 @@ class ConsumerLife:
     # Members.
 
     def _member(self, event: GroupEvent) -> None:
-        seat = event.seat
-        if seat is None:
+        record = event.record
+        if record is None:
             return
         if event.tombstone:
-            identity = self._identities.pop(seat.member, seat.member)
+            identity = self._identities.pop(record.member, record.member)
             present = self._members.get(identity)
-            if present is not None and present.seat.member == seat.member:
+            if present is not None and present.record.member == record.member:
                 self._reach(present, None)
                 del self._members[identity]
                 if present.away:
                     self._expired.add(identity)
                 self._touched[identity] = None
             return
-        identity = seat.identity
-        if seat.instance is not None:
-            self._identities[seat.member] = identity
+        identity = record.identity
+        if record.instance is not None:
+            self._identities[record.member] = identity
         self._touched[identity] = None
         present = self._members.get(identity)
-        known = self._base.get(identity) if present is None else present.seat
+        known = self._base.get(identity) if present is None else present.record
         if known is not None:
-            if (known.topics, known.regex) != (seat.topics, seat.regex):
+            if (known.topics, known.regex) != (record.topics, record.regex):
                 self._changes.add(RebalanceCause.SUBSCRIPTION)
-            if known.assignor != seat.assignor:
+            if known.assignor != record.assignor:
                 self._changes.add(RebalanceCause.ASSIGNOR)
         if present is None:
             first = _NOWHERE if self.epoch is None else self.epoch + 1
             self._since.setdefault(identity, event.time)
-            self._members[identity] = _Present(seat, first)
+            self._members[identity] = _Present(record, first)
         else:
-            present.seat = seat
+            present.record = record
 
     def _reach(self, present: _Present, epoch: int | None) -> None:
         """A member reaches an epoch; None: it departed, and epochs that it has not reached no longer wait for it."""
@@ -194,14 +199,16 @@ class ConsumerLife:
         past = self.past if self.epoch is None else None
         converted = past is not None and past.becomes(Protocol.CONSUMER, event.time)
         known = past is not None or (epoch <= _FIRST_EPOCH if self.epoch is None else epoch > self.epoch)
-        before = dict(past.seats) if past is not None and converted else self._base
-        present = {identity: each.seat for identity, each in self._members.items()}
+        before = dict(past.records) if past is not None and converted else self._base
+        present = {identity: each.record for identity, each in self._members.items()}
         if not known:
             before = dict(present)
         touched = [*before, *present] if before is not self._base else list(self._touched)
         joined = [each for each in dict.fromkeys(touched) if each in present and each not in before]
         left = [each for each in dict.fromkeys(touched) if each in before and each not in present]
-        wishes = Counter(sorted(seat.assignor for seat in present.values() if seat.assignor is not None))
+        requested = Counter(
+            sorted(record.assignor for record in present.values() if record.assignor is not None)
+        )
         gap = self.epoch is not None and epoch > self.epoch + 1
         changes = self._changes | ({RebalanceCause.JOIN} if joined else set())
         changes |= {RebalanceCause.EXPIRY if each in self._expired else RebalanceCause.LEAVE for each in left}
@@ -216,7 +223,7 @@ class ConsumerLife:
             start=event.time,
             end=None,
             causes=of_epoch(changes, gap=gap) if known else (RebalanceCause.UNKNOWN,),
-            assignor=max(wishes, key=lambda name: wishes[name], default=None),
+            assignor=max(requested, key=lambda name: requested[name], default=None),
             members_before=len(before),
             members=len(present),
             joined=tuple(present[identity].member for identity in joined),
@@ -240,12 +247,12 @@ class ConsumerLife:
         if not present:
             self.trail.clear(event.time)
 
-    def _departure(self, identity: str, seat: MemberRecord, at: int) -> Departure:
+    def _departure(self, identity: str, record: MemberRecord, at: int) -> Departure:
         return Departure(
-            member=seat.member,
+            member=record.member,
             since=self._since.get(identity, at),
             at=at,
-            session_timeout_ms=seat.session_timeout_ms,
+            session_timeout_ms=record.session_timeout_ms,
             places=tuple(sorted(self._lost.get(identity, ()))),
             expired=identity in self._expired,
         )
@@ -260,9 +267,9 @@ class ConsumerLife:
     # Targets.
 
     def _target(self, event: GroupEvent) -> None:
-        if event.seat is None:
+        if event.record is None:
             return
-        member = event.seat.member
+        member = event.record.member
         old = self._targets.pop(member, frozenset())
         new = frozenset() if event.tombstone else frozenset(event.places)
         if not event.tombstone:
@@ -279,7 +286,7 @@ class ConsumerLife:
         revoked = 0
         for identity, old in self._replaced.items():
             present = self._members.get(identity)
-            new = frozenset() if present is None else self._targets.get(present.seat.member, frozenset())
+            new = frozenset() if present is None else self._targets.get(present.record.member, frozenset())
             given |= dict.fromkeys(new - old, identity)
             revoked += len(old - new) if present is not None else 0
         self._replaced = {}
@@ -294,9 +301,9 @@ class ConsumerLife:
     # Current assignments.
 
     def _assignment(self, event: GroupEvent) -> None:
-        if event.seat is None:
+        if event.record is None:
             return
-        member, holders = event.seat.member, self.trail.holders
+        member, holders = event.record.member, self.trail.holders
         had = self._current.pop(member, frozenset())
         identity = self._identity(member)
         present = self._members.get(identity)
@@ -314,9 +321,9 @@ class ConsumerLife:
                 holders.release(place, epoch, event.time)
             else:
                 holders.give_up_on([place], event.time)
-        seat = event.seat if present is None else present.seat
+        record = event.record if present is None else present.record
         for place in has - had:
-            holders.take(place, seat, epoch, event.time)
+            holders.take(place, record, epoch, event.time)
         if present is not None:
             self._progress(present, event, away=away)
 
@@ -331,14 +338,14 @@ class ConsumerLife:
 
     # Rows.
 
-    def _stand(self, time: int) -> None:
+    def _complete(self, time: int) -> None:
         """Report the epochs that are complete by now."""
         if any(opened.behind <= 0 for opened in self._open):
             for opened in self._open:
                 if opened.behind <= 0:
-                    self._tell(opened, time)
+                    self._report(opened, time)
             self._open = [opened for opened in self._open if opened.behind > 0]
 
-    def _tell(self, opened: _Open, time: int | None) -> None:
+    def _report(self, opened: _Open, time: int | None) -> None:
         row = opened.row if opened.has_target else replace(opened.row, partitions=len(self._wanted))
         self.trail.tell(replace(row, end=time))

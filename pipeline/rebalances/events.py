@@ -87,7 +87,7 @@ class GroupEvent:
     state_since: int | None = None
     assignor: str | None = None
     state: str | None = None
-    seat: MemberRecord | None = None
+    record: MemberRecord | None = None
     """For records of members, and of their targets and current assignments."""
     places: tuple[Place, ...] = ()
     """The target; or the member's current partitions, those that it must revoke included."""
@@ -105,25 +105,27 @@ def event_of(row: Mapping[str, Any]) -> GroupEvent:
     """An event from a row with `COLUMNS`, as returned by Arrow's `to_pylist` with times as integers."""
     return GroupEvent(
         **{name: row[name] for name in _AS_WRITTEN},
-        seat=None
+        record=None
         if row["member"] is None
-        else _seat(
+        else _member_record(
             row,
             topics=frozenset(row["topics"] or ()),
             regex=row["regex"] or None,
             assignor=row["assignor"],
         ),
         places=(*_places(row["assignment"]), *_places(row["revoking"])),
-        members=tuple((_classic_seat(each), _places(each["assignment"])) for each in row["members"] or ()),
+        members=tuple(
+            (_classic_member_record(each), _places(each["assignment"])) for each in row["members"] or ()
+        ),
     )
 
 
-def _classic_seat(row: Mapping[str, Any]) -> MemberRecord:
+def _classic_member_record(row: Mapping[str, Any]) -> MemberRecord:
     topics = None if row["topics"] is None else frozenset(row["topics"])
-    return _seat(row, topics=topics, session_timeout_ms=row["session_timeout_ms"])
+    return _member_record(row, topics=topics, session_timeout_ms=row["session_timeout_ms"])
 
 
-def _seat(row: Mapping[str, Any], **others: Any) -> MemberRecord:
+def _member_record(row: Mapping[str, Any], **others: Any) -> MemberRecord:
     return MemberRecord(
         member=row["member"],
         instance=row["instance"] or None,

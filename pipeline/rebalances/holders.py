@@ -17,7 +17,7 @@ from pipeline.rebalances.events import Holding, MemberRecord, Place, Protocol, R
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    seat: MemberRecord
+    record: MemberRecord
     epoch: int
     since: int
 
@@ -38,20 +38,20 @@ class Holders:
         self._spans: dict[Place, _Span] = {}
         self._vacant: dict[Place, _Vacancy] = {}
 
-    def take(self, place: Place, seat: MemberRecord, epoch: int, time: int) -> None:
+    def take(self, place: Place, record: MemberRecord, epoch: int, time: int) -> None:
         """A member has a partition from now on; any previous owner no longer has it."""
         span = self._spans.get(place)
         if span is not None:
-            if span.seat.member == seat.member:
+            if span.record.member == record.member:
                 return
             self._end(place, span, time)
         vacancy = self._vacant.pop(place, None)
         if vacancy is not None:
-            if vacancy.since >= time and vacancy.ended.seat.member == seat.member:
+            if vacancy.since >= time and vacancy.ended.record.member == record.member:
                 self._spans[place] = vacancy.ended
                 return
             self._end(place, vacancy, time)
-        self._spans[place] = _Span(seat, epoch, time)
+        self._spans[place] = _Span(record, epoch, time)
 
     def release(self, place: Place, epoch: int, time: int) -> None:
         """No member has a partition from now on, although one should."""
@@ -77,27 +77,27 @@ class Holders:
     def finish(self) -> None:
         """The log ends here."""
         for place, span in self._spans.items():
-            self._tell(place, span, None)
+            self._emit_span(place, span, None)
         for place, vacancy in self._vacant.items():
             self._end(place, vacancy.ended, vacancy.since)
-            self._tell(place, vacancy, None)
+            self._emit_span(place, vacancy, None)
         self._spans, self._vacant = {}, {}
 
     def _end(self, place: Place, span: _Span | _Vacancy, time: int) -> None:
         if isinstance(span, _Vacancy):
             self._end(place, span.ended, span.since)
         if time > span.since:
-            self._tell(place, span, time)
+            self._emit_span(place, span, time)
 
-    def _tell(self, place: Place, span: _Span | _Vacancy, until: int | None) -> None:
-        seat = span.seat if isinstance(span, _Span) else None
+    def _emit_span(self, place: Place, span: _Span | _Vacancy, until: int | None) -> None:
+        record = span.record if isinstance(span, _Span) else None
         self._emit(
             Holding(
                 group=self._group,
                 place=place,
-                member=seat.member if seat else None,
-                client_id=seat.client_id if seat else None,
-                host=seat.host if seat else None,
+                member=record.member if record else None,
+                client_id=record.client_id if record else None,
+                host=record.host if record else None,
                 epoch=span.epoch,
                 since=span.since,
                 until=until,
@@ -115,7 +115,7 @@ class Predecessor:
 
     protocol: Protocol
     epoch: int
-    seats: Mapping[str, MemberRecord]
+    records: Mapping[str, MemberRecord]
     """Members by identity."""
     owned: Mapping[Place, MemberRecord]
     since: Mapping[str, int]
@@ -124,7 +124,7 @@ class Predecessor:
 
     def becomes(self, protocol: Protocol, time: int) -> bool:
         """Whether a group of the protocol is this one, converted: a group with members cannot be deleted otherwise."""
-        return self.protocol is not protocol and bool(self.seats) and time - self.time <= _SAME_WRITE_US
+        return self.protocol is not protocol and bool(self.records) and time - self.time <= _SAME_WRITE_US
 
 
 @dataclass(slots=True, kw_only=True)

@@ -29,7 +29,7 @@ from pipeline.audit.judge import AuditSettings, case_in, quarantined
 from pipeline.audit.work import GroupChunk, opened
 from pipeline.rehearsal.replay import configs_of, replay_commands
 from pipeline.rehearsal.schemas import FAILURES, RUNS, UNPLAYED
-from pipeline.simulation.play import MOST_LINES, thrown_at
+from pipeline.simulation.play import MOST_LINES, error_location
 from pipeline.tables.schemas import BINARY, LONG, QUARANTINE, table
 
 PLANNED = table(
@@ -113,7 +113,7 @@ def plan_rows(work: dict[str, Any], terms: Terms, seeds_per_part: int) -> Iterat
                 planned = _planned(chunk, group, terms, variation, head)
             except Exception as error:
                 # An exception of Kohort's own code becomes a row: it must not end the rehearsals of all others.
-                planned = head | {"verdict": "threw", "why": [_thrown(error)]}
+                planned = head | {"verdict": "threw", "why": [_error_text(error)]}
             if isinstance(planned, Part):
                 part = pickle.dumps(planned, protocol=pickle.HIGHEST_PROTOCOL)
                 for seeds in _parts(terms.seeds, seeds_per_part):
@@ -193,7 +193,7 @@ def _played(part: Part, found: Found, cast: Cast, seed: int) -> dict[str, Any]:
     except UNPLAYABLE as error:
         verdict, why = "unplayable", [str(error)]
     except Exception as error:
-        verdict, why, story = "threw", [_thrown(error)], thrown_at(error)
+        verdict, why, story = "threw", [_error_text(error)], error_location(error)
     run = {**part.head, "seed": seed, "verdict": verdict, "why": why, **figures}
     if verdict == "safe":
         return {"run": run, "failure": None}
@@ -223,5 +223,5 @@ def _figures(played: Rehearsed) -> dict[str, Any]:
     return {**asdict(costs), "duration_s": round(lasted, 1)}
 
 
-def _thrown(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"

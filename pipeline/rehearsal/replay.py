@@ -16,11 +16,11 @@ def replay_commands(
     group: Group, planned: AuditSettings, source: str, seed: int, settings: Mapping[str, str]
 ) -> list[str]:
     """For a shell. They contain only the group's clients: `kohort plan` refuses others."""
-    strangers = set(unknown_members(group, planned.told))
+    strangers = set(unknown_members(group, planned.declared))
     options = ["--to", planned.destinations[0].value]
-    if planned.told.everybody is not None:
-        options += ["--client", _client(planned.told.everybody)]
-    for member, client in planned.told.single.items():
+    if planned.declared.everybody is not None:
+        options += ["--client", _client(planned.declared.everybody)]
+    for member, client in planned.declared.single.items():
         if member not in strangers:
             options += ["--client", f"{member}={_client(client)}"]
     configs = list(_config_options(configs_of(group, planned.configs)))
@@ -44,8 +44,8 @@ def configs_of(group: Group, configs: Sequence[ClientConfig]) -> tuple[ClientCon
     return tuple(each for each in configs_of_group(configs, group.id) if each.member not in strangers)
 
 
-def _client(told: tuple[str, str | None]) -> str:
-    return ":".join(filter(None, told))
+def _client(client: tuple[str, str | None]) -> str:
+    return ":".join(filter(None, client))
 
 
 def _config_options(configs: Sequence[ClientConfig]) -> Iterator[str]:

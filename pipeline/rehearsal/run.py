@@ -17,7 +17,7 @@ from pyspark.sql import functions as f
 from pipeline.audit.run import Snapshots
 from pipeline.audit.snapshots import list_snapshots, snapshot_work
 from pipeline.audit.work import each_row
-from pipeline.jobs import watched
+from pipeline.jobs import with_progress
 from pipeline.rehearsal.play import PLANNED, PLAYED, Terms, plan_rows, play_part
 from pipeline.rehearsal.schemas import CASE, FIGURES, OF_PLAN, REHEARSALS, SUMMED, TABLES
 from pipeline.replaced import check_directory, write_tables
@@ -58,7 +58,7 @@ def rehearse_fleet(
     :raises FileNotFoundError: a path does not exist :raises pipeline.store.NotATableStore: `out` contains something
     else
     """
-    with watched(spark, progress):
+    with with_progress(spark, progress):
         options = hadoop_options(spark)
         if out is not None:
             check_directory(out, KIND, options)

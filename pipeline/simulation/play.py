@@ -61,12 +61,12 @@ def play_row(case: Case, seed: int, terms: Terms) -> dict[str, Any]:
         failure = {
             **_failure(case, scenario, seed, terms, head),
             "message": message,
-            "story": thrown_at(error),
+            "story": error_location(error),
         }
         return {"run": {**head, "error": message}, "failure": failure}
 
 
-def thrown_at(error: Exception) -> list[str]:
+def error_location(error: Exception) -> list[str]:
     """The origin of an error, instead of a story."""
     return [
         f"{Path(frame.filename).name}:{frame.lineno} {frame.name}"

@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from pipeline.audit.work import each_row
-from pipeline.jobs import watched
+from pipeline.jobs import with_progress
 from pipeline.replaced import check_directory, write_tables
 from pipeline.simulation.play import PLAYED, Case, Terms, play_row
 from pipeline.simulation.schemas import COSTS, FIGURES, KEY, LIMITS, SPANS, SPREAD, TABLES, VERDICTS
@@ -63,7 +63,7 @@ def simulate(
 
     :raises pipeline.store.NotATableStore: `out` contains something else
     """
-    with watched(spark, progress):
+    with with_progress(spark, progress):
         options = hadoop_options(spark)
         if out is not None:
             check_directory(out, KIND, options)

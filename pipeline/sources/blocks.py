@@ -73,7 +73,7 @@ class _Blocks:
             found = self._scan(position)
             batches = self._within(found.batches, position)
             if len(batches):
-                liar = self._first_liar(batches)
+                liar = self._first_impossible(batches)
                 if liar is not None:
                     index, reason = liar
                     batches, fault = (
@@ -123,7 +123,7 @@ class _Blocks:
         """The batches that start before the end."""
         return batches[: int(np.searchsorted(batches.positions, self._end - base))]
 
-    def _first_liar(self, batches: Batches) -> tuple[int, str] | None:
+    def _first_impossible(self, batches: Batches) -> tuple[int, str] | None:
         """The first batch whose offsets are impossible here. Within a block they ascend."""
         first = int(batches.headers["base_offset"][0])
         if first < self._due:

@@ -105,9 +105,9 @@ def topic_names(spark: SparkSession, options: Mapping[str, str]) -> dict[str, st
     """
     with _admin(spark, options) as admin:
         jvm: Any = spark._jvm
-        wish = jvm.org.apache.kafka.clients.admin.ListTopicsOptions().listInternal(True)
+        listing_options = jvm.org.apache.kafka.clients.admin.ListTopicsOptions().listInternal(True)
         # One text: a cluster may have a hundred thousand topics, and every call into the JVM takes time.
-        listed: str = admin.listTopics(wish).listings().get().toString()
+        listed: str = admin.listTopics(listing_options).listings().get().toString()
     return {topic_id: name for name, topic_id in _TOPIC.findall(listed)}
 
 

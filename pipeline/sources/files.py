@@ -22,7 +22,7 @@ from wire.log.segments import log_files
 UNKNOWN_PARTITION = -1
 """The partition of segments in a directory that is not named after a partition of the topic."""
 _SEGMENT = re.compile(r"(\d{20})\.log(?:\.swap|)")
-_BESIDE = re.compile(
+_BROKER_FILE = re.compile(
     r"\d{20}\.(?:log|index|timeindex|txnindex|snapshot)(?:\.swap|\.cleaned|\.deleted|)"
     r"|leader-epoch-checkpoint(?:\.tmp|)|partition\.metadata(?:\.tmp|)|\.kafka_cleanshutdown"
 )
@@ -41,7 +41,7 @@ class SegmentFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Foreign:
+class NotASegment:
     """A file in the place of a segment, or given as one, that is not a segment."""
 
     path: str
@@ -55,7 +55,7 @@ class Listing:
     """Segments by partition and base offset."""
 
     segments: tuple[SegmentFile, ...]
-    foreign: tuple[Foreign, ...]
+    not_segments: tuple[NotASegment, ...]
 
 
 def list_segments(paths: Sequence[str], options: Mapping[str, str] | None = None) -> Listing:
@@ -64,17 +64,17 @@ def list_segments(paths: Sequence[str], options: Mapping[str, str] | None = None
     :raises FileNotFoundError: a path does not exist
     :raises OSError: it cannot be read
     """
-    looked = _Look(options or {})
+    search = _Search(options or {})
     for path in map(absolute, paths):
-        looked.at(path)
-    return looked.listing()
+        search.at(path)
+    return search.listing()
 
 
-class _Look:
+class _Search:
     def __init__(self, options: Mapping[str, str]) -> None:
         self._options = options
         self._segments: dict[str, SegmentFile] = {}
-        self._foreign: dict[str, Foreign] = {}
+        self._not_segments: dict[str, NotASegment] = {}
 
     def at(self, path: str) -> None:
         system, inside = opened(path, self._options)
@@ -117,7 +117,7 @@ class _Look:
             else:
                 found = max(by_directory.items(), key=lambda each: (self._reach(each[1]), each[0]))[1]
             chosen += sorted(found, key=lambda each: (each.source, each.base_offset, each.path))
-        return Listing(segments=tuple(chosen), foreign=tuple(self._foreign.values()))
+        return Listing(segments=tuple(chosen), not_segments=tuple(self._not_segments.values()))
 
     def _partition(self, path: str, entries: Iterable[fs.FileInfo]) -> None:
         found = {entry.base_name: entry for entry in entries}
@@ -130,7 +130,7 @@ class _Look:
         for name in log_files(files, lambda name: self._end(segments[name]).next_offset):
             self._segments[segments[name].path] = segments[name]
         for name in sorted(found):
-            if not _BESIDE.fullmatch(name):
+            if not _BROKER_FILE.fullmatch(name):
                 self._name(child(path, name), path, "is not a file of a broker")
 
     def _reach(self, segments: Sequence[SegmentFile]) -> Reach:
@@ -156,7 +156,7 @@ class _Look:
         return Reach(-1, segment.base_offset) if last is None else Reach(last.leader_epoch, last.next_offset)
 
     def _name(self, path: str, directory: str, reason: str) -> None:
-        self._foreign[path] = Foreign(
+        self._not_segments[path] = NotASegment(
             path=path, source=_base_name(directory), partition=partition_of(directory), reason=reason
         )
 

@@ -28,7 +28,7 @@ from pipeline.sources.cluster import (
     offsets_topic,
     topic_names,
 )
-from pipeline.sources.names import HEARD, hear, heard_names
+from pipeline.sources.names import HEARD, collect_names, names_of
 from wire.uuids import format_uuid
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def live_reading(
     asked = {**_DEFAULTS, **(options or {}), BOOTSTRAP: bootstrap}
     topic = offsets_topic(spark, asked)
     raw = _records(batch_of(spark, topic, asked))
-    return _reading(raw, topic, _heard(raw) | topic_names(spark, asked))
+    return _reading(raw, topic, _collected_names(raw) | topic_names(spark, asked))
 
 
 def batch_of(spark: SparkSession, topic: OffsetsTopic, options: Mapping[str, str]) -> DataFrame:
@@ -114,7 +114,7 @@ def stream_events(
     def take(batch: DataFrame, number: int) -> None:
         raw = _records(batch)
         # Requested each time: topics are created and deleted while the stream runs.
-        known.update(_heard(raw) | topic_names(spark, asked))
+        known.update(_collected_names(raw) | topic_names(spark, asked))
         sink(_reading(raw, topic, known), number)
 
     raw = _assigned(spark, spark.readStream, topic, asked).option("startingOffsets", "earliest").load()
@@ -136,13 +136,13 @@ def _records(raw: DataFrame) -> DataFrame:
     return raw.select("partition", "offset", f.unix_millis("timestamp").alias("timestamp"), "key", "value")
 
 
-def _heard(records: DataFrame) -> dict[str, str]:
+def _collected_names(records: DataFrame) -> dict[str, str]:
     """The names of topics in the records, by id."""
 
     def listen(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return hear(plain_records(batch, source=OFFSETS_TOPIC, partition=-1) for batch in batches)
+        return collect_names(plain_records(batch, source=OFFSETS_TOPIC, partition=-1) for batch in batches)
 
-    found = heard_names(records.mapInArrow(listen, HEARD))
+    found = names_of(records.mapInArrow(listen, HEARD))
     return {format_uuid(topic_id): name for topic_id, name in found.items()}
 
 

@@ -41,7 +41,7 @@ _PARTITION_METADATA_TYPE = 4
 _SHARE_STATE_TYPE = 15
 
 
-def names_beside(
+def directory_names(
     paths: Sequence[str], options: Mapping[str, str], heard: Mapping[UUID, KnownTopic] | None = None
 ) -> KnownTopics:
     """The names in the log directories at or around absolute `paths`, in addition to those in records (`heard`)."""
@@ -60,22 +60,22 @@ def is_whole(known: KnownTopics) -> bool:
     return any(topic.is_whole for topic in known.topics.values())
 
 
-def heard_names(rows: DataFrame) -> dict[UUID, str]:
+def names_of(rows: DataFrame) -> dict[UUID, str]:
     """The names in a table of `HEARD`."""
     return topic_names({row["topic_id"]: row["name"] for row in rows.distinct().collect()})
 
 
-def hear(records: Iterable[RawRecords]) -> Iterator[pa.RecordBatch]:
+def collect_names(records: Iterable[RawRecords]) -> Iterator[pa.RecordBatch]:
     """The names in records, each once, as `HEARD`."""
     heard: dict[UUID, str] = {}
     for raw in records:
         types = key_types(*bounds_of(raw.keys))
-        told = dict(_in_offsets(raw, types, heard))
+        named = dict(_in_offsets(raw, types, heard))
         for lane in np.flatnonzero(
             (types == _PARTITION_METADATA_TYPE) | (types == _SHARE_STATE_TYPE)
         ).tolist():
-            told |= _in_record(raw.keys[lane].as_py(), raw.values[lane].as_py())
-        new = {topic_id: name for topic_id, name in told.items() if topic_id not in heard}
+            named |= _in_record(raw.keys[lane].as_py(), raw.values[lane].as_py())
+        new = {topic_id: name for topic_id, name in named.items() if topic_id not in heard}
         heard |= new
         if new:
             yield pa.RecordBatch.from_pydict(

@@ -22,7 +22,7 @@ from pipeline.decode.records import Reading, decode, quarantined_row, rows_to_ar
 from pipeline.sources.blocks import Block, Damage, blocks_of
 from pipeline.sources.files import Listing, SegmentFile, list_segments, read_index
 from pipeline.sources.filesystem import absolute, hadoop_options, opened
-from pipeline.sources.names import HEARD, hear, heard_names, is_whole, names_beside
+from pipeline.sources.names import HEARD, collect_names, directory_names, is_whole, names_of
 from pipeline.sources.splits import Split, cuts, packed
 from pipeline.tables.schemas import LONG, table
 from wire.log.columns import Columns
@@ -66,26 +66,26 @@ def reading(
     split_bytes = min(max(each, _LEAST_SPLIT_BYTES), split_bytes)
     tasks = packed(_splits(spark, segments, split_bytes, options), split_bytes)
     given = topic_names(names or {})
-    beside = names_beside([absolute(path) for path in paths], options)
-    known = {**beside.names, **given}
-    if not is_whole(beside):
-        known = _heard(spark, segments, tasks, options) | known
-    foreign = [
+    from_directories = directory_names([absolute(path) for path in paths], options)
+    known = {**from_directories.names, **given}
+    if not is_whole(from_directories):
+        known = _collected_names(spark, segments, tasks, options) | known
+    not_segments = [
         quarantined_row(
             source=each.source, partition=each.partition, file=each.path, position=None, reason=each.reason
         )
-        for each in listing.foreign
+        for each in listing.not_segments
     ]
 
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number in _numbers(batches):
             if number == len(tasks):
-                yield rows_to_arrow(foreign)
+                yield rows_to_arrow(not_segments)
                 continue
             for split in tasks[number]:
                 yield from _read(segments[split.segment], split, known, options)
 
-    return Reading(tasks=_tasks(spark, len(tasks) + bool(foreign)), read=read)
+    return Reading(tasks=_tasks(spark, len(tasks) + bool(not_segments)), read=read)
 
 
 def _tasks(spark: SparkSession, count: int) -> DataFrame:
@@ -145,7 +145,7 @@ def _cuts(segment: SegmentFile, split_bytes: int, options: Mapping[str, str]) ->
         return cuts(file, segment.size, index, segment.base_offset, split_bytes)
 
 
-def _heard(
+def _collected_names(
     spark: SparkSession,
     segments: Sequence[SegmentFile],
     tasks: Sequence[Sequence[Split]],
@@ -157,9 +157,9 @@ def _heard(
         for number in _numbers(batches):
             for split in tasks[number]:
                 found = _found(segments[split.segment], split, options)
-                yield from hear(each for each in found if isinstance(each, RawRecords))
+                yield from collect_names(each for each in found if isinstance(each, RawRecords))
 
-    return heard_names(_tasks(spark, len(tasks)).mapInArrow(listen, HEARD))
+    return names_of(_tasks(spark, len(tasks)).mapInArrow(listen, HEARD))
 
 
 def _read(

@@ -1,4 +1,4 @@
-"""Time travel through the table of events, beside `kohort describe --log-dir D --as-of T` of the same group."""
+"""Time travel through the table of events, compared with `kohort describe --log-dir D --as-of T` of the same group."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

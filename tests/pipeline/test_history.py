@@ -169,7 +169,7 @@ def test_a_directory_of_something_else_is_refused(spark: SparkSession, tmp_path:
     file.write_text("")
     with pytest.raises(NotATableStore, match="is a file"):
         _run(spark, log, file)
-    with pytest.raises(NotATableStore, match="holds no tables"):
+    with pytest.raises(NotATableStore, match="contains no tables"):
         read(spark, str(tmp_path / "nowhere"), "events")
 
 

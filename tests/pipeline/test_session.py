@@ -182,7 +182,7 @@ def test_a_session_that_is_there_is_used_and_stays(spark: SparkSession) -> None:
 
 def test_a_second_master_is_refused(spark: SparkSession) -> None:
     with (
-        pytest.raises(MissingSpark, match=r"has a Spark session on local\[2\] already, .* one on local\[3\]"),
+        pytest.raises(MissingSpark, match=r"already has a Spark session on local\[2\], .* one on local\[3\]"),
         session(SessionSettings(master="local[3]")),
     ):
         pass
@@ -210,7 +210,7 @@ except MissingSpark as error:
     )
     ended = program.end()
     assert ended.stderr == ""
-    assert ended.stdout.startswith("Spark's JVM ended at its start: ")
+    assert ended.stdout.startswith("Spark's JVM exited at its start: ")
     assert "Could not" in ended.stdout or "Invalid maximum heap size" in ended.stdout
     assert program.left_behind() == []
 
@@ -282,5 +282,5 @@ class TestJava:
 
     def test_a_java_that_is_none(self, home: Path) -> None:
         self.put(home, "echo what >&2; exit 1")
-        with pytest.raises(MissingSpark, match="does not say which Java it is, but: what"):
+        with pytest.raises(MissingSpark, match="does not report its version, but: what"):
             check_spark()

@@ -56,7 +56,7 @@ def cluster(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> It
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a directory with the packages as an installation has them: beside one another, no checkout around them."""
+    """Give a directory with the packages as an installation has them: next to each other, no checkout around them."""
     site = tmp_path_factory.mktemp("installed")
     for package in (*PACKAGES, "cli"):
         shutil.copytree(ROOT / package, site / package, ignore=shutil.ignore_patterns("__pycache__"))

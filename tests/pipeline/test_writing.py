@@ -129,7 +129,7 @@ def test_what_cannot_be_read_goes_to_quarantine(tmp_path: Path) -> None:
     rows = _written(tmp_path / "out", "quarantine")
     assert [(row["offset"], row["reason"]) for row in rows] == [
         (1, "unknown record type 99"),
-        (2, "the record has no key that tells its type"),
+        (2, "the record has no key with a type"),
     ]
     assert _ends(manifest) == [(0, 3)]
 

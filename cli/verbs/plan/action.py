@@ -42,7 +42,7 @@ class PlanRequest:
     """What the options say of every plan."""
 
     destination: Destination
-    told: DeclaredClients
+    declared: DeclaredClients
     regexes: tuple[str, ...] = ()
     configs: tuple[ClientConfig, ...] = ()
     offline: bool = False
@@ -108,15 +108,15 @@ def bounce_of(seconds: float) -> float:
     return seconds
 
 
-def told_of(values: Sequence[str], file: Path | None) -> DeclaredClients:
+def declared_clients(values: Sequence[str], file: Path | None) -> DeclaredClients:
     """What `--client` and `--clients` say; what the command line says of a member beats what the file does.
 
     UsageError for nonsense on the command line, ConfigFileError for a file that cannot be used.
     """
     listed = parse_clients(read_clients(file)) if file is not None else DeclaredClients()
     try:
-        told = parse_clients(values)
-        return replace(told, single={**listed.single, **told.single})
+        declared = parse_clients(values)
+        return replace(declared, single={**listed.single, **declared.single})
     except ValueError as error:
         raise UsageError(f"--client: {error}") from None
 
@@ -133,7 +133,7 @@ def configs_of(values: Sequence[str]) -> tuple[ClientConfig, ...]:
 def what_clients_are(options: ClientOptions) -> dict[str, Any]:
     """What the options say of the members: fields of a `PlanRequest`, and of the settings of an audit."""
     return {
-        "told": told_of(options.client or (), options.clients),
+        "declared": declared_clients(options.client or (), options.clients),
         "configs": configs_of(options.client_config or ()),
         "regexes": tuple(options.regex or ()),
         "concurrency": options.concurrency,
@@ -162,7 +162,7 @@ def plan_groups(
                 group,
                 cluster,
                 request.destination,
-                request.told,
+                request.declared,
                 topics=topics.items,
                 assignor=request.assignor,
                 regexes=request.regexes,
@@ -227,10 +227,10 @@ def _configs_of(group: Group, request: PlanRequest, selection: SelectionOptions)
 
 def _refuse_strangers(groups: Sequence[Group], request: PlanRequest) -> None:
     """A name that is no member of any group is a mistake that would leave a member's library unsaid."""
-    named = dict.fromkeys(request.told.single, "--client")
+    named = dict.fromkeys(request.declared.single, "--client")
     named |= {config.member: "--client-config" for config in request.configs if config.member is not None}
-    told = DeclaredClients(single=dict.fromkeys(named, ("", None)))
-    strangers = [set(unknown_members(group, told)) for group in groups]
+    declared = DeclaredClients(single=dict.fromkeys(named, ("", None)))
+    strangers = [set(unknown_members(group, declared)) for group in groups]
     unknown = sorted(set.intersection(*strangers)) if strangers else []
     if unknown:
         whose = groups[0].id if len(groups) == 1 else "any of these groups"

@@ -29,5 +29,5 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (directory / "notes.txt").write_text("no snapshot\n")
     (directory / "broken.yaml").write_text("kohort: 1\ngroups:\n  g:\n    members:\n      - {owned: {}}\n")
     (directory / "bytes.yaml").write_bytes(b"kohort: 1\xff\n")
-    (directory / "foreign.json").write_text('{"apps": []}')
+    (directory / "other.json").write_text('{"apps": []}')
     return directory

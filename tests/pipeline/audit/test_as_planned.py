@@ -94,7 +94,7 @@ def told(spark: SparkSession, fleet: Path) -> AuditRun:
     """Audit the sample as a fleet of Java clients that subscribe by regexes."""
     settings = AuditSettings(
         destinations=(Destination.CONSUMER,),
-        told=parse_clients(["java:4.3.1"]),
+        declared=parse_clients(["java:4.3.1"]),
         regexes=REGEXES,
         with_costs=False,
     )
@@ -146,7 +146,7 @@ def test_what_is_no_snapshot_is_quarantined(run: AuditRun, fleet: Path) -> None:
     assert told == {
         "broken.yaml": "line 5: groups.g.members[0].id: is missing",
         "bytes.yaml": "not a text file in UTF-8 (byte 9)",
-        "foreign.json": "line 1: kohort: missing: this is not a snapshot; `kohort snapshot` writes one",
+        "other.json": "line 1: kohort: missing: this is not a snapshot; `kohort snapshot` writes one",
     }
     assert run.quarantined_total == 3
 

@@ -165,10 +165,10 @@ def test_keys_of_other_programs_are_left_out(tmp_path: Path) -> None:
         ("zzz=1", 1, "'zzz' is not a Kafka client property"),
         ("\nclient.id=\\u12", 2, "four hexadecimal digits"),
         ("enable.ssl.certificate.verification=false", 1, "always verifies certificates"),
-        ("sasl.oauthbearer.method=oidc", 1, "known to librdkafka alone"),
-        ("kohort.token.command=cat hidden", 1, "asks for its tokens itself"),
+        ("sasl.oauthbearer.method=oidc", 1, "only librdkafka supports sasl.oauthbearer.method"),
+        ("kohort.token.command=cat hidden", 1, "requests its tokens itself"),
         ("ssl.ca.location=/not/there.pem", 1, "/not/there.pem cannot be read: No such file"),
-        ("sasl.username=me\nsasl.password=hidden", 1, "goes with a sasl.mechanism of PLAIN"),
+        ("sasl.username=me\nsasl.password=hidden", 1, "requires a sasl.mechanism of PLAIN"),
         ("sasl.mechanism=GSSAPI\nsasl.username=me\nsasl.password=hidden", 2, "not GSSAPI"),
     ],
 )
@@ -185,7 +185,7 @@ def test_a_key_that_java_does_not_read_is_told(tmp_path: Path) -> None:
     key.write_text("-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n")
     (tmp_path / "chain.pem").write_text("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
 
-    with pytest.raises(ConfigFileError, match=r"a RSA PRIVATE KEY, and Java reads PKCS #8 alone: .*-topk8"):
+    with pytest.raises(ConfigFileError, match=r"a RSA PRIVATE KEY, and Java reads only PKCS #8: .*-topk8"):
         _options(tmp_path, f"ssl.certificate.location={tmp_path}/chain.pem\nssl.key.location={key}")
 
 

@@ -80,7 +80,7 @@ def test_without_maven_the_message_says_what_to_do() -> None:
 
     said = str(missing.value)
     assert "there is no mvn on the PATH" in said
-    assert "install Maven, or name its jars with --jars: " in said
+    assert "install Maven, or pass its jars with --jars: " in said
     for jar in (SOURCE, "kafka-clients-", "commons-pool2-", "spark-token-provider-kafka-0-10_2.13-"):
         assert jar in said
 

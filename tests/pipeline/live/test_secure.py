@@ -87,7 +87,7 @@ def test_who_may_not_see_the_topic_is_told_so(
 ) -> None:
     file = _file(tmp_path, guarded, STRANGER)
 
-    with pytest.raises(ClusterUnreadable, match="the right to describe and to read __consumer_offsets"):
+    with pytest.raises(ClusterUnreadable, match="the client lacks DESCRIBE and READ on __consumer_offsets"):
         live_events(live_spark, guarded.at("SASL_SSL"), client_options(read_properties(file)))
 
 
@@ -109,7 +109,7 @@ def test_who_may_not_ask_for_groups_is_told_so(
     options = client_options(read_properties(_file(tmp_path, guarded, "scram, as librdkafka has it")))
 
     with pytest.raises(
-        ClusterUnreadable, match="the right to describe groups whose names begin with kohort-"
+        ClusterUnreadable, match="the client lacks DESCRIBE on groups with the prefix kohort-"
     ):
         live_events(live_spark, guarded.at("SASL_PLAINTEXT"), options | {"kafka.group.id": "not-allowed"})
 

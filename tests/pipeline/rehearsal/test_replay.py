@@ -37,7 +37,7 @@ def test_members_and_files_of_other_groups_are_left_out() -> None:
     member = group.members[0].id
     planned = AuditSettings(
         destinations=(Destination.COOPERATIVE,),
-        told=parse_clients(["java:4.1.0", f"{member}=librdkafka", "stranger=java:3.7.0"]),
+        declared=parse_clients(["java:4.1.0", f"{member}=librdkafka", "stranger=java:3.7.0"]),
         configs=(
             _config("all.properties"),
             _config("mine.properties", member=member),

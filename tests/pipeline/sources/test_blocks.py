@@ -116,7 +116,7 @@ def test_offsets_below_those_before_are_no_part_of_the_log() -> None:
     found, damage = read(first + again + last)
 
     assert found == [0, len(first) + len(again)]
-    assert damage == [(len(first), "the base offset 10 is below 11, which is due")]
+    assert damage == [(len(first), "the base offset 10 is below the next expected one, 11")]
 
 
 def test_offsets_that_the_name_does_not_allow() -> None:

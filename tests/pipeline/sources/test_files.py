@@ -28,13 +28,13 @@ def found(*paths: Path) -> list[str]:
     return [each.path for each in list_segments([str(path) for path in paths]).segments]
 
 
-def foreign(*paths: Path) -> list[tuple[str, str]]:
-    return [(each.path, each.reason) for each in list_segments([str(path) for path in paths]).foreign]
+def not_segments(*paths: Path) -> list[tuple[str, str]]:
+    return [(each.path, each.reason) for each in list_segments([str(path) for path in paths]).not_segments]
 
 
 def test_a_brokers_log_directory(real_log: RealLog) -> None:
     assert found(real_log.data) == [str(path) for path in real_log.segments()]
-    assert foreign(real_log.data) == []
+    assert not_segments(real_log.data) == []
     assert all(each.has_index for each in list_segments([str(real_log.data)]).segments)
 
 
@@ -72,7 +72,7 @@ def test_other_topics_and_what_is_to_be_deleted_are_passed_by(tmp_path: Path) ->
     kept = partition(tmp_path / "__consumer_offsets-3", 0)
 
     assert found(tmp_path) == [str(kept / segment_name(0))]
-    assert foreign(tmp_path) == []
+    assert not_segments(tmp_path) == []
 
 
 def test_foreign_files_are_named(tmp_path: Path) -> None:
@@ -84,16 +84,15 @@ def test_foreign_files_are_named(tmp_path: Path) -> None:
         (kept / name).write_bytes(b"")
 
     assert found(tmp_path) == [str(kept / segment_name(0))]
-    assert foreign(tmp_path) == [
-        (str(kept / name), "is no file that a broker keeps there")
-        for name in ("0.log", "backup", "core.4711")
+    assert not_segments(tmp_path) == [
+        (str(kept / name), "is not a file of a broker") for name in ("0.log", "backup", "core.4711")
     ]
 
 
 def test_a_directory_without_the_topic_is_named(tmp_path: Path) -> None:
     partition(tmp_path / "orders-0", 0)
 
-    assert foreign(tmp_path) == [(str(tmp_path), "holds no partition of __consumer_offsets")]
+    assert not_segments(tmp_path) == [(str(tmp_path), "contains no partition of __consumer_offsets")]
 
 
 def test_a_path_that_is_not_there(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from pipeline.sources.blocks import blocks_of
 from pipeline.sources.files import list_segments, read_index
 from pipeline.sources.filesystem import absolute, is_local, opened
-from pipeline.sources.names import is_whole, names_beside
+from pipeline.sources.names import directory_names, is_whole
 from pipeline.sources.splits import last_batch
 from tests.coordinator.store.real_log import RealLog
 from tests.pipeline.sources.memory_file import places
@@ -51,9 +51,9 @@ def test_a_log_in_an_object_store(real_log: RealLog) -> None:
             assert last is not None
             assert last.next_offset == read_segment(Path(here.path)).next_offset
             assert found == read_segment(Path(here.path)).batches.positions.tolist()
-        known = names_beside([root], options)
+        known = directory_names([root], options)
         assert is_whole(known)
-        assert known.names == names_beside([str(real_log.data)], {}).names
+        assert known.names == directory_names([str(real_log.data)], {}).names
 
 
 def test_an_object_store_without_the_path(tmp_path: Path) -> None:

@@ -230,7 +230,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_read(
     ]
     reasons = [each[3] for each in told(rows)]
     assert reasons[0] == "unknown record type 99"
-    assert reasons[1] == reasons[2] == "the record has no key that tells its type"
+    assert reasons[1] == reasons[2] == "the record has no key with a type"
 
 
 def test_damage_in_the_middle_and_files_of_something_else(spark: SparkSession, tmp_path: Path) -> None:
