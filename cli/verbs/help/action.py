@@ -46,7 +46,7 @@ def _contents(pages: Mapping[str, str], form: str) -> str:
     lines = [f"  {name:<{width}}  {title}" for name, title in titles.items()]
     return "\n".join(
         ["Concepts, explained by `kohort help TOPIC`:", "", *lines, "",
-         "`kohort help TERM` explains a term of the glossary, such as bounce or stray.",
+         "`kohort help TERM` explains a term of the glossary, such as bounce or zombie.",
          "`kohort help COMMAND` shows the help of a command; `kohort --help` lists them.", ""]
     )  # fmt: skip
 
