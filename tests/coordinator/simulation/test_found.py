@@ -31,7 +31,7 @@ FOUND: dict[str, tuple[int, set[tuple[str, str]]]] = {
     "crash-then-zombie": (1465, set()),
     "lost-what-is-gone": (682962, set()),
     "next-target-is-empty": (614, set()),
-    "nobody-left": (67, set()),
+    "no-member-left": (67, set()),
     "rejoined-and-commits": (202, {("I1", REJOINED_UNNOTICED), ("I7", REJOINED_UNNOTICED)}),
     "reported-after-a-throw": (3505, {("I2", ASSIGNED_AFTER_REPORT)}),
     "put-out-while-revoking": (931316, {("I4", RESTARTED_WHILE_REVOKING)}),
@@ -41,7 +41,7 @@ FOUND: dict[str, tuple[int, set[tuple[str, str]]]] = {
     "reported-before-assigned": (3448, {("I7", ASSIGNED_AFTER_REPORT)}),
     "started-again-and-again": (3732, set()),
     "static-left-for-a-while": (330, set()),
-    "told-by-the-group-before": (603758, set()),
+    "epoch-of-an-earlier-group": (603758, set()),
     "waits-for-a-commit": (792735, set()),
 }
 """By file: the seed, and the invariants that do not hold, with the names of the weaknesses of Kafka's rules."""
