@@ -38,9 +38,9 @@ def expand(function: Callable[..., None]) -> Callable[..., None]:
         for bundle, fields in names.items():
             arguments[bundle] = bundles[bundle](**{field: arguments.pop(field) for field in fields})
         if SourceOptions in bundles.values():
-            from cli.sources.contexts.settle import settle
+            from cli.sources.contexts.resolve import resolve
 
-            arguments = settle(arguments, _typed(invocation))
+            arguments = resolve(arguments, _typed(invocation))
         function(**arguments)
 
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

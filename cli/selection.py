@@ -45,14 +45,14 @@ def opened(options: SourceOptions) -> Iterator[Source]:
     try:
         source = source_of(options)
     except Exception:
-        _name_place(options)
+        _print_place(options)
         raise
     with closing(source):
         _print_notices(source)
         try:
             yield source
         except WireError:
-            _name_place(options)
+            _print_place(options)
             raise
         finally:
             _print_notices(source)
@@ -78,13 +78,13 @@ def _print_notices(source: Source) -> None:
         notice(text)
 
 
-def _name_place(options: SourceOptions) -> None:
+def _print_place(options: SourceOptions) -> None:
     """Print which source an error is about where the command line does not spell it out."""
     if options.place is not None:
         notice(f"the source is {options.place}")
 
 
-class LastingSource:
+class ReusableSource:
     """A source that is read again and again: a live one stays open in between, a file is read anew.
 
     Opens what the options name when it is first needed, and again after `close`. Use it in a `with` block.
@@ -137,7 +137,7 @@ class LastingSource:
         if isinstance(error, WireError) or (
             self._source is None and error is not None and is_expected(error)
         ):
-            _name_place(self.options)
+            _print_place(self.options)
         self.close()
 
 
@@ -149,7 +149,7 @@ def is_live(options: SourceOptions) -> bool:
 def source_of(options: SourceOptions) -> Source:
     """Open the source that the options name; UsageError when they name several.
 
-    What they leave to contexts and the environment, `cli.sources.contexts.settle` has filled in before.
+    What they leave to contexts and the environment, `cli.sources.contexts.resolve` has filled in before.
     """
     source = _source_of(options)
     if options.place is not None and options.place.warning is not None:
@@ -326,11 +326,11 @@ def describe_chosen(source: Source, selection: SelectionOptions, *, offsets: boo
             raise _none_found(source, selection)
     if not topics:
         return read
-    from cli.topic_readers import readers_of, tell_missing
+    from cli.topic_readers import notify_missing_topics, readers_of
 
     found, _ = readers_of(read, topics, named=bool(selection.groups))
     if not found.items and not found.problems:
-        tell_missing(source, topics)
+        notify_missing_topics(source, topics)
         raise _none_found(source, selection)
     return (
         found

@@ -46,7 +46,7 @@ def _not_known_to_read(group: Group, topics: Iterable[str]) -> Problem:
     return Problem(subject=group.id, message=message, group=group.id)
 
 
-def tell_missing(source: Source, topics: Sequence[str]) -> None:
+def notify_missing_topics(source: Source, topics: Sequence[str]) -> None:
     """A notice of each topic that does not exist, or may not, where no group was found that reads it."""
     read = source.topics(topics, end_offsets=False)
     for problem in read.problems:

@@ -38,7 +38,9 @@ def unused_groups(source: Source, read: Read[Group], unused_for: str, *, named: 
         elif named:
             problems.append(
                 Problem(
-                    subject=group.id, message=f"{_used(use)}, not unused for {unused_for}", group=group.id
+                    subject=group.id,
+                    message=f"{_usage_text(use)}, not unused for {unused_for}",
+                    group=group.id,
                 )
             )
     for why, groups in sorted(unknown.items()):
@@ -66,7 +68,7 @@ def _milliseconds(text: str) -> int:
         ) from None
 
 
-def _used(use: LastUse) -> str:
+def _usage_text(use: LastUse) -> str:
     at_ms = use.latest_ms
     return "it is in use" if use.in_use or at_ms is None else f"it was used at {format_moment(at_ms)}"
 

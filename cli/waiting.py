@@ -45,21 +45,21 @@ def wait_until_empty(
     if consent.wait_empty is None or not groups:
         return False
     wait_s = parse_duration(consent.wait_empty)
-    begun = time.monotonic()
+    started = time.monotonic()
     pending, reported = list(groups), ""
     while True:
-        asked = time.monotonic()
+        asked_at = time.monotonic()
         try:
             pending, active = _not_empty(source, pending, leaving_out)
-            line = _whom(pending, active)
+            line = _members_text(pending, active)
         except WireError as error:
-            if error.is_refusal or asked >= begun + wait_s:
+            if error.is_refusal or asked_at >= started + wait_s:
                 raise
-            line, active = f"{_whom(pending, ())}: {error}", []
-        left_s = begun + wait_s - time.monotonic()
+            line, active = f"{_members_text(pending, ())}: {error}", []
+        left_s = started + wait_s - time.monotonic()
         if not pending:
             if reported:
-                notice(f"all members have left after {time.monotonic() - begun:.0f} s")
+                notice(f"all members have left after {time.monotonic() - started:.0f} s")
             return bool(reported)
         if left_s <= 0:
             notice(f"timed out after {wait_s:g} s waiting for {line}")
@@ -69,7 +69,7 @@ def wait_until_empty(
             if not reported and any(map(stays_after_a_close, active)):
                 notice(_STAYING)
             reported = line
-        time.sleep(min(left_s, LONGEST_POLL_S, max(POLL_S, time.monotonic() - asked)))
+        time.sleep(min(left_s, LONGEST_POLL_S, max(POLL_S, time.monotonic() - asked_at)))
 
 
 def _not_empty(
@@ -83,7 +83,7 @@ def _not_empty(
     return [name for name in names if name in found], active
 
 
-def _whom(names: Sequence[str], active: Sequence[Group]) -> str:
+def _members_text(names: Sequence[str], active: Sequence[Group]) -> str:
     """`2 members of payments: …`; the groups alone where no member is known."""
     members = [member for group in active for member in group.members]
     what = counted(len(names), "group") if len(names) > 1 else "".join(names)

@@ -151,8 +151,8 @@ def naming_group(name: str, failure: Failure) -> Failure:
 def _of_consumers(group: Any) -> Described:
     if group.protocol_type in CONSUMER_PROTOCOL_TYPES:
         return GroupType.CLASSIC, group
-    said = f"GroupId {group.group_id} is not a consumer group ({group.protocol_type})."
-    return Failure(message=f"java.lang.IllegalArgumentException: {said}")
+    message = f"GroupId {group.group_id} is not a consumer group ({group.protocol_type})."
+    return Failure(message=f"java.lang.IllegalArgumentException: {message}")
 
 
 def _coordinators(client: KafkaClient, groups: Collection[str]) -> dict[str, Node]:
@@ -197,8 +197,8 @@ def end_offsets(source: LiveSource, places: Collection[Place]) -> tuple[dict[Pla
 def raise_failure(failures: Iterable[Failure], *, prefix: str = "") -> None:
     """ToolFailure with the first of them, if any. `prefix` is put before Java's words only."""
     for failure in failures:
-        said = exception_text(failure)
-        raise ToolFailure(prefix + said if said.startswith(_JAVA) else said, status_of([failure]))
+        message = exception_text(failure)
+        raise ToolFailure(prefix + message if message.startswith(_JAVA) else message, status_of([failure]))
 
 
 def _raise_problem(problems: Sequence[Problem]) -> None:

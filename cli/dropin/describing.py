@@ -54,7 +54,7 @@ def _print_members(groups: Iterable[Group], *, verbose: bool) -> int:
     """Of a group without members the heading."""
     status = ExitStatus.DONE
     for group in groups:
-        if not _is_there(group):
+        if not _print_state_remark(group):
             status = ExitStatus.UNREADABLE
         _print_table(_member_table(group, verbose=verbose))
     return status
@@ -63,7 +63,7 @@ def _print_members(groups: Iterable[Group], *, verbose: bool) -> int:
 def _print_states(groups: Iterable[Group], *, verbose: bool) -> int:
     status = ExitStatus.DONE
     for group in groups:
-        if _is_there(group):
+        if _print_state_remark(group):
             _print_table(_state_table(group, verbose=verbose))
         else:
             status = ExitStatus.UNREADABLE
@@ -80,7 +80,7 @@ def _print_offsets(groups: Sequence[Group], source: LiveSource, *, verbose: bool
     ends, unread = end_offsets(source, sorted(places))
     status = ExitStatus.DONE
     for group in groups:
-        if not _is_there(group):
+        if not _print_state_remark(group):
             status = ExitStatus.UNREADABLE
         elif rows[group.id]:
             _print_table(_offset_table(group.id, rows[group.id], ends, verbose=verbose))
@@ -93,7 +93,7 @@ def _print_offsets(groups: Sequence[Group], source: LiveSource, *, verbose: bool
     return status
 
 
-def _is_there(group: Group) -> bool:
+def _print_state_remark(group: Group) -> bool:
     """Say what there is to say about a group's state; False where the coordinator (before 4.0) knows no such group."""
     if group.state is GroupState.DEAD:
         print_error(f"Consumer group '{group.id}' does not exist.")

@@ -32,5 +32,5 @@ class BadValue(ToolFailure):
         super().__init__(message, USAGE_STATUS)
 
 
-class VersionAsked(Exception):
+class VersionRequested(Exception):
     """`--version`."""

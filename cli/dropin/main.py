@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, NoReturn
 
-from cli.dropin.errors import ToolFailure, ToolUsageError, VersionAsked
+from cli.dropin.errors import ToolFailure, ToolUsageError, VersionRequested
 from cli.dropin.parse import Action, Options, parse
 from cli.dropin.printing import print_error, print_remark, usage
 from cli.errors import ExitStatus, exit_status, fault, is_expected
@@ -93,7 +93,7 @@ def run(arguments: Sequence[str]) -> int:
 
         with open_cluster(options) as source:
             return action_of(options.action)(options, source)
-    except VersionAsked:
+    except VersionRequested:
         print(f"{KAFKA_VERSION} (kohort {_own_version()})")
         return ExitStatus.DONE
     except ToolUsageError as error:

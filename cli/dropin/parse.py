@@ -9,7 +9,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from cli.dropin.errors import BadValue, ToolUsageError, VersionAsked
+from cli.dropin.errors import BadValue, ToolUsageError, VersionRequested
 from cli.dropin.flags import Given, read_flags
 from cli.dropin.printing import print_remark
 from wire.java_text import JAVA
@@ -111,7 +111,7 @@ def parse(arguments: Sequence[str]) -> Options:
     if not arguments or given.has("help"):
         raise ToolUsageError(PURPOSE)
     if given.has("version"):
-        raise VersionAsked
+        raise VersionRequested
     _check_combination(given)
     actions = [action for action in Action if given.has(action.value)]
     if len(actions) != 1:

@@ -109,7 +109,7 @@ class AdminReader:
         if not names:
             return Read(())
         asked = self.admin.describe_topics(TopicCollection(sorted(names)), request_timeout=self.timeout_s)
-        found, failed = _settle(asked)
+        found, failed = _results(asked)
         unread = tuple(
             replace(_problem(name, error), topics=(name,))
             for name, error in failed.items()
@@ -174,7 +174,7 @@ class AdminReader:
         for group in groups:
             request = [ConsumerGroupTopicPartitions(group)]
             asked |= self.admin.list_consumer_group_offsets(request, request_timeout=self.timeout_s)
-        found, failed = _settle(asked)
+        found, failed = _results(asked)
         problems = tuple(replace(_problem(group, error), group=group) for group, error in failed.items())
         return {group: _offsets(result) for group, result in found.items()}, problems
 
@@ -190,7 +190,7 @@ class AdminReader:
             ]
             request = [ConsumerGroupTopicPartitions(group, places)]
             asked |= self.admin.alter_consumer_group_offsets(request, request_timeout=self.timeout_s)
-        found, failed = _settle(asked)
+        found, failed = _results(asked)
         return Answers(
             found={
                 group: {
@@ -206,7 +206,7 @@ class AdminReader:
         """As the wire client's."""
         if not groups:
             return Answers(found={}, failed={})
-        found, failed = _settle(
+        found, failed = _results(
             self.admin.delete_consumer_groups(list(groups), request_timeout=self.timeout_s)
         )
         return Answers(
@@ -234,7 +234,7 @@ class AdminReader:
         """Classic and consumer groups, without epochs, subscriptions and user data."""
         if not groups:
             return Read(())
-        found, failed = _settle(
+        found, failed = _results(
             self.admin.describe_consumer_groups(list(groups), request_timeout=self.timeout_s)
         )
         problems = [replace(_problem(group, error), group=group) for group, error in failed.items()]
@@ -251,7 +251,7 @@ class AdminReader:
         """Of classic and consumer groups."""
         if not groups:
             return AuthorizedOperations()
-        found, failed = _settle(
+        found, failed = _results(
             self.admin.describe_consumer_groups(
                 list(groups), include_authorized_operations=True, request_timeout=self.timeout_s
             )
@@ -286,7 +286,7 @@ def brokers_settings(
     return told, failed
 
 
-def _settle(asked: Mapping[K, Future[Any]]) -> tuple[dict[K, Any], dict[K, KafkaException]]:
+def _results(asked: Mapping[K, Future[Any]]) -> tuple[dict[K, Any], dict[K, KafkaException]]:
     found: dict[K, Any] = {}
     failed: dict[K, KafkaException] = {}
     for key, future in asked.items():

@@ -198,7 +198,7 @@ class LiveSource:
     def select_groups(self, wanted: GroupFilter, /, *, described: bool) -> Read[GroupListing]:
         listed = self._listed(wanted, described=described)
         if not listed.items and not listed.problems and wanted == GroupFilter():
-            self._say_may_be_hidden("no groups found: there are none, or this user may not describe any")
+            self._note_hidden("no groups found: there are none, or this user may not describe any")
         return replace(listed, items=tuple(filter(wanted.passes, listed.items)))
 
     def _listed(self, wanted: GroupFilter, *, described: bool) -> Read[GroupListing]:
@@ -214,10 +214,10 @@ class LiveSource:
                 "this cluster does not report group types, as Kafka 3.8 and later do: all groups count as classic"
             )
         # Only a describe shows assignors, and the states that brokers before 2.6 do not list.
-        is_told = not wanted.states or all(group.group_state for group in listing.groups)
-        on_list = replace(wanted, protocols=frozenset(), states=wanted.states if is_told else frozenset())
+        has_states = not wanted.states or all(group.group_state for group in listing.groups)
+        on_list = replace(wanted, protocols=frozenset(), states=wanted.states if has_states else frozenset())
         listed = [group for group in listing.groups if on_list.passes(listed_group(group))]
-        if is_told and not described and not wanted.protocols:
+        if has_states and not described and not wanted.protocols:
             return Read(tuple(map(listed_group, listed)), problems_of(listing.failed))
         facts, problems = listed_facts(
             self.client, {group.group_id: type_of(group.group_type) for group in listed}
@@ -235,7 +235,7 @@ class LiveSource:
         bare = [group.id for group in found if committed.get(group.id) == {} and not group.members]
         if bare and not problems:
             names = first_names(bare, SHOWN)
-            self._say_may_be_hidden(
+            self._note_hidden(
                 f"{names}: no committed offsets found; those of topics that this user may not describe are hidden"
             )
         return Read(found, described.problems + problems)
@@ -285,7 +285,7 @@ class LiveSource:
                 "groups without members"
             )
 
-    def _say_may_be_hidden(self, message: str) -> None:
+    def _note_hidden(self, message: str) -> None:
         """Brokers leave out what a user may not describe, without a word; where nobody logs in that is unlikely."""
         if self.settings.security_protocol is not SecurityProtocol.PLAINTEXT:
             self.notices.add(message)
@@ -382,7 +382,7 @@ class LiveSource:
         }
         read = self._topics(names, [name for name, is_wanted in wanted.items() if is_wanted])
         if names is None and not read.items and not read.problems:
-            self._say_may_be_hidden("no topics found: there are none, or this user may not describe any")
+            self._note_hidden("no topics found: there are none, or this user may not describe any")
         return Read(read.items, in_lines(read.problems))
 
     def _topics(self, names: Collection[str] | None, wanted: Sequence[str]) -> Read[Topic]:

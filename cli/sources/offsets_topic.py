@@ -149,7 +149,7 @@ def _of_partition(
     missing = Unavailable(f"{OFFSETS_TOPIC}-{partition} contains no record of it")
     try:
         if _left(deadline) <= 0:
-            raise _GaveUpError(f"there was no time left to read {OFFSETS_TOPIC}-{partition} (--timeout)")
+            raise _LimitError(f"there was no time left to read {OFFSETS_TOPIC}-{partition} (--timeout)")
         first, end = consumer.get_watermark_offsets(place, timeout=_left(deadline))
         with Progress(f"reading {OFFSETS_TOPIC}-{partition}", end - first) as progress:
             scan = _Scan(consumer, partition, deadline, progress)
@@ -160,14 +160,14 @@ def _of_partition(
                 records |= found
                 keys -= found.keys()
                 end, size = begin, size * GROWTH
-    except _GaveUpError as error:
+    except _LimitError as error:
         missing = Unavailable(str(error))
     except KafkaException as error:
         missing = _refused(error.args[0], f"{OFFSETS_TOPIC}-{partition} cannot be read: ")
     return {**dict.fromkeys(keys, missing), **records}
 
 
-class _GaveUpError(Exception):
+class _LimitError(Exception):
     """Too little time, or too much to read."""
 
 
@@ -189,7 +189,7 @@ class _Scan:
         self.consumer.assign([TopicPartition(OFFSETS_TOPIC, self.partition, begin)])
         while True:
             if _left(self.deadline) <= 0:
-                raise _GaveUpError(
+                raise _LimitError(
                     f"its record was not found in {OFFSETS_TOPIC}-{self.partition} in time (--timeout)"
                 )
             messages = self.consumer.consume(BATCH, timeout=min(PATIENCE_S, _left(self.deadline)))
@@ -214,7 +214,7 @@ class _Scan:
                 if offset == end - 1:
                     return found
             if self.read_bytes > MOST_BYTES:
-                raise _GaveUpError(
+                raise _LimitError(
                     f"its record is not among the newest {MOST_BYTES >> 20} MiB of {OFFSETS_TOPIC}-{self.partition}"
                 )
 

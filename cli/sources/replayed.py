@@ -77,13 +77,13 @@ class ReplayedSource(FileSource):
         )
 
     def cluster(self) -> Cluster:
-        features = EMBEDDED_FEATURES if self.is_embedded else self._told_topics.features
+        features = EMBEDDED_FEATURES if self.is_embedded else self._topics_in_log.features
         return Cluster(id=next(iter(_cluster_ids(self.log.directories)), None), features=features)
 
     def list_groups(self) -> Read[GroupListing]:
         log = self.log
         rows = map(listed_group, [*log.state.groups.values(), *log.others.values()])
-        return Read(self._with_defaults(sorted(rows, key=lambda row: row.id)), self._untold())
+        return Read(self._with_defaults(sorted(rows, key=lambda row: row.id)), self._new_problems())
 
     def describe(self, groups: Sequence[str], *, offsets: bool) -> Read[Group]:
         found: list[Group] = []
@@ -93,7 +93,7 @@ class ReplayedSource(FileSource):
             problems += oddities
             if group is not None:
                 found.append(self._with_offsets(group) if offsets else group)
-        return Read(self._with_defaults(found), (*problems, *self._untold()))
+        return Read(self._with_defaults(found), (*problems, *self._new_problems()))
 
     def _with_defaults(self, groups: Sequence[Told]) -> tuple[Told, ...]:
         """The groups with the assignor that a broker takes where no member names one."""
@@ -127,7 +127,7 @@ class ReplayedSource(FileSource):
 
     def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, GroupConfig]]:
         """What is set for the groups; the brokers' own settings are in no log."""
-        known = self._told_topics.group_configs
+        known = self._topics_in_log.group_configs
         if known is None:
             known = {}
             if not self.is_embedded:
@@ -149,37 +149,37 @@ class ReplayedSource(FileSource):
         problems: tuple[Problem, ...] = ()
         if names is None or not end_offsets:
             problems = tuple(_unsized(topic.name) for topic in found if topic.partitions is None)
-            self._tell_of_guesses(sized)
+            self._note_guesses(sized)
         return Read(tuple(sized_topics(sized)), problems)
 
     @cached_property
     def topic_names(self) -> Mapping[UUID, str]:
         """By id, as far as they are known; what the user names wins."""
         return {
-            **self._told_topics.names,
+            **self._topics_in_log.names,
             **{topic.id: topic.name for topic in self.named if topic.id is not None},
         }
 
     @cached_property
     def known_topics(self) -> Mapping[str, KnownTopic]:
         """By name; what the user names wins."""
-        known = dict(self._told_topics.topics)
+        known = dict(self._topics_in_log.topics)
         for topic in self.named:
             known[topic.name] = _merged(topic, known.get(topic.name))
         return known
 
     @cached_property
-    def _told_topics(self) -> KnownTopics:
+    def _topics_in_log(self) -> KnownTopics:
         for each in self.log.topics.notices:
             self.notices.add(str(each))
         return self.log.topics
 
-    def _untold(self) -> tuple[Problem, ...]:
+    def _new_problems(self) -> tuple[Problem, ...]:
         """What could not be read; a command that asks twice is told once."""
         problems, self._problems = self._problems, ()
         return problems
 
-    def _tell_of_guesses(self, topics: Iterable[KnownTopic]) -> None:
+    def _note_guesses(self, topics: Iterable[KnownTopic]) -> None:
         guessed = [
             topic.name
             for topic in topics

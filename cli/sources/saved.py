@@ -66,12 +66,12 @@ class SavedSource(FileSource):
             for fault in self.snapshot.faults
             if fault.topic is not None and (names is None or fault.topic in names)
         )
-        wished = {
+        requested = {
             "start_offsets": start_offsets,
             "end_offsets": end_offsets,
             "stable_offsets": stable_offsets,
         }
-        unwanted: dict[str, Any] = dict.fromkeys(name for name, wanted in wished.items() if not wanted)
+        unwanted: dict[str, Any] = dict.fromkeys(name for name, wanted in requested.items() if not wanted)
         return Read(tuple(replace(topic, **unwanted) for topic in found), problems)
 
 

@@ -54,7 +54,7 @@ def with_internal_topics(source: Source, plans: Sequence[P], wanted: InternalTop
         }
         staying = sorted(topics.keys() & existing - chosen.keys())
         if plan.applicable and staying:
-            _say_what_stays(plan.group, staying)
+            _note_kept(plan.group, staying)
         missing = named & chosen.keys() - existing
         found.append(
             replace(
@@ -63,7 +63,7 @@ def with_internal_topics(source: Source, plans: Sequence[P], wanted: InternalTop
                 problems=(
                     *plan.problems,
                     *(read.problems if chosen else ()),
-                    *_gone(plan.group, missing),
+                    *_missing(plan.group, missing),
                     *(_unknown(plan) if wanted.delete_all_internal_topics else ()),
                 ),
             )
@@ -85,18 +85,18 @@ def _unknown(plan: PlannedChange) -> Iterator[Problem]:
         yield Problem(subject=plan.group, message=message)
 
 
-def _gone(group: str, topics: Iterable[str]) -> list[Problem]:
+def _missing(group: str, topics: Iterable[str]) -> list[Problem]:
     return [Problem(subject=f"{group}, {topic}", message="no such topic") for topic in sorted(topics)]
 
 
-def _say_what_stays(group: str, topics: Sequence[str]) -> None:
+def _note_kept(group: str, topics: Sequence[str]) -> None:
     notice(
         f"{group}: its internal topics are kept: {', '.join(topics)}. A restarted application restores its state "
         "from them; --delete-all-internal-topics (of delete and offsets reset) deletes them"
     )
 
 
-def asked_topics(plans: Iterable[PlannedChange]) -> str:
+def topics_in_question(plans: Iterable[PlannedChange]) -> str:
     """Their text in a question: `2 internal topics`, or nothing."""
     count = sum(len(plan.internal_topics) for plan in plans)
     return counted(count, "internal topic") if count else ""

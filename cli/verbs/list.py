@@ -39,7 +39,7 @@ def list_groups(
 
     wanted, topics = group_filter(selection), split_list(selection.topics)
 
-    def look(groups: Source) -> Document:
+    def read_document(groups: Source) -> Document:
         return replace(document_of(groups), more="" if verbose else VERBOSE)
 
     def document_of(groups: Source) -> Document:
@@ -54,11 +54,11 @@ def list_groups(
         problems = listed.problems + without_vanished(described.problems, named=False)
         read, uses, last_uses = Read(described.items, problems), None, None
         if topics:
-            from cli.topic_readers import readers_of, tell_missing
+            from cli.topic_readers import notify_missing_topics, readers_of
 
             read, uses = readers_of(read, topics, named=False)
             if not read.items and not read.problems:
-                tell_missing(groups, topics)
+                notify_missing_topics(groups, topics)
         if unused_for is not None:
             from cli.unused import unused_groups
             from groups.unused import last_use
@@ -70,10 +70,10 @@ def list_groups(
     if repeat.watch is not None:
         from cli.verbs.watch.repeat import repeat_every
 
-        repeat_every(repeat.watch, look, source, output)
+        repeat_every(repeat.watch, read_document, source, output)
         return
     with opened(source) as groups:
-        document = look(groups)
+        document = read_document(groups)
     emit(document, output)
 
 

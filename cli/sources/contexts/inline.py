@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.sources.contexts.model import Context, Keeper, PropertyValue
+from cli.sources.contexts.model import Context, PropertyValue, ValueStore
 from wire.client.config.config_file import ConfigFileError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class InlineProperties:
     def _fetched_or_not(self, value: PropertyValue) -> str | None:
         """What a command prints is not asked for only to be checked."""
         try:
-            return _stand_in(value.key) if value.keeper is Keeper.COMMAND else self._fetched(value)
+            return _stand_in(value.key) if value.store is ValueStore.COMMAND else self._fetched(value)
         except ConfigFileError:
             return _stand_in(value.key)
 
@@ -94,13 +94,13 @@ class InlineProperties:
         return ConfigFileError(self.path, line, message, column=column)
 
     def _fetched(self, value: PropertyValue) -> str:
-        if value.keeper is Keeper.LITERAL:
+        if value.store is ValueStore.LITERAL:
             return value.text
-        if value.keeper is Keeper.FILE:
+        if value.store is ValueStore.FILE:
             from cli.sources.contexts.file import read_secret_file
 
             return read_secret_file(Path(value.text))
-        if value.keeper is Keeper.COMMAND:
+        if value.store is ValueStore.COMMAND:
             return self._printed(value)
         text = os.environ.get(value.text)
         if not text:

@@ -56,7 +56,7 @@ class SourceKind(Enum):
     EMBEDDED = "embedded"
 
 
-class Keeper(Enum):
+class ValueStore(Enum):
     """Where the value of a property is kept."""
 
     LITERAL = "literal"
@@ -72,23 +72,23 @@ class PropertyValue:
     """A client property of a context. `text` is the value, a variable's or file's name, or a command; repr hides it."""
 
     key: str
-    keeper: Keeper
+    store: ValueStore
     text: str
     line: int = field(compare=False)
     column: int = field(compare=False)
 
     def __repr__(self) -> str:
-        return f"PropertyValue(key={self.key!r}, keeper={self.keeper}, line={self.line})"
+        return f"PropertyValue(key={self.key!r}, keeper={self.store}, line={self.line})"
 
     @property
     def is_secret(self) -> bool:
         """Whether the value must not be shown."""
-        return self.keeper is not Keeper.LITERAL or is_secret(self.key, self.text)
+        return self.store is not ValueStore.LITERAL or is_secret(self.key, self.text)
 
     @property
     def is_literal_secret(self) -> bool:
         """Whether the configuration file itself holds a secret."""
-        return self.keeper is Keeper.LITERAL and self.is_secret
+        return self.store is ValueStore.LITERAL and self.is_secret
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,9 @@ from cli.sources.contexts.model import (
     NAME_RULE,
     Context,
     Contexts,
-    Keeper,
     PropertyValue,
     SourceKind,
+    ValueStore,
     is_name,
     is_secret,
 )
@@ -161,9 +161,9 @@ class _Reader:
             raise self._error(
                 entry.key.span, f"{entry.name} is already set by bootstrap_server; remove it here."
             )
-        keeper, text = Keeper.LITERAL, ""
+        store, text = ValueStore.LITERAL, ""
         if isinstance(entry.value, MappingNode):
-            keeper, text = self._kept(entry.name, entry.value)
+            store, text = self._kept(entry.name, entry.value)
         elif isinstance(entry.value, ScalarNode):
             text = entry.value.text or ""
         else:
@@ -171,9 +171,9 @@ class _Reader:
                 entry.value.span, f"{entry.name}: a list is not allowed; join the values with commas."
             )
         span = entry.key.span
-        return PropertyValue(key=entry.name, keeper=keeper, text=text, line=span.line, column=span.column)
+        return PropertyValue(key=entry.name, store=store, text=text, line=span.line, column=span.column)
 
-    def _kept(self, key: str, where: MappingNode) -> tuple[Keeper, str]:
+    def _kept(self, key: str, where: MappingNode) -> tuple[ValueStore, str]:
         self._check_keys(where.entries.values(), ("env", "file", "command"), f"of {key}")
         if len(where.entries) != 1:
             raise self._error(
@@ -181,13 +181,13 @@ class _Reader:
             )
         entry = next(iter(where.entries.values()))
         if entry.name == "file":
-            return Keeper.FILE, str(self._path(entry))
+            return ValueStore.FILE, str(self._path(entry))
         if entry.name == "command":
-            return Keeper.COMMAND, self._command(entry, key)
+            return ValueStore.COMMAND, self._command(entry, key)
         name = self._text(entry)
         if "=" in name or "\0" in name:
             raise self._error(entry.value.span, f"{key}: env expects the name of a variable, not a value.")
-        return Keeper.ENVIRONMENT, name
+        return ValueStore.ENVIRONMENT, name
 
     def _command(self, entry: MappingEntry, key: str) -> str:
         text = self._text(entry)

@@ -30,7 +30,7 @@ from cli.verbs.delete.action import GroupDeletions
 from cli.verbs.internal_topics import with_internal_topics
 from cli.verbs.offsets.change import OffsetsChange, OffsetsDeletions, merged
 from cli.verbs.offsets.found import FoundGroups, PartitionCounts, find_groups
-from cli.verbs.offsets.notices import say_what_is_delivered_again, say_what_is_new
+from cli.verbs.offsets.notices import notify_new_groups, notify_redelivery
 from groups.model import NOTHING_COMMITTED, Group, Problem
 from groups.offsets.model import GroupChange, Place, Positions, committed_in
 from groups.offsets.plan import OffsetsDeletion, plan_group_deletion, plan_offsets_deletion, plan_reset
@@ -43,7 +43,7 @@ _CLEARED = dict.fromkeys(("after", "earliest", "end", "lag_before", "lag_after",
 
 
 @dataclass(slots=True, kw_only=True)
-class Application:
+class DesiredStateChange:
     """A `Change` of several kinds: settings first, then offsets, and what cannot be undone last.
 
     A group is changed completely or not at all, as far as that is known before; after a failure the rest is skipped.
@@ -185,7 +185,7 @@ def _rows(data: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Cell, ...]]:
             yield name, "the group", group["state"], "deleted", ""
 
 
-def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | None) -> Application:
+def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | None) -> DesiredStateChange:
     """What differs between a source and a file; everything is read, and tried out, before anything is changed.
 
     :raises UsageError: a setting that the cluster does not have; settings of a source that is only read
@@ -199,7 +199,7 @@ def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | N
     cleared = _cleared(wanted, groups, found)
     deleted = [groups[each.group] for each in wanted if each.delete and found.exists(groups[each.group])]
     deletions = with_internal_topics(source, list(map(plan_group_deletion, deleted)), InternalTopicOptions())
-    application = Application(
+    application = DesiredStateChange(
         groups=found.groups,
         absent=found.absent,
         settings=_settings(source, desired, groups, found),
@@ -213,14 +213,14 @@ def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | N
         ),
         deletions=GroupDeletions(plans=deletions, writer=writer),
     )
-    say_what_is_new(offsets)
-    say_what_is_delivered_again(offsets)
+    notify_new_groups(offsets)
+    notify_redelivery(offsets)
     if application.is_empty and not application.errors:
         notice(f"no differences: {counted(len(desired.groups), 'group')} as in {desired.file}")
     return application
 
 
-def compare(application: Application, output: OutputOptions) -> None:
+def compare(application: DesiredStateChange, output: OutputOptions) -> None:
     """Show what differs, and leave with 1 where something does."""
     document = application.document()
     if application.refused:

@@ -96,11 +96,11 @@ def _source(context: Context) -> Iterator[Source]:
     from threading import Timer
 
     from cli.selection import source_of
-    from cli.sources.contexts.settle import settle_source
+    from cli.sources.contexts.resolve import resolve_source
 
     alarm = Timer(limit_ms() / 1000, os._exit, (0,))
     alarm.start()
-    options = settle_source(typed_options(context.params, limit_ms()), timeout_is_typed=True)
+    options = resolve_source(typed_options(context.params, limit_ms()), timeout_is_typed=True)
     with closing(source_of(options)) as source:
         yield source
         alarm.cancel()

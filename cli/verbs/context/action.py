@@ -13,7 +13,7 @@ from cli.sources.contexts.inline import InlineProperties
 from cli.sources.contexts.model import NAME_RULE, Context, Contexts, is_name, is_secret
 from cli.sources.contexts.place import SourceOrigin
 from cli.sources.contexts.read import read_contexts
-from cli.sources.contexts.settle import (
+from cli.sources.contexts.resolve import (
     CONTEXT_VARIABLE,
     context_named,
     source_variables,
@@ -39,7 +39,7 @@ def listed() -> Document:
     for context in contexts.by_name.values():
         _warn_of_secrets(contexts, context)
     name, named_by = _in_use(contexts)
-    _say_overruled(contexts.current)
+    _note_override(contexts.current)
     return list_document(contexts, name, named_by)
 
 
@@ -86,7 +86,7 @@ def make_current(name: str | None) -> None:
         protected = ", protected" if context.protected else ""
         notice(f"the current context is {name}{protected}: {context.place}")
         _warn_of_secrets(loaded, context)
-    _say_overruled(name)
+    _note_override(name)
 
 
 def added(name: str, options: ContextOptions, *, use: bool) -> None:
@@ -94,7 +94,7 @@ def added(name: str, options: ContextOptions, *, use: bool) -> None:
     path, context = add_context(name, options, use=use)
     notice(f"added the context {name} to {path}: {context.place}")
     if use:
-        _say_overruled(name)
+        _note_override(name)
     else:
         notice(f"--context {name} uses it; `kohort context use {name}` makes it the current one")
 
@@ -125,13 +125,13 @@ def _in_use(contexts: Contexts) -> tuple[str | None, str | None]:
     return contexts.current, None if contexts.current is None else "current"
 
 
-def _say_overruled(current: str | None) -> None:
+def _note_override(current: str | None) -> None:
     """Say it where the environment has another say than the file."""
     variables = source_variables()
     if variables and variables.get(CONTEXT_VARIABLE) != current:
         name = next(iter(variables))
-        whom = f"the current context {current}" if current is not None else "a current context"
-        notice(f"{name}={variables[name]} is set in the environment and overrides {whom}")
+        overridden = f"the current context {current}" if current is not None else "a current context"
+        notice(f"{name}={variables[name]} is set in the environment and overrides {overridden}")
 
 
 def add_context(name: str, options: ContextOptions, *, use: bool) -> tuple[Path, Context]:

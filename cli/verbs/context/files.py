@@ -17,7 +17,7 @@ from pathlib import Path
 
 from cli.errors import CommandError, UsageError
 from cli.sources.contexts.file import FILE_VARIABLE, MAX_SECRET_BYTES, check_privacy, config_path, config_text
-from cli.sources.contexts.model import Context, Contexts, Keeper
+from cli.sources.contexts.model import Context, Contexts, ValueStore
 from cli.sources.contexts.read import read_contexts
 from cli.verbs.context.edit import CannotEdit, Editor
 from wire.client.config.config_file import ConfigFileError
@@ -232,4 +232,4 @@ def own_files(contexts: Contexts, context: Context) -> tuple[Path, ...]:
 
 
 def _files(context: Context) -> list[Path]:
-    return [Path(value.text) for value in context.properties if value.keeper is Keeper.FILE]
+    return [Path(value.text) for value in context.properties if value.store is ValueStore.FILE]

@@ -10,7 +10,7 @@ from cli.render.cells import Cell
 from cli.render.document import Document, Table, columns
 from cli.sources.contexts.file import read_secret_file
 from cli.sources.contexts.inline import InlineProperties
-from cli.sources.contexts.model import Context, Contexts, Keeper, PropertyValue
+from cli.sources.contexts.model import Context, Contexts, PropertyValue, ValueStore
 from groups.model import Problem
 from wire.client.config.config_file import ConfigFileError
 
@@ -104,8 +104,8 @@ def _property(value: PropertyValue) -> dict[str, Any]:
         "name": value.key,
         "value": _shown(value),
         "secret": value.is_secret,
-        "kept_in": value.keeper.value,
-        "keeper": None if value.keeper is Keeper.LITERAL else value.text,
+        "kept_in": value.store.value,
+        "keeper": None if value.store is ValueStore.LITERAL else value.text,
         "available": _missing(value) is None,
     }
 
@@ -115,18 +115,18 @@ def _shown(value: PropertyValue) -> str | None:
 
 
 def _origin(value: PropertyValue) -> str:
-    if value.keeper is Keeper.LITERAL:
+    if value.store is ValueStore.LITERAL:
         return f"a secret in the configuration file itself, line {value.line}" if value.is_secret else ""
-    kind = "environment variable" if value.keeper is Keeper.ENVIRONMENT else value.keeper.value
+    kind = "environment variable" if value.store is ValueStore.ENVIRONMENT else value.store.value
     missing = _missing(value)
     return f"{kind} {value.text}{'' if missing is None else f' ({missing})'}"
 
 
 def _missing(value: PropertyValue) -> str | None:
     """Why the value cannot be had now; None where it can. A command is not run only to be shown."""
-    if value.keeper is Keeper.ENVIRONMENT:
+    if value.store is ValueStore.ENVIRONMENT:
         return None if os.environ.get(value.text) else "not set"
-    if value.keeper is Keeper.FILE:
+    if value.store is ValueStore.FILE:
         try:
             read_secret_file(Path(value.text))
         except ConfigFileError as error:

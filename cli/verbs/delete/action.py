@@ -15,10 +15,10 @@ from cli.sources.source import Read, Source
 from cli.sources.writer import ClusterWriter
 from cli.unused import LAST_USE, last_use_cells, last_use_data
 from cli.verbs.internal_topics import (
-    asked_topics,
     delete_topics_of,
     topic_tables,
     topics_data,
+    topics_in_question,
     with_internal_topics,
 )
 from groups.lag import each_once, partition_lags, topics_with_offsets, total_lag
@@ -41,7 +41,7 @@ class GroupDeletions(WrittenChange[PlannedChange]):
     def question(self) -> str:
         going = self.going
         what = f"the group {going[0].group}" if len(going) == 1 else f"{len(going)} groups"
-        topics = asked_topics(going)
+        topics = topics_in_question(going)
         more = f" and {topics}" if topics else ""
         return f"delete {what} with all committed offsets{more}; this cannot be undone"
 

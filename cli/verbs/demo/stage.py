@@ -42,7 +42,7 @@ class _World(World):
 
 
 class Stage:
-    """Time passes slowly while the group rebalances (`run`, `settle`), and in leaps while it rests (`live`).
+    """Time passes slowly while the group rebalances (`run`, `wait_until_stable`), and in leaps while it rests (`live`).
 
     The consumers commit every hour of `live` and before they close, not by themselves. All is the same for the
     same scenario and beginning.
@@ -81,14 +81,14 @@ class Stage:
         """Start them, and wait until the group is at rest."""
         for member in members:
             self.world.play(Start(at=0, member=member))
-        self.settle()
+        self.wait_until_stable()
 
     def leave(self, member: str, away_s: int = 0) -> None:
         """Have it commit and close, and wait until the group is at rest."""
         self.commit(member)
         self.world.play(Close(at=0, member=member))
         self.run(away_s)
-        self.settle()
+        self.wait_until_stable()
 
     def restart(self, member: str, successor: str) -> None:
         """Have a member close, and start another one in its place."""
@@ -99,7 +99,7 @@ class Stage:
         """Have it end without a word, and wait until the coordinator has noticed and the group is at rest."""
         self.world.play(Kill(at=0, member=member))
         self.run(SESSION_TIMEOUT_MS // 1000 + 3)
-        self.settle()
+        self.wait_until_stable()
 
     def commit(self, *members: str) -> None:
         for member in members:
@@ -129,16 +129,18 @@ class Stage:
     def run(self, seconds: int) -> None:
         self._play(self.world.schedule.play(self.now_ms + seconds * 1000, LIMIT))
 
-    def settle(self) -> None:
+    def wait_until_stable(self) -> None:
         """Let time pass until the group is at rest."""
         world = self.world
 
-        def is_restless() -> bool:
+        def is_rebalancing() -> bool:
             is_new = self.now_ms - world.measures.changed_ms < QUIET_MS
             return is_new or bool(world.invariants.settling.unsettled())
 
         self._play(
-            world.schedule.play(self.now_ms + world.invariants.settling.quiet_period_ms(), LIMIT, is_restless)
+            world.schedule.play(
+                self.now_ms + world.invariants.settling.quiet_period_ms(), LIMIT, is_rebalancing
+            )
         )
 
     def live(self, until_ms: int, every_ms: int, silent: str = "") -> None:

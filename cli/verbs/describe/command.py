@@ -120,7 +120,7 @@ def describe(
             f"leave --{mode.value} out"
         )
 
-    def look(groups: Source) -> Document:
+    def read_document(groups: Source) -> Document:
         described = describe_chosen(groups, selection, offsets=mode is DescribeMode.OFFSETS)
         document = document_of(groups, described)
         if authorized_operations:
@@ -151,8 +151,8 @@ def describe(
     if repeat.watch is not None:
         from cli.verbs.watch.repeat import repeat_every
 
-        repeat_every(repeat.watch, look, source, output)
+        repeat_every(repeat.watch, read_document, source, output)
         return
     with opened(source) as groups:
-        document = look(groups)
+        document = read_document(groups)
     emit(document, output)

@@ -78,7 +78,7 @@ def _wait_data(wait: Wait) -> dict[str, Any]:
 
 def migration_blocks(groups: Sequence[Inspection], *, verbose: bool) -> Iterator[Block]:
     """What each group is at, who leads it, what stands in its way, and a row per member; all tables are alike."""
-    shown = _Shown(
+    shown = _ShownColumns(
         verbose=verbose,
         leads=any(each.succession is not None for each in groups),
         user_data=any(member.user_data_bytes is not None for each in groups for member in each.members),
@@ -88,7 +88,7 @@ def migration_blocks(groups: Sequence[Inspection], *, verbose: bool) -> Iterator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Shown:
+class _ShownColumns:
     """Which columns a table has beside those that it always has."""
 
     verbose: bool
@@ -96,7 +96,7 @@ class _Shown:
     user_data: bool
 
 
-def _group_blocks(found: Inspection, shown: _Shown) -> Iterator[Block]:
+def _group_blocks(found: Inspection, shown: _ShownColumns) -> Iterator[Block]:
     labels = {each.member.id: each.label for each in found.members}
     yield Heading(found.group.id)
     yield Text(f"{found.standing} {_state(found)}")
@@ -128,32 +128,32 @@ def _leading(found: Inspection, order: Succession, labels: Mapping[str, str]) ->
     if order.leader is None:
         return _unknown_leader(found, order, labels)
     (leader,) = (each for each in found.members if each.member.id == order.leader)
-    said = [f"Leader: {leader.label}."]
+    sentences = [f"Leader: {leader.label}."]
     if leader.member.instance is not None:
-        said.append("It is static: it stays the leader when it restarts with its instance id.")
+        sentences.append("It is static: it stays the leader when it restarts with its instance id.")
     if not order.order:
-        said.append("No other member could succeed it.")
-        return " ".join(said)
+        sentences.append("No other member could succeed it.")
+        return " ".join(sentences)
     first = labels[order.order[0]]
     if order.certain:
-        said.append(f"When it leaves, {first} leads.")
+        sentences.append(f"When it leaves, {first} leads.")
     else:
-        said.append(f"When it leaves, {first} may lead, but that is not certain: {order.why}.")
+        sentences.append(f"When it leaves, {first} may lead, but that is not certain: {order.why}.")
     loaded = after_load(found.group)
     if order.certain and loaded is not None and loaded != order.order[0]:
-        said.append(f"After a restart or a move of the coordinator the successor is {labels[loaded]}.")
-    return " ".join(said)
+        sentences.append(f"After a restart or a move of the coordinator the successor is {labels[loaded]}.")
+    return " ".join(sentences)
 
 
 def _unknown_leader(found: Inspection, order: Succession, labels: Mapping[str, str]) -> str:
     if found.group.leader is not None:
         return f"Leader: {order.why}."
     problem = found.group.leader_problem
-    said = f"Leader: not known{f' ({problem})' if problem else ''}."
+    sentences = f"Leader: not known{f' ({problem})' if problem else ''}."
     if not order.is_broker_order:
-        return said
+        return sentences
     first, second = (labels[each] for each in order.order[:2])
-    return f"{said} When it leaves, {first} leads; or {second}, if {first} is the one that leads now."
+    return f"{sentences} When it leaves, {first} leads; or {second}, if {first} is the one that leads now."
 
 
 def _upgrade(found: Inspection) -> str | None:
@@ -193,7 +193,7 @@ def _sizes(found: Inspection) -> str:
     return f"{sizes[0]} bytes" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} bytes"
 
 
-def _table(found: Inspection, labels: Mapping[str, str], shown: _Shown) -> Table:
+def _table(found: Inspection, labels: Mapping[str, str], shown: _ShownColumns) -> Table:
     ids = ["CONSUMER-ID"] if shown.verbose else []
     names = ["GROUP", "MEMBER", *ids, "HOST", "LIBRARY", "PROTOCOL", "ASSIGNORS", "#EPOCH"]
     names += ["LEADS"] if shown.leads else []

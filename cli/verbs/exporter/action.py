@@ -17,7 +17,7 @@ from cli.counts import counted
 from cli.errors import CommandError, ExitStatus, UsageError, is_expected
 from cli.options import SourceOptions
 from cli.output import notice, write_out
-from cli.selection import LastingSource, is_live, name_filter
+from cli.selection import ReusableSource, is_live, name_filter
 from cli.times import milliseconds
 from cli.verbs.exporter.cache import FigureCache, now_ms
 from cli.verbs.exporter.families import Level
@@ -51,7 +51,7 @@ def export(options: ExporterOptions, source: SourceOptions) -> ExitStatus:
     limits = Limits(per=Level(options.per.value), max_series=options.max_series)
     cache = FigureCache(limits, interval_ms)
     with ExitStack() as stack:
-        opened = stack.enter_context(LastingSource(source))
+        opened = stack.enter_context(ReusableSource(source))
         poller = _Poller(opened, scope, cache)
         if options.once:
             poller.poll()
@@ -73,7 +73,7 @@ def _run(poller: _Poller, interval_s: float, guard: Guard | None, textfile: Path
     """Poll, every so many seconds from beginning to beginning."""
     unwritten = ""
     while True:
-        begun = time.monotonic()
+        started = time.monotonic()
         poller.poll_or_wait()
         if textfile is not None:
             before, unwritten = unwritten, ""
@@ -85,13 +85,13 @@ def _run(poller: _Poller, interval_s: float, guard: Guard | None, textfile: Path
                     notice(unwritten)
         if guard is not None:
             guard.renew(notice)
-        time.sleep(max(0.0, begun + interval_s - time.monotonic()))
+        time.sleep(max(0.0, started + interval_s - time.monotonic()))
 
 
 class _Poller:
     """Reads the groups, and says on standard error what is new about what cannot be read."""
 
-    def __init__(self, opened: LastingSource, scope: Scope, cache: FigureCache) -> None:
+    def __init__(self, opened: ReusableSource, scope: Scope, cache: FigureCache) -> None:
         self.cache = cache
         self._opened, self._scope = opened, scope
         self._times = LagTimes()
@@ -100,12 +100,12 @@ class _Poller:
 
     def poll(self) -> None:
         """:raises WireError: nothing can be read :raises CommandError: the same"""
-        begun = time.monotonic()
+        started = time.monotonic()
         with _without_collector():
             reading = read_groups(
                 self._opened.get(), self._scope, self._groups or frozenset(), self._times, now_ms
             )
-            self.cache.put(reading, begun)
+            self.cache.put(reading, started)
         self._opened.print_notices()
         self._groups = frozenset(reading.groups)
         self._say([_line(each) for each in reading.problems])

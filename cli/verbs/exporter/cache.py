@@ -9,10 +9,10 @@ from itertools import chain
 
 from prometheus_client.exposition import choose_encoder
 
-from cli.verbs.exporter.course import Course
-from cli.verbs.exporter.own import OwnMetrics, PollState
+from cli.verbs.exporter.history import ExporterHistory
 from cli.verbs.exporter.page import Limits, Page, page_of
 from cli.verbs.exporter.reading import Reading
+from cli.verbs.exporter.self_metrics import OwnMetrics, PollState
 
 
 def now_ms() -> int:
@@ -37,7 +37,7 @@ class FigureCache:
     def __init__(self, limits: Limits, interval_ms: int) -> None:
         """`interval_ms` is from one poll to the next."""
         self._limits = limits
-        self._course = Course(interval_ms=interval_ms)
+        self._history = ExporterHistory(interval_ms=interval_ms)
         self._shown: tuple[Page, PollState] = Page(), PollState()
         own = OwnMetrics(lambda: self.state, now_ms)
         self._with_process, self._alone = own.registry(process=True), own.registry(process=False)
@@ -47,14 +47,14 @@ class FigureCache:
         """Of the polls until now."""
         return self._shown[1]
 
-    def put(self, reading: Reading, begun_s: float) -> None:
+    def put(self, reading: Reading, started_s: float) -> None:
         """The figures of a poll that has begun then, by `time.monotonic`. Only from the thread that polls."""
-        self._course = self._course.after(reading)
-        page, before = page_of(reading, self._course, self._limits), self.state
+        self._history = self._history.after(reading)
+        page, before = page_of(reading, self._history, self._limits), self.state
         state = PollState(
             is_up=True,
             last_ms=reading.at_ms,
-            duration_s=time.monotonic() - begun_s,
+            duration_s=time.monotonic() - started_s,
             polls=before.polls + 1,
             failures=before.failures,
             groups=len(reading.groups),

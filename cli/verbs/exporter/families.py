@@ -13,7 +13,7 @@ from enum import Enum
 from operator import attrgetter
 from typing import TypeAlias
 
-from cli.verbs.exporter.course import GroupCourse
+from cli.verbs.exporter.history import GroupHistory
 from groups.lag import PartitionLag, longest_lag_ms, total_lag
 from groups.model import Group, GroupType, Topic
 from groups.progress import GroupProgress
@@ -87,10 +87,10 @@ class GroupFamily(Family):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CourseFamily(Family):
+class HistoryFamily(Family):
     """A metric of what polls have shown of a group, the last of which may not have been able to read it."""
 
-    values: Callable[[GroupCourse], Values]
+    values: Callable[[GroupHistory], Values]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -128,7 +128,7 @@ def _epochs(group: Group) -> list[int]:
     return [member.epoch for member in group.members if member.epoch is not None]
 
 
-def _behind(facts: GroupFacts) -> Values:
+def _members_behind(facts: GroupFacts) -> Values:
     """Members that own something else than their target says, or have not reached its epoch."""
     group = facts.group
     if group.assignment_epoch is None:
@@ -187,27 +187,27 @@ def _generation(facts: GroupFacts) -> Values:
     return facts.group.generation if facts.group.type is GroupType.CLASSIC else None
 
 
-def _progress(course: GroupCourse) -> Values:
-    at_ms = course.progress_ms
+def _progress(history: GroupHistory) -> Values:
+    at_ms = history.progress_ms
     return None if at_ms is None else at_ms / 1000
 
 
-def _of_progress(pick: Callable[[GroupProgress], float | None]) -> Callable[[GroupCourse], Values]:
-    return lambda course: None if course.progress is None else pick(course.progress)
+def _of_progress(pick: Callable[[GroupProgress], float | None]) -> Callable[[GroupHistory], Values]:
+    return lambda history: None if history.progress is None else pick(history.progress)
 
 
-def _progress_verdict(course: GroupCourse) -> Values:
-    found = course.progress
+def _progress_verdict(history: GroupHistory) -> Values:
+    found = history.progress
     return None if found is None or found.verdict is None else {(found.verdict.value,): 1}
 
 
-def _verdict(course: GroupCourse) -> Values:
-    found = course.diagnosis
+def _verdict(history: GroupHistory) -> Values:
+    found = history.diagnosis
     return None if found is None else {(found.verdict.value,): 1}
 
 
-def _findings(course: GroupCourse) -> Values:
-    found = course.diagnosis
+def _findings(history: GroupHistory) -> Values:
+    found = history.diagnosis
     if found is None:
         return None
     return {
@@ -230,7 +230,7 @@ UNREAD = Family(
     help="Why the group or its offsets could not be read: Kafka's name of the error, or UNREACHABLE; the value is 1.",
     labels=("error",),
 )
-OF_GROUPS: tuple[GroupFamily | CourseFamily, ...] = (
+OF_GROUPS: tuple[GroupFamily | HistoryFamily, ...] = (
     GroupFamily(
         name="kohort_group",
         kind=Kind.INFO,
@@ -278,7 +278,7 @@ OF_GROUPS: tuple[GroupFamily | CourseFamily, ...] = (
     GroupFamily(
         name="kohort_group_members_behind",
         help="Members that have not reached the target assignment: an older epoch, or other partitions than it names.",
-        values=_behind,
+        values=_members_behind,
     ),
     GroupFamily(
         name="kohort_group_partitions_owned",
@@ -290,11 +290,11 @@ OF_GROUPS: tuple[GroupFamily | CourseFamily, ...] = (
         help="Partitions of the topics that members subscribe to by name, or own a part of, that no member owns.",
         values=without_owner,
     ),
-    CourseFamily(
+    HistoryFamily(
         name="kohort_group_rebalances",
         kind=Kind.COUNTER,
         help="Rebalances since the exporter started: new group epochs; for classic groups those that polls observed.",
-        values=lambda course: course.rebalances,
+        values=lambda history: history.rebalances,
     ),
     GroupFamily(
         name="kohort_group_lag_records",
@@ -311,7 +311,7 @@ OF_GROUPS: tuple[GroupFamily | CourseFamily, ...] = (
         help="Owned or committed partitions whose lag is not known: no committed offset, or no leader answers.",
         values=lambda facts: sum(row.lag is None for row in facts.rows),
     ),
-    CourseFamily(
+    HistoryFamily(
         name="kohort_group_last_progress_timestamp_seconds",
         help="Time of the last poll that found a committed offset advanced.",
         values=_progress,
@@ -321,34 +321,34 @@ OF_GROUPS: tuple[GroupFamily | CourseFamily, ...] = (
         help="Time of the newest commit; for a live cluster only with --commit-times.",
         values=_last_commit,
     ),
-    CourseFamily(
+    HistoryFamily(
         name="kohort_group_committed_records_per_second",
         help="Rate at which committed offsets advance between polls; negative after a reset.",
         values=_of_progress(lambda found: found.committed_per_s),
     ),
-    CourseFamily(
+    HistoryFamily(
         name="kohort_group_produced_records_per_second",
         help="Rate at which records are produced to the group's partitions between polls.",
         values=_of_progress(lambda found: found.produced_per_s),
     ),
-    CourseFamily(
+    HistoryFamily(
         name="kohort_group_catch_up_seconds",
         help="Time until the slowest partition has caught up at these rates; +Inf: never.",
         values=_of_progress(lambda found: found.catch_up_s),
     ),
-    CourseFamily(
+    HistoryFamily(
         name="kohort_group_progress",
         help="Burrow's verdict of the worst partition: OK, WARN, REWIND, STALLED, STOPPED; the value is 1.",
         labels=("verdict",),
         values=_progress_verdict,
     ),
-    CourseFamily(
+    HistoryFamily(
         name="kohort_group_verdict",
         help="Verdict of kohort diagnose over the last polls: ok, warning, error; the value is 1.",
         labels=("verdict",),
         values=_verdict,
     ),
-    CourseFamily(
+    HistoryFamily(
         name="kohort_group_findings",
         help="Findings of kohort diagnose by rule and level (error, warning, note).",
         labels=("rule", "level"),

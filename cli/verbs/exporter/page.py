@@ -1,12 +1,13 @@
 """The figures of all groups as text: written once for each poll, and read by every scrape.
 
-prometheus_client makes an object of every sample, of which a fleet has hundreds of thousands; here a sample is a line
-from the beginning. OpenMetrics and Prometheus's text differ only in the lines that begin a metric: its samples are the
-same bytes in both. They are compressed as they are written, a metric at a time, and kept so: the text of a fleet is ten
-times as long. What changes from scrape to scrape (`exporter.own`) is written by prometheus_client, and comes last.
+prometheus_client creates an object for every sample, of which a fleet has hundreds of thousands; here a sample is a
+line of text from the start. OpenMetrics and Prometheus's text differ only in the lines before the samples of a metric:
+the samples are the same bytes in both. They are compressed as they are written, one metric at a time, and stay
+compressed: the text of a fleet is ten times as long. Metrics that change between scrapes (`exporter.self_metrics`) are
+written by prometheus_client, last.
 
-A gzip stream is one header, raw deflate, the checksum and the length of what it holds. Raw deflate that ends with a
-full flush ends on a byte, and what follows refers to nothing before it: such pieces may be put together.
+A gzip stream is a header, raw deflate data, a checksum and a length. Raw deflate data that ends with a full flush ends
+on a byte, and what follows does not refer to anything before it: such pieces can be concatenated.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from typing import TypeAlias
 
 from prometheus_client.utils import floatToGoString
 
-from cli.verbs.exporter.course import Course
 from cli.verbs.exporter.families import (
     FAMILIES,
     OF_GROUPS,
@@ -31,13 +31,14 @@ from cli.verbs.exporter.families import (
     OF_TOPICS,
     READABLE,
     UNREAD,
-    CourseFamily,
     Family,
     GroupFacts,
+    HistoryFamily,
     Kind,
     Labels,
     Level,
 )
+from cli.verbs.exporter.history import ExporterHistory
 from cli.verbs.exporter.reading import GroupReading, Reading
 
 _FASTEST = 1
@@ -137,7 +138,7 @@ def _deflated(text: bytes, end: int) -> bytes:
     return packer.compress(text) + packer.flush(end)
 
 
-def page_of(reading: Reading, course: Course, limits: Limits) -> Page:
+def page_of(reading: Reading, history: ExporterHistory, limits: Limits) -> Page:
     """The figures of a poll, as many as the limits allow.
 
     Figures of groups come before those of topics, and those before partitions. At the level that would be too much,
@@ -149,7 +150,7 @@ def page_of(reading: Reading, course: Course, limits: Limits) -> Page:
     left_out = dict.fromkeys(Level, 0)
     for level in _LEVELS[: _LEVELS.index(limits.per) + 1]:
         for seen in reading.groups.values():
-            samples = _SAMPLES[level](seen, reading, course)
+            samples = _SAMPLES[level](seen, reading, history)
             count = sum(len(own) for _, own in samples)
             is_full = is_full or series + count > limits.max_series
             if is_full:
@@ -167,7 +168,7 @@ Samples: TypeAlias = list[tuple[Family, list[str]]]
 """The lines of some metrics."""
 
 
-def _of_group(seen: GroupReading, reading: Reading, course: Course) -> Samples:
+def _of_group(seen: GroupReading, reading: Reading, history: ExporterHistory) -> Samples:
     """The samples of the group itself."""
     at = f'group="{escaped(seen.id)}"'
     samples: Samples = [(READABLE, [f"{READABLE.sample}{{{at}}} {int(seen.error is None)}\n"])]
@@ -176,9 +177,9 @@ def _of_group(seen: GroupReading, reading: Reading, course: Course) -> Samples:
     facts = None
     if seen.group is not None:
         facts = GroupFacts(group=seen.group, rows=seen.rows, topics=reading.topics)
-    own = course.groups[seen.id]
+    own = history.groups[seen.id]
     for family in OF_GROUPS:
-        if isinstance(family, CourseFamily):
+        if isinstance(family, HistoryFamily):
             values = family.values(own)
         else:
             values = None if facts is None else family.values(facts)
@@ -192,7 +193,7 @@ def _of_group(seen: GroupReading, reading: Reading, course: Course) -> Samples:
     return samples
 
 
-def _of_topics(seen: GroupReading, _reading: Reading, _course: Course) -> Samples:
+def _of_topics(seen: GroupReading, _reading: Reading, _history: ExporterHistory) -> Samples:
     """The samples of its topics."""
     ordered = sorted(seen.rows, key=attrgetter("topic"))
     by_topic = [(topic, list(rows)) for topic, rows in groupby(ordered, key=attrgetter("topic"))]
@@ -210,7 +211,7 @@ def _of_topics(seen: GroupReading, _reading: Reading, _course: Course) -> Sample
     ]
 
 
-def _of_partitions(seen: GroupReading, _reading: Reading, _course: Course) -> Samples:
+def _of_partitions(seen: GroupReading, _reading: Reading, _history: ExporterHistory) -> Samples:
     """The samples of its partitions."""
     group = escaped(seen.id)
     topics = {topic: escaped(topic) for topic in {row.topic for row in seen.rows}}
@@ -230,7 +231,7 @@ def _of_partitions(seen: GroupReading, _reading: Reading, _course: Course) -> Sa
     ]
 
 
-_SAMPLES: Mapping[Level, Callable[[GroupReading, Reading, Course], Samples]] = {
+_SAMPLES: Mapping[Level, Callable[[GroupReading, Reading, ExporterHistory], Samples]] = {
     Level.GROUP: _of_group,
     Level.TOPIC: _of_topics,
     Level.PARTITION: _of_partitions,

@@ -24,7 +24,9 @@ SHOWN = (
 
 def do(source: SourceOptions, event: dict[str, Any]) -> None:
     """Ask for an event, without what is None in it, and print what was done."""
-    answer = _asked(source, operation=DO, event=json.dumps({k: v for k, v in event.items() if v is not None}))
+    answer = _request(
+        source, operation=DO, event=json.dumps({k: v for k, v in event.items() if v is not None})
+    )
     write_line(answer.outcome if answer.rule < 0 else f"fault {answer.rule} is in force")
 
 
@@ -49,12 +51,12 @@ def add_rule(source: SourceOptions, rule: RuleOptions, verb: str, value: Any) ->
 
 def clear_rules(source: SourceOptions, ids: Sequence[int]) -> None:
     """End rules by their ids, or all, and print how many there were."""
-    write_line(f"{_asked(source, operation=CLEAR, rules=list(ids) or None).outcome} cleared")
+    write_line(f"{_request(source, operation=CLEAR, rules=list(ids) or None).outcome} cleared")
 
 
 def listed_rules(source: SourceOptions) -> Document:
     """The rules in force."""
-    rules = [_rule(each) for each in _asked(source, operation=LIST).rules]
+    rules = [_rule(each) for each in _request(source, operation=LIST).rules]
     return Document(command="fault list", data={"faults": rules}, blocks=[table_of(rules, *SHOWN)])
 
 
@@ -95,7 +97,7 @@ def _usable(parse: Callable[[str], float], text: str) -> float:
         raise UsageError(str(error)) from None
 
 
-def _asked(options: SourceOptions, **request: Any) -> Any:
+def _request(options: SourceOptions, **request: Any) -> Any:
     from wire.client.errors import KafkaError, UnsupportedApi
     from wire.client.faults import ask_for_fault, fault_client
 

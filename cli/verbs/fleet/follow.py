@@ -55,7 +55,7 @@ def carry_out(request: FollowRequest, options: SparkOptions, tell: Callable[[Fol
     """
     checkpoint = request.kept
     with FleetProgress(quiet=options.verbose) as progress:
-        told = _Told(tell, progress)
+        told = _RunReporter(tell, progress)
         try:
             _follow(request, options, checkpoint, told, progress)
         except KeyboardInterrupt:
@@ -66,7 +66,11 @@ def carry_out(request: FollowRequest, options: SparkOptions, tell: Callable[[Fol
 
 
 def _follow(
-    request: FollowRequest, options: SparkOptions, checkpoint: str, told: _Told, progress: FleetProgress
+    request: FollowRequest,
+    options: SparkOptions,
+    checkpoint: str,
+    told: _RunReporter,
+    progress: FleetProgress,
 ) -> None:
     runs: queue.SimpleQueue[HistoryRun] = queue.SimpleQueue()
     settings = settings_of(options, request.source.jars(options))
@@ -83,12 +87,12 @@ def _follow(
             progress=progress.history,
             done=runs.put,
         )
-        for _ in _looks(following, request.seconds):
+        for _ in _wakeups(following, request.seconds):
             while not runs.empty():
                 told.add(runs.get())
 
 
-def _looks(following: Following, seconds: float | None) -> Iterator[None]:
+def _wakeups(following: Following, seconds: float | None) -> Iterator[None]:
     """Now and then, and once more at the end."""
     deadline = None if seconds is None else time.monotonic() + seconds
     while not following.wait(_LOOK_S):
@@ -99,7 +103,7 @@ def _looks(following: Following, seconds: float | None) -> Iterator[None]:
     yield
 
 
-class _Told:
+class _RunReporter:
     """Tells runs, each with what it added to the one before."""
 
     def __init__(self, tell: Callable[[Followed], None], progress: FleetProgress) -> None:

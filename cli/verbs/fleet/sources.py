@@ -119,14 +119,14 @@ def source_of(options: LogOptions, *, snapshots_too: bool = False) -> LogPaths |
         return _log_dirs(options)
     given = asdict(options)
     del given["log_dirs"]
-    settled = _settle(given)
-    if settled.snapshot is None:
-        return _settled(settled)
+    resolved = _resolve(given)
+    if resolved.snapshot is None:
+        return _resolved(resolved)
     if not snapshots_too:
         raise UsageError(
-            f"{settled.snapshot} is a snapshot, which has no history; name a log or a live cluster"
+            f"{resolved.snapshot} is a snapshot, which has no history; name a log or a live cluster"
         )
-    return LogPaths(snapshots=(str(settled.snapshot),))
+    return LogPaths(snapshots=(str(resolved.snapshot),))
 
 
 def live_of(options: LiveOptions) -> LiveTopic:
@@ -134,21 +134,21 @@ def live_of(options: LiveOptions) -> LiveTopic:
 
     :raises UsageError: none is named
     """
-    settled = _settle(asdict(options))
-    if settled.bootstrap_server is None and settled.command_config is None:
+    resolved = _resolve(asdict(options))
+    if resolved.bootstrap_server is None and resolved.command_config is None:
         raise UsageError("only a live cluster can be followed: give --bootstrap-server")
-    return _live(settled)
+    return _live(resolved)
 
 
-def _settle(given: Mapping[str, Any]) -> SourceOptions:
+def _resolve(given: Mapping[str, Any]) -> SourceOptions:
     """The options of a source with what the environment or a context names where they name none."""
     from cli.options import SourceOptions
-    from cli.sources.contexts.settle import settle_source
+    from cli.sources.contexts.resolve import resolve_source
 
-    settled = settle_source(SourceOptions(**given))
-    if settled.place is not None and settled.place.warning is not None:
-        notice(settled.place.warning)
-    return settled
+    resolved = resolve_source(SourceOptions(**given))
+    if resolved.place is not None and resolved.place.warning is not None:
+        notice(resolved.place.warning)
+    return resolved
 
 
 def check_snapshots(paths: tuple[str, ...]) -> None:
@@ -165,7 +165,7 @@ def _log_dirs(options: LogOptions) -> LogPaths:
     return _paths(tuple(dict.fromkeys(options.log_dirs or ())), options.topics_file)
 
 
-def _settled(source: SourceOptions) -> LogPaths | LiveTopic:
+def _resolved(source: SourceOptions) -> LogPaths | LiveTopic:
     from cli.selection import data_directory, is_log_directory
 
     live = source.bootstrap_server is not None or source.command_config is not None

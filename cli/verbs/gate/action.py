@@ -14,7 +14,7 @@ from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import SourceOptions
 from cli.output import notice
 from cli.render.cells import safe_text
-from cli.selection import LastingSource, is_live
+from cli.selection import ReusableSource, is_live
 from cli.sources.source import Source
 from groups.model import Cause, Group, Problem
 from groups.yaml_files import TreeError, load_tree, read_text, replace_file, yaml_lines
@@ -155,12 +155,12 @@ class GatePoller:
 
     def ask(self, wait_s: float | None) -> GateAnswer:
         """One answer; with `wait_s`, the first one that waiting does not change, or the last one in that time."""
-        with LastingSource(self.options) as opened:
+        with ReusableSource(self.options) as opened:
             if wait_s is None:
                 return self._keep(self._two_looks(opened))
             return self._keep(self._wait(opened, wait_s))
 
-    def _wait(self, opened: LastingSource, wait_s: float) -> GateAnswer:
+    def _wait(self, opened: ReusableSource, wait_s: float) -> GateAnswer:
         deadline = time.monotonic() + wait_s
         with GateProgress(self.question, wait_s) as progress:
             while True:
@@ -171,7 +171,7 @@ class GatePoller:
                 progress.show(look.judgment, left)
                 time.sleep(min(POLL_S, left))
 
-    def _try(self, opened: LastingSource) -> GateAnswer:
+    def _try(self, opened: ReusableSource) -> GateAnswer:
         """A look; what may pass by itself (a coordinator that loads, a broker that restarts) is said and no end."""
         try:
             look = self._two_looks(opened)
@@ -185,7 +185,7 @@ class GatePoller:
                 self._say(f"{problem.subject}: {problem.message}; trying again")
         return look
 
-    def _two_looks(self, opened: LastingSource) -> GateAnswer:
+    def _two_looks(self, opened: ReusableSource) -> GateAnswer:
         """A gate opens only when the group is the same a moment later; nothing moves in a file."""
         first = self._look(opened.get())
         opened.print_notices()

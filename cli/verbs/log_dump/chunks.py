@@ -1,6 +1,6 @@
 """Records of segments that are asked for, some thousand at a time, with their keys and values in words.
 
-`Wanted` picks them by group, by record type, by offset or time.
+`RecordFilter` picks them by group, by record type, by offset or time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from cli.errors import UsageError
 from cli.selection import split_list
 from cli.times import parse_moment
-from cli.verbs.log_dump.segments import ShownSegment, damage_of
+from cli.verbs.log_dump.segments import SegmentFile, damage_of
 from cli.verbs.log_dump.texts import NULL, KeyText, PlainCommits, key_text, payload_text, plain_commits
 from groups.model import Problem
 from wire.log.batch_header import CONTROL
@@ -97,13 +97,13 @@ def _sizes(starts: Ints, ends: Ints) -> Ints:
     return sizes
 
 
-def chunks_of(segment: ShownSegment, wanted: Wanted) -> Iterator[Chunk | Problem]:
+def chunks_of(segment: SegmentFile, wanted: RecordFilter) -> Iterator[Chunk | Problem]:
     """The wanted records of a segment; in the place of what cannot be read, where it stands and why."""
     for part in segment.parts():
         yield from chunks_of_part(segment, part, wanted)
 
 
-def chunks_of_part(segment: ShownSegment, part: Part, wanted: Wanted) -> Iterator[Chunk | Problem]:
+def chunks_of_part(segment: SegmentFile, part: Part, wanted: RecordFilter) -> Iterator[Chunk | Problem]:
     """The same of one part."""
     for columns in readable_columns(wanted.overlapping(part.batches)):
         if isinstance(columns, DamagedLog):
@@ -117,7 +117,7 @@ def chunks_of_part(segment: ShownSegment, part: Part, wanted: Wanted) -> Iterato
         yield problem
 
 
-def _chunk(file: str, records: Columns, wanted: Wanted) -> Chunk:
+def _chunk(file: str, records: Columns, wanted: RecordFilter) -> Chunk:
     """The wanted ones of some records, put into words."""
     if not wanted.any_key:
         chosen = [wanted.key(_key(records, place)) for place in range(len(records))]
@@ -191,7 +191,7 @@ _LEAST, _MOST = -(2**63), 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class RecordFilter:
     """The bounds are inclusive; times in ms since 1970. Empty sets of groups and types let everything pass."""
 
     groups: frozenset[str] = frozenset()
@@ -236,14 +236,14 @@ def parse_wanted(
     start: str | None,
     end: str | None,
     now_ms: int,
-) -> Wanted:
+) -> RecordFilter:
     """From the options of `kohort log dump`; UsageError says what is wrong with them.
 
     A whole number as a bound is an offset, everything else a time as in `--as-of`.
     """
     first_offset, first_ms = _bound("--from", start, now_ms, _LEAST)
     last_offset, last_ms = _bound("--to", end, now_ms, _MOST)
-    return Wanted(
+    return RecordFilter(
         groups=frozenset(groups or ()),
         types=frozenset(map(_type, split_list(types))),
         first_offset=first_offset,

@@ -76,18 +76,18 @@ def _refuse_other_topic(directory: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownSegment:
+class SegmentFile:
     """A segment's file, with its path as it is shown."""
 
     file: str
     data: bytes
 
     @classmethod
-    def read(cls, path: Path) -> ShownSegment:
+    def read(cls, path: Path) -> SegmentFile:
         """:raises OSError: the file cannot be read; :raises DamagedLog: it is too long for a segment"""
         if path.stat().st_size > MOST_BYTES:
             raise DamagedLog(path, MOST_BYTES, "a segment has at most 2^31 - 1 bytes, this file has more")
-        return cls(file=shown_path(path), data=path.read_bytes())
+        return cls(file=path_text(path), data=path.read_bytes())
 
     def parts(self) -> Iterator[Part]:
         """Its whole batches, and what stands between them."""
@@ -107,11 +107,11 @@ class ShownSegment:
         return Problem(subject=f"{self.file}, byte {position}", message=reason)
 
 
-def shown_path(path: Path) -> str:
+def path_text(path: Path) -> str:
     """The path as text, whatever its bytes."""
     return os.fsencode(path).decode(errors="replace")
 
 
 def damage_of(damage: DamagedLog) -> Problem:
     """What is wrong with a file, and where."""
-    return Problem(subject=f"{shown_path(Path(damage.file))}, byte {damage.position}", message=damage.reason)
+    return Problem(subject=f"{path_text(Path(damage.file))}, byte {damage.position}", message=damage.reason)

@@ -14,7 +14,7 @@ from cli.render.csv_tables import CsvWriter
 from cli.render.document import FORMAT_VERSION, Column, Table, fields
 from cli.render.output_format import DumpFormat
 from cli.render.table import column_lines
-from cli.verbs.log_dump.chunks import ROWS, Chunk, Wanted, chunks_of
+from cli.verbs.log_dump.chunks import ROWS, Chunk, RecordFilter, chunks_of
 from cli.verbs.log_dump.lines import (
     BATCH_COLUMNS,
     RECORD_COLUMNS,
@@ -23,13 +23,15 @@ from cli.verbs.log_dump.lines import (
     record_lines,
     record_rows,
 )
-from cli.verbs.log_dump.segments import ShownSegment, shown_path
+from cli.verbs.log_dump.segments import SegmentFile, path_text
 from groups.model import Problem
 from wire.log.batch_header import Batches
 from wire.log.errors import DamagedLog
 
 
-def dump(files: Sequence[Path], wanted: Wanted, writer: LineWriter, *, batches: bool) -> tuple[Problem, ...]:
+def dump(
+    files: Sequence[Path], wanted: RecordFilter, writer: LineWriter, *, batches: bool
+) -> tuple[Problem, ...]:
     """Write the wanted records of segments, or their batches; the answer is what could not be read."""
     problems: list[Problem] = []
     sizes = [_size(path) for path in files]
@@ -52,7 +54,7 @@ def dump(files: Sequence[Path], wanted: Wanted, writer: LineWriter, *, batches: 
     return tuple(problems)
 
 
-def _batches(segment: ShownSegment, wanted: Wanted) -> Iterator[Batches | Problem]:
+def _batches(segment: SegmentFile, wanted: RecordFilter) -> Iterator[Batches | Problem]:
     for part in segment.parts():
         yield wanted.batches(part.batches)
         problem = segment.damage(part)
@@ -60,13 +62,13 @@ def _batches(segment: ShownSegment, wanted: Wanted) -> Iterator[Batches | Proble
             yield problem
 
 
-def _read(path: Path) -> ShownSegment | Problem:
+def _read(path: Path) -> SegmentFile | Problem:
     try:
-        return ShownSegment.read(path)
+        return SegmentFile.read(path)
     except OSError as error:
-        return Problem(subject=shown_path(path), message=f"cannot be read: {error.strerror or error}")
+        return Problem(subject=path_text(path), message=f"cannot be read: {error.strerror or error}")
     except DamagedLog as error:
-        return Problem(subject=shown_path(path), message=error.reason)
+        return Problem(subject=path_text(path), message=error.reason)
 
 
 def _size(path: Path) -> int:
@@ -142,16 +144,16 @@ class YamlWriter(LineWriter):
 
     def __init__(self, stream: TextIO, kind: DumpKind) -> None:
         super().__init__(stream, kind)
-        self._begun = False
+        self._started = False
         self._write({"kohort": FORMAT_VERSION, "command": COMMAND})
 
     def _lines(self, lines: Sequence[str]) -> None:
         # The name of the list stands above its first part alone.
-        self._write({self._kind.name: [json.loads(line) for line in lines]}, skipped=int(self._begun))
-        self._begun = True
+        self._write({self._kind.name: [json.loads(line) for line in lines]}, skipped=int(self._started))
+        self._started = True
 
     def end(self, problems: Sequence[Problem]) -> None:
-        empty = {} if self._begun else {self._kind.name: list[str]()}
+        empty = {} if self._started else {self._kind.name: list[str]()}
         self._write({**empty, "errors": _errors(problems)})
 
     def _write(self, tree: Mapping[str, Any], skipped: int = 0) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 from cli.progress import Progress
 from cli.render.document import Block, Document, Table, columns, fields, table_of
 from cli.times import format_moment
-from cli.verbs.log_dump.chunks import Chunk, Wanted, chunks_of_part
-from cli.verbs.log_dump.segments import ShownSegment, damage_of, partition_directories, shown_path
+from cli.verbs.log_dump.chunks import Chunk, RecordFilter, chunks_of_part
+from cli.verbs.log_dump.segments import SegmentFile, damage_of, partition_directories, path_text
 from coordinator.store.partition_files import read_leader_epochs, read_topic_id
 from groups.model import Problem
 from wire.log.errors import DamagedLog
@@ -52,7 +52,7 @@ class Checker:
 
     def partition(self, directory: Path) -> Checked:
         """Check a partition. :raises OSError: it cannot be read"""
-        checked = Checked(directory=shown_path(directory))
+        checked = Checked(directory=path_text(directory))
         checked.problems += _small_files(directory)
         try:
             segments = list_segments(directory)
@@ -80,7 +80,7 @@ class Checker:
     ) -> int:
         """Check a segment, of which the log goes on at `next_offset`; the offset behind it."""
         try:
-            segment = ShownSegment.read(path)
+            segment = SegmentFile.read(path)
         except DamagedLog as error:
             checked.problems.append(damage_of(error))
             return next_offset
@@ -95,7 +95,7 @@ class Checker:
             checked.batches += len(part.batches)
             if len(part.batches):
                 next_offset = max(next_offset, int(part.batches.last_offsets[-1]) + 1)
-            for found in chunks_of_part(segment, part, Wanted()):
+            for found in chunks_of_part(segment, part, RecordFilter()):
                 if isinstance(found, Chunk):
                     _count(found, checked, unreadable)
                 else:
@@ -115,7 +115,7 @@ def _small_files(directory: Path) -> Iterator[Problem]:
             yield damage_of(error)
 
 
-def _order(segment: ShownSegment, part: Part, base_offset: int, is_last: bool) -> Iterator[Problem]:
+def _order(segment: SegmentFile, part: Part, base_offset: int, is_last: bool) -> Iterator[Problem]:
     """What the bytes of one part cannot show."""
     if len(part.batches) and part.batches[0].base_offset < base_offset:
         first = part.batches[0]
@@ -164,7 +164,7 @@ def verify(paths: Sequence[Path]) -> tuple[list[Checked], tuple[Problem, ...]]:
             try:
                 partitions.append(checker.partition(directory))
             except OSError as error:
-                place = shown_path(Path(error.filename or directory))
+                place = path_text(Path(error.filename or directory))
                 errors.append(Problem(subject=place, message=f"cannot be read: {error.strerror or error}"))
     return partitions, tuple(errors)
 

@@ -20,7 +20,7 @@ from cli.verbs.offsets.found import (
     committed_original,
     find_groups,
 )
-from cli.verbs.offsets.notices import say_what_is_delivered_again, say_what_is_new, say_what_stays
+from cli.verbs.offsets.notices import notify_kept_offsets, notify_new_groups, notify_redelivery
 from cli.verbs.offsets.reset_request import ResetRequest
 from groups.listing import Cause
 from groups.model import NOTHING_COMMITTED, Group, GroupType, Problem
@@ -77,8 +77,8 @@ def plan_resets(
     )
     if internal_topics is not None:
         plans = with_internal_topics(source, plans, internal_topics)
-    say_what_is_new(plans)
-    say_what_is_delivered_again(plans)
+    notify_new_groups(plans)
+    notify_redelivery(plans)
     return OffsetsChange(
         command=command,
         plans=plans,
@@ -157,8 +157,8 @@ def plan_clone(
     plans = tuple(
         plan_copy(original, group, places, positions, **found.facts(group, missing)) for group in found.groups
     )
-    say_what_is_new(plans)
-    say_what_stays(found.groups, set(places))
+    notify_new_groups(plans)
+    notify_kept_offsets(found.groups, set(places))
     return OffsetsChange(
         command="offsets clone",
         plans=plans,

@@ -10,7 +10,7 @@ from cli.changing import Outcome, WrittenChange, group_fields
 from cli.counts import counted
 from cli.render.document import Document, Table, columns, fields
 from cli.sources.writer import ClusterWriter, Failed
-from cli.verbs.internal_topics import asked_topics, delete_topics_of, topic_tables, topics_data
+from cli.verbs.internal_topics import delete_topics_of, topic_tables, topics_data, topics_in_question
 from groups.model import Cause, GroupType, Problem
 from groups.offsets.model import GroupChange, OffsetChange, Place, PlannedChange
 from groups.offsets.plan import OffsetsDeletion
@@ -68,7 +68,7 @@ class OffsetsChange(_OfOffsets[GroupChange]):
 
     @property
     def question(self) -> str:
-        topics = asked_topics(self.going)
+        topics = topics_in_question(self.going)
         return _question(self) + (f" and delete {topics}, which cannot be undone" if topics else "")
 
     def send_through(self, writer: ClusterWriter) -> Outcome:

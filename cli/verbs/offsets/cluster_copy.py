@@ -15,9 +15,9 @@ from cli.sources.source import Source
 from cli.sources.writer import ClusterWriter
 from cli.times import format_moment
 from cli.verbs.offsets.change import OffsetsChange
-from cli.verbs.offsets.copied_offsets import Copying, CopyRequest
+from cli.verbs.offsets.copied_offsets import CopyRequest, OffsetCopier
 from cli.verbs.offsets.found import PartitionCounts, committed_original, find_groups
-from cli.verbs.offsets.notices import say_what_is_new, say_what_stays
+from cli.verbs.offsets.notices import notify_kept_offsets, notify_new_groups
 from groups.model import Problem
 from groups.offsets.cluster_copy import CopiedOffset, TopicNames, plan_cluster_copy
 from groups.offsets.model import OffsetChange, Place, TopicScope, committed_in
@@ -87,9 +87,11 @@ def plan_cluster_clone(
         raise UsageError(f"{first} and {second} would both be {copy} in {target.name}; name them with --map")
     for topic in sorted(request.names.renamed.keys() - {topic for topic, _ in wanted}):
         notice(f"--map {topic}: {request.origin} has committed nothing there")
-    pairs = _Pairs(originals=PartitionCounts(source), copies=PartitionCounts(target), names=request.names)
+    pairs = _PartitionPairs(
+        originals=PartitionCounts(source), copies=PartitionCounts(target), names=request.names
+    )
     pairs.find(wanted, request.target)
-    copied = Copying(source, target, reader, copies, request).prove(original, pairs.places)
+    copied = OffsetCopier(source, target, reader, copies, request).prove(original, pairs.places)
     plans = tuple(
         plan_cluster_copy(
             original,
@@ -103,8 +105,8 @@ def plan_cluster_clone(
         )
         for group in found.groups
     )
-    say_what_is_new(plans)
-    say_what_stays(found.groups, {request.names.in_target(place) for place in pairs.places})
+    notify_new_groups(plans)
+    notify_kept_offsets(found.groups, {request.names.in_target(place) for place in pairs.places})
     return ClusterCopy(
         command="offsets clone",
         plans=plans,
@@ -130,7 +132,7 @@ def _records_of(source: Source) -> KafkaClient:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Pairs:
+class _PartitionPairs:
     """The partitions of both clusters."""
 
     originals: PartitionCounts

@@ -55,7 +55,7 @@ class Copied:
 
 
 @dataclass(frozen=True, slots=True)
-class Copying:
+class OffsetCopier:
     """Reads the records around each offset on both sides, and compares them."""
 
     source: Source

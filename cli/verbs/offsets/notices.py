@@ -11,7 +11,7 @@ from groups.model import Group, GroupType
 from groups.offsets.model import GroupChange, Place, committed_places
 
 
-def say_what_stays(groups: Iterable[Group], set_places: set[Place]) -> None:
+def notify_kept_offsets(groups: Iterable[Group], set_places: set[Place]) -> None:
     """Notices of committed offsets that a copy leaves as they are."""
     for group in groups:
         left = set(committed_places(group.offsets or {})) - set_places
@@ -20,7 +20,7 @@ def say_what_stays(groups: Iterable[Group], set_places: set[Place]) -> None:
             notice(f"{group.id} keeps its other committed offsets: {names}")
 
 
-def say_what_is_new(plans: Iterable[GroupChange]) -> None:
+def notify_new_groups(plans: Iterable[GroupChange]) -> None:
     """Notices of groups that a change would make, the first of them by name."""
     noted: dict[str, list[str]] = {}
     for plan in plans:
@@ -35,7 +35,7 @@ def say_what_is_new(plans: Iterable[GroupChange]) -> None:
         notice(f"{first_names(groups, GROUPS_NAMED)}: no such group; {makes}")
 
 
-def say_what_is_delivered_again(plans: Iterable[GroupChange]) -> None:
+def notify_redelivery(plans: Iterable[GroupChange]) -> None:
     """Notice of what setting a start offset takes from a share group, also where it stays the same."""
     for plan in plans:
         if plan.described.type is GroupType.SHARE and plan.exists and plan.applicable:

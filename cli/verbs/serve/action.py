@@ -141,7 +141,7 @@ def prepare_cluster(
     return cluster
 
 
-def what_has_no_effect(given: Mapping[str, str]) -> list[str]:
+def settings_without_effect(given: Mapping[str, str]) -> list[str]:
     """What is to be said of settings of a broker that change nothing here, a line each."""
     from coordinator.configs.known import without_effect
     from coordinator.server.security.settings import EFFECTIVE
@@ -150,7 +150,7 @@ def what_has_no_effect(given: Mapping[str, str]) -> list[str]:
     return list(without_effect(given, OURS | EFFECTIVE))
 
 
-def what_was_recovered(data: Path, recovered: Recovered, seconds: float) -> list[str]:
+def recovery_notices(data: Path, recovered: Recovered, seconds: float) -> list[str]:
     """What is to be said of a data directory when the server goes on from it, a line each."""
     if not recovered.records:
         first = f"{data}: no groups in it yet; groups, offsets and topics are kept there from now on"
@@ -174,7 +174,7 @@ def what_was_recovered(data: Path, recovered: Recovered, seconds: float) -> list
     return [first, *cut, *passed_by]
 
 
-def what_of_acls(cluster: Cluster) -> list[str]:
+def acl_notices(cluster: Cluster) -> list[str]:
     """What is to be said of ACLs that clients have created or deleted before the start, a line each."""
     acls = cluster.acls
     if cluster.security.authorizer is None:

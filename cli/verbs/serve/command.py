@@ -85,15 +85,15 @@ def serve(
 
     from cli.output import notice, write_out
     from cli.verbs.serve.action import (
+        acl_notices,
         given_settings,
         listen_address,
         metrics_address,
         metrics_served,
         prepare_cluster,
         prepare_security,
-        what_has_no_effect,
-        what_of_acls,
-        what_was_recovered,
+        recovery_notices,
+        settings_without_effect,
     )
     from coordinator.server.listener import serve as serve_clients
     from coordinator.server.state_line import state_reports
@@ -111,14 +111,14 @@ def serve(
     security, advertised, warnings = prepare_security(place, advertise, given, access)
     began = monotonic()
     cluster = prepare_cluster(given, topic or [], data, fsync, security, brokers)
-    for line in [*warnings, *what_has_no_effect(given), *(timeline.remarks if timeline else ())]:
+    for line in [*warnings, *settings_without_effect(given), *(timeline.remarks if timeline else ())]:
         notice(line)
     if data is None or cluster.recovered is None:
         notice("records, groups, offsets and topics are in memory only, and are lost when this process exits")
     else:
-        for line in what_was_recovered(data, cluster.recovered, monotonic() - began):
+        for line in recovery_notices(data, cluster.recovered, monotonic() - began):
             notice(line)
-    for line in what_of_acls(cluster):
+    for line in acl_notices(cluster):
         notice(line)
 
     def listening(places: Sequence[Address]) -> None:

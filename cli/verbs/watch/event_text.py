@@ -8,12 +8,12 @@ from itertools import groupby
 
 from cli.counts import counted
 from cli.times import format_moment
-from cli.verbs.watch.events import EventKind, Told, WatchEvent
-from cli.verbs.watch.state import Gap, Happening
+from cli.verbs.watch.events import EventKind, EventValue, WatchEvent
+from cli.verbs.watch.state import Gap, ObservedEvent
 from groups.model import Group, GroupType
 
 MOST_NAMES = 3
-_TOLD_BY_CHANGE = (
+_IMPLIED = (
     EventKind.COORDINATOR_MOVED,
     EventKind.GENERATION_CHANGED,
     EventKind.EPOCH_CHANGED,
@@ -37,23 +37,23 @@ _TOGETHER = frozenset(
 """Of these, those that are alike are told in one line."""
 
 
-def told_lines(
-    happened: Iterable[Happening], labels: Mapping[str, str], *, commits: bool = False
+def event_lines(
+    happened: Iterable[ObservedEvent], labels: Mapping[str, str], *, commits: bool = False
 ) -> Iterator[tuple[int, str, str]]:
     """A line for an event, or for several that are alike: when it was seen, of which group, and the text.
 
     Commits happen all the time: they are told only where `commits` asks for them.
     """
-    wanted = [each for each in happened if commits or not _is_quiet(each.event)]
+    wanted = [each for each in happened if commits or not _is_implied(each.event)]
     for _, alike in groupby(wanted, key=_likeness):
         together = list(alike)
         first = together[0]
-        yield first.at_ms, first.event.group, _told(together, labels)
+        yield first.at_ms, first.event.group, _text(together, labels)
 
 
-def happening_text(happening: Happening, labels: Mapping[str, str]) -> str:
+def text_of_event(observed: ObservedEvent, labels: Mapping[str, str]) -> str:
     """One event in words, without its time and group."""
-    return _told([happening], labels)
+    return _text([observed], labels)
 
 
 def clock_text(ms: int) -> str:
@@ -119,17 +119,15 @@ def epoch_words(group: Group) -> list[str]:
     return told
 
 
-def _is_quiet(event: WatchEvent) -> bool:
+def _is_implied(event: WatchEvent) -> bool:
     """Whether it goes without saying: a commit, and what a group or a member began with."""
-    return event.kind is EventKind.OFFSETS_COMMITTED or (
-        event.kind in _TOLD_BY_CHANGE and event.before is None
-    )
+    return event.kind is EventKind.OFFSETS_COMMITTED or (event.kind in _IMPLIED and event.before is None)
 
 
-def _likeness(happening: Happening) -> tuple[object, ...]:
-    event = happening.event
+def _likeness(observed: ObservedEvent) -> tuple[object, ...]:
+    event = observed.event
     if event.kind not in _TOGETHER:
-        return (id(happening),)
+        return (id(observed),)
     if event.kind is EventKind.OFFSETS_COMMITTED or event.topic is not None:
         return event.kind, event.group, event.topic
     if event.kind in (EventKind.MEMBER_JOINED, EventKind.MEMBER_LEFT):
@@ -137,13 +135,13 @@ def _likeness(happening: Happening) -> tuple[object, ...]:
     return event.kind, event.group, event.before, event.after
 
 
-def _told(together: Sequence[Happening], labels: Mapping[str, str]) -> str:
+def _text(together: Sequence[ObservedEvent], labels: Mapping[str, str]) -> str:
     first = together[0]
     event = first.event
     if event.topic is not None and event.kind in _OFFSETS:
-        return _offsets_told([each.event for each in together])
+        return _offsets_text([each.event for each in together])
     if event.topic is not None:
-        return _partitions_told(first, labels)
+        return _partitions_text(first, labels)
     who = _names([each.event.member for each in together], labels)
     if event.kind is EventKind.MEMBER_REPLACED:
         return f"{who} rejoined with a new member id, {event.after} instead of {event.before}"
@@ -176,10 +174,10 @@ _TEXTS: Mapping[EventKind, str] = {
 }
 
 
-def _value(told: Told) -> str:
-    if told is None:
+def _value(value: EventValue) -> str:
+    if value is None:
         return "none"
-    return ", ".join(told) if isinstance(told, tuple) else str(told)
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
 def _names(ids: Sequence[str | None], labels: Mapping[str, str]) -> str:
@@ -189,8 +187,8 @@ def _names(ids: Sequence[str | None], labels: Mapping[str, str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
-def _partitions_told(happening: Happening, labels: Mapping[str, str]) -> str:
-    event, span = happening.event, happening.span
+def _partitions_text(observed: ObservedEvent, labels: Mapping[str, str]) -> str:
+    event, span = observed.event, observed.span
     what = f"{event.topic}:{ranges_text(event.partitions)}"
     old, new = _owners(event.before, labels), _owners(event.after, labels)
     if event.kind is EventKind.PARTITIONS_LOST:
@@ -207,11 +205,11 @@ def _them(event: WatchEvent) -> str:
     return "it" if len(event.partitions) == 1 else "them"
 
 
-def _owners(told: Told, labels: Mapping[str, str]) -> str:
-    return _names(told, labels) if isinstance(told, tuple) else _value(told)
+def _owners(owners: EventValue, labels: Mapping[str, str]) -> str:
+    return _names(owners, labels) if isinstance(owners, tuple) else _value(owners)
 
 
-def _offsets_told(alike: Sequence[WatchEvent]) -> str:
+def _offsets_text(alike: Sequence[WatchEvent]) -> str:
     first = alike[0]
     numbers = ranges_text(sorted(number for event in alike for number in event.partitions))
     what = f"{first.topic}:{numbers}"

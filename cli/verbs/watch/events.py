@@ -22,7 +22,7 @@ Place: TypeAlias = tuple[str, int]
 """Topic and partition."""
 Owners: TypeAlias = Mapping[Place, tuple[str, ...]]
 """Ids of the members that own a partition, sorted: in a share group there may be several."""
-Told: TypeAlias = str | int | tuple[str, ...] | None
+EventValue: TypeAlias = str | int | tuple[str, ...] | None
 
 
 class EventKind(Enum):
@@ -77,8 +77,8 @@ class WatchEvent:
     topic: str | None = None
     partitions: tuple[int, ...] = ()
     """Ascending; all that went the same way."""
-    before: Told = None
-    after: Told = None
+    before: EventValue = None
+    after: EventValue = None
     epochs: int | None = None
     """Of moved partitions: how many group epochs passed between the two looks; None where that is not known. More than
     one: they may have moved more often."""
@@ -136,7 +136,7 @@ def owners_of(group: Group) -> dict[Place, tuple[str, ...]]:
     return {place: tuple(sorted(ids)) for place, ids in owners.items()}
 
 
-def subscription_told(member: Member) -> tuple[str, ...] | None:
+def subscription_names(member: Member) -> tuple[str, ...] | None:
     """A subscription as events tell it."""
     wanted = member.subscription
     if wanted is None:
@@ -180,7 +180,7 @@ def _of_group(before: Group, after: Group) -> Iterator[WatchEvent]:
 
 
 def _changed(
-    group: Group, kind: EventKind, was: Told, now: Told, member: str | None = None
+    group: Group, kind: EventKind, was: EventValue, now: EventValue, member: str | None = None
 ) -> Iterator[WatchEvent]:
     """An event where something is not what it was."""
     if was != now:
@@ -219,7 +219,7 @@ def _of_members(before: Group, after: Group, renamed: Mapping[str, str]) -> Iter
         earlier = old.get(name, _NOBODY)
         protocols = _protocol(earlier), _protocol(member)
         yield from _changed(after, EventKind.MEMBER_PROTOCOL_CHANGED, *protocols, name)
-        wanted = subscription_told(earlier), subscription_told(member)
+        wanted = subscription_names(earlier), subscription_names(member)
         yield from _changed(after, EventKind.SUBSCRIPTION_CHANGED, *wanted, name)
 
 
@@ -253,15 +253,15 @@ def _of_partitions(before: Group, after: Group, renamed: Mapping[str, str]) -> I
         for place, ids in owners_of(before).items()
     }
     now = owners_of(after)
-    ways: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[int]] = {}
+    changes: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[int]] = {}
     for place in sorted(was.keys() | now.keys()):
         old, new = was.get(place, ()), now.get(place, ())
         if old != new:
-            ways.setdefault((place[0], old, new), []).append(place[1])
+            changes.setdefault((place[0], old, new), []).append(place[1])
     epochs = _epochs_passed(before, after)
     for kind in (EventKind.PARTITIONS_LOST, EventKind.PARTITIONS_MOVED, EventKind.PARTITIONS_ASSIGNED):
-        for (topic, old, new), numbers in ways.items():
-            if _way(old, new) is kind:
+        for (topic, old, new), numbers in changes.items():
+            if _kind_of_change(old, new) is kind:
                 yield WatchEvent(
                     kind=kind,
                     group=after.id,
@@ -273,7 +273,7 @@ def _of_partitions(before: Group, after: Group, renamed: Mapping[str, str]) -> I
                 )
 
 
-def _way(old: tuple[str, ...], new: tuple[str, ...]) -> EventKind:
+def _kind_of_change(old: tuple[str, ...], new: tuple[str, ...]) -> EventKind:
     if not new:
         return EventKind.PARTITIONS_LOST
     return EventKind.PARTITIONS_MOVED if old else EventKind.PARTITIONS_ASSIGNED

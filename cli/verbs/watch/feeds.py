@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from cli.errors import CommandError
-from cli.selection import LastingSource
+from cli.selection import ReusableSource
 from cli.verbs.watch.recording import Header, Recording
 from cli.verbs.watch.repeat import pause_s, trying_again
 from cli.verbs.watch.state import Observation, observe
@@ -20,7 +20,7 @@ from wire.client.errors import WireError
 class TimedObservation:
     """An observation, and how long to wait before the next one is asked for."""
 
-    seen: Observation
+    observation: Observation
     pause_s: float
     failure: str = ""
     """Why nothing could be reached."""
@@ -29,15 +29,18 @@ class TimedObservation:
 class LiveFeed:
     """Looks at the groups, over and over. The first look must succeed; later ones may find nobody there."""
 
-    def __init__(self, opened: LastingSource, groups: Sequence[str], every_s: float) -> None:
+    def __init__(self, opened: ReusableSource, groups: Sequence[str], every_s: float) -> None:
         self._opened, self._groups, self._every_s = opened, tuple(groups), every_s
-        self._name, self._begun_ms = opened.name, _now_ms()
+        self._name, self._started_ms = opened.name, _now_ms()
 
     @property
     def header(self) -> Header:
         """What a recording of them begins with."""
         return Header(
-            at_ms=self._begun_ms, groups=self._groups, source=self._name, every_ms=round(self._every_s * 1000)
+            at_ms=self._started_ms,
+            groups=self._groups,
+            source=self._name,
+            every_ms=round(self._every_s * 1000),
         )
 
     @property
@@ -45,31 +48,31 @@ class LiveFeed:
         """For people."""
         return f"{self._name}, every {self._every_s:g} s; Ctrl-C stops"
 
-    def looks(self) -> Iterator[TimedObservation]:
-        failures, has_seen = 0, False
+    def observations(self) -> Iterator[TimedObservation]:
+        failures, has_observed = 0, False
         while True:
-            begun, asked_ms = time.monotonic(), _now_ms()
+            started, asked_ms = time.monotonic(), _now_ms()
             failure = ""
             try:
                 source = self._opened.get()
                 self._name = source.name
-                seen = observe(source, self._groups, _now_ms)
+                observation = observe(source, self._groups, _now_ms)
                 self._opened.print_notices()
-                failures, has_seen = 0, True
+                failures, has_observed = 0, True
             except (WireError, CommandError) as error:
-                if not has_seen or not self._opened.may_pass(error):
+                if not has_observed or not self._opened.may_pass(error):
                     raise
                 self._opened.close()
                 failures += 1
                 failure = trying_again(error)
-                seen = Observation(
+                observation = Observation(
                     asked_ms=asked_ms,
                     at_ms=_now_ms(),
                     problems=(Problem(subject=self._name, message=str(error)),),
                 )
             pause = pause_s(self._every_s, failures)
             yield TimedObservation(
-                seen=seen, pause_s=max(begun + pause - time.monotonic(), 0.0), failure=failure
+                observation=observation, pause_s=max(started + pause - time.monotonic(), 0.0), failure=failure
             )
 
 
@@ -87,13 +90,13 @@ class ReplayFeed:
     def title(self) -> str:
         return f"recorded in {self._name}; Ctrl-C stops"
 
-    def looks(self) -> Iterator[TimedObservation]:
-        seen = self._recording.observations
-        for position, each in enumerate(seen):
-            following = seen[position + 1].at_ms if position + 1 < len(seen) else each.at_ms
+    def observations(self) -> Iterator[TimedObservation]:
+        observations = self._recording.observations
+        for position, each in enumerate(observations):
+            following = observations[position + 1].at_ms if position + 1 < len(observations) else each.at_ms
             pause = 0.0 if self._speed is None else max(following - each.at_ms, 0) / 1000 / self._speed
             failure = "" if each.groups else "; ".join(problem.message for problem in each.problems)
-            yield TimedObservation(seen=each, pause_s=pause, failure=failure)
+            yield TimedObservation(observation=each, pause_s=pause, failure=failure)
 
 
 Feed: TypeAlias = LiveFeed | ReplayFeed

@@ -38,10 +38,10 @@ class TopicLag:
 
 def topic_lags(name: str, window: Sequence[Observation], partitions: Mapping[str, int]) -> list[TopicLag]:
     """Of every topic, sorted, of which there are offsets or that is in `partitions` (with how many it has)."""
-    looks = [(each, group) for each in window if (group := each.groups.get(name)) is not None]
-    if not looks:
+    observations = [(each, group) for each in window if (group := each.groups.get(name)) is not None]
+    if not observations:
         return []
-    (oldest, earlier), (newest, group) = looks[0], looks[-1]
+    (oldest, earlier), (newest, group) = observations[0], observations[-1]
     elapsed_ms = newest.at_ms - oldest.at_ms
     topics = sorted((group.offsets or {}).keys() | partitions.keys())
     return [
@@ -57,9 +57,9 @@ def topic_lags(name: str, window: Sequence[Observation], partitions: Mapping[str
     ]
 
 
-def lags_of(seen: Observation, group: Group, topic: str) -> dict[int, int | None]:
+def lags_of(observation: Observation, group: Group, topic: str) -> dict[int, int | None]:
     """The lag of every committed partition of a topic; None where it is not known."""
-    ends = _ends(seen, topic)
+    ends = _ends(observation, topic)
     return {
         number: lag_of(committed, ends.get(number))
         for number, committed in (group.offsets or {}).get(topic, {}).items()
@@ -73,8 +73,8 @@ def _committed(group: Group, topic: str) -> dict[int, int]:
     }
 
 
-def _ends(seen: Observation, topic: str) -> dict[int, int]:
-    known = seen.topics.get(topic)
+def _ends(observation: Observation, topic: str) -> dict[int, int]:
+    known = observation.topics.get(topic)
     ends = (known.end_offsets if known else None) or {}
     return {number: end for number, end in ends.items() if end is not None}
 

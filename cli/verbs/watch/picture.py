@@ -98,20 +98,20 @@ def write_picture(file: Path, recording: Recording, *, force: bool) -> None:
 
 def stories(recording: Recording) -> list[OwnershipHistory]:
     """Each group of a recording over time."""
-    course = WatchState()
+    state = WatchState()
     states: dict[str, Track] = {}
     tracks: dict[str, dict[Place, Track]] = {}
     end_ms = _end_ms(recording)
-    for seen in recording.observations:
-        course, _ = course.step(seen)
-        for name, found in course.groups.items():
-            is_seen = name in seen.groups
-            states.setdefault(name, Track()).at(seen.at_ms, _state(found) if is_seen else UNKNOWN)
+    for observation in recording.observations:
+        state, _ = state.step(observation)
+        for name, found in state.groups.items():
+            is_observed = name in observation.groups
+            states.setdefault(name, Track()).at(observation.at_ms, _state(found) if is_observed else UNKNOWN)
             own = tracks.setdefault(name, {})
-            owners = _owners(found, course.labels) if is_seen else {}
+            owners = _owners(found, state.labels) if is_observed else {}
             for place in found.wanted | own.keys():
-                value = owners.get(place) if is_seen else UNKNOWN
-                own.setdefault(place, Track()).at(seen.at_ms, value)
+                value = owners.get(place) if is_observed else UNKNOWN
+                own.setdefault(place, Track()).at(observation.at_ms, value)
     return [_story(name, track, tracks[name], end_ms) for name, track in states.items()]
 
 

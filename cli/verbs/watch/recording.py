@@ -17,9 +17,9 @@ from typing import IO, Any, TextIO
 from cli.errors import CommandError, UsageError
 from cli.render.document import FORMAT_VERSION, fields
 from cli.times import format_moment, parse_moment
-from cli.verbs.watch.event_text import happening_text
+from cli.verbs.watch.event_text import text_of_event
 from cli.verbs.watch.lag import lags_of
-from cli.verbs.watch.state import Gap, Happening, Observation
+from cli.verbs.watch.state import Gap, Observation, ObservedEvent
 from groups.lag import total_lag
 from groups.model import Group, Problem
 from groups.snapshot import Snapshot, snapshot_from_tree, snapshot_tree
@@ -63,37 +63,39 @@ def header_document(header: Header) -> dict[str, Any]:
     }
 
 
-def observation_document(seen: Observation) -> dict[str, Any]:
+def observation_document(observation: Observation) -> dict[str, Any]:
     """A line for one look. User data of assignors, which nothing here shows, is left out."""
-    there = {name: _without_user_data(group) for name, group in seen.groups.items() if group is not None}
-    tree = snapshot_tree(Snapshot(groups=there, topics=seen.topics))
+    there = {
+        name: _without_user_data(group) for name, group in observation.groups.items() if group is not None
+    }
+    tree = snapshot_tree(Snapshot(groups=there, topics=observation.topics))
     return {
-        **_begin("observation", seen.at_ms),
-        "asked": format_moment(seen.asked_ms),
-        "groups": {name: tree["groups"].get(name) for name in seen.groups},
+        **_begin("observation", observation.at_ms),
+        "asked": format_moment(observation.asked_ms),
+        "groups": {name: tree["groups"].get(name) for name in observation.groups},
         "topics": tree["topics"],
-        "lag": {name: _lag(seen, group) for name, group in there.items()},
-        "errors": [fields(each, "subject", "message") for each in seen.problems],
+        "lag": {name: _lag(observation, group) for name, group in there.items()},
+        "errors": [fields(each, "subject", "message") for each in observation.problems],
     }
 
 
-def event_document(happening: Happening, labels: Mapping[str, str]) -> dict[str, Any]:
+def event_document(observed: ObservedEvent, labels: Mapping[str, str]) -> dict[str, Any]:
     """A line for an event; `before` and `after` are what `cli.verbs.watch.events.EventKind` says of its kind."""
-    event = happening.event
+    event = observed.event
     return {
-        **_begin("event", happening.at_ms),
-        "since": format_moment(happening.since_ms),
+        **_begin("event", observed.at_ms),
+        "since": format_moment(observed.since_ms),
         "group": event.group,
         "event": event.kind.value,
         "member": event.member,
         "label": labels.get(event.member) if event.member is not None else None,
         "topic": event.topic,
         "partitions": list(event.partitions),
-        "before": _told(event.before),
-        "after": _told(event.after),
+        "before": _json_value(event.before),
+        "after": _json_value(event.after),
         "epochs": event.epochs,
-        "duration_ms": _span(happening.span),
-        "text": happening_text(happening, labels),
+        "duration_ms": _span(observed.span),
+        "text": text_of_event(observed, labels),
     }
 
 
@@ -165,7 +167,7 @@ def _read(file: Path, stream: IO[bytes], groups: Sequence[str]) -> Recording:
         raise RecordingError(
             f"{file}: empty; a recording starts with the header that kohort watch --record writes"
         )
-    unknown = sorted(set(groups) - {name for seen in observations for name in seen.groups})
+    unknown = sorted(set(groups) - {name for observation in observations for name in observation.groups})
     if unknown:
         told = ", ".join(header.groups)
         raise RecordingError(f"{file}: the recording does not contain {', '.join(unknown)}, but {told}")
@@ -265,12 +267,14 @@ def _without_user_data(group: Group) -> Group:
     return replace(group, members=tuple(replace(member, user_data=None) for member in group.members))
 
 
-def _lag(seen: Observation, group: Group) -> dict[str, int | None]:
+def _lag(observation: Observation, group: Group) -> dict[str, int | None]:
     """By topic, of the partitions of which it is known."""
-    return {topic: total_lag(lags_of(seen, group, topic).values()) for topic in sorted(group.offsets or {})}
+    return {
+        topic: total_lag(lags_of(observation, group, topic).values()) for topic in sorted(group.offsets or {})
+    }
 
 
-def _told(value: object) -> object:
+def _json_value(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 

@@ -17,7 +17,7 @@ from cli.render.csv_tables import CsvWriter
 from cli.render.document import Document, Table
 from cli.render.lines import Line, Piece, Role, folded
 from cli.render.output_format import OutputFormat
-from cli.selection import LastingSource
+from cli.selection import ReusableSource
 from cli.sources.source import Source
 from cli.times import format_moment
 from cli.verbs.watch.layout import changed_document_lines, shortened
@@ -29,7 +29,7 @@ LONGEST_PAUSE_S = 30.0
 
 
 def repeat_every(
-    seconds: float, look: Callable[[Source], Document], source: SourceOptions, output: OutputOptions
+    seconds: float, read_document: Callable[[Source], Document], source: SourceOptions, output: OutputOptions
 ) -> None:
     """Look and show, over and over; ends with Ctrl-C, which is no error once something was shown.
 
@@ -40,14 +40,14 @@ def repeat_every(
     if output.output in (OutputFormat.HTML, OutputFormat.MARKDOWN):
         raise UsageError(f"--watch prints table, json, csv or yaml; {output.output.value} is one page")
     with ExitStack() as stack:
-        opened = stack.enter_context(LastingSource(source))
+        opened = stack.enter_context(ReusableSource(source))
         printer: _OnScreen | _InPipe | None = None
         failures = 0
         try:
             while True:
-                begun = time.monotonic()
+                started = time.monotonic()
                 try:
-                    document = arranged(look(opened.get()), output)
+                    document = arranged(read_document(opened.get()), output)
                 except (WireError, CommandError) as error:
                     if printer is None or not opened.may_pass(error):
                         raise
@@ -60,7 +60,7 @@ def repeat_every(
                     printer = printer or _printer(output, seconds, stack)
                     printer.show(document, time.time_ns() // 1_000_000)
                 pause = pause_s(seconds, failures)
-                printer.wait(max(begun + pause - time.monotonic(), 0.0))
+                printer.wait(max(started + pause - time.monotonic(), 0.0))
         except KeyboardInterrupt:
             if printer is None:
                 raise

@@ -16,7 +16,7 @@ from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import SourceOptions
 from cli.output import notice
 from cli.render.output_format import StreamOutput
-from cli.selection import LastingSource, choose_groups
+from cli.selection import ReusableSource, choose_groups
 from cli.verbs.watch.feeds import Feed, LiveFeed, ReplayFeed, TimedObservation
 from cli.verbs.watch.options import WatchOptions
 from cli.verbs.watch.recording import Recorder, header_document, observation_document, read_recording
@@ -41,12 +41,12 @@ def watch_live(options: WatchOptions, source: SourceOptions) -> ExitStatus:
     if options.force and options.record is None:
         raise UsageError("--force overwrites a file: it needs --record")
     with ExitStack() as stack:
-        opened = stack.enter_context(LastingSource(source))
+        opened = stack.enter_context(ReusableSource(source))
         groups = _watched(opened, options)
         return _watch(options, until, LiveFeed(opened, groups, options.every), stack)
 
 
-def _watched(opened: LastingSource, options: WatchOptions) -> Sequence[str]:
+def _watched(opened: ReusableSource, options: WatchOptions) -> Sequence[str]:
     """The groups that are named; else those that are chosen now: later ones do not join the watch."""
     if not options.chooses:
         return tuple(dict.fromkeys(options.groups or ()))
@@ -97,7 +97,7 @@ def _keeper(options: WatchOptions, feed: Feed, stack: ExitStack) -> Callable[[Ti
     """What records each look; the file is made for the first one."""
     recorder: Recorder | None = None
 
-    def keep(look: TimedObservation) -> None:
+    def keep(timed: TimedObservation) -> None:
         nonlocal recorder
         if options.record is None:
             return
@@ -105,7 +105,7 @@ def _keeper(options: WatchOptions, feed: Feed, stack: ExitStack) -> Callable[[Ti
             recorder = Recorder.create(options.record, force=options.force)
             stack.callback(recorder.close)
             recorder.write(header_document(feed.header))
-        recorder.write(observation_document(look.seen))
+        recorder.write(observation_document(timed.observation))
 
     return keep
 
@@ -129,24 +129,24 @@ def _watch(options: WatchOptions, until: Until | None, feed: Feed, stack: ExitSt
     is up, or the recording at its end, before the condition was met. KeyboardInterrupt goes on where nothing was
     shown, or a condition was waited for.
     """
-    course = WatchState()
+    state = WatchState()
     keep = _keeper(options, feed, stack)
     shown: Sink | None = None
     deadline = None if options.seconds is None else time.monotonic() + options.seconds
     unmet = ExitStatus.DONE if until is None else ExitStatus.FALSE
     try:
-        for look in feed.looks():
-            course, happened = course.step(look.seen)
-            keep(look)
+        for timed in feed.observations():
+            state, happened = state.step(timed.observation)
+            keep(timed)
             shown = shown or _sink(options, feed, stack)
-            shown.show(look, course, happened)
-            if until is not None and until.is_met(course):
+            shown.show(timed, state, happened)
+            if until is not None and until.is_met(state):
                 return ExitStatus.DONE
             left = None if deadline is None else deadline - time.monotonic()
-            if left is not None and left <= look.pause_s:
+            if left is not None and left <= timed.pause_s:
                 shown.wait(max(left, 0.0))
                 return unmet
-            shown.wait(look.pause_s)
+            shown.wait(timed.pause_s)
     except KeyboardInterrupt:
         if shown is None or until is not None:
             raise
@@ -180,10 +180,10 @@ class Until:
             return cls(lambda group: group is not None and has_reached(group, epoch))
         raise UsageError(f"--until {text!r}: write stable, empty, or the epoch that all members are to reach")
 
-    def is_met(self, course: WatchState) -> bool:
+    def is_met(self, state: WatchState) -> bool:
         """Whether the last look showed it of every group, and the looks before for as long as it takes."""
-        last = course.last
-        if last is None or not last.groups or last.groups.keys() != course.groups.keys():
+        last = state.last
+        if last is None or not last.groups or last.groups.keys() != state.groups.keys():
             self._since_ms = None
             return False
         if not all(map(self._holds, last.groups.values())):

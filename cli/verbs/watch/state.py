@@ -66,7 +66,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Happening:
+class ObservedEvent:
     """An event, when it was seen, and what the course adds to it."""
 
     event: WatchEvent
@@ -104,7 +104,7 @@ class WatchedGroup:
     wanted: frozenset[Place] = frozenset()
     """Partitions of the topics it reads; those of its last members where it has none."""
     unowned: Mapping[Place, Unowned] = field(default_factory=dict)
-    unrest_since: tuple[int, int] | None = None
+    unstable_since: tuple[int, int] | None = None
     """When the last look began at which it was Stable, and the first one ended at which it was not; None while it is
     Stable."""
 
@@ -121,20 +121,22 @@ class WatchState:
     last: Observation | None = None
     """The newest look, whatever it reached."""
 
-    def step(self, seen: Observation) -> tuple[WatchState, tuple[Happening, ...]]:
+    def step(self, observation: Observation) -> tuple[WatchState, tuple[ObservedEvent, ...]]:
         """The course after one more look, and what happened since the one before. The first look is where it begins."""
         groups = dict(self.groups)
         labels = dict(self.labels)
-        happened: list[Happening] = []
-        for name, shown in seen.groups.items():
+        happened: list[ObservedEvent] = []
+        for name, shown in observation.groups.items():
             before = groups.get(name)
-            groups[name] = after = _after(before, shown, seen)
+            groups[name] = after = _after(before, shown, observation)
             if after.belief is not None:
                 labels |= labels_of(after.belief)
             if before is not None:
-                happened += _happenings(before, after)
+                happened += _observed_events(before, after)
         return (
-            WatchState(groups=groups, window=_window(self.window, seen), labels=labels, last=seen),
+            WatchState(
+                groups=groups, window=_window(self.window, observation), labels=labels, last=observation
+            ),
             tuple(happened),
         )
 
@@ -149,24 +151,24 @@ def owners_are_shown(group: Group) -> bool:
     return all(member.owned is not None for member in group.members)
 
 
-def _after(before: WatchedGroup | None, shown: Group | None, seen: Observation) -> WatchedGroup:
+def _after(before: WatchedGroup | None, shown: Group | None, observation: Observation) -> WatchedGroup:
     if shown is None:
-        return WatchedGroup(shown=None, belief=None, asked_ms=seen.asked_ms, at_ms=seen.at_ms)
+        return WatchedGroup(shown=None, belief=None, asked_ms=observation.asked_ms, at_ms=observation.at_ms)
     belief = believed(before.belief if before else None, shown)
     assert belief is not None  # noqa: S101  (mypy)
-    wanted = _wanted(belief, seen.topics)
+    wanted = _wanted(belief, observation.topics)
     if not belief.members and before is not None:
         wanted = before.wanted
     known_ms = before.owners_known_ms if before else None
     return WatchedGroup(
         shown=shown,
         belief=belief,
-        asked_ms=seen.asked_ms,
-        at_ms=seen.at_ms,
-        owners_known_ms=seen.asked_ms if owners_are_shown(shown) else known_ms,
+        asked_ms=observation.asked_ms,
+        at_ms=observation.at_ms,
+        owners_known_ms=observation.asked_ms if owners_are_shown(shown) else known_ms,
         wanted=wanted,
-        unowned=_unowned(before, belief, wanted, seen.at_ms),
-        unrest_since=_unrest(before, shown, seen.at_ms),
+        unowned=_unowned(before, belief, wanted, observation.at_ms),
+        unstable_since=_unstable_since(before, shown, observation.at_ms),
     )
 
 
@@ -201,26 +203,26 @@ def _unowned(
     }
 
 
-def _unrest(before: WatchedGroup | None, shown: Group, at_ms: int) -> tuple[int, int] | None:
+def _unstable_since(before: WatchedGroup | None, shown: Group, at_ms: int) -> tuple[int, int] | None:
     if shown.state is GroupState.STABLE or before is None:
         return None
-    if before.unrest_since is not None:
-        return before.unrest_since
+    if before.unstable_since is not None:
+        return before.unstable_since
     if before.shown is not None and before.shown.state is GroupState.STABLE:
         return before.asked_ms, at_ms
     return None
 
 
-def _happenings(before: WatchedGroup, after: WatchedGroup) -> Iterator[Happening]:
+def _observed_events(before: WatchedGroup, after: WatchedGroup) -> Iterator[ObservedEvent]:
     for event in events(before.belief, after.belief):
-        yield Happening(
+        yield ObservedEvent(
             event=event, since_ms=before.at_ms, at_ms=after.at_ms, span=_span(event, before, after)
         )
 
 
 def _span(event: WatchEvent, before: WatchedGroup, after: WatchedGroup) -> Gap | None:
     if event.kind is EventKind.STATE_CHANGED and event.after == GroupState.STABLE.value:
-        return _bounds(before.unrest_since, before, after)
+        return _bounds(before.unstable_since, before, after)
     if event.kind is EventKind.PARTITIONS_MOVED and before.owners_known_ms is not None:
         return Gap(least_ms=0, most_ms=max(after.at_ms - before.owners_known_ms, 0))
     if event.kind is EventKind.PARTITIONS_ASSIGNED:
@@ -228,12 +230,12 @@ def _span(event: WatchEvent, before: WatchedGroup, after: WatchedGroup) -> Gap |
         spans = [
             _bounds((gap.owned_until_ms, gap.since_ms), before, after) for gap in gaps if gap is not None
         ]
-        told = [span for span in spans if span is not None]
-        if not told or any(span.most_ms is None for span in told):
+        known = [span for span in spans if span is not None]
+        if not known or any(span.most_ms is None for span in known):
             return None
         return Gap(
-            least_ms=min(span.least_ms for span in told),
-            most_ms=max(span.most_ms or 0 for span in told),
+            least_ms=min(span.least_ms for span in known),
+            most_ms=max(span.most_ms or 0 for span in known),
         )
     return None
 
@@ -247,7 +249,7 @@ def _bounds(began: tuple[int | None, int] | None, before: WatchedGroup, after: W
     return Gap(least_ms=max(before.asked_ms - latest, 0), most_ms=most)
 
 
-def _window(window: tuple[Observation, ...], seen: Observation) -> tuple[Observation, ...]:
-    if not seen.groups:
+def _window(window: tuple[Observation, ...], observation: Observation) -> tuple[Observation, ...]:
+    if not observation.groups:
         return window
-    return (*(each for each in window if each.at_ms >= seen.at_ms - RATE_WINDOW_MS), seen)
+    return (*(each for each in window if each.at_ms >= observation.at_ms - RATE_WINDOW_MS), observation)

@@ -25,13 +25,13 @@ from cli.render.page import shortened_to
 from cli.render.roles import role_of
 from cli.times import format_moment
 from cli.verbs.describe.migration import waits_text
-from cli.verbs.watch.event_text import clock_text, duration_text, epoch_words, places_text, told_lines
+from cli.verbs.watch.event_text import clock_text, duration_text, epoch_words, event_lines, places_text
 from cli.verbs.watch.feeds import Feed, TimedObservation
 from cli.verbs.watch.lag import TopicLag, topic_lags
 from cli.verbs.watch.layout import marked, shortened
 from cli.verbs.watch.recording import event_document, header_document, line_of, observation_document
 from cli.verbs.watch.redraw import Screen
-from cli.verbs.watch.state import Happening, WatchedGroup, WatchState, owners_are_shown
+from cli.verbs.watch.state import ObservedEvent, WatchedGroup, WatchState, owners_are_shown
 from groups.model import Group, GroupState, GroupType, Partitions
 from migration.inspection import InspectedMember, inspect
 
@@ -44,7 +44,7 @@ class Sink(ABC):
     """Is shown every look."""
 
     @abstractmethod
-    def show(self, look: TimedObservation, course: WatchState, happened: Sequence[Happening]) -> None:
+    def show(self, timed: TimedObservation, state: WatchState, happened: Sequence[ObservedEvent]) -> None:
         """One look, the course with it, and what happened since the one before."""
 
     def wait(self, seconds: float) -> None:
@@ -57,23 +57,23 @@ class ScreenSink(Sink):
 
     def __init__(self, feed: Feed, stack: ExitStack, *, commits: bool) -> None:
         self._commits, self._log = commits, deque[LogLine](maxlen=LONGEST_LOG)
-        self._shown = Shown(course=WatchState(), title=feed.title)
+        self._shown = View(state=WatchState(), title=feed.title)
         self._failing_since: float | None = None
         self._failure = ""
         stack.callback(self._print_last)
         self._screen = stack.enter_context(Screen(sys.stdout))
 
-    def show(self, look: TimedObservation, course: WatchState, happened: Sequence[Happening]) -> None:
+    def show(self, timed: TimedObservation, state: WatchState, happened: Sequence[ObservedEvent]) -> None:
         self._log.extend(
             LogLine(at_ms=at_ms, group=group, text=text)
-            for at_ms, group, text in told_lines(happened, course.labels, commits=self._commits)
+            for at_ms, group, text in event_lines(happened, state.labels, commits=self._commits)
         )
-        if look.failure:
+        if timed.failure:
             self._failing_since = self._failing_since or time.monotonic()
         else:
             self._failing_since = None
-        self._failure = look.failure
-        self._shown = replace(self._shown, course=course, before=self._shown.course, log=tuple(self._log))
+        self._failure = timed.failure
+        self._shown = replace(self._shown, state=state, before=self._shown.state, log=tuple(self._log))
         self._screen.draw(self._lines)
 
     def wait(self, seconds: float) -> None:
@@ -86,7 +86,7 @@ class ScreenSink(Sink):
         return view_lines(replace(self._shown, problem=problem), width, height)
 
     def _print_last(self) -> None:
-        if self._shown.course.last is None:
+        if self._shown.state.last is None:
             return
         width, height = self._screen.size
         lines = [plain(line) for line in self._lines(width, height)]
@@ -99,24 +99,26 @@ class LinesSink(Sink):
     def __init__(self, *, commits: bool) -> None:
         self._commits, self._known, self._failure = commits, set[str](), ""
 
-    def show(self, look: TimedObservation, course: WatchState, happened: Sequence[Happening]) -> None:
-        self._say(look)
+    def show(self, timed: TimedObservation, state: WatchState, happened: Sequence[ObservedEvent]) -> None:
+        self._say(timed)
         lines = [
-            (look.seen.at_ms, name, _standing(course, name))
-            for name in look.seen.groups
+            (timed.observation.at_ms, name, _summary(state, name))
+            for name in timed.observation.groups
             if name not in self._known
         ]
-        self._known |= look.seen.groups.keys()
-        lines += told_lines(happened, course.labels, commits=self._commits)
+        self._known |= timed.observation.groups.keys()
+        lines += event_lines(happened, state.labels, commits=self._commits)
         if lines:
             text = "".join(
                 f"{clock_text(at_ms)} {safe_text(group)}: {safe_text(told)}\n" for at_ms, group, told in lines
             )
             write_out(lambda stream: stream.write(text))
 
-    def _say(self, look: TimedObservation) -> None:
+    def _say(self, timed: TimedObservation) -> None:
         """Why nothing was seen, or not all; each reason once as long as it lasts."""
-        said = look.failure or "\n".join(f"{each.subject}: {each.message}" for each in look.seen.problems)
+        said = timed.failure or "\n".join(
+            f"{each.subject}: {each.message}" for each in timed.observation.problems
+        )
         if said and said != self._failure:
             notice(said)
         elif self._failure and not said:
@@ -130,17 +132,17 @@ class JsonSink(Sink):
     def __init__(self, feed: Feed) -> None:
         self._header: str | None = line_of(header_document(feed.header))
 
-    def show(self, look: TimedObservation, course: WatchState, happened: Sequence[Happening]) -> None:
+    def show(self, timed: TimedObservation, state: WatchState, happened: Sequence[ObservedEvent]) -> None:
         lines = [*filter(None, [self._header])]
         self._header = None
-        lines += [line_of(event_document(each, course.labels)) for each in happened]
-        lines.append(line_of(observation_document(look.seen)))
+        lines += [line_of(event_document(each, state.labels)) for each in happened]
+        lines.append(line_of(observation_document(timed.observation)))
         write_out(lambda stream: stream.writelines(lines))
 
 
-def _standing(course: WatchState, name: str) -> str:
+def _summary(state: WatchState, name: str) -> str:
     """How a group stands when it is seen first."""
-    found = course.groups[name]
+    found = state.groups[name]
     group = found.belief
     if group is None:
         return "there is no such group"
@@ -156,7 +158,7 @@ LABEL = 30
 """Columns for what a member or a topic is called; longer names lose their middle."""
 MOST_OF_A_PROBLEM = 3
 """Lines of it."""
-_AT_REST = (GroupState.STABLE, GroupState.EMPTY)
+_SETTLED = (GroupState.STABLE, GroupState.EMPTY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,10 +171,10 @@ class LogLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class View:
     """All that a view is made of."""
 
-    course: WatchState
+    state: WatchState
     before: WatchState | None = None
     """At the look before: what has changed since is marked."""
     log: Sequence[LogLine] = ()
@@ -182,10 +184,10 @@ class Shown:
     """Why the last look reached nothing."""
 
 
-def view_lines(shown: Shown, width: int, height: int) -> list[Line]:
+def view_lines(shown: View, width: int, height: int) -> list[Line]:
     """The whole screen: never more than `height` lines. Rows of tables may be wider than it is: they are to be cut."""
     head = list(_head(shown, width))
-    names = list(shown.course.groups)
+    names = list(shown.state.groups)
     room = max(height - len(head) - min(LEAST_LOG, height // 4), 1)
     blocks = [
         [*_group_lines(shown, name, shown.before.groups.get(name) if shown.before else None, width), ()]
@@ -212,8 +214,8 @@ def _shares(wanted: Sequence[int], room: int) -> list[int]:
     return given
 
 
-def _head(shown: Shown, width: int) -> Iterator[Line]:
-    last = shown.course.last
+def _head(shown: View, width: int) -> Iterator[Line]:
+    last = shown.state.last
     at = format_moment(last.at_ms) if last else ""
     yield (Piece("kohort watch  ", Role.HEADING), Piece(f"{at}  {safe_text(shown.title)}", Role.FAINT))
     if shown.problem:
@@ -233,22 +235,22 @@ def _log_lines(line: LogLine, width: int, *, several: bool) -> list[Line]:
     return [(Piece(time, Role.FAINT), Piece(first[0].text[len(time) :])), *more]
 
 
-def _group_lines(shown: Shown, name: str, before: WatchedGroup | None, width: int) -> Iterator[Line]:
-    course = shown.course.groups[name]
-    group = course.shown
-    if group is None or course.belief is None:
+def _group_lines(shown: View, name: str, before: WatchedGroup | None, width: int) -> Iterator[Line]:
+    state = shown.state.groups[name]
+    group = state.shown
+    if group is None or state.belief is None:
         yield (Piece(safe_text(name), Role.HEADING), Piece("  there is no such group"))
         return
-    yield from _state_lines(group, before.shown if before else None, len(course.wanted), width)
+    yield from _state_lines(group, before.shown if before else None, len(state.wanted), width)
     if group.members:
         earlier = _members_table(before.belief, width) if before and before.belief else None
-        yield from _table_lines(_members_table(course.belief, width), earlier)
+        yield from _table_lines(_members_table(state.belief, width), earlier)
     yield from _waits_lines(group, width)
-    lags = _lags_table(shown.course, name, course, width)
+    lags = _lags_table(shown.state, name, state, width)
     if lags.rows:
         earlier = _lags_table(shown.before, name, before, width) if shown.before and before else None
         yield from _table_lines(lags, earlier)
-    yield from _unowned_lines(course, width)
+    yield from _unowned_lines(state, width)
 
 
 def _table_lines(table: Table, before: Table | None) -> Iterator[Line]:
@@ -311,7 +313,7 @@ def _without(partitions: Partitions | None, others: Partitions | None) -> str | 
 
 def _waits_lines(group: Group, width: int) -> Iterator[Line]:
     """Who waits for whom; nothing of groups at rest."""
-    if group.state in _AT_REST or group.type not in (GroupType.CLASSIC, GroupType.CONSUMER):
+    if group.state in _SETTLED or group.type not in (GroupType.CLASSIC, GroupType.CONSUMER):
         return
     found = inspect(group)
     labels = {each.member.id: each.label for each in found.members}
@@ -330,7 +332,7 @@ def _waits_lines(group: Group, width: int) -> Iterator[Line]:
         )
 
 
-def _lags_table(course: WatchState, name: str, found: WatchedGroup, width: int) -> Table:
+def _lags_table(state: WatchState, name: str, found: WatchedGroup, width: int) -> Table:
     most = _most_of_a_name(width)
     partitions, unowned = (Counter(topic for topic, _ in places) for places in (found.wanted, found.unowned))
 
@@ -339,7 +341,7 @@ def _lags_table(course: WatchState, name: str, found: WatchedGroup, width: int) 
         return duration_text(seconds * 1000) if seconds else None
 
     return table_of(
-        topic_lags(name, course.window, partitions),
+        topic_lags(name, state.window, partitions),
         ("TOPIC", lambda lag: shortened_to(lag.topic, most)),
         ("##PARTITIONS", lambda lag: partitions[lag.topic]),
         ("##UNOWNED", lambda lag: unowned[lag.topic]),
@@ -357,13 +359,13 @@ def _rate(per_second: float | None) -> str | None:
     return f"{per_second:,.0f}" if per_second >= 100 or per_second == 0 else f"{per_second:.1f}"
 
 
-def _unowned_lines(course: WatchedGroup, width: int) -> Iterator[Line]:
+def _unowned_lines(state: WatchedGroup, width: int) -> Iterator[Line]:
     """Partitions without an owner, those that have been longest first."""
     since: dict[int, dict[str, list[int]]] = {}
-    for (topic, number), gap in sorted(course.unowned.items()):
+    for (topic, number), gap in sorted(state.unowned.items()):
         since.setdefault(gap.since_ms, {}).setdefault(topic, []).append(number)
     for at_ms in sorted(since):
-        age = max(course.asked_ms - at_ms, 0)
+        age = max(state.asked_ms - at_ms, 0)
         text = f"Without an owner for {duration_text(age)}: {places_text(since[at_ms])}"
         yield from folded(safe_text(text), width, Role.BAD)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.dropin.errors import BadValue, ToolFailure, ToolUsageError, VersionAsked
+from cli.dropin.errors import BadValue, ToolFailure, ToolUsageError, VersionRequested
 from cli.dropin.flags import FLAGS
 from cli.dropin.parse import Action, Options, parse
 from cli.dropin.printing import java_length, row, width_of
@@ -26,7 +26,7 @@ def answer(arguments: list[str]) -> Options | str:
         return parse(arguments)
     except (ToolFailure, ToolUsageError) as error:
         return str(error)
-    except VersionAsked:
+    except VersionRequested:
         return "version"
 
 

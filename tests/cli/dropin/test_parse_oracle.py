@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from cli.dropin.errors import ToolFailure, ToolUsageError, VersionAsked
+from cli.dropin.errors import ToolFailure, ToolUsageError, VersionRequested
 from cli.dropin.flags import FLAGS, Value
 from cli.dropin.parse import NO_EXECUTE, parse
 from cli.dropin.printing import usage
@@ -49,7 +49,7 @@ def ours(words: list[str]) -> str:
         return str(error)
     except ToolFailure:
         return ""  # the tool reads these values later
-    except VersionAsked:
+    except VersionRequested:
         return "version"
     return "regex" if options.regex is not None else ""
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cli.sources.contexts.model import Keeper, SourceKind, is_name, is_secret
+from cli.sources.contexts.model import SourceKind, ValueStore, is_name, is_secret
 from cli.sources.contexts.read import read_contexts
 from wire.client.config.config_file import ConfigFileError
 
@@ -45,10 +45,10 @@ def test_a_whole_file(monkeypatch: pytest.MonkeyPatch) -> None:
     production = contexts.by_name["production"]
     assert (production.kind, production.bootstrap_server) == (SourceKind.LIVE, "kafka-1:9093,kafka-2:9093")
     assert (production.timeout_ms, production.protected) == (10_000, True)
-    assert [(value.key, value.keeper, value.text, value.is_secret) for value in production.properties] == [
-        ("security.protocol", Keeper.LITERAL, "SASL_SSL", False),
-        ("sasl.password", Keeper.ENVIRONMENT, "KAFKA_PASSWORD", True),
-        ("ssl.key.password", Keeper.FILE, "/etc/kohort/keys/pass", True),
+    assert [(value.key, value.store, value.text, value.is_secret) for value in production.properties] == [
+        ("security.protocol", ValueStore.LITERAL, "SASL_SSL", False),
+        ("sasl.password", ValueStore.ENVIRONMENT, "KAFKA_PASSWORD", True),
+        ("ssl.key.password", ValueStore.FILE, "/etc/kohort/keys/pass", True),
     ]
     assert contexts.by_name["on"].command_config == Path("/home/somebody/client.properties")
     assert contexts.by_name["0123"].snapshot == Path("/etc/kohort/saved.yaml")

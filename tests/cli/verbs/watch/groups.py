@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from cli.verbs.watch.events import EventKind, WatchEvent, owners_of, subscription_told
+from cli.verbs.watch.events import EventKind, WatchEvent, owners_of, subscription_names
 from groups.model import (
     Client,
     CommittedOffset,
@@ -144,7 +144,7 @@ def facts_of(found: Group | None) -> Facts | None:
             each.id: {
                 "instance": each.instance,
                 "protocol": each.protocol and each.protocol.value,
-                "subscription": subscription_told(each),
+                "subscription": subscription_names(each),
                 "epoch": each.epoch,
             }
             for each in found.members

@@ -20,12 +20,12 @@ def test_applying_events_gives_the_later_group(before: Group | None, after: Grou
 
 
 @given(st.lists(groups(), max_size=6))
-def test_a_whole_course_adds_up(looks: list[Group | None]) -> None:
+def test_a_whole_course_adds_up(observations: list[Group | None]) -> None:
     """Also where looks show only a part, one after the other."""
     belief: Group | None = None
     facts = facts_of(belief)
-    for look in looks:
-        before, belief = belief, believed(belief, look)
+    for timed in observations:
+        before, belief = belief, believed(belief, timed)
         facts = applied(facts, events(before, belief))
         assert facts == facts_of(belief)
 

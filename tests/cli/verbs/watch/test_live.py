@@ -120,9 +120,9 @@ def test_a_member_joins_and_leaves(
     streamed = tmp_path / "streamed.ndjson"
     streamed.write_text((tmp_path / "watch.out").read_text())
     assert kept.observations == read_recording(streamed).observations
-    course, events = WatchState(), 0
-    for seen in kept.observations:
-        course, more = course.step(seen)
+    state, events = WatchState(), 0
+    for observation in kept.observations:
+        state, more = state.step(observation)
         events += len(more)
     assert events == sum(each["kind"] == "event" for each in documents)
     replay = kohort.quick("watch --replay", file, "--output", "json").succeeded()
@@ -218,9 +218,10 @@ def test_a_broker_goes_away_and_comes_back(
         count = len(listed.documents)
         broker.start()
         wait_for_coordinator(broker)
-        seen = len(stream.documents)
+        observation = len(stream.documents)
         stream.wait_for(
-            lambda each: any(rests(group, 1)(one) for one in each.documents[seen:]), "the group is back"
+            lambda each: any(rests(group, 1)(one) for one in each.documents[observation:]),
+            "the group is back",
         )
         lines.wait_for(
             lambda each: "the cluster answers again" in each.stderr, "the end of the outage is said"

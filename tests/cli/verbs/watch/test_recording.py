@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cli.verbs.watch.event_text import told_lines
+from cli.verbs.watch.event_text import event_lines
 from cli.verbs.watch.picture import stories
 from cli.verbs.watch.recording import (
     Header,
@@ -24,7 +24,7 @@ from cli.verbs.watch.recording import (
     read_recording,
 )
 from cli.verbs.watch.state import Observation, WatchState
-from cli.verbs.watch.view import LogLine, Shown, view_lines
+from cli.verbs.watch.view import LogLine, View, view_lines
 from groups.model import Group, Problem, Topic, UserData
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults
@@ -39,13 +39,13 @@ SLOW_FILES = settings(
 @st.composite
 def courses(draw: st.DrawFn) -> list[Observation]:
     """Looks one after the other; some reach nothing."""
-    looks: list[Observation] = []
+    observations: list[Observation] = []
     at_ms = 1_700_000_000_000
     for found in draw(st.lists(groups(), min_size=1, max_size=5)):
         at_ms += draw(st.integers(1, 20_000))
         ends = draw(st.dictionaries(st.integers(0, 3), st.none() | st.integers(0, 9)))
         reached = draw(st.integers(0, 4)) > 0
-        looks.append(
+        observations.append(
             Observation(
                 asked_ms=at_ms - 1,
                 at_ms=at_ms,
@@ -56,51 +56,53 @@ def courses(draw: st.DrawFn) -> list[Observation]:
                 problems=() if reached else (Problem(subject="here", message="nobody answers\x1b[2J"),),
             )
         )
-    return looks
+    return observations
 
 
-def written(file: Path, looks: Sequence[Observation]) -> Path:
+def written(file: Path, observations: Sequence[Observation]) -> Path:
     """A recording of them."""
-    documents = [header_document(HEADER), *map(observation_document, looks)]
+    documents = [header_document(HEADER), *map(observation_document, observations)]
     file.write_text("".join(map(line_of, documents)))
     return file
 
 
-def view_of(looks: Sequence[Observation]) -> list[object]:
+def view_of(observations: Sequence[Observation]) -> list[object]:
     """Every picture of a view, and every event as a document."""
-    course = WatchState()
+    state = WatchState()
     log: list[LogLine] = []
     shown: list[object] = []
-    for seen in looks:
-        before = course
-        course, happened = course.step(seen)
-        log += [LogLine(at_ms=at, group=g, text=text) for at, g, text in told_lines(happened, course.labels)]
-        documents = [event_document(each, course.labels) for each in happened]
+    for observation in observations:
+        before = state
+        state, happened = state.step(observation)
+        log += [LogLine(at_ms=at, group=g, text=text) for at, g, text in event_lines(happened, state.labels)]
+        documents = [event_document(each, state.labels) for each in happened]
         assert [fault for each in documents for fault in faults(each)] == []
         shown += documents
-        shown.append(view_lines(Shown(course=course, before=before, log=log), 80, 24))
+        shown.append(view_lines(View(state=state, before=before, log=log), 80, 24))
     return shown
 
 
 @SLOW_FILES
-@given(looks=courses())
-def test_what_is_read_back_is_what_was_seen(tmp_path: Path, looks: list[Observation]) -> None:
-    documents = [header_document(HEADER), *map(observation_document, looks)]
+@given(observations=courses())
+def test_what_is_read_back_is_what_was_seen(tmp_path: Path, observations: list[Observation]) -> None:
+    documents = [header_document(HEADER), *map(observation_document, observations)]
     assert [fault for each in documents for fault in faults(json.loads(line_of(each)))] == []
-    read = read_recording(written(tmp_path / "r", looks))
+    read = read_recording(written(tmp_path / "r", observations))
     assert read.header == HEADER
     assert read.notices == ()
-    assert list(read.observations) == looks
-    assert view_of(read.observations) == view_of(looks)
-    assert [story.group for story in stories(read)] == (["g"] if any(each.groups for each in looks) else [])
+    assert list(read.observations) == observations
+    assert view_of(read.observations) == view_of(observations)
+    assert [story.group for story in stories(read)] == (
+        ["g"] if any(each.groups for each in observations) else []
+    )
 
 
 @SLOW_FILES
-@given(looks=courses(), data=st.data())
+@given(observations=courses(), data=st.data())
 def test_a_damaged_file_is_refused_or_read_and_nothing_else(
-    tmp_path: Path, looks: list[Observation], data: st.DataObject
+    tmp_path: Path, observations: list[Observation], data: st.DataObject
 ) -> None:
-    good = written(tmp_path / "r", looks).read_bytes()
+    good = written(tmp_path / "r", observations).read_bytes()
     for _ in range(5):
         bad = bytearray(good)
         for _ in range(data.draw(st.integers(1, 3))):
@@ -127,8 +129,8 @@ def refusal_of(file: Path) -> str | None:
 LOOK = Observation(asked_ms=1_000, at_ms=1_001, groups={"g": group(member("a", orders=(0, 1)), epoch=1)})
 
 
-def lines(*looks: Observation) -> list[str]:
-    return [line_of(header_document(HEADER)), *(line_of(observation_document(each)) for each in looks)]
+def lines(*observations: Observation) -> list[str]:
+    return [line_of(header_document(HEADER)), *(line_of(observation_document(each)) for each in observations)]
 
 
 @pytest.mark.parametrize("cut", [1, 20, 200])
@@ -240,8 +242,8 @@ def test_user_data_of_assignors_is_not_recorded() -> None:
 def test_group_names_may_be_anything(tmp_path: Path) -> None:
     """Names from a cluster that steer terminals, or that look like another field."""
     strange: dict[str, Group | None] = {"\x1b[2J": None, "at": None, "ключ\u202e": None}
-    look = replace(LOOK, groups=strange)
-    read = read_recording(written(tmp_path / "r", [look]))
-    assert read.observations == (look,)
-    shown = "\n".join(str(line) for line in view_of([look]))
+    timed = replace(LOOK, groups=strange)
+    read = read_recording(written(tmp_path / "r", [timed]))
+    assert read.observations == (timed,)
+    shown = "\n".join(str(line) for line in view_of([timed]))
     assert "\x1b" not in shown

@@ -20,10 +20,10 @@ COMMITS = 300
 
 
 def committed(running: Running) -> list[int]:
-    """The offsets that a watch saw, look by look."""
-    looks = [each["groups"].get(GROUP) for each in observations(running.documents)]
-    told = [group["offsets"][TOPIC]["0"] for group in looks if group and group.get("offsets")]
-    return [each["offset"] if isinstance(each, dict) else each for each in told]
+    """The offsets that a watch observed, in order."""
+    groups = [each["groups"].get(GROUP) for each in observations(running.documents)]
+    offsets = [group["offsets"][TOPIC]["0"] for group in groups if group and group.get("offsets")]
+    return [each["offset"] if isinstance(each, dict) else each for each in offsets]
 
 
 def test_both_see_what_is_written_while_they_look(kohort: Kohort, tmp_path: Path) -> None:
@@ -57,8 +57,8 @@ def test_both_see_what_is_written_while_they_look(kohort: Kohort, tmp_path: Path
                 consumer.commit(offsets=[TopicPartition(TOPIC, 0, offset)], asynchronous=False)
         for each in watches:
             each.wait_for(lambda one: committed(one)[-1:] == [COMMITS - 1], "the last commit")
-            seen = committed(each)
-            assert seen == sorted(seen)
+            observation = committed(each)
+            assert observation == sorted(observation)
             assert happened(each.documents, "group-appeared")
             assert [one["errors"] for one in observations(each.documents) if one["errors"]] == []
         for each in lists:

@@ -45,9 +45,9 @@ def test_it_is_drawn_in_place_at_any_size_and_the_terminal_given_back(
         for columns, lines in ((80, 24), (80, 8), (33, 12), (200, 50)):
             resize(shown.controller, columns, lines)
             # One may have been in the making at the size before, and one is now.
-            begun = len(shown.frames) + 1
-            shown.wait_for(more_than(begun + 1), "pictures of that size")
-            frames = shown.frames[begun:-1]
+            started = len(shown.frames) + 1
+            shown.wait_for(more_than(started + 1), "pictures of that size")
+            frames = shown.frames[started:-1]
             assert {len(frame) <= lines for frame in frames} == {True}
             assert max(cell_len(line) for frame in frames for line in frame) <= columns
             assert {frame[0].startswith(f"kohort {words[0]}") for frame in frames} == {True}

@@ -14,7 +14,7 @@ from cli.render.cells import text_width
 from cli.render.document import Column, Table
 from cli.render.layout import table_lines
 from cli.render.lines import Piece, Role, cut, plain
-from cli.verbs.watch.event_text import clock_text, duration_text, ranges_text, span_text, told_lines
+from cli.verbs.watch.event_text import clock_text, duration_text, event_lines, ranges_text, span_text
 from cli.verbs.watch.events import EventKind
 from cli.verbs.watch.lag import TopicLag, topic_lags
 from cli.verbs.watch.layout import changed_cells, marked
@@ -23,8 +23,8 @@ from cli.verbs.watch.recording import Header, Recording
 from cli.verbs.watch.redraw import escaped
 from cli.verbs.watch.repeat import LONGEST_PAUSE_S, pause_s
 from cli.verbs.watch.session import Until
-from cli.verbs.watch.state import Gap, Happening, Observation, WatchState
-from cli.verbs.watch.view import LogLine, Shown, view_lines
+from cli.verbs.watch.state import Gap, Observation, ObservedEvent, WatchState
+from cli.verbs.watch.view import LogLine, View, view_lines
 from groups.model import Group, GroupState, GroupType, Topic
 from tests.cli.command import Kohort
 from tests.cli.verbs.watch.groups import group, member
@@ -33,29 +33,29 @@ ORDERS = {"orders": Topic(name="orders", partitions=4)}
 STABLE, REBALANCE = GroupState.STABLE, GroupState.PREPARING_REBALANCE
 
 
-def look(at_ms: int, found: Group | None, topics: dict[str, Topic] | None = None) -> Observation:
+def timed(at_ms: int, found: Group | None, topics: dict[str, Topic] | None = None) -> Observation:
     """A look that took 10 ms."""
     return Observation(
         asked_ms=at_ms - 10, at_ms=at_ms, groups={"g": found}, topics=ORDERS if topics is None else topics
     )
 
 
-def course_of(*looks: Observation) -> tuple[WatchState, list[Happening]]:
-    course, happened = WatchState(), list[Happening]()
-    for each in looks:
-        course, more = course.step(each)
+def course_of(*observations: Observation) -> tuple[WatchState, list[ObservedEvent]]:
+    state, happened = WatchState(), list[ObservedEvent]()
+    for each in observations:
+        state, more = state.step(each)
         happened += more
-    return course, happened
+    return state, happened
 
 
-def texts(*looks: Observation) -> list[str]:
-    course, happened = course_of(*looks)
-    return [text for _, _, text in told_lines(happened, course.labels)]
+def texts(*observations: Observation) -> list[str]:
+    state, happened = course_of(*observations)
+    return [text for _, _, text in event_lines(happened, state.labels)]
 
 
-def shown_of(course: WatchState, log: Sequence[LogLine] = (), width: int = 80, height: int = 24) -> list[str]:
+def shown_of(state: WatchState, log: Sequence[LogLine] = (), width: int = 80, height: int = 24) -> list[str]:
     """The lines of the view."""
-    return list(map(plain, view_lines(Shown(course=course, log=log), width, height)))
+    return list(map(plain, view_lines(View(state=state, log=log), width, height)))
 
 
 BOTH = group(member("a", orders=(0, 1)), member("b", orders=(2, 3)), epoch=2)
@@ -65,7 +65,7 @@ ALONE = group(member("a", orders=(0, 1, 2, 3)), epoch=4)
 
 def test_how_long_partitions_had_no_owner_is_told_as_bounds() -> None:
     """Owned until after 990, not owned at 1200 nor from 1390 to 1400, owned at 1600."""
-    _, happened = course_of(look(1000, BOTH), look(1200, GAP), look(1400, GAP), look(1600, ALONE))
+    _, happened = course_of(timed(1000, BOTH), timed(1200, GAP), timed(1400, GAP), timed(1600, ALONE))
     (assigned,) = [each for each in happened if each.event.kind is EventKind.PARTITIONS_ASSIGNED]
     assert assigned.event.partitions == (2, 3)
     assert (assigned.since_ms, assigned.at_ms) == (1400, 1600)
@@ -73,13 +73,13 @@ def test_how_long_partitions_had_no_owner_is_told_as_bounds() -> None:
 
 
 def test_what_had_no_owner_from_the_beginning_has_no_bounds() -> None:
-    _, happened = course_of(look(1000, GAP), look(1600, ALONE))
+    _, happened = course_of(timed(1000, GAP), timed(1600, ALONE))
     (assigned,) = [each for each in happened if each.event.kind is EventKind.PARTITIONS_ASSIGNED]
     assert assigned.span is None
 
 
 def test_partitions_moved_between_two_looks_had_no_owner_for_less() -> None:
-    assert texts(look(1000, BOTH), look(1600, ALONE)) == [
+    assert texts(timed(1000, BOTH), timed(1600, ALONE)) == [
         "b left",
         "epoch 2 → 4",
         "target assignment of epoch 4 computed, 2 before",
@@ -90,23 +90,21 @@ def test_partitions_moved_between_two_looks_had_no_owner_for_less() -> None:
 
 def test_the_partitions_of_the_last_member_stay_without_an_owner() -> None:
     empty = group(state=GroupState.EMPTY, epoch=5)
-    course, _ = course_of(look(1000, ALONE), look(2000, empty), look(4000, empty))
-    assert sorted(course.groups["g"].unowned) == [("orders", number) for number in range(4)]
-    assert {(gap.owned_until_ms, gap.since_ms) for gap in course.groups["g"].unowned.values()} == {
-        (990, 2000)
-    }
-    shown = "\n".join(shown_of(course))
+    state, _ = course_of(timed(1000, ALONE), timed(2000, empty), timed(4000, empty))
+    assert sorted(state.groups["g"].unowned) == [("orders", number) for number in range(4)]
+    assert {(gap.owned_until_ms, gap.since_ms) for gap in state.groups["g"].unowned.values()} == {(990, 2000)}
+    shown = "\n".join(shown_of(state))
     assert "Without an owner for 2.0 s: orders:0-3" in shown
-    course, happened = course.step(look(5000, None))
+    state, happened = state.step(timed(5000, None))
     assert [each.event.kind for each in happened] == [EventKind.GROUP_GONE]
-    assert course.groups["g"].unowned == {}
+    assert state.groups["g"].unowned == {}
 
 
 def test_partitions_that_nobody_was_given_show_without_an_owner() -> None:
     """A topic that has just grown: the members own what there was."""
     grown = {"orders": Topic(name="orders", partitions=6)}
-    course, _ = course_of(look(1000, ALONE), look(2000, ALONE, grown))
-    assert sorted(course.groups["g"].unowned) == [("orders", 4), ("orders", 5)]
+    state, _ = course_of(timed(1000, ALONE), timed(2000, ALONE, grown))
+    assert sorted(state.groups["g"].unowned) == [("orders", 4), ("orders", 5)]
 
 
 CLASSIC = group(member("a", orders=(0, 1)), member("b", orders=(2, 3)), kind=GroupType.CLASSIC)
@@ -118,21 +116,26 @@ REBALANCING = group(
 def test_a_classic_rebalance_hides_its_owners() -> None:
     """Brokers go on to show what was given out before."""
     after = group(member("a", orders=(0, 1, 2)), member("b", orders=(3,)), kind=GroupType.CLASSIC)
-    looks = [look(1000, CLASSIC), look(2000, REBALANCING), look(3000, REBALANCING), look(4000, after)]
-    assert texts(*looks) == [
+    observations = [
+        timed(1000, CLASSIC),
+        timed(2000, REBALANCING),
+        timed(3000, REBALANCING),
+        timed(4000, after),
+    ]
+    assert texts(*observations) == [
         "Stable → PreparingRebalance",
         "orders:2 moved from b to a, at most 3.0 s without an owner",
         "PreparingRebalance → Stable, after 990 ms to 3.0 s",
     ]
-    course, _ = course_of(*looks[:3])
-    shown = "\n".join(shown_of(course))
+    state, _ = course_of(*observations[:3])
+    shown = "\n".join(shown_of(state))
     assert "OWNS is from before" in shown
     assert "2 members wait for" in shown
 
 
 def test_a_member_that_leaves_a_classic_rebalance_leaves_no_owner() -> None:
     left = group(member("a", orders=(0, 1)), state=REBALANCE, kind=GroupType.CLASSIC)
-    assert texts(look(1000, CLASSIC), look(2000, left)) == [
+    assert texts(timed(1000, CLASSIC), timed(2000, left)) == [
         "b left",
         "orders:2,3 without an owner; b had them",
         "Stable → PreparingRebalance",
@@ -140,13 +143,13 @@ def test_a_member_that_leaves_a_classic_rebalance_leaves_no_owner() -> None:
 
 
 def test_a_look_that_reached_nothing_changes_nothing() -> None:
-    course, _ = course_of(look(1000, BOTH))
-    after, happened = course.step(Observation(asked_ms=1500, at_ms=2000))
-    assert (happened, after.groups, after.window) == ((), course.groups, course.window)
+    state, _ = course_of(timed(1000, BOTH))
+    after, happened = state.step(Observation(asked_ms=1500, at_ms=2000))
+    assert (happened, after.groups, after.window) == ((), state.groups, state.window)
 
 
 def test_what_a_newcomer_begins_with_goes_without_saying() -> None:
-    assert texts(look(1000, None), look(2000, ALONE)) == [
+    assert texts(timed(1000, None), timed(2000, ALONE)) == [
         "the group exists: consumer, Stable",
         "a joined",
         "orders:0-3 to a",
@@ -156,7 +159,7 @@ def test_what_a_newcomer_begins_with_goes_without_saying() -> None:
 def test_many_alike_are_told_together() -> None:
     many = [member(f"m{number}", orders=(number,)) for number in range(4)]
     after = [f"m{number}" for number in range(4)]
-    assert texts(look(1000, group(epoch=1)), look(2000, group(*many, epoch=1)))[0] == (
+    assert texts(timed(1000, group(epoch=1)), timed(2000, group(*many, epoch=1)))[0] == (
         f"{', '.join(after[:3])} and 1 more member joined"
     )
 
@@ -165,17 +168,17 @@ def test_commits_are_told_only_where_they_are_asked_for() -> None:
     before, after = (
         group(offsets={"orders": {0: start, 1: start}, "payments": {0: start}}) for start in (10, 25)
     )
-    course, happened = course_of(look(1000, before), look(2000, after))
-    assert list(told_lines(happened, course.labels)) == []
-    assert [text for _, _, text in told_lines(happened, course.labels, commits=True)] == [
+    state, happened = course_of(timed(1000, before), timed(2000, after))
+    assert list(event_lines(happened, state.labels)) == []
+    assert [text for _, _, text in event_lines(happened, state.labels, commits=True)] == [
         "orders:0,1: offsets committed, 30 records further",
         "payments:0: committed offset 10 → 25",
     ]
-    assert texts(look(1000, after), look(2000, before)) == [
+    assert texts(timed(1000, after), timed(2000, before)) == [
         "orders:0,1: committed offsets set back by 30 records",
         "payments:0: committed offset set back, 25 → 10",
     ]
-    assert texts(look(1000, after), look(2000, group(offsets={}))) == [
+    assert texts(timed(1000, after), timed(2000, group(offsets={}))) == [
         "orders:0,1: committed offsets deleted",
         "payments:0: committed offset deleted",
     ]
@@ -184,12 +187,12 @@ def test_commits_are_told_only_where_they_are_asked_for() -> None:
 def consuming(at_ms: int, committed: int, end: int) -> Observation:
     found = group(member("a", orders=(0, 1)), offsets={"orders": {0: committed, 1: committed}})
     ends = dict.fromkeys(range(2), end)
-    return look(at_ms, found, {"orders": Topic(name="orders", partitions=2, end_offsets=ends)})
+    return timed(at_ms, found, {"orders": Topic(name="orders", partitions=2, end_offsets=ends)})
 
 
-def lag_of(*looks: Observation) -> TopicLag:
-    course, _ = course_of(*looks)
-    (lag,) = topic_lags("g", course.window, {"orders": 2})
+def lag_of(*observations: Observation) -> TopicLag:
+    state, _ = course_of(*observations)
+    (lag,) = topic_lags("g", state.window, {"orders": 2})
     return lag
 
 
@@ -200,7 +203,7 @@ def test_rates_and_when_the_lag_will_be_gone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("looks", "consumed"),
+    ("observations", "consumed"),
     [
         ([consuming(0, 100, 1000)], None),
         ([consuming(0, 100, 1000), consuming(4_999, 200, 1000)], None),
@@ -212,15 +215,15 @@ def test_rates_and_when_the_lag_will_be_gone() -> None:
     ids=["one look", "too soon", "set back", "stands still", "stood still since"],
 )
 def test_when_nobody_can_tell_when_the_lag_will_be_gone(
-    looks: Sequence[Observation], consumed: float | None
+    observations: Sequence[Observation], consumed: float | None
 ) -> None:
-    lag = lag_of(*looks)
+    lag = lag_of(*observations)
     assert lag.consumed_per_s == consumed
     assert lag.seconds_to_zero is None
 
 
 def test_a_lag_that_is_not_known_is_no_lag_of_zero() -> None:
-    unknown = lag_of(look(0, group(member("a", orders=(0, 1)), offsets={"orders": {0: None}})))
+    unknown = lag_of(timed(0, group(member("a", orders=(0, 1)), offsets={"orders": {0: None}})))
     assert (unknown.lag, unknown.unknown) == (None, 2)
     assert lag_of(consuming(0, 1000, 1000)).seconds_to_zero == 0.0
 
@@ -238,30 +241,30 @@ def test_durations_and_times() -> None:
     ]  # fmt: skip
 
 
-def met(text: str, *looks: Observation) -> list[bool]:
-    until, course, found = Until.parse(text), WatchState(), []
-    for each in looks:
-        course, _ = course.step(each)
-        found.append(until.is_met(course))
+def met(text: str, *observations: Observation) -> list[bool]:
+    until, state, found = Until.parse(text), WatchState(), []
+    for each in observations:
+        state, _ = state.step(each)
+        found.append(until.is_met(state))
     return found
 
 
 def test_stable_means_for_a_while() -> None:
     moving = group(member("a"), state=REBALANCE, epoch=9)
-    looks = [
-        look(ms, each) for ms, each in ((0, BOTH), (900, BOTH), (950, moving), (1000, BOTH), (2000, BOTH))
+    observations = [
+        timed(ms, each) for ms, each in ((0, BOTH), (900, BOTH), (950, moving), (1000, BOTH), (2000, BOTH))
     ]
-    assert met("stable", *looks) == [False, False, False, False, True]
+    assert met("stable", *observations) == [False, False, False, False, True]
     outage = Observation(asked_ms=500, at_ms=600)
-    assert met("stable", look(0, BOTH), outage, look(1000, BOTH), look(2000, BOTH)) == [False] * 3 + [True]
+    assert met("stable", timed(0, BOTH), outage, timed(1000, BOTH), timed(2000, BOTH)) == [False] * 3 + [True]
 
 
 def test_empty_and_epochs() -> None:
-    assert met("empty", look(0, BOTH), look(1, group()), look(2, None)) == [False, True, True]
-    assert met("4", look(0, BOTH), look(1, None)) == [False, False]
+    assert met("empty", timed(0, BOTH), timed(1, group()), timed(2, None)) == [False, True, True]
+    assert met("4", timed(0, BOTH), timed(1, None)) == [False, False]
     reached = group(*ALONE.members, epoch=4)
-    assert met("4", look(0, reached)) == [False]  # its member is at epoch 1
-    assert met("1", look(0, reached)) == [True]
+    assert met("4", timed(0, reached)) == [False]  # its member is at epoch 1
+    assert met("1", timed(0, reached)) == [True]
 
 
 @pytest.mark.parametrize("text", ["", "stabel", "-1", "1.5", "1" * 10, "٣"])
@@ -333,9 +336,9 @@ def test_a_view_is_never_higher_than_the_screen(width: int, height: int, count: 
         groups={f"group-{n}": replace(crowd(count), id=f"group-{n}") for n in range(3)},
         topics=ORDERS,
     )
-    course, _ = course_of(found)
+    state, _ = course_of(found)
     log = [LogLine(at_ms=number, group="group-0", text=f"line {number}") for number in range(50)]
-    lines = view_lines(Shown(course=course, log=log, title="here"), width, height)
+    lines = view_lines(View(state=state, log=log, title="here"), width, height)
     assert len(lines) <= height
     if height > 10:
         shown = list(map(plain, lines))
@@ -346,8 +349,8 @@ def test_a_view_is_never_higher_than_the_screen(width: int, height: int, count: 
 @pytest.mark.parametrize("width", [20, 40, 80])
 def test_what_happened_is_told_on_as_many_lines_as_it_takes(width: int) -> None:
     text = "orders:2,3 moved from consumer-1 to consumer-2, at most 610 ms without an owner"
-    course, _ = course_of(look(1000, BOTH))
-    shown = shown_of(course, [LogLine(at_ms=0, group="g", text=text)], width, 60)
+    state, _ = course_of(timed(1000, BOTH))
+    shown = shown_of(state, [LogLine(at_ms=0, group="g", text=text)], width, 60)
     begin = next(number for number, line in enumerate(shown) if line.startswith("00:00:00.000"))
     assert "".join(shown[begin:]).replace(" ", "") == f"00:00:00.000{text}".replace(" ", "")
     assert max(map(len, shown[begin:])) <= max(width, len("00:00:00.000  ") + 8)
@@ -361,8 +364,8 @@ def test_the_view_shows_gains_and_what_is_to_be_given_up() -> None:
         state=GroupState.RECONCILING,
         epoch=1,
     )
-    course, _ = course_of(look(0, moving, {}))
-    shown = shown_of(course)
+    state, _ = course_of(timed(0, moving, {}))
+    shown = shown_of(state)
     assert any(line.split() == ["a", "consumer", "1", "2", "-", "orders:1", "orders:0,1"] for line in shown)
     assert any(line.split() == ["b", "consumer", "1", "0", "orders:1", "-", "-"] for line in shown)
     assert "a waits for itself: to revoke orders:1" in shown
@@ -377,17 +380,17 @@ def test_no_number_is_cut_on_a_narrow_screen() -> None:
         group(*members, epoch=5, offsets={topic: dict.fromkeys(range(12), 1)}), id=name, protocol="uniform"
     )
     topics = {topic: Topic(name=topic, partitions=12, end_offsets=dict.fromkeys(range(12), 1_000_000_001))}
-    course, _ = WatchState().step(Observation(asked_ms=0, at_ms=10, groups={name: found}, topics=topics))
-    shown = [plain(cut(line, 80)) for line in view_lines(Shown(course=course), 80, 40)]
+    state, _ = WatchState().step(Observation(asked_ms=0, at_ms=10, groups={name: found}, topics=topics))
+    shown = [plain(cut(line, 80)) for line in view_lines(View(state=state), 80, 40)]
     assert name in shown
     assert "12 members, 12 partitions" in shown[shown.index(name) + 1]
     assert any(line.startswith("payments.of-") and " 12000000000 " in line for line in shown)
 
 
 def test_a_picture_has_a_lane_for_what_had_the_same_owners() -> None:
-    looks = (look(1000, BOTH), look(2000, GAP), look(3000, ALONE))
+    observations = (timed(1000, BOTH), timed(2000, GAP), timed(3000, ALONE))
     recording = Recording(
-        header=Header(at_ms=0, groups=("g",), source="x", every_ms=1000), observations=looks
+        header=Header(at_ms=0, groups=("g",), source="x", every_ms=1000), observations=observations
     )
     (story,) = stories(recording)
     lanes = {lane.places: [run.value for run in lane.runs] for lane in story.lanes}
@@ -396,7 +399,9 @@ def test_a_picture_has_a_lane_for_what_had_the_same_owners() -> None:
     drawn = "".join(picture_lines(recording))
     assert "orders:2,3, 1.0 s without an owner" in drawn
     assert "orders:2,3: b, from 00:00:01.000 for 1.0 s" in drawn
-    classic = Recording(header=recording.header, observations=(look(1000, CLASSIC), look(2000, REBALANCING)))
+    classic = Recording(
+        header=recording.header, observations=(timed(1000, CLASSIC), timed(2000, REBALANCING))
+    )
     (story,) = stories(classic)
     assert {run.value for lane in story.lanes for run in lane.runs} == {"a", "b", UNKNOWN}
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from cli.verbs.exporter.course import Course, rebalances_between
 from cli.verbs.exporter.families import Level
+from cli.verbs.exporter.history import ExporterHistory, rebalances_between
 from cli.verbs.exporter.page import Limits, page_of
 from cli.verbs.exporter.reading import GroupReading, Reading
 from groups.diagnosis.diagnose import Verdict, diagnose
@@ -39,11 +39,11 @@ def reading(at_ms: int, group: Group | None = CLASSIC, committed: int = 5, end: 
     return Reading(at_ms=at_ms, groups={"g": GroupReading(id="g", group=group, rows=rows)}, topics=topics)
 
 
-def after(*polls: Reading, interval_ms: int = 0) -> Course:
-    course = Course(interval_ms=interval_ms)
+def after(*polls: Reading, interval_ms: int = 0) -> ExporterHistory:
+    history = ExporterHistory(interval_ms=interval_ms)
     for each in polls:
-        course = course.after(each)
-    return course
+        history = history.after(each)
+    return history
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_rebalances_are_counted_as_far_as_they_show(before: Group, later: Group,
     assert rebalances_between(before, later) == count
     unread = [reading(number * EVERY_MS, None) for number in (1, 2, 3)]
     for interval_ms in (0, EVERY_MS):
-        course = after(reading(0, before), *unread, reading(4 * EVERY_MS, later), interval_ms=interval_ms)
-        assert course.groups["g"].rebalances == count
+        history = after(reading(0, before), *unread, reading(4 * EVERY_MS, later), interval_ms=interval_ms)
+        assert history.groups["g"].rebalances == count
 
 
 def test_a_group_that_stands_still_stalls_and_one_that_moves_does_not() -> None:
@@ -92,10 +92,10 @@ def test_a_group_that_stands_still_stalls_and_one_that_moves_does_not() -> None:
 def test_what_is_kept_does_not_grow() -> None:
     for interval_ms, kept in ((EVERY_MS, 1), (2 * EVERY_MS, 1), (EVERY_MS // 2, 2), (EVERY_MS // 3, 3)):
         polls = [reading(number * interval_ms, committed=number, end=100) for number in range(10)]
-        course = after(*polls, interval_ms=interval_ms).groups["g"]
-        assert (len(course.observations), len(course.readings)) == (kept, kept)
-        assert course == replace(
-            after(*polls).groups["g"], observations=course.observations, readings=course.readings
+        history = after(*polls, interval_ms=interval_ms).groups["g"]
+        assert (len(history.observations), len(history.readings)) == (kept, kept)
+        assert history == replace(
+            after(*polls).groups["g"], observations=history.observations, readings=history.readings
         )
     often = after(*(reading(number * 1_000, committed=number, end=100) for number in range(100)))
     assert len(often.groups["g"].readings) == 31
@@ -128,19 +128,19 @@ def test_findings_equal_those_of_diagnose_over_whole_observations(interval_ms: i
 
 
 def test_a_group_that_cannot_be_read_keeps_its_counts_and_one_that_is_gone_none() -> None:
-    course = after(
+    history = after(
         reading(0, CONSUMER), reading(EVERY_MS, replace(CONSUMER, group_epoch=9)), reading(2 * EVERY_MS, None)
     )
-    assert course.groups["g"].rebalances == 5
-    assert course.groups["g"].progress is None
+    assert history.groups["g"].rebalances == 5
+    assert history.groups["g"].progress is None
     text = b"".join(
-        page_of(reading(2 * EVERY_MS, None), course, Limits(max_series=100)).parts(openmetrics=False)
+        page_of(reading(2 * EVERY_MS, None), history, Limits(max_series=100)).parts(openmetrics=False)
     )
     figures = Figures.read(text.decode())
     assert figures("kohort_group_readable", group="g") == 0
     assert figures("kohort_group_unread", group="g", error="GROUP_AUTHORIZATION_FAILED") == 1
     assert "kohort_group_lag_records" not in figures.samples
-    assert course.after(Reading(at_ms=3 * EVERY_MS)).groups == {}
+    assert history.after(Reading(at_ms=3 * EVERY_MS)).groups == {}
 
 
 def test_a_group_without_a_coordinator_has_that_finding_and_one_that_is_hidden_none() -> None:
@@ -150,8 +150,8 @@ def test_a_group_without_a_coordinator_has_that_finding_and_one_that_is_hidden_n
             groups={"g": GroupReading(id="g", error=error)},
             problems=(Problem(subject="g", message="no", group="g", error=error),),
         )
-        course = after(reading(0), unread)
-        text = b"".join(page_of(unread, course, Limits(max_series=100)).parts(openmetrics=False))
+        history = after(reading(0), unread)
+        text = b"".join(page_of(unread, history, Limits(max_series=100)).parts(openmetrics=False))
         figures = Figures.read(text.decode())
         unavailable = {"rule": "coordinator-unavailable", "level": "error"}
         assert figures("kohort_group_findings", group="g", **unavailable) == found

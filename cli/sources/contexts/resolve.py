@@ -31,7 +31,7 @@ Typed = Callable[[str], bool]
 """Whether the command line itself gave a parameter, by its name."""
 
 
-def settle(arguments: Mapping[str, Any], typed: Typed) -> dict[str, Any]:
+def resolve(arguments: Mapping[str, Any], typed: Typed) -> dict[str, Any]:
     """The arguments of a command, its options dataclasses filled in.
 
     :raises UsageError: two names for the source on one level; a context or a value that does not exist; a change to
@@ -40,23 +40,23 @@ def settle(arguments: Mapping[str, Any], typed: Typed) -> dict[str, Any]:
     """
     from cli.consent import ConsentOptions, check_consent
 
-    settled = dict(arguments)
+    resolved = dict(arguments)
     source = next(key for key, value in arguments.items() if isinstance(value, SourceOptions))
-    options = settle_source(arguments[source], timeout_is_typed=typed("timeout_ms"))
-    settled[source] = changed = options
+    options = resolve_source(arguments[source], timeout_is_typed=typed("timeout_ms"))
+    resolved[source] = changed = options
     for key, value in arguments.items():
         if isinstance(value, TargetClusterOptions) and value.is_given:
             changed = _target_cluster(value, options)
-            settled[key] = replace(value, source=changed)
+            resolved[key] = replace(value, source=changed)
     for key, value in arguments.items():
         if isinstance(value, OutputOptions):
-            settled[key] = _output(value, options, typed)
+            resolved[key] = _output(value, options, typed)
         elif isinstance(value, ConsentOptions):
-            settled[key] = replace(value, place=_spelled_out(changed))
-    for value in settled.values():
+            resolved[key] = replace(value, place=_spelled_out(changed))
+    for value in resolved.values():
         if isinstance(value, ConsentOptions):
             check_consent(value)
-    return settled
+    return resolved
 
 
 def _target_cluster(target: TargetClusterOptions, source: SourceOptions) -> SourceOptions:
@@ -87,8 +87,8 @@ def _spelled_out(options: SourceOptions) -> SourceOrigin | None:
     return replace(place, where=",".join(servers)) if servers else place
 
 
-def settle_source(options: SourceOptions, *, timeout_is_typed: bool = False) -> SourceOptions:
-    """The options with the source that they, the environment or the configuration file name; see `settle`."""
+def resolve_source(options: SourceOptions, *, timeout_is_typed: bool = False) -> SourceOptions:
+    """The options with the source that they, the environment or the configuration file name; see `resolve`."""
     options = _sourced(options)
     if timeout_is_typed:
         return replace(options, timeout_is_chosen=True)

@@ -30,7 +30,7 @@ Readings = Mapping[tuple[str, int], progresses.Reading]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupCourse:
+class GroupHistory:
     """What has been seen of a group since the exporter began."""
 
     last: Group | None = None
@@ -49,14 +49,14 @@ class GroupCourse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
+class ExporterHistory:
     """All groups, after a number of polls."""
 
     interval_ms: int = 0
     """From one poll to the next."""
-    groups: Mapping[str, GroupCourse] = field(default_factory=dict)
+    groups: Mapping[str, GroupHistory] = field(default_factory=dict)
 
-    def after(self, reading: Reading) -> Course:
+    def after(self, reading: Reading) -> ExporterHistory:
         """The course after another poll. Groups that are gone are forgotten; one that cannot be read is kept."""
         kept_ms = WINDOW_MS - self.interval_ms
         return replace(
@@ -68,10 +68,10 @@ class Course:
         )
 
 
-_NEW = GroupCourse()
+_NEW = GroupHistory()
 
 
-def _after(before: GroupCourse, seen: GroupReading, reading: Reading, kept_ms: int) -> GroupCourse:
+def _after(before: GroupHistory, seen: GroupReading, reading: Reading, kept_ms: int) -> GroupHistory:
     at_ms = reading.at_ms
     observations = (*_recent(before.observations, at_ms, WINDOW_MS), _observation(seen, reading))
     kept = _recent(observations, at_ms, kept_ms)
@@ -85,7 +85,7 @@ def _after(before: GroupCourse, seen: GroupReading, reading: Reading, kept_ms: i
         (at_ms, readings_of_rows(at_ms, seen.rows, reading.topics, seen.waiting)),
     )
     progress = group_progress([each for _, each in readings]) if len(readings) > 1 else None
-    return GroupCourse(
+    return GroupHistory(
         last=replace(seen.group, offsets=None),
         rebalances=before.rebalances + (rebalances_between(before.last, seen.group) if before.last else 0),
         progress_ms=at_ms if _has_moved(readings[-2:]) else before.progress_ms,

@@ -140,16 +140,16 @@ def test_how_to_print(rig: Rig) -> None:
 def test_how_long_to_wait(rig: Rig) -> None:
     rig.write("current: a\ncontexts: {a: {bootstrap_server: 127.0.0.1:1, timeout_ms: 1234}}")
     from cli.options import SourceOptions
-    from cli.sources.contexts.settle import settle_source
+    from cli.sources.contexts.resolve import resolve_source
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KOHORT_CONFIG", str(rig.file))
-        assert settle_source(SourceOptions()).timeout_ms == 1234
-        assert settle_source(SourceOptions(timeout_ms=7), timeout_is_typed=True).timeout_ms == 7
-        assert settle_source(SourceOptions(bootstrap_server="k:1")).timeout_ms == 30_000
+        assert resolve_source(SourceOptions()).timeout_ms == 1234
+        assert resolve_source(SourceOptions(timeout_ms=7), timeout_is_typed=True).timeout_ms == 7
+        assert resolve_source(SourceOptions(bootstrap_server="k:1")).timeout_ms == 30_000
         patch.setenv("KOHORT_TIMEOUT", "99")
-        assert settle_source(SourceOptions()).timeout_ms == 99
-        assert settle_source(SourceOptions(timeout_ms=7), timeout_is_typed=True).timeout_ms == 7
+        assert resolve_source(SourceOptions()).timeout_ms == 99
+        assert resolve_source(SourceOptions(timeout_ms=7), timeout_is_typed=True).timeout_ms == 7
 
 
 def test_a_look_of_a_watch_takes_as_long_as_chosen_and_else_less(
@@ -187,7 +187,7 @@ def test_a_look_of_a_watch_takes_as_long_as_chosen_and_else_less(
 
 def test_a_plan_names_the_context_that_it_was_made_in(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     from cli.options import SourceOptions
-    from cli.sources.contexts.settle import settle_source
+    from cli.sources.contexts.resolve import resolve_source
     from cli.verbs.plan.action import connection_of
 
     rig.write(
@@ -196,7 +196,7 @@ def test_a_plan_names_the_context_that_it_was_made_in(rig: Rig, monkeypatch: pyt
     )
     monkeypatch.setenv("KOHORT_CONFIG", str(rig.file))
     told = {
-        name: connection_of(settle_source(SourceOptions(context=name))) for name in (None, "b@eu", "c", "d")
+        name: connection_of(resolve_source(SourceOptions(context=name))) for name in (None, "b@eu", "c", "d")
     }
     typed = ["--context a", "--context b@eu", "--context c", '-b "$BOOTSTRAP"']
     assert [told[name].kohort for name in told] == typed
@@ -206,7 +206,7 @@ def test_a_plan_names_the_context_that_it_was_made_in(rig: Rig, monkeypatch: pyt
         f'--bootstrap-server "$BOOTSTRAP" --command-config {rig.file.parent}/f',
         '--bootstrap-server "$BOOTSTRAP"',
     ]
-    assert connection_of(settle_source(SourceOptions(bootstrap_server="k:2"))).kohort == "-b k:2"
+    assert connection_of(resolve_source(SourceOptions(bootstrap_server="k:2"))).kohort == "-b k:2"
 
 
 def test_topics_in_a_file_need_no_source(rig: Rig, tmp_path: Path) -> None:
