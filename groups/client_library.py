@@ -100,7 +100,7 @@ def library_of(member: Member) -> KnownLibrary:
         try:
             return KnownLibrary(name=canonical_library(recorded), known_by="recorded in the source")
         except ValueError:
-            return KnownLibrary(name=None, known_by=f"the source says {recorded!r}, which is not known")
+            return KnownLibrary(name=None, known_by=f"the source contains {recorded!r}, which is unknown")
     for client, made_of_it, name in _FROM_IDS:
         if made_of_it.fullmatch(member.id):
             return _inferred(name, "member id")

@@ -206,14 +206,14 @@ def _racks(group: Group, library: str) -> str:
 def _contradiction(group: Group, request: DryRunRequest, leader: Leader) -> str | None:
     """What shows that the leader is of another library, or needs another one; None where nothing does."""
     in_use = group.protocol if group.type is GroupType.CLASSIC else None
-    for name, then in ((in_use, ": the id misleads"), (request.assignor, "")):
+    for name, then in ((in_use, ": the id is misleading"), (request.assignor, "")):
         if name and name not in known(Side.CLIENT, leader) and _exists(name, Side.CLIENT):
             return f"has no assignor {name!r}{then}"
     try:
         for names in {member.protocols for member in group.members if member.protocols}:
             rebalance_protocol(names, leader)
     except NoCommonProtocolError:
-        return "refuses a list of eager and cooperative assignors: the id misleads"
+        return "refuses a list of eager and cooperative assignors: the id is misleading"
     return None
 
 
@@ -262,7 +262,7 @@ def oddities_of(group: Group, topics: Mapping[str, Topic], *, shared: bool = Fal
 
 def _oddities(group: Group, topics: Mapping[str, Topic], shared: bool) -> Iterator[Problem]:
     if not group.members:
-        yield Problem(subject=group.id, message="has no members: there is nobody to assign to")
+        yield Problem(subject=group.id, message="has no members")
     for member in group.members:
         yield from _odd_claims(member, current_of(group, member), topics)
     if not shared:
@@ -279,11 +279,11 @@ def _odd_claims(member: Member, current: Partitions, topics: Mapping[str, Topic]
         known = topics.get(topic)
         if known is None:
             yield Problem(
-                subject=member.id, message=f"owns {_some(topic, partitions)} of a topic that is gone"
+                subject=member.id, message=f"owns {_some(topic, partitions)} of a topic that no longer exists"
             )
         elif partitions and max(partitions) >= known.partitions:
             beyond = [partition for partition in partitions if partition >= known.partitions]
-            message = f"owns {_some(topic, beyond)}, beyond the topic's {known.partitions} partitions"
+            message = f"owns {_some(topic, beyond)}, but the topic has {known.partitions} partitions"
             yield Problem(subject=member.id, message=message)
         if topics_wanted is not None and topic not in topics_wanted:
             message = f"owns {_some(topic, partitions)} without subscribing to it"

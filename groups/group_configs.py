@@ -130,11 +130,11 @@ def _fault(text: str, config: GroupConfig) -> str | None:
         return None
     number = _number(text)
     if number is None:
-        return f"{text!r} is no whole number"
+        return f"{text!r} is not a whole number"
     if config.minimum is not None and number < config.minimum:
-        return f"{number} is less than the {config.minimum} that the brokers allow at least"
+        return f"{number} is less than {config.minimum}, the brokers' minimum"
     if config.maximum is not None and number > config.maximum:
-        return f"{number} is more than the {config.maximum} that the brokers allow at most"
+        return f"{number} is more than {config.maximum}, the brokers' maximum"
     return None
 
 

@@ -68,7 +68,7 @@ def ask(
     notes += [
         Undetermined(
             subject=member.id,
-            why="its member id is drawn when it joins; ids decide the order among members",
+            why="its member id is random when it joins; ids decide the order of members",
         )
         for member in members
         if member.id.startswith(ADDED)
@@ -183,7 +183,9 @@ def _subscribed(
     wanted = member.subscription
     if wanted is None:
         notes.append(
-            Undetermined(subject=member.id, why="its subscription is not known; taken to be what it owns")
+            Undetermined(
+                subject=member.id, why="its subscription is unknown; assumed to be the topics that it owns"
+            )
         )
         return tuple(sorted(current)), ()
     if not wanted.regex:
@@ -272,4 +274,4 @@ def _racks(topic: Topic, alike: frozenset[str] | None, notes: list[Undetermined]
     return tuple(racks)
 
 
-PLACED_LATER = "its replicas are placed when it is made; the racks that they stand in decide who gets it"
+PLACED_LATER = "its replicas are placed when it is created; their racks decide which member gets it"

@@ -187,7 +187,7 @@ def _check_members(group: Group) -> None:
     for position, member in enumerate(group.members):
         if member.id in seen:
             raise Malformed(
-                f"the member id {member.id!r} stands here twice; give each member its own",
+                f"the member id {member.id!r} is listed twice; give each member its own",
                 "members",
                 position,
             )

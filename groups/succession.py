@@ -74,7 +74,7 @@ def succession(group: Group) -> Succession | None:
         why = (
             "whatever the length of the broker's map, the same member comes first"
             if told
-            else "the members are not listed in a broker's order, and who comes first depends on the length of its map"
+            else "the members are not listed in a broker's order, and the first one depends on the length of its map"
         )
     if leader is None:
         told, why = False, _unknown_leader(group)
@@ -175,9 +175,9 @@ def front_of(group: Group, *, newcomers: int = 0) -> Front | None:
 
 def _unknown_leader(group: Group) -> str:
     if group.leader is None:
-        return "who leads now is not known"
+        return "the present leader is not known"
     return (
-        f"{group.leader} led the last finished rebalance and is no member any more; who leads now is known when the "
+        f"{group.leader} led the last finished rebalance and is no longer a member; the new leader is known when the "
         "group is Stable again"
     )
 

@@ -62,7 +62,7 @@ def change_topics(topics: Mapping[str, Topic], what_if: WhatIf) -> dict[str, Top
         topic = changed.get(name)
         if topic is not None and count < topic.partitions:
             raise ValueError(
-                f"{name} has {topic.partitions} partitions, and Kafka does not take any away ({count})"
+                f"{name} has {topic.partitions} partitions, and Kafka cannot remove any ({count})"
             )
         changed[name] = (
             Topic(name=name, partitions=count) if topic is None else replace(topic, partitions=count)

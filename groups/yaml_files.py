@@ -108,7 +108,7 @@ def check_format(tree: Any, newest: int, kind: str) -> None:
     """Whether a tree begins with `kohort: N`, N at most `newest`; `kind` is what it is to be. :raises Malformed:"""
     check_kind(tree, kind)
     if not isinstance(tree, dict) or "kohort" not in tree:
-        raise Malformed(f"missing: this is not a {kind}; one begins with `kohort: {newest}`", "kohort")
+        raise Malformed(f"missing: this is not a {kind}; one starts with `kohort: {newest}`", "kohort")
     check_newest(tree, newest)
 
 
@@ -251,7 +251,7 @@ class _Events:
             if type(key) is not yaml.ScalarEvent:
                 raise self._error(key, "a key that is not a plain word")
             if key.value in values:
-                raise self._error(key, f"the key {key.value!r} stands here twice")
+                raise self._error(key, f"the key {key.value!r} is listed twice")
             values[key.value] = self._value(self._next(), depth + 1)
         return values
 

@@ -104,15 +104,15 @@ class Outlook:
 def objection(group: Group) -> str | None:
     """Why the bridge does not join this group; None when it may."""
     if group.type is not GroupType.CLASSIC:
-        return f"it is a group of type {group.type.value}, and only a classic group is led by a member"
+        return f"it is a group of type {group.type.value}, and only a classic group has a member as leader"
     if not group.members:
         return "it has no members, and a group without members is converted without a bridge"
     if group.protocol_type != CONSUMER:
         return f"its protocol type is {group.protocol_type or 'not known'}, not {CONSUMER}"
     if any(member.client.id == BRIDGE for member in group.members):
-        return f"a bridge is there already: a member with the client id {BRIDGE}"
+        return f"the group already has a bridge: a member with the client id {BRIDGE}"
     if group.protocol not in known(Side.CLIENT, Leader.JAVA):
-        return f"its assignor, {group.protocol or 'not known'}, is none that Kohort can compute"
+        return f"its assignor, {group.protocol or 'not known'}, cannot be computed by Kohort"
     if _with_user_data(group) == 0:
         return "no assignment carries user data: a broker converts it without a bridge"
     return None
@@ -125,7 +125,7 @@ def unrest(group: Group) -> str | None:
     """
     if group.type is not GroupType.CLASSIC or not group.members or group.state is GroupState.STABLE:
         return None
-    return f"it is {group.state.value}, and the bridge joins a group that is Stable"
+    return f"it is {group.state.value}, and the bridge only joins a Stable group"
 
 
 def subscribed_to(assignor: str) -> tuple[str, ...]:
@@ -180,7 +180,7 @@ def _restarts(group: Group, ahead: Iterable[str], leader: str) -> tuple[Restart,
     static = {member.id for member in group.members if member.instance is not None}
     ways = [Restart(member=each, manner=Manner.RESTART, why="it precedes the bridge") for each in ahead]
     if leader in static:
-        why = "it leads, and as a static member it leads again if it comes back within its session"
+        why = "it leads, and as a static member it leads again if it rejoins within its session"
         return (*ways, Restart(member=leader, manner=Manner.STOP, why=why))
     return (*ways, Restart(member=leader, manner=Manner.RESTART, why="it leads"))
 
@@ -225,7 +225,7 @@ class Crossing:
             return Step(move=Move.WAIT, why="the group is not shown")
         members = group.members
         if all(member.id != member_id for member in members):
-            return Step(move=Move.LEAVE, why="the bridge is no member of the group any more")
+            return Step(move=Move.LEAVE, why="the bridge is no longer a member of the group")
         if group.type is not GroupType.CLASSIC:
             return self._in_consumer_group(group)
         others = frozenset(member.id for member in members) - {member_id}
@@ -241,13 +241,13 @@ class Crossing:
         # At once: whoever sees it lead may begin with the conversion.
         self.has_led = self.has_led or _leads(group, member_id)
         if now_ms - self._shown_since_ms < self._steady_ms:
-            return Step(move=Move.WAIT, why="the group has changed a moment ago")
+            return Step(move=Move.WAIT, why="the group changed a moment ago")
         return self._at_rest(group, member_id, withheld)
 
     def _in_consumer_group(self, group: Group) -> Step:
         """A member that fails before the others have rejoined turns the group back: until then the bridge stays."""
         if not self.has_led:
-            why = f"the group has become one of type {group.type.value}, though the bridge has not led it"
+            why = f"the group has become type {group.type.value}, although the bridge did not lead it"
             return Step(move=Move.LEAVE, why=why)
         if group.state is not GroupState.STABLE:
             return Step(move=Move.WAIT, why=f"the group has been converted and is {group.state.value}")
@@ -262,9 +262,7 @@ class Crossing:
                 return Step(move=Move.WAIT, why="the bridge leads, and its assignments are not yet shown")
             if withheld:
                 # Between two rebalances of the cooperative protocol; a conversion now may give them two owners.
-                return Step(
-                    move=Move.WAIT, why=f"{withheld} partitions are given up first, and assigned then"
-                )
+                return Step(move=Move.WAIT, why=f"{withheld} partitions are revoked first, then assigned")
             return Step(move=Move.LEAD, why="the bridge leads, and no assignment carries user data")
         ahead = found.order[: found.order.index(member_id)]
         if not ahead:

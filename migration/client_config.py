@@ -109,7 +109,7 @@ class ClientConfig:
     settings: tuple[Setting, ...]
     library: str | None = None
     """The library that it is for: as told, else as its keys show; None when neither says."""
-    known_by: str = "no key that only one library knows"
+    known_by: str = "no key that is specific to one library"
     member: str | None = None
     """The member (id, instance id or client id) whose file it is; None for all, or all of the library."""
     is_for_library: bool = False
@@ -226,7 +226,7 @@ def library_by_keys(entries: Sequence[Entry]) -> tuple[str | None, str]:
     if only:
         both = " and ".join(f"{key} is {_NAMES[library]}" for library, key in sorted(only.items()))
         return None, both
-    return None, "no key that only one library knows"
+    return None, "no key that is specific to one library"
 
 
 _NAMES = {"java": "Java's", "librdkafka": "librdkafka's"}

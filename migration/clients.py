@@ -92,8 +92,8 @@ LIBRARIES: Mapping[str, Library] = {
             consumer_wanted=(2, 15, 0),
             consumer_fault="loops on GROUP_ID_NOT_FOUND, the answer to a refused upgrade",
             cooperative_wanted=(2, 10, 1),
-            cooperative_fault="has a fault: a commit that meets a cooperative rebalance may cost the assignment "
-            "(before 2.10.0), or the client may go on asking bootstrap brokers only (2.10.0)",
+            cooperative_fault="has a bug: a commit during a cooperative rebalance may lose the assignment (before "
+            "2.10.0), or the client may keep using bootstrap brokers only (2.10.0)",
             assignors=("range", "roundrobin", "cooperative-sticky"),
             source="librdkafka CHANGELOG of 1.6.0, 2.10.0 (issue 4059), 2.10.1 (issue 5088: better than 2.10.0), "
             "2.12.0 and 2.15.0; issue 5541",
@@ -201,7 +201,7 @@ def parse_clients(values: Iterable[str]) -> DeclaredClients:
             single[member] = told
         elif everybody not in (None, told):
             raise ValueError(
-                f"{value!r} contradicts an earlier --client; say MEMBER=LIBRARY where they differ"
+                f"{value!r} contradicts an earlier --client; use MEMBER=LIBRARY for members that differ"
             )
         else:
             everybody = told

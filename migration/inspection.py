@@ -81,15 +81,15 @@ def standing(group: Group) -> str:
     """Where the group stands, in words."""
     total = len(group.members)
     if group.type in (GroupType.SHARE, GroupType.STREAMS):
-        return f"A {group.type.value} group: neither of the protocols between which a migration leads is its own."
+        return f"A {group.type.value} group: it uses neither the classic nor the consumer protocol."
     if group.protocol_type not in (None, "", "consumer"):
         return f"A group of protocol type {group.protocol_type}, not of consumers."
     if not total:
-        return "Empty: the protocol of the first member that joins becomes the group's."
+        return "Empty: the group takes the protocol of the first member that joins."
     if group.type is GroupType.CLASSIC:
         return _classic_standing(group)
     if any(member.protocol is None for member in group.members):
-        return f"Of type {group.type.value}; which protocol its members speak is not known."
+        return f"Type {group.type.value}; the protocol of its members is unknown."
     modern = sum(member.protocol is MemberProtocol.CONSUMER for member in group.members)
     if modern == total:
         return f"Consumer: {_all(total)} the consumer protocol."
@@ -99,8 +99,8 @@ def standing(group: Group) -> str:
             f"{total - modern} {_speak(total - modern)} the classic one."
         )
     return (
-        f"Of type consumer, though {_all(total)} the classic protocol: the brokers' migration policy does not turn "
-        "it back."
+        f"Type consumer, although {_all(total)} the classic protocol: the brokers' migration policy does not turn it "
+        "back."
     )
 
 
@@ -108,7 +108,7 @@ def _classic_standing(group: Group) -> str:
     total = len(group.members)
     spoken = f"Classic: {_all(total)} the classic protocol"
     if group.state in (GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_REBALANCE):
-        return f"{spoken}; a rebalance is going on, and which assignor it will use is not known."
+        return f"{spoken}; a rebalance is in progress, and the assignor that it will use is unknown."
     if group.protocol is None:
         return f"{spoken}."
     lists = [member.protocols for member in group.members]
@@ -117,8 +117,8 @@ def _classic_standing(group: Group) -> str:
         if group.protocol == COOPERATIVE and _may_bounce(group):
             bounced = ": the first of two bounces to it is complete, if not both"
         return (
-            f"{spoken} and {'lists' if total == 1 else 'list'} {group.protocol}, which is in use{bounced}. "
-            "What else is listed, a broker does not show."
+            f"{spoken} and {'lists' if total == 1 else 'list'} {group.protocol}, which is in use{bounced}. A broker "
+            "does not show what else is listed."
         )
     return f"{spoken}; {group.protocol} is in use{_bounced([each for each in lists if each is not None])}."
 
@@ -138,7 +138,9 @@ def _bounced(lists: Sequence[Sequence[str]]) -> str:
     if not listing:
         return ""
     if listing < len(lists):
-        return f"; {listing} of {len(lists)} list {COOPERATIVE}: the first of two bounces to it is under way"
+        return (
+            f"; {listing} of {len(lists)} list {COOPERATIVE}: the first of two bounces to it is in progress"
+        )
     if alone < len(lists):
         return (
             f"; all list {COOPERATIVE}, {alone or 'none'} alone: the first of two bounces to it is complete"

@@ -24,7 +24,7 @@ MAX_VALUES = 2_000_000
 """Values in a plan: 40 times those of a plan for 500 members."""
 
 _TREES = Trees(
-    advice="a newer Kohort may have written it; plan anew with this one",
+    advice="a newer Kohort may have written it; make a new plan with this one",
     # What every JSON document of Kohort has around its data, and what follows from other fields.
     extra={Plan: ("kohort", "command", "errors", "client", "verdict"), Step: ("step", "danger")},
 )
@@ -62,15 +62,15 @@ def plan_from_data(data: object) -> Plan:
     if isinstance(data, dict) and "kohort" in data:
         check_newest(data, FORMAT_VERSION)
     if not isinstance(data, dict) or "steps" not in data:
-        raise Malformed("this is not a plan: `kohort plan GROUP --to … --output yaml` writes one")
+        raise Malformed("this is not a plan; `kohort plan GROUP --to … --output yaml` writes one")
     if count_values(data, MAX_VALUES + 1) > MAX_VALUES:
-        raise Malformed(f"no plan holds more than {MAX_VALUES} values")
+        raise Malformed(f"a plan has at most {MAX_VALUES} values")
     plan: Plan = _TREES.read(Plan, data)
     for position, step in enumerate(data["steps"]):
         number = step.get("step", position + 1)
         if str(number) != str(position + 1):  # somebody took a step out, or moved it
             raise Malformed(
-                f"expected {position + 1}, found {shown(number)}: a step is missing or out of its place",
+                f"expected {position + 1}, found {shown(number)}: a step is missing or in the wrong place",
                 "steps",
                 position,
                 "step",
@@ -89,9 +89,12 @@ def _nonsense(plan: Plan) -> Iterator[tuple[Path, str]]:
     ids = [step.id for step in plan.steps]
     for position, step in enumerate(plan.steps):
         if step.id and step.id in ids[:position]:
-            yield (("steps", position, "id"), f"the id {step.id!r} stands here twice")
+            yield (("steps", position, "id"), f"the id {step.id!r} is used twice")
         if step.id.isdecimal():
-            yield (("steps", position, "id"), f"{step.id!r} is a number: steps have numbers beside their ids")
+            yield (
+                ("steps", position, "id"),
+                f"{step.id!r} is a number: steps have numbers in addition to their ids",
+            )
         for number, stray in enumerate(step.strays):
             if stray.back_to not in ids or not stray.back_to:
                 yield (
@@ -107,7 +110,7 @@ def _nonsense(plan: Plan) -> Iterator[tuple[Path, str]]:
         seen: set[str] = set()
         for position, member in enumerate(plan.baseline.members):
             if member.id in seen:
-                yield ("baseline", "members", position, "id"), f"{member.id!r} stands here twice"
+                yield ("baseline", "members", position, "id"), f"{member.id!r} is listed twice"
             seen.add(member.id)
 
 
@@ -118,10 +121,13 @@ def _odd_conditions(found: tuple[Condition, ...], path: Path) -> Iterator[tuple[
             if least is None and most is None:
                 yield ((*path, position), "expected at_least, at_most or both")
             if least == 0 and most is None:
-                yield ((*path, position, "at_least"), "expected at least 1: every group has 0 members")
+                yield (
+                    (*path, position, "at_least"),
+                    "expected at least 1: every group has at least 0 members",
+                )
             if least is not None and most is not None and least > most:
                 yield ((*path, position, "at_most"), f"{most} is less than at_least, {least}")
         if isinstance(condition, conditions.Speaking) and condition.at_least == 0:
-            yield ((*path, position, "at_least"), "expected at least 1: 0 members always do")
+            yield ((*path, position, "at_least"), "expected at least 1: it is always true of 0 members")
         if isinstance(condition, conditions.StateIn) and not condition.states:
             yield ((*path, position, "states"), "is empty")

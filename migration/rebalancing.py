@@ -156,10 +156,10 @@ def _classic_waits(
     return waits
 
 
-_LEFT = "of members that are gone, until all others have noticed and rejoined"
-_WITHHELD = "handed over in a second rebalance, until the next heartbeat of members that gave up nothing"
-_GIVEN_UP = "given up by eager members, until the last one has noticed and rejoined"
-_GIVEN_UP_IN_STEP = "given up by eager members and given out anew at once: all notice together"
+_LEFT = "of stopped members, until all others have noticed and rejoined"
+_WITHHELD = "handed over in a second rebalance, until the next heartbeat of members that revoked nothing"
+_GIVEN_UP = "revoked by eager members, until the last one has noticed and rejoined"
+_GIVEN_UP_IN_STEP = "revoked by eager members and assigned again at once: all notice together"
 
 
 def _handovers(

@@ -144,7 +144,7 @@ class Walk:
         others = len(self._group.members) > len(leaving)
         if owned and others:
             yield OwnerGap(
-                why="of static members, until their session ends",
+                why="of static members, until their session expires",
                 partitions=owned,
                 mean_s=SESSION_S,
                 most_s=SESSION_S,

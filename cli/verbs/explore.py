@@ -22,21 +22,22 @@ if TYPE_CHECKING:
 def explore(
     *,
     world: Annotated[
-        str, typer.Argument(metavar="[WORLD]", help="The group to explore; --list shows them all.")
+        str, typer.Argument(metavar="[WORLD]", help="Group to explore; --list shows all of them.")
     ] = "published",
     broken: Annotated[
         str | None,
         option(
-            "--break", "Switch this safety rule off, in the world where it shows; all: each in turn.", "RULE"
+            "--break", "Disable this safety rule, in the world where it shows; all: each in turn.", "RULE"
         ),
     ] = None,
-    limit: Annotated[int, option("--limit", "Stop after so many states.", "N", min=1, max=2**53)] = 1_000_000,
+    limit: Annotated[
+        int, option("--limit", "Stop after this many states.", "N", min=1, max=2**53)
+    ] = 1_000_000,
     svg: Annotated[
-        Path | None, option("--svg", "Draw the way to the first fall: who owns what after each step.", "FILE")
+        Path | None,
+        option("--svg", "Draw the path to the first violation as SVG: the owners after each step.", "FILE"),
     ] = None,
-    list_: Annotated[
-        bool, option("--list", "List the worlds, and the rules that can be switched off.")
-    ] = False,
+    list_: Annotated[bool, option("--list", "List the worlds, and the rules that can be disabled.")] = False,
     output: OutputOptions,
 ) -> None:
     """Explore every interleaving of a small group.
@@ -95,7 +96,7 @@ class _Counter:
     def __init__(self) -> None:
         from cli.progress import Progress
 
-        self._progress = Progress("exploring, states whose steps were taken", total=100)
+        self._progress = Progress("exploring states", total=100)
 
     def __call__(self, seen: int, waiting: int) -> None:
         self._progress.at(100 * (seen - waiting) // max(1, seen))
@@ -115,7 +116,7 @@ def _draw(file: Path, found: Sequence[Exploration]) -> None:
 
     first = next(((each, fall) for each in found for fall in each.counterexamples), None)
     if first is None:
-        raise CommandError("--svg: no property fell, so there is no way to draw")
+        raise CommandError("--svg: no property was violated, so there is no path to draw")
     explored, fall = first
     axis = columns_axis(len(fall.owned), left=60, widest=60)
     lanes = []
@@ -133,7 +134,7 @@ def _draw(file: Path, found: Sequence[Exploration]) -> None:
     )
     lanes.append(Lane(height=22, texts=steps))
     rule = f" without {explored.broken}" if explored.broken else ""
-    title = f"The shortest way to where {fall.name} falls{rule}: what each member owns after each step"
+    title = f"The shortest path to a violation of {fall.name}{rule}: the partitions of each member after each step"
     write_file(file, draw_file(Drawing(title=title, axis=axis, lanes=lanes)))
 
 
@@ -220,7 +221,7 @@ def _blocks(found: Sequence[Exploration]) -> Iterator[Block]:
             results: list[list[Cell]] = [
                 [name, "holds" if each.is_whole else "holds so far"] for name in each.holds
             ]
-            results += [[fall.name, f"falls after {len(fall.trace)} steps"] for fall in each.counterexamples]
+            results += [[fall.name, f"violated after {len(fall.trace)} steps"] for fall in each.counterexamples]
             yield Table(columns=columns("PROPERTY", "RESULT"), rows=results)
         for fall in each.counterexamples:
             rule = f" without {each.broken}" if each.broken else ""
@@ -231,6 +232,6 @@ def _blocks(found: Sequence[Exploration]) -> Iterator[Block]:
 def _remarks(found: Sequence[Exploration]) -> Iterator[str]:
     for each in found:
         if each.is_interrupted:
-            yield f"{each.spec.name}: interrupted; this is what was known by then"
+            yield f"{each.spec.name}: interrupted; these are the results so far"
         elif not each.is_whole and not each.counterexamples:
-            yield f"{each.spec.name}: stopped at --limit, before all states were seen"
+            yield f"{each.spec.name}: stopped at --limit, before all states were visited"

@@ -104,8 +104,8 @@ def plan_cluster_copy(
         )
         if proof.verdict is not Verdict.PROVED and not unproved:
             message = (
-                f"the new offset is not proved ({proof.verdict.value}); --unproved sets it nevertheless, "
-                "--topic leaves the partition out"
+                f"the new offset is not proved ({proof.verdict.value}); --unproved sets it anyway, --topic skips the "
+                "partition"
             )
             refused.append(Problem(subject=f"{target.id}, {name_of(copy)}", message=message))
     return GroupChange(

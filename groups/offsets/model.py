@@ -126,7 +126,7 @@ def parse_scope(text: str) -> TopicScope:
     """`TOPIC` or `TOPIC:0,1`, as kafka-consumer-groups takes it; ValueError says what is wrong."""
     topic, colon, numbers = text.partition(":")
     if not topic:
-        raise ValueError(f"{text!r} names no topic; write TOPIC or TOPIC:0,1")
+        raise ValueError(f"{text!r} names no topic; expected TOPIC or TOPIC:0,1")
     if not colon:
         return TopicScope(topic)
     return TopicScope(topic, tuple(dict.fromkeys(_partition(text, part) for part in numbers.split(","))))
@@ -135,7 +135,7 @@ def parse_scope(text: str) -> TopicScope:
 def _partition(text: str, number: str) -> int:
     number = number.strip()
     if not _PARTITION.fullmatch(number) or int(number) > _MAX_PARTITION:
-        raise ValueError(f"{text!r}: {number!r} is no partition; write TOPIC or TOPIC:0,1")
+        raise ValueError(f"{text!r}: {number!r} is not a valid partition; expected TOPIC or TOPIC:0,1")
     return int(number)
 
 

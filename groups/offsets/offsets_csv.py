@@ -58,9 +58,7 @@ def read_offsets(text: str, *, last_wins: bool = False) -> OffsetFile:
         if last_wins:
             offsets[place] = number
         elif known != number:
-            raise MalformedOffsets(
-                line, f"{topic}-{partition} has the offset {known} further up, here {number}"
-            )
+            raise MalformedOffsets(line, f"{topic}-{partition} has the offset {known} above, here {number}")
     if width == 4:
         return OffsetFile(by_group, None)
     return OffsetFile(None, by_group.get("", {}))
@@ -92,6 +90,6 @@ def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
 def _number(line: int, what: str, text: str, most: int) -> int:
     text = text.strip()
     if not _INTEGER.fullmatch(text) or not 0 <= int(text) <= most:
-        hint = "; a header has no place in this file" if line == 1 and text.isalpha() else ""
-        raise MalformedOffsets(line, f"{text[:40]!r} is no {what}{hint}")
+        hint = "; this file has no header" if line == 1 and text.isalpha() else ""
+        raise MalformedOffsets(line, f"{text[:40]!r} is not a valid {what}{hint}")
     return int(text)

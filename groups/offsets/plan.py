@@ -114,9 +114,9 @@ def plan_copy(
 def _out_of_range(offset: int, place: Place, positions: Positions) -> str | None:
     earliest, end = positions.earliest.get(place), positions.end.get(place)
     if end is not None and offset > end:
-        return "beyond the end; copied as it is"
+        return "beyond the end; copied unchanged"
     if earliest is not None and offset < earliest:
-        return "before the earliest; copied as it is"
+        return "before the earliest; copied unchanged"
     return None
 
 

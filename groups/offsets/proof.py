@@ -268,7 +268,7 @@ def _by_sides(
             offset=_offset_at(0, target, log),
             twice=0,
             skipped=min(matches[0]) - read if is_whole else None,
-            remark="the target begins after the first unread record",
+            remark="the target starts after the first unread record",
         )
     return None
 
@@ -282,7 +282,7 @@ def _between(source: RecordWindow, target: RecordWindow, matches: Matches, last:
     gap_in_target = copies[first].offset - copies[last].offset > first - last
     remarks = []
     if extra:
-        remarks.append(f"records there that only the target has: {extra}; they will be read")
+        remarks.append(f"{extra} records there are only in the target; they will be read")
     if missing:
         remarks.append("unread records of the source are not in the target")
     if not extra and not missing:
@@ -303,12 +303,12 @@ def _by_time(key: RecordDigest, target: RecordWindow, log: TargetLog) -> Proof:
     # A time that a broker set is not the time of the same record in the other log.
     timed = not key.is_append_time and not any(copy.is_append_time for copy in copies)
     if log.at_time < 0 and timed:
-        remark = "the target has no record so late; its end"
+        remark = "the target has no record of that time or later; its end"
         return Proof(verdict=Verdict.BEHIND, offset=log.end, remark=remark)
     at_time = log.end if log.at_time < 0 else log.at_time
     there = next((copy for copy in copies if copy.offset >= at_time), None)
     alike = timed and there is not None and there.timestamp_ms == key.timestamp_ms
-    remarks = [] if timed else ["brokers set the times, so they may lead elsewhere"]
+    remarks = [] if timed else ["brokers set the times, so the offset may differ"]
     if not target.to_end or (not timed and not target.from_start):
         remarks.append(f"not found among the {len(copies)} records that were read; --search reads more")
     return Proof(

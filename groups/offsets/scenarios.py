@@ -21,7 +21,7 @@ from groups.model import NOTHING_COMMITTED, CommittedOffset, Offsets, Problem
 from groups.offsets.model import OffsetChange, Place, Positions
 
 _LARGEST_OFFSET = 2**63 - 1
-NOT_CHECKED = "not checked against the log, which is not known here"
+NOT_CHECKED = "not checked: the log is unknown from this source"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def _target(
             found = positions.at.get(place)
             if found is None:
                 return _Target(None, "its offset at that time is not known")
-            return _Target(found) if found >= 0 else _at_end(end, "no record is so late: the end")
+            return _Target(found) if found >= 0 else _at_end(end, "no record of that time or later: the end")
         case ToListed(offsets):
             return _within(offsets[group][place], earliest, end)
         case ToGroup(_, offsets):
@@ -156,7 +156,7 @@ def _within(offset: int, earliest: int | None, end: int | None) -> _Target:
     if earliest is not None and offset < earliest:
         return _Target(earliest, f"{offset} is before the earliest")
     if offset < 0 or offset > _LARGEST_OFFSET:
-        return _Target(None, f"{offset} is no offset, and the log's range is not known")
+        return _Target(None, f"{offset} is not an offset, and the log's range is not known")
     return _Target(offset, NOT_CHECKED if earliest is None or end is None else None)
 
 
@@ -199,7 +199,7 @@ class TooLong(ValueError):
     """A duration that Java cannot hold; `what` is Java's word for the part of it that is too much."""
 
     def __init__(self, text: str, what: str) -> None:
-        super().__init__(f"{text!r} is no duration: it is longer than Java's can be ({what})")
+        super().__init__(f"{text!r} is not a duration: it exceeds Java's maximum ({what})")
         self.what = what
 
 
@@ -211,7 +211,7 @@ def parse_datetime(text: str) -> int:
     """
     found = _DATETIME.fullmatch(text)
     if found is None:
-        raise ValueError(f"{text!r} is not a time: write 2026-03-01T12:00:00.000, with Z or +01:00 behind it")
+        raise ValueError(f"{text!r} is not a time: expected 2026-03-01T12:00:00.000, followed by Z or +01:00")
     *numbers, zone = found.groups()
     year, month, day, hour, minute, second, milliseconds = map(int, numbers)
     try:
@@ -233,7 +233,7 @@ def _zone_ms(zone: str | None) -> int:
     hours, _, minutes = (zone or "")[1:].partition(":")
     ahead = (int(hours) * 60 + int(minutes or 0)) * (-1 if zone and zone[0] == "-" else 1)
     if int(minutes or 0) > 59 or not _WESTERNMOST <= ahead <= _EASTERNMOST:
-        raise ValueError(f"{zone} is no zone")
+        raise ValueError(f"{zone} is not a zone")
     return ahead * 60_000
 
 
@@ -244,7 +244,7 @@ def parse_duration_ns(text: str) -> int:
     """
     found = _DURATION.fullmatch(text)
     if found is None or (found[3] or "").upper() == "T" or not any(found[n] for n in (2, 4, 5, 6)):
-        raise ValueError(f"{text!r} is no duration: write P1D, PT2H30M, PT90S (PnDTnHnMn.nS)")
+        raise ValueError(f"{text!r} is not a duration: expected P1D, PT2H30M, PT90S (PnDTnHnMn.nS)")
     sign = -1 if found[1] == "-" else 1
     seconds = 0
     for group, unit, what in _PARTS:

@@ -78,7 +78,7 @@ class RegexVerdict:
 def judge(pattern: str) -> RegexVerdict:
     """Judge a pattern as the broker does, and whether it would harm a broker."""
     if len(pattern.encode()) > MAX_BYTES:
-        reason = f"longer than {MAX_BYTES} bytes, the most a record key holds"
+        reason = f"longer than {MAX_BYTES} bytes, the maximum of a record key"
         return RegexVerdict(pattern=pattern, reason=reason)
     try:
         parsed = parse(pattern)
@@ -90,7 +90,7 @@ def judge(pattern: str) -> RegexVerdict:
             regex = BrokerRegex(pattern, _compiled(pattern, parsed))
             return RegexVerdict(pattern=pattern, regex=regex, parsed=parsed)
         except TooLongError:
-            danger = "too large to be matched on this machine"
+            danger = "too large to match on this machine"
     return RegexVerdict(pattern=pattern, parsed=parsed, danger=danger)
 
 
@@ -112,10 +112,10 @@ def compile_filter(pattern: str) -> Any:
 
 def _danger(parsed: Parsed) -> str | None:
     if parsed.instructions > MAX_INSTRUCTIONS:
-        count = f"{parsed.instructions:,}" if parsed.instructions < 10**12 else "over a million million"
-        return f"its repetitions come to {count} instructions, and RE2/J has no bound: memory and time of the broker"
+        count = f"{parsed.instructions:,}" if parsed.instructions < 10**12 else "over 10^12"
+        return f"its repetitions expand to {count} instructions, which cost the broker memory and time without a limit"
     if parsed.depth > MAX_DEPTH:
-        return f"{parsed.depth:,} groups inside each other, which overflows the stack of the broker's RE2/J"
+        return f"{parsed.depth:,} nested groups, which overflow the stack of the broker's RE2/J"
     if parsed.empty_path > MAX_EMPTY_PATH:
         return (
             f"{parsed.empty_path:,} steps without a character, which overflow the stack of the broker's RE2/J"

@@ -24,7 +24,7 @@ INTERNAL_TOPICS = ("__consumer_offsets", "__share_group_state", "__transaction_s
 ASKED_WHOLLY = 2000
 """The C library is asked about so many names one by one; of more, about some (see posix)."""
 
-TOO_LARGE = "too many states to follow"
+TOO_LARGE = "too many states to compare"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,13 +90,13 @@ def _script(group: Group, member: Member, library: str | None) -> MemberScript:
     topics = wanted.topics if wanted is not None else tuple(sorted(current_of(group, member)))
     regex = wanted.regex if wanted is not None else None
     if not topics and not regex:
-        raise CannotRehearseError(f"what {member.id} subscribes to is not known")
+        raise CannotRehearseError(f"the subscription of {member.id} is unknown")
     assignors = member.protocols or ((group.protocol,) if group.protocol else ())
     if protocol is MemberProtocol.CLASSIC and not assignors:
-        raise CannotRehearseError(f"which assignors {member.id} lists is not known")
+        raise CannotRehearseError(f"the assignors of {member.id} are unknown")
     for name in assignors if protocol is MemberProtocol.CLASSIC else ():
         if name not in known(Side.CLIENT):
-            raise CannotRehearseError(f"{member.id} lists {name}, an assignor that is not known here")
+            raise CannotRehearseError(f"{member.id} lists {name}, an assignor that Kohort does not have")
     in_use = group.protocol if group.type is GroupType.CONSUMER else None
     return MemberScript(
         library=library if library in simulated.LIBRARIES else NEAREST,
@@ -130,4 +130,4 @@ def _can_be_drawn(member: Member) -> bool:
 
 def _remark(library: str, names: Sequence[str]) -> str:
     who = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-    return f"there is no policy of {library} ({who}): played as {NEAREST}, the nearest one"
+    return f"{library} ({who}) cannot be simulated: simulated as {NEAREST}, the closest one"

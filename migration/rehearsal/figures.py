@@ -78,8 +78,8 @@ def with_rehearsal(
         finding = Finding(
             rule=RULE,
             level=Level.BLOCKER,
-            message=f"Rehearsed on the group as it is, the plan is not safe. Seed {seed}: {reason}.",
-            remedy="Read the story of that seed. Change what it shows, or go another way (--offline, --concurrency 1).",
+            message=f"A rehearsal on the present group shows that the plan is not safe. Seed {seed}: {reason}.",
+            remedy="Read the events of that seed. Fix the cause, or choose another path (--offline, --concurrency 1).",
             source="kohort rehearse: docs/rehearsal.md",
         )
         return replace(plan, findings=(finding, *plan.findings), steps=(), moments=(), rehearsal=rehearsal)
@@ -95,7 +95,7 @@ def not_rehearsed(plan: Plan, why: str) -> Plan:
         rule=RULE,
         level=Level.INFO,
         message=f"The plan was not rehearsed: {why}.",
-        remedy="What its steps cost is computed only.",
+        remedy="The costs of its steps are computed only.",
         source="kohort rehearse: docs/rehearsal.md",
     )
     return replace(plan, findings=(*plan.findings, finding))

@@ -20,7 +20,7 @@ from migration.rehearsal.play import AFTER, SETTLING_S, Hands, places
 
 
 class Mistake(Enum):
-    """What people do wrong."""
+    """Operator mistakes."""
 
     SKIPPED_BOUNCE = "bounce-skipped"
     REVERSED_LIST = "list-reversed"
@@ -154,7 +154,7 @@ def _skip_bounce(at: _Step) -> Iterator[Made]:
         return
     first, then = at.course.start or Start(), second.start or Start()
     if set(then.assignors) < set(first.assignors):
-        what = f"members are restarted with {_words(then)}, the list of step {at.number + 1}, at once"
+        what = f"members are restarted with {_words(then)}, the list of step {at.number + 1}, too early"
         hands = _in_step(at.number, lambda script: started(script, then))
         yield at.made(Mistake.SKIPPED_BOUNCE, at.first, what, hands)
 
@@ -181,7 +181,7 @@ def _begin_too_early(at: _Step) -> Iterator[Made]:
         early = [replace(act, is_ahead=True) for act in round_of(at.plan, *place, scripts)]
         return (*acts, *_later(early, at.plan.bounce_s / 2))
 
-    what = f"step {place[0]}, round {place[1]}, is begun {at.plan.bounce_s / 2:g} s after it"
+    what = f"step {place[0]}, round {place[1]}, starts {at.plan.bounce_s / 2:g} s after it"
     yield at.made(Mistake.TOO_EARLY, at.first, what, hands, place[0])
 
 
@@ -196,7 +196,7 @@ def _old_member_back(at: _Step) -> Iterator[Made]:
         others = [act for act in acts if act.member != member]
         return (back, *_later(others, at.plan.bounce_s + SETTLING_S))
 
-    what = f"{at.name(member)} runs as it was found again when step {at.number} is done: {_says(at.found(member))}"
+    what = f"{at.name(member)} is started with its old configuration after step {at.number}: {_says(at.found(member))}"
     made = at.made(
         Mistake.OLD_MEMBER, place or (at.number, len(at.course.rounds)), what, _in(place or AFTER, change)
     )
@@ -229,7 +229,7 @@ def _take_wrong_jar(at: _Step) -> Iterator[Made]:
     def change(acts: tuple[Act, ...], _: Mapping[str, MemberScript]) -> tuple[Act, ...]:
         return tuple(replace(act, script=at.found(member)) if act.member == member else act for act in acts)
 
-    what = f"{at.name(member)} is started with the release of before: {_says(at.found(member))}"
+    what = f"{at.name(member)} is started with the old release: {_says(at.found(member))}"
     yield at.made(Mistake.WRONG_JAR, at.first, what, _in(at.first, change))
 
 
@@ -247,7 +247,7 @@ def _deploy(at: _Step) -> Iterator[Made]:
             ),
         )
 
-    what = f"all members are restarted as they are, {at.plan.bounce_s / 2:g} s into round {place[1]}"
+    what = f"all members are restarted unchanged, {at.plan.bounce_s / 2:g} s into round {place[1]}"
     yield at.made(Mistake.DEPLOY, place, what, _in(place, change))
 
 
@@ -267,6 +267,6 @@ _WAYS: Mapping[Mistake, tuple[Callable[[_Step], Iterator[Made]], str]] = {
     Mistake.TOO_EARLY: (_begin_too_early, "the plan has one round"),
     Mistake.OLD_MEMBER: (_old_member_back, "no step changes how a member runs"),
     Mistake.EARLY_SUCCESSOR: (_start_successor_early, "no static member is restarted"),
-    Mistake.WRONG_JAR: (_take_wrong_jar, "no step starts a member otherwise than it was found"),
-    Mistake.DEPLOY: (_deploy, "the plan restarts nobody"),
+    Mistake.WRONG_JAR: (_take_wrong_jar, "no step starts a member with another configuration"),
+    Mistake.DEPLOY: (_deploy, "the plan restarts no member"),
 }

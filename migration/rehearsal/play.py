@@ -64,19 +64,19 @@ def cast_for(plan: Plan, found: Found, configs: Sequence[ClientConfig] = ()) -> 
     :raises CannotRehearseError: the plan, or somebody of the group, cannot be played
     """
     if plan.baseline is None:
-        raise CannotRehearseError("the plan does not say which group it was made for: plan anew")
+        raise CannotRehearseError("the plan does not name the group it was made for; make a new plan")
     if not found.group.members:
-        raise CannotRehearseError("the group has no members: there is nobody to rehearse with")
+        raise CannotRehearseError("the group has no members to rehearse with")
     if any(member.client.id == BRIDGE for member in found.group.members):
-        raise CannotRehearseError("a bridge leader is in the group: stop it, then plan anew")
+        raise CannotRehearseError("the group has a bridge leader; stop it, then make a new plan")
     for number, step in enumerate(plan.steps, 1):
         if step.course is None and (step.rounds or step.manner):
             raise CannotRehearseError(
-                f"step {number} ({step.title}): the plan does not say what its members speak then; plan anew, or it "
-                "is a step that only its own application carries out"
+                f"step {number} ({step.title}): the plan does not contain the protocol of its members; make a new "
+                "plan. Steps that only the application itself can do cannot be rehearsed"
             )
     if not places(plan):
-        raise CannotRehearseError("the plan stops and starts nobody: there is nothing to rehearse")
+        raise CannotRehearseError("the plan does not stop or start any member: there is nothing to rehearse")
     return cast_of(found.group, plan.baseline.members, configs)
 
 
@@ -177,9 +177,9 @@ class Play:
             else:
                 back = self._go_back(start, *stop_at)
         if not self._unsafe and not stage.calm():
-            self._unsafe.append(f"the group does not come to rest: {stage.unrest()}")
+            self._unsafe.append(f"the group does not settle: {stage.unrest()}")
         self._unsafe += [
-            f"{each.invariant} falls at {each.at_s:.1f} s{_flaw(each)}: {each.message}"
+            f"{each.invariant} is violated at {each.at_s:.1f} s{_flaw(each)}: {each.message}"
             for each in stage.violations
         ]
         return Rehearsed(
@@ -307,10 +307,10 @@ class Play:
                 if closed_by <= OF_BRIDGE and self._obey(self._bridge.asks):
                     end_s = stage.now_s + self._plan.bounce_s + PATIENCE_S
             elif judged.is_final and not judged.open:
-                self._unsafe.append(f"{what} says that the group has strayed: {'; '.join(judged.reasons)}")
+                self._unsafe.append(f"{what} reports that the group is off plan: {'; '.join(judged.reasons)}")
                 return False
             if stage.now_s >= end_s:
-                self._unsafe.append(f"{what} stays closed: {'; '.join(judged.reasons)}")
+                self._unsafe.append(f"{what} does not open: {'; '.join(judged.reasons)}")
                 return False
             stage.unrest()  # it counts since when each member is settled
             stage.wait_for_change(ASK_S, end_s - stage.now_s)
@@ -400,7 +400,9 @@ class Play:
         arrived = arrived and now is not None and start is not None and _alike(now, start)
         if not arrived:
             where = "nowhere" if now is None else f"{now.type.value} ({now.protocol}), {now.state.value}"
-            self._unsafe.append(f"the way back from step {step}, round {round_}, ends elsewhere: {where}")
+            self._unsafe.append(
+                f"the rollback from step {step}, round {round_}, ends in another state: {where}"
+            )
         return WayBack(
             step=step,
             round=round_,

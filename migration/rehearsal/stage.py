@@ -144,7 +144,7 @@ class Stage:
             for name in names:
                 self.world.play(Start(at=0, member=name))
             if not self.rest():
-                raise CannotRehearseError(f"the group as it was found does not come to rest: {self.unrest()}")
+                raise CannotRehearseError(f"the group does not settle as it was found: {self.unrest()}")
 
     def rest(self) -> bool:
         """Let time pass until nothing has changed for a while; False where it goes on for too long."""
@@ -281,7 +281,7 @@ class Stage:
         """Who does not run but is to, of all but the members that were `stopped`; empty where everybody does."""
         for member, name in self._names.items():
             if member not in stopped and not self.world.processes[name].is_running:
-                return f"{name} has not come back"
+                return f"{name} has not rejoined"
         return ""
 
     def runs_as(self, member: str, script: MemberScript | None) -> bool:

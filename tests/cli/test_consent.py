@@ -126,12 +126,12 @@ NONSENSE = {
     "--topic t": "the new offset is missing: give one of --to-earliest,",
     "--topic t --to-latest --to-offset 3": "--to-latest and --to-offset cannot be used together",
     "--topic t --all-topics --to-latest": "--topic and --all-topics cannot be used together",
-    "--topic t:x --to-latest": "'x' is no partition",
-    "--topic t: --to-latest": "'' is no partition",
-    "--topic t:-1 --to-latest": "'-1' is no partition",
+    "--topic t:x --to-latest": "'x' is not a valid partition",
+    "--topic t: --to-latest": "'' is not a valid partition",
+    "--topic t:-1 --to-latest": "'-1' is not a valid partition",
     "--topic :0 --to-latest": "names no topic",
     "--topic t --to-datetime yesterday": "--to-datetime: 'yesterday' is not a time",
-    "--topic t --by-duration 1h": "--by-duration: '1h' is no duration",
+    "--topic t --by-duration 1h": "--by-duration: '1h' is not a duration",
     "--topic t --to-offset x": "'x' is not a whole number",
     "--topic t --from-file f": "--from-file names the partitions itself",
 }
@@ -177,7 +177,7 @@ def test_a_snapshot_gives_a_preview(kohort: Kohort, tmp_path: Path) -> None:
         return answer.status, rows, answer.stderr
 
     assert preview("--to-latest")[:2] == (0, [("100", ""), ("50", "")])
-    unchecked = "not checked against the log, which is not known here"
+    unchecked = "not checked: the log is unknown from this source"
     assert preview("--shift-by -10")[:2] == (0, [("30", unchecked), ("40", unchecked)])
     assert preview("--to-offset 70")[:2] == (0, [("70", unchecked), ("50", "70 is beyond the end")])
     status, rows, said = preview("--to-earliest")

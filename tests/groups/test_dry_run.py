@@ -118,13 +118,13 @@ def test_connects_consumers_are_javas() -> None:
 @pytest.mark.parametrize(
     ("protocol", "protocols", "assignor", "why"),
     [
-        ("sticky", None, None, "has no assignor 'sticky': the id misleads"),
+        ("sticky", None, None, "has no assignor 'sticky': the id is misleading"),
         ("range", None, "sticky", "has no assignor 'sticky'"),
         (
             "cooperative-sticky",
             ("cooperative-sticky", "range"),
             None,
-            "refuses a list of eager and cooperative assignors: the id misleads",
+            "refuses a list of eager and cooperative assignors: the id is misleading",
         ),
     ],
 )
@@ -170,12 +170,12 @@ def test_a_regex_takes_what_the_broker_would_match() -> None:
     [
         (
             classic([member("a", {"gone": [0], "t": [0]}), member("b")]),
-            "a owns gone:0 of a topic that is gone",
+            "a owns gone:0 of a topic that no longer exists",
         ),
         (classic([member("a", {"t": [0, 1]}), member("b", {"t": [1, 2]})]), "t-1 is owned by a and b"),
         (classic([member("a", {"t": [0]}, ["u"]), member("b")]), "a owns t:0 without subscribing to it"),
-        (classic([member("a", {"t": [0, 9]}), member("b")]), "a owns t:9, beyond the topic's 3 partitions"),
-        (classic([]), "g has no members: there is nobody to assign to"),
+        (classic([member("a", {"t": [0, 9]}), member("b")]), "a owns t:9, but the topic has 3 partitions"),
+        (classic([]), "g has no members"),
         (classic([member("a", topics=[])]), "g subscribes to no topic: there is nothing to assign"),
         (classic([member("a", topics=["missing"])]), "missing is subscribed to and does not exist"),
         (
@@ -237,7 +237,7 @@ def test_an_unknown_subscription_is_taken_to_be_what_is_owned_and_said() -> None
     group = classic([replace(member("a", {"t": [0]}), subscription=None)])
     run = dry_run(group, {"t": Topic(name="t", partitions=2)}, DryRunRequest())
     assert [item.why for item in run.undetermined] == [
-        "its subscription is not known; taken to be what it owns"
+        "its subscription is unknown; assumed to be the topics that it owns"
     ]
 
 

@@ -75,7 +75,7 @@ def test_it_joins_a_stable_classic_group_whose_assignor_is_known() -> None:
         (replace(PLAIN, type=GroupType.CONSUMER), "type consumer"),
         (replace(PLAIN, members=()), "no members"),
         (replace(PLAIN, protocol_type="connect"), "protocol type is connect"),
-        (IN_FRONT, "a bridge is there already"),
+        (IN_FRONT, "the group already has a bridge"),
         (replace(PLAIN, protocol="homemade"), "homemade"),
         (led(PLAIN, A), "without a bridge"),
     ],
@@ -223,9 +223,9 @@ def test_it_waits_no_longer_than_a_rebalance_may_take() -> None:
 @pytest.mark.parametrize(
     ("found", "reason"),
     [
-        (PLAIN, "no member of the group"),
+        (PLAIN, "no longer a member of the group"),
         (group(*BEHIND.members, member("d", BRIDGE)), "another bridge"),
-        (replace(BEHIND, type=GroupType.CONSUMER), "has not led it"),
+        (replace(BEHIND, type=GroupType.CONSUMER), "did not lead it"),
     ],
 )
 def test_it_leaves_when_something_is_not_as_expected(found: Group, reason: str) -> None:

@@ -131,21 +131,21 @@ def lists(*protocols: str) -> Member:
 @pytest.mark.parametrize(
     ("group", "words"),
     [
-        (classic_group(), "Empty: the protocol of the first member that joins becomes the group's."),
+        (classic_group(), "Empty: the group takes the protocol of the first member that joins."),
         (
             classic_group(classic("a"), protocol="range"),
-            "Classic: its one member speaks the classic protocol and lists range, which is in use. "
-            "What else is listed, a broker does not show.",
+            "Classic: its one member speaks the classic protocol and lists range, which is in use. A broker does not "
+            "show what else is listed.",
         ),
         (
             classic_group(classic("a"), classic("b"), protocol="cooperative-sticky"),
             "Classic: both members speak the classic protocol and list cooperative-sticky, which is in use: the first "
-            "of two bounces to it is complete, if not both. What else is listed, a broker does not show.",
+            "of two bounces to it is complete, if not both. A broker does not show what else is listed.",
         ),
         (
             classic_group(lists("range"), lists("cooperative-sticky", "range"), protocol="range"),
             "Classic: both members speak the classic protocol; range is in use; 1 of 2 list cooperative-sticky: the "
-            "first of two bounces to it is under way.",
+            "first of two bounces to it is in progress.",
         ),
         (
             classic_group(
@@ -163,8 +163,8 @@ def lists(*protocols: str) -> Member:
         ),
         (
             classic_group(classic("a"), state=GroupState.PREPARING_REBALANCE),
-            "Classic: its one member speaks the classic protocol; a rebalance is going on, and which assignor it will "
-            "use is not known.",
+            "Classic: its one member speaks the classic protocol; a rebalance is in progress, and the assignor that "
+            "it will use is unknown.",
         ),
         (
             consumer_group(
@@ -175,7 +175,7 @@ def lists(*protocols: str) -> Member:
         (consumer_group(modern("a", 5, {}, {})), "Consumer: its one member speaks the consumer protocol."),
         (
             consumer_group(modern("a", 5, {}, {}, CLASSIC)),
-            "Of type consumer, though its one member speaks the classic protocol: the brokers' migration policy does "
+            "Type consumer, although its one member speaks the classic protocol: the brokers' migration policy does "
             "not turn it back.",
         ),
         (
@@ -190,7 +190,7 @@ def lists(*protocols: str) -> Member:
         ),
         (
             Group(id="g", type=GroupType.SHARE, state=GroupState.STABLE, protocol_type="share"),
-            "A share group: neither of the protocols between which a migration leads is its own.",
+            "A share group: it uses neither the classic nor the consumer protocol.",
         ),
     ],
 )

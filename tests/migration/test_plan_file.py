@@ -170,7 +170,7 @@ def test_what_has_a_default_may_be_missing() -> None:
         (("steps", 0, "gaet"), [], "steps[0].gaet: unknown field; a newer Kohort"),
         (("steps", 0, "gate", 2, "protokol"), "x", "steps[0].gate[2].protokol: unknown field"),
         (("steps", 1, "step"), 3, "steps[1].step: expected 2, found 3"),
-        (("steps", 1, "id"), "first", "steps[1].id: the id 'first' stands here twice"),
+        (("steps", 1, "id"), "first", "steps[1].id: the id 'first' is used twice"),
         (("steps", 1, "id"), "1", "steps[1].id: '1' is a number"),
         (("steps", 0, "strays", 0, "back_to"), "third", "steps[0].strays[0].back_to: no step has the id 'third'"),
         (("steps", 0, "strays", 0, "conditions"), [], "steps[0].strays[0].conditions: is empty"),
@@ -185,7 +185,7 @@ def test_what_has_a_default_may_be_missing() -> None:
         (("bounce_s",), "1e999", "bounce_s: '1e999' is out of range"),
         (("concurrency",), 0, "concurrency: expected at least 1"),
         (("concurrency",), True, "concurrency: expected a whole number, found True"),
-        (("baseline", "members", 1, "id"), "m1", "baseline.members[1].id: 'm1' stands here twice"),
+        (("baseline", "members", 1, "id"), "m1", "baseline.members[1].id: 'm1' is listed twice"),
         (("baseline", "partitions", "on"), [], "baseline.partitions.on: expected a whole number"),
         (("baseline", "type"), "UNKNOW", "baseline.type: expected one of"),
     ],
@@ -221,7 +221,7 @@ def test_aliases_cannot_blow_a_plan_up() -> None:
         f"- &step\n  title: t\n  actions: &actions [{some(['a'] * 300)}]\n"
         f"  rounds: &rounds [{some(['*actions'] * 300)}]\n" + "- *step\n" * 300
     )
-    assert f"no plan holds more than {MAX_VALUES} values" in refusal(load_tree(FILE, text))
+    assert f"a plan has at most {MAX_VALUES} values" in refusal(load_tree(FILE, text))
 
 
 VALUES: list[Any] = [

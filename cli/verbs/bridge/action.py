@@ -97,8 +97,8 @@ class Bridge:
         source = self.source
         if not isinstance(source, LiveSource) or source.client is None:
             raise UsageError(
-                f"the bridge cannot log in to {source.name}: it speaks over Kohort's own client, and that login is "
-                "known to librdkafka alone; use kafka-console-consumer.sh, as the plan says"
+                f"the bridge cannot log in to {source.name}: it uses Kohort's own client, and only librdkafka "
+                "supports that login; use kafka-console-consumer.sh (the plan shows the command)"
             )
         with heeding_endings():
             self._cross(source, source.settings)
@@ -181,7 +181,7 @@ class Bridge:
     def _leave(self, member: Membership | None) -> None:
         why_not = member.leave() if member else None
         if why_not is not None:
-            rest = f"LeaveGroup failed ({why_not}); its session ends within {SESSION_MS // 1000} s"
+            rest = f"LeaveGroup failed ({why_not}); its session expires within {SESSION_MS // 1000} s"
             self.why_not = f"{self.why_not}. {rest}" if self.why_not else rest
 
 

@@ -14,7 +14,7 @@ def bridge(
     *,
     group: Annotated[str, typer.Argument(metavar="GROUP", help="A classic group.", show_default=False)],
     watch: Annotated[
-        bool, option("--watch", "With --execute: print each step of the bridge as a line.")
+        bool, option("--watch", "With --execute, print each step of the bridge as a line.")
     ] = False,
     consent: ConsentOptions,
     source: SourceOptions,
@@ -39,10 +39,10 @@ def bridge(
     from cli.verbs.bridge.action import Bridge
 
     if watch and not consent.execute:
-        raise UsageError("--watch shows what --execute does; without --execute the bridge does nothing")
+        raise UsageError("--watch shows the steps of --execute; without --execute the bridge does nothing")
     if watch and output.output in FOR_PROGRAMS:
         raise UsageError(
-            f"--watch prints lines, and --output {output.output.value} one document: leave one out"
+            f"--watch prints lines, and --output {output.output.value} one document: use only one of them"
         )
     with opened_for_change(source, execute=consent.execute) as (groups, _):
         change = Bridge.planned(groups, group, is_watched=watch)

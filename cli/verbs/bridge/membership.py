@@ -209,7 +209,7 @@ class Membership:
                 return self._sync(request)
             case Heartbeat() as request:
                 return self._beat(request)
-        raise Lost(f"{type(send.request).__name__} is nothing that a bridge sends")
+        raise Lost(f"{type(send.request).__name__} is not sent by a bridge")
 
     def _find_coordinator(self) -> int:
         answers = self._client.find_coordinators([self._group])
@@ -222,7 +222,9 @@ class Membership:
         if request.member:
             return self._joined(request)
         if self._standing.member is not None:
-            raise Lost("the coordinator no longer knows the bridge: its session has ended, or it was removed")
+            raise Lost(
+                "the coordinator no longer knows the bridge: its session has expired, or it was removed"
+            )
         unwanted: list[str] = []
         answer = self._joined(request)
         while answer.error is ErrorCode.MEMBER_ID_REQUIRED and not self._wants(answer.member):
@@ -244,7 +246,7 @@ class Membership:
             "group_instance_id": None,
             "protocol_type": request.protocol_type,
             "protocols": [{"name": each.name, "metadata": each.metadata} for each in request.protocols],
-            "reason": "a bridge that the group is converted with",
+            "reason": "a bridge for the conversion of the group",
         }
         response = self._ask(JOIN_GROUP, fields, is_held_back=bool(request.member))
         answer = JoinGroupAnswer(
@@ -295,7 +297,7 @@ class Membership:
         response = self._ask(SYNC_GROUP, fields, is_held_back=True)
         count = _count(response.assignment)
         if count:
-            raise Lost(f"the leader has assigned it {count} partitions, and it wants none")
+            raise Lost(f"the leader has assigned {count} partitions to it, and it does not accept any")
         return SyncGroupAnswer(error=_code(response.error_code), assignment=response.assignment)
 
     def _beat(self, request: Heartbeat) -> HeartbeatAnswer:
@@ -361,7 +363,7 @@ def _leave(
             "group_id": group,
             "member_id": member,
             "members": [
-                {"member_id": member, "group_instance_id": None, "reason": "the bridge is done, or ended"}
+                {"member_id": member, "group_instance_id": None, "reason": "the bridge is done or stopped"}
             ],
         }
         for member in members

@@ -81,10 +81,10 @@ def _blocks(account: Account) -> Iterator[Block]:
     group, found = account.group, account.outlook
     if group is None or found is None:
         return
-    yield Heading(f"{group.id}: what it takes for a bridge to lead", level=1)
+    yield Heading(f"{group.id}: steps until a bridge leads", level=1)
     yield Text(f"{_leader(group, found)} {_user_data(found)}")
     if found.restart is None:
-        yield Text(f"Whom to restart is shown when the bridge has joined: {found.why}.")
+        yield Text(f"The members to restart are shown when the bridge has joined: {found.why}.")
     else:
         rows = [
             (number, *(each[name] for name in ("manner", "client_id", "id", "host", "why")))
@@ -93,14 +93,16 @@ def _blocks(account: Account) -> Iterator[Block]:
         names = ("#ORDER", "MANNER", "CLIENT-ID", "CONSUMER-ID", "HOST", "WHY")
         yield Table(columns=columns(*names), rows=rows)
     yield Text(
-        "The bridge joins, is assigned nothing, and leads when the members above have given up their ids. Start the "
-        "first member of the consumer protocol then: the bridge leaves when the group is converted and Stable."
+        "The bridge joins, is assigned nothing, and leads once the members above have restarted. Then start the first "
+        "member of the consumer protocol: the bridge leaves when the group is converted and Stable."
     )
 
 
 def _leader(group: Group, found: Outlook) -> str:
     names = {member.id: member.client.id or member.id for member in group.members}
-    leader = "Who leads now is not known." if found.leader is None else f"{names[found.leader]} leads now."
+    leader = (
+        "The present leader is not known." if found.leader is None else f"{names[found.leader]} leads now."
+    )
     if found.bins is None:
         return leader
     return f"{leader} {found.places} of {found.bins} places in the order of succession come before all followers."

@@ -54,13 +54,13 @@ def carry_out(
     for group in groups:
         why_not = inapplicable(group, request) if not side_by_side else _never(group, request)
         if why_not and not named:
-            notice(f"{group.id} is left out: {why_not}")
+            notice(f"{group.id} is skipped: {why_not}")
         else:
             meant.append(group)
             if takes_default(group, request) and not side_by_side:
                 notice(
-                    f"{group.id}: no member wishes for an assignor, so the broker's own is used; "
-                    f"it is taken to be {BROKERS_DEFAULT}, as brokers are set unless told otherwise (--assignor)"
+                    f"{group.id}: no member requests an assignor, so the broker uses its own, assumed to be "
+                    f"{BROKERS_DEFAULT}, the brokers' default; --assignor sets another"
                 )
     try:
         if side_by_side:
@@ -103,7 +103,7 @@ def _check(groups: Sequence[Group], request: DryRunRequest) -> None:
             raise UsageError(f"--assignor: {refusals[0]}")
     unknown = strangers(request.what_if, groups)
     if unknown and groups:
-        raise UsageError(f"{unknown[0]!r} is no member, instance or client id of {_names(groups)}")
+        raise UsageError(f"{unknown[0]!r} is not a member, instance or client id of {_names(groups)}")
 
 
 def _refusal(assignor: str, side: Side, leader: Leader) -> str | None:

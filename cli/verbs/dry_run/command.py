@@ -28,16 +28,17 @@ def dry_run(
     *,
     selection: SelectionOptions,
     assignor: Annotated[
-        str | None, option("--assignor", "The assignor; by default the one in use.", "NAME")
+        str | None, option("--assignor", "Assignor; by default the one in use.", "NAME")
     ] = None,
     side: Annotated[
-        SideOption | None, option("--side", "Who computes; by default whoever does for groups of this type.")
+        SideOption | None,
+        option("--side", "Where the assignor runs; by default as usual for the group's type."),
     ] = None,
     leader: Annotated[
         LeaderOption | None,
-        option("--leader", "The leader's library; by default what the members' seems to be."),
+        option("--leader", "Client library of the leader; by default the inferred one."),
     ] = None,
-    compare: Annotated[bool, option("--compare", "Show all assignors side by side.")] = False,
+    compare: Annotated[bool, option("--compare", "Compare all assignors.")] = False,
     changes: WhatIfOptions,
     svg: Annotated[
         Path | None, option("--svg", "Draw ownership before and after; one group, one assignor.", "FILE")

@@ -18,7 +18,8 @@ class WhatIfOptions:
         option("--remove", "As if this member left (member, instance or client id).", "MEMBER"),
     ] = None
     subscribe: Annotated[
-        list[str] | None, option("--subscribe", "As if this member wanted these topics.", "MEMBER=TOPIC,…")
+        list[str] | None,
+        option("--subscribe", "As if this member subscribed to these topics.", "MEMBER=TOPIC,…"),
     ] = None
     topic_partitions: Annotated[
         list[str] | None, option("--topic-partitions", "As if this topic had N partitions.", "TOPIC=N")
@@ -28,5 +29,5 @@ class WhatIfOptions:
     ] = None
     fail_rack: Annotated[
         list[str] | None,
-        option("--fail-rack", "As if this rack, its members and replicas, were gone.", "RACK"),
+        option("--fail-rack", "As if this rack failed, with its members and replicas.", "RACK"),
     ] = None

@@ -1,7 +1,7 @@
 """A picture of who owned what before and who owns it after: a bar per member, colored by the owner before.
 
 Left the members as they were, right as they will be. What stays keeps its color; what moves shows where it came
-from, and a ribbon leads there. Partitions that nobody owned are white.
+from, and a ribbon leads there. Partitions without an owner before are white.
 """
 
 from __future__ import annotations
@@ -73,9 +73,7 @@ def _heading(run: DryRun) -> Iterator[str]:
     share = f" ({100 * run.moved / run.owned:.0f} %)" if run.owned else ""
     count = len(run.rebalances)
     rebalances = "one rebalance" if count == 1 else f"{count} rebalances"
-    yield _text(
-        24, 50, f"{run.moved} of {run.owned} partitions change hands{share} in {rebalances}", "start", 12
-    )
+    yield _text(24, 50, f"{run.moved} of {run.owned} partitions move{share} in {rebalances}", "start", 12)
     yield _text(LEFT + BAR, 74, "before", "end", 12, weight="bold")
     yield _text(RIGHT, 74, "after", "start", 12, weight="bold")
 
@@ -171,7 +169,7 @@ def _runs(bar: _Bar, origin: Mapping[Place, Sequence[str]]) -> Iterator[tuple[st
 def _title(bar: _Bar, owner: str, count: int) -> str:
     if owner == bar.member:
         return f"{bar.member}: {count} of its own"
-    return f"{bar.member}: {count} {f'from {owner}' if owner else 'that nobody owned'}"
+    return f"{bar.member}: {count} {f'from {owner}' if owner else 'without an owner before'}"
 
 
 def _places(partitions: Mapping[str, Sequence[int]]) -> list[Place]:

@@ -104,34 +104,34 @@ def _blocks(run: DryRun) -> Iterator[Block]:
 def _summary(run: DryRun) -> str:
     fewest = "" if run.minimum_moved is None else f"; no even assignment moves fewer than {run.minimum_moved}"
     sentences = [
-        f"{run.moved} of {run.owned} partitions change hands{_share(run)}{fewest}.",
+        f"{run.moved} of {run.owned} partitions move{_share(run)}{fewest}.",
         f"Partitions per member: {_spread(run.before)} before, {_spread(run.after)} after.",
     ]
     if run.leader is not None and run.leader.known_by != "asked for":
-        sentences.append(f"The leader is taken to be {run.leader.library.value} ({run.leader.known_by}).")
+        sentences.append(f"The leader is assumed to be {run.leader.library.value} ({run.leader.known_by}).")
     if run.leader is not None:
         sentences += _how(run)
     if run.failure:
         sentences.append(f"Then the real assignor would fail: {run.failure}.")
     elif not run.rests:
-        sentences.append(f"The group does not come to rest within {len(run.rebalances)} rebalances.")
+        sentences.append(f"The group does not settle within {len(run.rebalances)} rebalances.")
     return " ".join(sentences)
 
 
 def _how(run: DryRun) -> Iterator[str]:
     """How partitions change hands; what is assumed of members whose lists are not known."""
     if run.procedure is Procedure.EAGER:
-        yield "Every member gives up everything first."
+        yield "Every member revokes all its partitions first."
         return
-    yield "Members keep what does not move."
+    yield "Members keep the partitions that do not move."
     if run.eager_members:
         named = first_of(run.eager_members, MOST_NAMED)
-        yield f"Those that also list an eager assignor give up everything first: {named}."
+        yield f"Members that also list an eager assignor revoke all their partitions first: {named}."
     if run.unknown_lists:
         yield (
-            f"The other assignors in the lists of {counted(len(run.unknown_lists), 'member')} are not known: a broker "
-            f"shows only the one in use. Members are taken to list {run.assignor} alone; one that also lists an eager "
-            "assignor, as after the first of two bounces, gives up everything first."
+            f"The other assignors in the lists of {counted(len(run.unknown_lists), 'member')} are unknown: a broker "
+            f"shows only the one in use. Members are assumed to list {run.assignor} alone; a member that also lists "
+            "an eager assignor, as after the first of two bounces, revokes all its partitions first."
         )
 
 

@@ -216,7 +216,8 @@ def fleet_simulate(
         int, option("--seeds", "Number of seeds to play of each.", "N", min=1, max=100_000_000)
     ] = 100,
     seed: Annotated[
-        int, option("--seed", "First seed; the same seed always plays the same.", "S", min=0, max=2**53)
+        int,
+        option("--seed", "First seed; the same seed always gives the same result.", "S", min=0, max=2**53),
     ] = 1,
     protocol: Protocol = ProtocolOption.AS_WRITTEN,
     vary: Vary = None,
@@ -274,7 +275,8 @@ def fleet_rehearse(
         int, option("--seeds", "Number of seeds to rehearse each with.", "N", min=1, max=1_000_000)
     ] = 1,
     seed: Annotated[
-        int, option("--seed", "First seed; the same seed always plays the same.", "S", min=0, max=2**53)
+        int,
+        option("--seed", "First seed; the same seed always gives the same result.", "S", min=0, max=2**53),
     ] = 1,
     vary: Vary = None,
     groups: Annotated[list[str] | None, option("--group", "Only this group; repeatable.", "GROUP")] = None,

@@ -98,7 +98,9 @@ def find(plan: Plan, source: Source) -> Found:
     differences = is_of_group(plan, found).differences
     if differences:
         told = "; ".join(f"{each.what}: {each.plan} in the plan, now {each.now}" for each in differences)
-        raise UsageError(f"this plan is not that of the group {plan.group}, or no longer: {told}. Plan anew")
+        raise UsageError(
+            f"the group {plan.group} does not match this plan, or no longer does: {told}. Make a new plan"
+        )
     return found
 
 
@@ -129,7 +131,9 @@ def request_of(
 ) -> RehearsalRequest:
     """What the options ask for. UsageError for what cannot be rehearsed."""
     if mistakes and stop_at is not None:
-        raise UsageError("--stop-at and --mistakes: mistakes are made on the way there, not back")
+        raise UsageError(
+            "--stop-at is invalid with --mistakes: mistakes are made in the migration, not in the rollback"
+        )
     if not plan.steps:
         raise UsageError(_nothing(plan))
     _refuse_strangers(configs, found.group)
@@ -157,14 +161,14 @@ def _refuse_strangers(configs: Sequence[ClientConfig], group: Group) -> None:
     known = {name for each in group.members for name in (each.id, each.instance, each.client.id)}
     for config in configs:
         if config.member is not None and config.member not in known:
-            raise UsageError(f"--client-config names {config.member!r}, which is no member of {group.id}")
+            raise UsageError(f"--client-config names {config.member!r}, which is not a member of {group.id}")
 
 
 def _nothing(plan: Plan) -> str:
     """Why a plan has no steps."""
     if plan.verdict is Verdict.BLOCKED:
         return f"{plan.group}: the plan is blocked, and has no steps to rehearse"
-    return f"{plan.group}: the plan has no steps: the group is there already"
+    return f"{plan.group}: the plan has no steps: the group already uses the target protocol"
 
 
 def _faults(plan: Plan, cast: Cast, file: Path) -> PlanFaults:

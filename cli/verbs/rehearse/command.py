@@ -16,26 +16,32 @@ def rehearse(
         Path,
         typer.Argument(metavar="PLAN", help="Plan file, written by `kohort plan --output yaml` or json."),
     ],
-    seeds: Annotated[int, option("--seeds", "Rehearse from so many seeds.", "N", min=1, max=1_000_000)] = 1,
+    seeds: Annotated[int, option("--seeds", "Number of seeds to rehearse.", "N", min=1, max=1_000_000)] = 1,
     seed: Annotated[
-        int, option("--seed", "First seed; the same seed always plays the same.", "S", min=0, max=2**53)
+        int,
+        option("--seed", "First seed; the same seed always gives the same result.", "S", min=0, max=2**53),
     ] = 1,
     stop_at: Annotated[
         str | None,
-        option("--stop-at", "Go back after this round of this step, such as 2.1.", "STEP.ROUND"),
+        option("--stop-at", "Roll back after this round, such as 2.1.", "STEP.ROUND"),
     ] = None,
     mistakes: Annotated[
-        bool, option("--mistakes", "Play also what people do wrong: does it show, and do gates stay closed?")
+        bool,
+        option(
+            "--mistakes", "Also play operator mistakes: their symptoms, and whether the gates catch them."
+        ),
     ] = False,
     faults: Annotated[
         Path | None,
-        option("--faults", "Faults of network, coordinator and processes meanwhile: a YAML file.", "FILE"),
+        option(
+            "--faults", "YAML file of network, coordinator and process faults during the rehearsal.", "FILE"
+        ),
     ] = None,
     client_config: Annotated[
         list[str] | None,
         option(
             "--client-config",
-            "The members' configuration: their heartbeats, sessions and commits are played.",
+            "Configuration of the members: heartbeats, sessions and commits follow it.",
             "[MEMBER|LIBRARY=]FILE",
         ),
     ] = None,
@@ -43,13 +49,13 @@ def rehearse(
         list[str] | None,
         option(
             "--set",
-            "Play with this setting of the brokers or of all members; repeatable.",
+            "Use this setting of the brokers or of all members; repeatable.",
             "NAME=VALUE",
         ),
     ] = None,
-    story: Annotated[bool, option("--story", "Print what happened, line by line.")] = False,
+    story: Annotated[bool, option("--story", "Print every event as a line.")] = False,
     svg: Annotated[
-        Path | None, option("--svg", "Draw who owned what, round by round, in one of the seeds.", "FILE")
+        Path | None, option("--svg", "Draw the owners round by round as SVG, for one of the seeds.", "FILE")
     ] = None,
     source: SourceOptions,
     output: OutputOptions,

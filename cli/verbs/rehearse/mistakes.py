@@ -68,16 +68,16 @@ def _shown(shown: Shown) -> dict[str, Any]:
 
 def mistakes_blocks(rehearsal: Rehearsal) -> Iterator[Block]:
     """The table, and what no gate sees."""
-    yield Heading("What people do wrong")
+    yield Heading("Operator mistakes")
     if not rehearsal.mistakes:
-        yield Text("The plan itself is not safe: no mistakes are played.")
+        yield Text("The plan itself is not safe: mistakes were not played.")
         return
     yield Table(
         columns=columns("MISTAKE", "#STEP", "#ROUND", "WHAT", "SYMPTOM", "GATE", "CLOSED-BY"),
         rows=[_row(each) for each in rehearsal.mistakes],
     )
     for each in rehearsal.unseen:
-        yield Text(f"{_name(each)}: {each.why}. The gate cannot see it.")
+        yield Text(f"{_name(each)}: {each.why}. The gate does not detect it.")
 
 
 def _name(each: MistakePlayed) -> str:
@@ -100,7 +100,7 @@ def _row(each: MistakePlayed | Inapplicable) -> list[Cell]:
 
 def _words(symptom: Symptom) -> str:
     """What is to be seen of a mistake, in one line."""
-    return "; ".join((*_refused(symptom.refused), *_group(symptom), *_costs(symptom))) or "nothing to see"
+    return "; ".join((*_refused(symptom.refused), *_group(symptom), *_costs(symptom))) or "no symptom"
 
 
 def _refused(refused: tuple[Refused, ...]) -> Iterator[str]:

@@ -28,12 +28,12 @@ def write_picture(file: Path, rehearsal: Rehearsal) -> None:
     run = rehearsal.told
     picture = None if run is None else picture_of(rehearsal.request.plan.group, run)
     if picture is None:
-        raise CommandError("--svg: no round was begun, so there is nothing to draw")
+        raise CommandError("--svg: no round was started, so there is nothing to draw")
     write_file(file, draw_file(picture.drawing()))
 
 
 def picture_of(group: str, run: Rehearsed) -> Picture | None:
-    """Who owned what in a rehearsal; None where it was not played for a picture, or no round began."""
+    """Owners in a rehearsal; None where it was not played for a picture, or no round began."""
     result = run.result
     if result is None or not run.rounds:
         return None
@@ -57,7 +57,7 @@ def _drawing(group: str, run: Rehearsed, result: Result, text: str) -> Drawing:
     )
     costs = sum((each.costs for each in run.rounds), Costs())
     return Drawing(
-        title=f"{group}: who owned what, round by round",
+        title=f"{group}: owners round by round",
         text=text,
         axis=axis,
         legend=((CLOSED, "gate closed"), *LEGEND),
@@ -92,7 +92,7 @@ def _boxes(run: Rehearsed, axis: Axis) -> Iterator[Box]:
         )
         yield _box(each.began_s, end_s, f"{each.step}.{each.round}", title, axis, (closed,))
     if run.back is not None:
-        yield _box(ends[-1], axis.end, "back", f"back to the start, in {run.back.lasted_s:g} s", axis, ())
+        yield _box(ends[-1], axis.end, "back", f"rollback to the start, in {run.back.lasted_s:g} s", axis, ())
 
 
 def _box(start: float, end: float, name: str, title: str, axis: Axis, bars: tuple[Box, ...]) -> Box:

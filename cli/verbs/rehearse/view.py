@@ -129,7 +129,7 @@ def _blocks(rehearsal: Rehearsal, story: tuple[str, ...] | None) -> Iterator[Blo
     yield _rounds_table(rehearsal)
     gone_back = [run.back for run in (*rehearsal.played, *rehearsal.back) if run.back is not None]
     if gone_back:
-        yield Heading("Going back to the start")
+        yield Heading("Rollback to the start")
         yield Table(
             columns=columns("#STEP", "#ROUND", *_COLUMNS, "#LASTED-S", "ARRIVED"),
             rows=[
@@ -153,10 +153,10 @@ def _blocks(rehearsal: Rehearsal, story: tuple[str, ...] | None) -> Iterator[Blo
         yield from mistakes_blocks(rehearsal)
     picture = picture_of(request.plan.group, rehearsal.told) if rehearsal.told is not None else None
     if picture is not None:
-        yield Heading("Who owned what")
+        yield Heading("Owners")
         yield picture
     if rehearsal.told is not None and story is not None:
-        yield Heading(f"Story of seed {rehearsal.told.seed}")
+        yield Heading(f"Events of seed {rehearsal.told.seed}")
         yield Code(story or ("nothing happened",), language="text")
 
 
@@ -167,8 +167,8 @@ def _verdict(rehearsal: Rehearsal) -> str:
     unsafe = list(_unsafe_data(rehearsal))
     first = unsafe[0]
     return (
-        f"Not safe. Seed {first['seed']}: {first['reason']}. `{first['replay']}` tells the story again."
-        f"{f' {len(unsafe) - 1} more reasons are in --output json.' if len(unsafe) > 1 else ''}"
+        f"Not safe. Seed {first['seed']}: {first['reason']}. `{first['replay']}` prints its "
+        f"events.{f' {len(unsafe) - 1} more reasons are in --output json.' if len(unsafe) > 1 else ''}"
     )
 
 
@@ -222,12 +222,12 @@ def rehearsal_remarks(rehearsal: Rehearsal) -> Iterator[str]:
     misplaced = max((run.misplaced for run in rehearsal.played), default=0)
     if misplaced:
         yield (
-            f"{counted(misplaced, 'partition')} began with another member than was found: who gets what depends on "
-            "how a group came about"
+            f"{counted(misplaced, 'partition')} started with another owner than observed: an assignment depends on "
+            "the history of the group"
         )
     files = rehearsal.request.config_files
     settings = f"the settings of {', '.join(files)}" if files else "the clients' default settings"
     yield (
-        f"played with 10 records a second in each partition, {settings} but for what the plan changes, and restarts "
-        f"of {rehearsal.request.plan.bounce_s:g} s"
+        f"played with 10 records a second in each partition, {settings} except where the plan changes them, and "
+        f"restarts of {rehearsal.request.plan.bounce_s:g} s"
     )

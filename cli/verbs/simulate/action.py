@@ -113,7 +113,7 @@ class Simulated:
 RANDOM = Source(
     called=random_scenario.NAME,
     name=random_scenario.NAME,
-    description="A small group, its events and its faults, all drawn from the seed.",
+    description="A small group with events and faults, all from the seed.",
     scenario_of=random_scenario.random_scenario,
     is_random=True,
 )

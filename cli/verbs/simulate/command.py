@@ -17,26 +17,29 @@ def simulate(
         str | None,
         typer.Argument(
             metavar="[SCENARIO]",
-            help="A scenario that ships with Kohort, by name; random draws one; or a file, - is standard input.",
+            help="Name of a built-in scenario, random, or a file; - is standard input.",
         ),
     ] = None,
-    seeds: Annotated[int, option("--seeds", "Play so many seeds.", "N", min=1, max=100_000_000)] = 1,
+    seeds: Annotated[int, option("--seeds", "Number of seeds to play.", "N", min=1, max=100_000_000)] = 1,
     seed: Annotated[
-        int, option("--seed", "First seed; the same seed always plays the same.", "S", min=0, max=2**63 - 1)
+        int,
+        option(
+            "--seed", "First seed; the same seed always gives the same result.", "S", min=0, max=2**63 - 1
+        ),
     ] = 1,
     protocol: Protocol = ProtocolOption.AS_WRITTEN,
     set_: Annotated[
         list[str] | None,
-        option("--set", "Play with this in the place of the scenario's own; repeatable.", "NAME=VALUE"),
+        option("--set", "Override a setting of the scenario; repeatable.", "NAME=VALUE"),
     ] = None,
     break_: BrokenRule = None,
     limit: Limit = None,
     jobs: Annotated[
         int | None,
-        option("--jobs", "Play seeds in so many processes; by default one a core.", "N", min=1, max=1024),
+        option("--jobs", "Number of processes; by default one per core.", "N", min=1, max=1024),
     ] = None,
-    story: Annotated[bool, option("--story", "Print what happened, line by line.")] = False,
-    svg: Annotated[Path | None, option("--svg", "Draw a lane for each member.", "FILE")] = None,
+    story: Annotated[bool, option("--story", "Print every event as a line.")] = False,
+    svg: Annotated[Path | None, option("--svg", "Draw a lane for each member as SVG.", "FILE")] = None,
     list_: Annotated[bool, option("--list", "List the scenarios that ship with Kohort.")] = False,
     output: OutputOptions,
 ) -> None:

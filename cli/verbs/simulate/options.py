@@ -21,12 +21,14 @@ class ProtocolOption(Enum):
 
 
 Protocol = Annotated[
-    ProtocolOption, option("--protocol", "What the members speak; all compares the last three.")
+    ProtocolOption, option("--protocol", "Protocol of the members; all compares the last three.")
 ]
 BrokenRule = Annotated[
-    str | None, option("--break", "Switch this safety rule off, to see which invariant falls.", "RULE")
+    str | None, option("--break", "Disable this safety rule, to see which invariant breaks.", "RULE")
 ]
-Limit = Annotated[int | None, option("--limit", "Stop a run after so many steps.", "STEPS", min=1, max=2**53)]
+Limit = Annotated[
+    int | None, option("--limit", "Stop a run after this many steps.", "STEPS", min=1, max=2**53)
+]
 
 
 def settings_of(texts: Sequence[str]) -> Mapping[str, str]:
@@ -35,6 +37,6 @@ def settings_of(texts: Sequence[str]) -> Mapping[str, str]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name or not value:
-            raise UsageError(f"--set {text}: write NAME=VALUE, as session.timeout.ms=10000")
+            raise UsageError(f"--set {text}: expected NAME=VALUE, such as session.timeout.ms=10000")
         settings[name] = value
     return settings

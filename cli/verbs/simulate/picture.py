@@ -75,7 +75,7 @@ def write_picture(file: Path, simulated: Simulated) -> None:
     """Write the pictures of all protocols as one. CommandError where no run has ended."""
     shown = [runs.shown for runs in simulated.runs if runs.shown is not None]
     if not shown:
-        raise CommandError("--svg: no run has come to its end, so there is nothing to draw")
+        raise CommandError("--svg: no run was completed, so there is nothing to draw")
     write_file(file, draw_file(_drawing(shown)))
 
 
@@ -97,7 +97,7 @@ def _drawing(results: Sequence[Result]) -> Drawing:
     scenario = results[0].scenario
     axis = axis_of(0.0, max(result.ended_s for result in results))
     return Drawing(
-        title=f"{scenario.name}: who owned what",
+        title=f"{scenario.name}: owners",
         text=" ".join(f"{_protocol(result)}: {in_words(result)}" for result in results),
         axis=axis,
         legend=LEGEND,

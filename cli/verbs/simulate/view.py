@@ -119,13 +119,12 @@ def _violations(simulated: Simulated, runs: ProtocolRuns, result: Result) -> Ite
     yield Code((*first, *lines[-MOST_LINES:]), language="text")
     more = len(shown.violations) - 1
     also = f" {counted(more, 'more violation')} followed." if more > 0 else ""
-    yield Text(f"To play the whole of it again: `{replay(simulated, result)}`.{also}")
+    yield Text(f"To replay all of it: `{replay(simulated, result)}`.{also}")
     if runs.shrunk is not None:
         kept, all_ = len(runs.shrunk.scenario.events), len(result.scenario.events)
         yield Text(
-            f"The story is that of {kept} of the scenario's {counted(all_, 'event')}; this file breaks "
-            f"{violation.invariant} "
-            f"with `--seed {runs.shrunk.seed}{_broken(simulated)}`:"
+            f"These are the events of {kept} of the scenario's {counted(all_, 'event')}; this file breaks "
+            f"{violation.invariant} with `--seed {runs.shrunk.seed}{_broken(simulated)}`:"
         )
         yield Code(tuple(scenario_text(runs.shrunk.scenario).splitlines()), language="yaml")
 
@@ -173,7 +172,7 @@ def _remarks(simulated: Simulated) -> Iterator[str]:
     if simulated.is_interrupted:
         done = sum(len(runs.played) for runs in simulated.runs)
         wanted = len(request.seeds) * len(request.variants)
-        yield f"interrupted: this is what is known of {done:,} of {counted(wanted, 'run')}"
+        yield f"interrupted: the results of {done:,} of {counted(wanted, 'run')}"
 
 
 def _named(seeds: Sequence[int]) -> str:

@@ -30,10 +30,12 @@ def patterns_of(patterns: Sequence[str] | None, file: Path | None, topics_file: 
         chosen += [line for line in lines if line]
     if not chosen:
         raise UsageError(
-            "give a PATTERN, or --file FILE with one a line" if file is None else f"{file} holds no pattern"
+            "give a PATTERN, or --file FILE with one pattern per line"
+            if file is None
+            else f"{file} contains no pattern"
         )
     if "" in chosen:
-        raise UsageError("an empty PATTERN is no regex: the broker takes it for none")
+        raise UsageError("an empty PATTERN is not a regex: the broker ignores it")
     return chosen
 
 
@@ -45,7 +47,7 @@ def topics_of(source: SourceOptions) -> tuple[Names | None, tuple[Problem, ...]]
         if not is_elsewhere and any(
             (source.bootstrap_server, source.command_config, source.snapshot, source.embedded)
         ):
-            raise UsageError("--topics and a source both name topics; give one")
+            raise UsageError("--topics and a source both list topics; use only one")
         return _names(read_topic_names(source.topics_file)), ()
     if not source_is_named(bare):
         return None, ()
@@ -71,7 +73,7 @@ def untold(comparisons: Sequence[Comparison]) -> Iterator[str]:
     for comparison in comparisons:
         if comparison.flagged and comparison.verdict.valid:
             what = ", ".join(comparison.flagged)
-            yield f"{comparison.verdict.pattern}: cannot tell what the consumer matches: {what}"
+            yield f"{comparison.verdict.pattern}: unknown what the consumer matches: {what}"
 
 
 def status_of(comparisons: Sequence[Comparison], client: ClientEngine | None) -> ExitStatus:
@@ -100,7 +102,7 @@ def read_topic_names(file: Path) -> list[str]:
     text = read_text(file)
     names = list(_listed(file, text))
     if not names:
-        raise CommandError(f"{file}: names no topic")
+        raise CommandError(f"{file}: lists no topic")
     for name in names:
         if not _LISTED.fullmatch(name) or len(name) > MAX_LENGTH:
             raise CommandError(f"{file}: {name!r} is not a valid topic name")

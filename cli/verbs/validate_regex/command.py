@@ -15,11 +15,11 @@ def validate_regex(
     *,
     patterns: Annotated[list[str] | None, typer.Argument(metavar="PATTERN…", help="Regexes.")] = None,
     file: Annotated[
-        Path | None, option("--file", "Regexes, one a line; - is standard input.", "FILE")
+        Path | None, option("--file", "File of regexes, one per line; - is standard input.", "FILE")
     ] = None,
     client: Annotated[
         ClientEngine | None,
-        option("--from", "Compare with what the classic consumer of this library matches."),
+        option("--from", "Compare with the classic consumer of this library."),
     ] = None,
     source: SourceOptions,
     output: OutputOptions,

@@ -31,7 +31,7 @@ def regex_document(
     ]
     if together is not None and not (together.valid and together.danger is None):
         blocks.append(
-            Text(f"In one subscription they do not go together: {together.reason or together.danger}.")
+            Text(f"They cannot be used together in one subscription: {together.reason or together.danger}.")
         )
     blocks.append(_table(comparisons, client))
     data = {
@@ -86,24 +86,27 @@ def _sentences(comparison: Comparison, client: ClientEngine | None) -> Iterator[
     verdict = comparison.verdict
     pattern = f"`{_shortened(verdict.pattern)}`"
     if comparison.is_literal:
-        yield f"{pattern} does not begin with ^: to librdkafka it is the name of one topic, before and after."
+        yield f"{pattern} does not start with ^: librdkafka treats it as the name of one topic, under both protocols."
         return
     if not verdict.valid:
         at = "" if verdict.position is None else f", at position {verdict.position}"
         yield f"The regular expression {pattern} is invalid: {verdict.reason}{at}."
     if verdict.danger is not None:
-        yield f"The broker takes {pattern} and may be harmed: {verdict.danger}."
+        yield f"The broker accepts {pattern}, but it may be harmful: {verdict.danger}."
     if client is None:
         return
     if comparison.client_reason is not None:
-        yield f"The {client.value} consumer does not take {pattern} today: {comparison.client_reason}."
+        yield f"The {client.value} consumer does not accept {pattern} today: {comparison.client_reason}."
     if comparison.flagged:
-        yield f"What the {client.value} consumer matches by {pattern} is not certain: {', '.join(comparison.flagged)}."
+        yield (
+            f"It is not certain what the {client.value} consumer matches with {pattern}: "
+            f"{', '.join(comparison.flagged)}."
+        )
     yield from _examples(comparison, pattern)
     if comparison.rewritten is not None:
         yield (
             f"Subscribe to `{comparison.rewritten}` instead: the broker then matches what the {client.value} consumer "
-            f"matches by {pattern} today, of all names that a topic may have."
+            f"matches with {pattern} today, for all valid topic names."
         )
 
 

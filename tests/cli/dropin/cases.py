@@ -217,8 +217,8 @@ REGEX = [
     refused("--validate-regex='a=b' --timeout soon"),
     refused(
         "--validate-regex '((a{100}){100}){20}'", "regex-warning", "exit-status", status=WRONG,
-        more="do not subscribe to it, it would harm the brokers: its repetitions come to 406,060 instructions, and "
-        "RE2/J has no bound: memory and time of the broker.",
+        more="do not subscribe to it, it would harm the brokers: its repetitions expand to 406,060 instructions, "
+        "which cost the broker memory and time without a limit.",
     ),
 ]  # fmt: skip
 

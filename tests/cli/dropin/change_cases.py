@@ -306,24 +306,24 @@ FILES = [
     read_as(TWO_LINES, f"\n \n{TWO_LINES}", "stack-trace", "file"),
     read_as("{orders},0,5\n", "\ufeff{orders},0,5\n", "stack-trace", "file"),
     read_as(TWO_LINES, "{orders},0,5\r{orders},1,6\r", "file"),
-    bad_file("{orders},0,5,\n", ", line 1: '' is no offset"),
-    bad_file("{orders},٠,5\n", ", line 1: '٠' is no partition"),
+    bad_file("{orders},0,5,\n", ", line 1: '' is not a valid offset"),
+    bad_file("{orders},٠,5\n", ", line 1: '٠' is not a valid partition"),
     bad_file("", ": contains no offsets"),
     bad_file(
         "{orders},0\n", ", line 1: 2 fields; expected topic,partition,offset or group,topic,partition,offset"
     ),
-    bad_file("{orders},,\n", ", line 1: '' is no partition"),
+    bad_file("{orders},,\n", ", line 1: '' is not a valid partition"),
     bad_file(
         "{orders},0,5\n{payments},{orders},1,6\n", ", line 2: 4 fields; expected topic,partition,offset"
     ),
     bad_file(
         "topic,partition,offset\n{orders},0,5\n",
-        ", line 1: 'partition' is no partition; a header has no place in this file",
+        ", line 1: 'partition' is not a valid partition; this file has no header",
     ),
-    bad_file("{orders},0,5\n{orders},1,1.5\n", ", line 2: '1.5' is no offset"),
-    bad_file("{orders},0,-1\n", ", line 1: '-1' is no offset"),
-    bad_file("{orders},0,9223372036854775808\n", ", line 1: '9223372036854775808' is no offset"),
-    bad_file("{orders},2147483648,0\n", ", line 1: '2147483648' is no partition"),
+    bad_file("{orders},0,5\n{orders},1,1.5\n", ", line 2: '1.5' is not a valid offset"),
+    bad_file("{orders},0,-1\n", ", line 1: '-1' is not a valid offset"),
+    bad_file("{orders},0,9223372036854775808\n", ", line 1: '9223372036854775808' is not a valid offset"),
+    bad_file("{orders},2147483648,0\n", ", line 1: '2147483648' is not a valid partition"),
     bad_file('"{orders},0,5\n', ", line 1: unexpected end of data"),
     Change(
         line=f"{FROM_FILE} --timeout 1500",

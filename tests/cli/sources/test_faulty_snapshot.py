@@ -124,7 +124,7 @@ def test_every_bad_group_is_named_with_its_line(kohort: Kohort, tmp_path: Path) 
         [f"{LINE + 5}:", "groups.worst.members[1]:"],
         [f"{LINE + 6}:", "groups.no:"],
     ]
-    assert "the member id 'x' stands here twice; give each member its own (member 'x')" in answer.stderr
+    assert "the member id 'x' is listed twice; give each member its own (member 'x')" in answer.stderr
 
 
 def test_a_bad_topic_is_named_where_it_is_read(kohort: Kohort, tmp_path: Path) -> None:

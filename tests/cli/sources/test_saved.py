@@ -24,8 +24,8 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "version-0": (b"kohort: 0\n", "{file}:1: kohort: 0 is out of range"),
     "cut": (b'kohort: 1\ngroups: {"a', "{file}:2: not YAML or JSON"),
     "tab": (b"kohort: 1\ngroups:\n\tg: {}\n", "{file}:3: not YAML or JSON"),
-    "twice": (b"kohort: 1\ngroups: {}\ngroups: {}\n", "{file}:3: the key 'groups' stands here twice"),
-    "twice-json": (b'{"kohort": 1,\n"groups": {},\n"groups": {}}', "{file}:3: the key 'groups' stands here twice"),
+    "twice": (b"kohort: 1\ngroups: {}\ngroups: {}\n", "{file}:3: the key 'groups' is listed twice"),
+    "twice-json": (b'{"kohort": 1,\n"groups": {},\n"groups": {}}', "{file}:3: the key 'groups' is listed twice"),
     "groups-list": (b"kohort: 1\ngroups: [a]\n", "{file}:2: groups: expected a mapping, found a list"),
     "type": (GROUP.encode() + b"    type: clasic\n", "{file}:4: groups.g.type: expected one of classic, consumer"),
     "state": (GROUP.encode() + b"    state: Fine\n", "{file}:4: groups.g.state: expected one of "),
@@ -33,7 +33,7 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "no-id": (GROUP.encode() + b"    members:\n      - rack: a\n", "{file}:5: groups.g.members[0].id: is missing"),
     "id-twice": (
         GROUP.encode() + b"    members:\n      - id: a\n      - id: a\n",
-        "{file}:6: groups.g.members[1]: the member id 'a' stands here twice",
+        "{file}:6: groups.g.members[1]: the member id 'a' is listed twice",
     ),
     "owned": (
         GROUP.encode() + b"    members:\n      - id: a\n        owned: {t: [0, x]}\n",

@@ -119,7 +119,7 @@ DANGEROUS = {
     "t(x||y){1000}-|a": "5,002 steps without a character",
     "(x?)" * 5000: "steps without a character",
     "(" * 15_000 + "a" + ")" * 15_000: "15,000 groups inside each other",
-    "((((((a{1000}){1000}){1000}){1000}){1000}){1000}){1000}": "over a million million instructions",
+    "((((((a{1000}){1000}){1000}){1000}){1000}){1000}){1000}": "over 10^12 instructions",
 }
 
 

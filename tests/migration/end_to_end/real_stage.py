@@ -144,7 +144,7 @@ class RealStage:
         for member in self._cast.actors:
             name = self.name_of(member)
             if member not in stopped and self._applications[name].running is None:
-                return f"{name} has not come back"
+                return f"{name} has not rejoined"
         return ""
 
     def unrest(self) -> str:

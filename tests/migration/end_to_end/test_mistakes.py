@@ -1,4 +1,4 @@
-"""What people do wrong, done with real consumers on a real broker: it looks and is gated as the rehearsal says.
+"""Operator mistakes, done with real consumers on a real broker: it looks and is gated as the rehearsal says.
 
 The hands are those of the rehearsal, and so are the gates; only the stage is real. Restarts are shorter, and a gate
 that stays closed is waited for less long. The rehearsed consumers have the settings of the real ones.

@@ -66,7 +66,7 @@ def test_without_the_bridge_the_first_member_is_refused() -> None:
     at_once = [replace(step, strays=()) for step in of.steps if step.id in ("first-member", "other-members")]
     played = play(replace(of, steps=tuple(at_once)), group)
     assert "GROUP_ID_NOT_FOUND" in {each.error for each in played.refusals}
-    assert "the gate of step 1 stays closed" in played.unsafe[0]
+    assert "the gate of step 1 does not open" in played.unsafe[0]
     assert len(played.rounds) == 1
 
 

@@ -1,4 +1,4 @@
-"""What people do wrong, played: what is seen of it, and what the gates make of it."""
+"""Operator mistakes, played: what is seen of it, and what the gates make of it."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def test_static_members_that_are_away_cannot_be_seen(static_bounces: Played) -> 
     for mistake, place in ((Mistake.TOO_EARLY, (1, 1)), (Mistake.DEPLOY, (1, 2))):
         played = static_bounces[mistake, place]
         assert played.outcome is OPENED
-        assert "has not come back" in played.why
+        assert "has not rejoined" in played.why
 
 
 def test_nothing_differs_before_the_mistake() -> None:

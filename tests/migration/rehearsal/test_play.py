@@ -147,7 +147,7 @@ def test_a_skipped_bounce_stays_before_a_closed_gate() -> None:
     rehearsed = _rehearse(_skipping(found), group)
     assert len(rehearsed.rounds) == 1
     assert rehearsed.rounds[0].gate_open_after_s is None
-    assert "stays closed" in rehearsed.unsafe[0]
+    assert "does not open" in rehearsed.unsafe[0]
 
 
 def test_the_story_says_why() -> None:
@@ -178,7 +178,7 @@ def test_a_group_that_cannot_be_converted() -> None:
     forbidding = replace(NEW, settings={"group.consumer.migration.policy": "disabled"})
     of = Found(group=group, cluster=forbidding, topics=TOPICS)
     rehearsed = rehearse(found, of, cast_for(found, of), 1)
-    assert "stays closed" in rehearsed.unsafe[0]
+    assert "does not open" in rehearsed.unsafe[0]
 
 
 @pytest.mark.parametrize(("origin", "to"), [("cooperative-sticky", EAGER), ("consumer", CLASSIC)])
@@ -202,7 +202,7 @@ def test_a_library_without_a_policy_is_played_as_the_nearest_one() -> None:
     cast = cast_of(group, plan_of(group, CONSUMER).baseline.members)  # type: ignore[union-attr]
     assert {each.script.library for each in cast.actors.values()} == {"java"}
     assert cast.remarks == (
-        "there is no policy of franz-go (m1 and 2 more): played as java, the nearest one",
+        "franz-go (m1 and 2 more) cannot be simulated: simulated as java, the closest one",
     )
 
 
@@ -257,7 +257,7 @@ def test_what_cannot_be_rehearsed() -> None:
     found = plan_of(group, COOPERATIVE)
     of = Found(group=group, cluster=NEW, topics=TOPICS)
     old = replace(found, steps=tuple(replace(step, course=None) for step in found.steps))
-    with pytest.raises(CannotRehearseError, match=r"step 1 .*plan anew"):
+    with pytest.raises(CannotRehearseError, match=r"step 1 .*make a new plan"):
         cast_for(old, of)
     with pytest.raises(CannotRehearseError, match="which group"):
         cast_for(replace(found, baseline=None), of)

@@ -215,7 +215,7 @@ def test_topics_in_a_file_need_no_source(rig: Rig, tmp_path: Path) -> None:
     answer = rig("validate-regex", "ord.*", "--topics", topics, "--output", "csv")
     assert (answer.status, answer.rows[0]["TOPICS"]) == (0, "orders")
     answer = rig("validate-regex", "ord.*", "--topics", topics, "--context", "other")
-    assert (answer.status, "--topics and a source both name topics" in answer.stderr) == (2, True)
+    assert (answer.status, "--topics and a source both list topics" in answer.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -250,7 +250,7 @@ def test_it_never_joins_where_a_bridge_is(
         wait_move(running, "restart")
         joined = owned(broker, group)
         second = kohort("bridge", group, "-b", broker.bootstrap, *DOING)
-        second.assert_refused("a bridge is there already", status=4)
+        second.assert_refused("the group already has a bridge", status=4)
         assert owned(broker, group) == joined
         assert running.interrupt() == 130
     wait_group(broker, group, members=2)
@@ -299,7 +299,7 @@ def test_it_leaves_a_group_that_turns_consumer_under_its_feet(
         raw.rebalance()
         wait_move(running, "restart")
         members.confluent(broker, raw.id, [topic], group_protocol="consumer")
-        assert_ended(running, 4, "though the bridge has not led it")
+        assert_ended(running, 4, "though the bridge did not lead it")
     assert "kohort-bridge" not in str(ids(broker, raw.id))
 
 

@@ -91,7 +91,7 @@ def test_a_setting_is_shown_made_and_taken_away(rig: OffsetRig) -> None:
     [
         (f"{SESSION}=5999", f"{SESSION}: 5999 is less than the 6000 that the brokers allow at least"),
         (f"{SESSION}=60001", f"{SESSION}: 60001 is more than the 60000 that the brokers allow at most"),
-        (f"{SESSION}=x", f"{SESSION}: 'x' is no whole number"),
+        (f"{SESSION}=x", f"{SESSION}: 'x' is not a whole number"),
         (f"{HEARTBEAT}=6000", f"{HEARTBEAT}: {SESSION} (6000) must be greater than {HEARTBEAT} (6000)"),
         (f"{SESSION}=7000 {HEARTBEAT}=8000", f"{SESSION} (7000) must be greater than {HEARTBEAT} (8000)"),
         ("share.delivery.count.limit=11", "11 is more than the 10 that the brokers allow at most"),

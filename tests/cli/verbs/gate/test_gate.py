@@ -318,7 +318,7 @@ def test_questions_that_make_no_sense(scene: Scene, options: list[str], said: st
     [
         ("", 2, "this is not a plan"),
         ("[", 3, "not YAML or JSON"),
-        ("group: g\nsteps: []\nsteps: []\n", 3, "stands here twice"),
+        ("group: g\nsteps: []\nsteps: []\n", 3, "is listed twice"),
         ("group: g\nfrom: x\nto: consumer\nclients: []\nfindings: []\nsteps:\n- title: t\n  actions: 3\n", 2,
          "PLAN.yaml:8: steps[0].actions: expected a list, found '3'"),
         ("group: g\nfrom: x\nto: consumer\nclients: []\nfindings: []\nsteps: []\n", 2, "the plan has no steps"),

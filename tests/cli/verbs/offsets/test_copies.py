@@ -136,17 +136,17 @@ def test_what_cannot_be_cloned(rig: OffsetRig, topic: str) -> None:
 
 
 BAD_FILES: dict[bytes | None, str] = {
-    b"topic,partition,offset\n": "line 1: 'partition' is no partition; a header has no place in this file",
+    b"topic,partition,offset\n": "line 1: 'partition' is not a valid partition; this file has no header",
     b"t,0\n": "line 1: 2 fields; expected topic,partition,offset or group,topic,partition,offset",
     b"t,0,1\ng,t,0,1\n": "line 2: 4 fields; expected topic,partition,offset",
-    b"t,0,1\n\nt,x,1\n": "line 3: 'x' is no partition",
-    b"t,0,-1\n": "line 1: '-1' is no offset",
-    b"t,0,9223372036854775808\n": "line 1: '9223372036854775808' is no offset",
-    b"t,2147483648,0\n": "line 1: '2147483648' is no partition",
+    b"t,0,1\n\nt,x,1\n": "line 3: 'x' is not a valid partition",
+    b"t,0,-1\n": "line 1: '-1' is not a valid offset",
+    b"t,0,9223372036854775808\n": "line 1: '9223372036854775808' is not a valid offset",
+    b"t,2147483648,0\n": "line 1: '2147483648' is not a valid partition",
     b"t,0,1\nt,0,2\n": "line 2: t-0 has the offset 1 further up, here 2",
     b",0,1\n": "line 1: the topic is empty",
     b'"t,0,1\n': "line 1: unexpected end of data",
-    b"t,0,1_000\n": "line 1: '1_000' is no offset",
+    b"t,0,1_000\n": "line 1: '1_000' is not a valid offset",
     b"": "contains no offsets",
     b"t,0,\xff\n": "not UTF-8",
     None: "No such file",

@@ -31,7 +31,7 @@ def test_the_runbook_says_when_and_from_how_many_seeds(kohort: Kohort, sample: P
     page = kohort.quick(f"{BILLING} --output html --embedded", sample).succeeded().stdout
     assert "Rehearsed on 20" in page
     assert "3 seeds: safe in each of them." in page
-    assert "billing: who owned what, round by round" in page
+    assert "billing: owners round by round" in page
 
 
 def test_the_plan_that_was_written_is_read_again(kohort: Kohort, sample: Path, tmp_path: Path) -> None:

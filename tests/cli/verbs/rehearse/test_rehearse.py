@@ -75,7 +75,7 @@ def test_an_unsafe_plan_is_told_with_its_story(kohort: Kohort, plan: Path, sampl
     plan.write_text(json.dumps(data))
     answer = _rehearse(kohort, plan, sample)
     assert answer.status == 1
-    assert "Not safe. Seed 1: the gate of step 1, round 1, stays closed" in answer.stdout
+    assert "Not safe. Seed 1: the gate of step 1, round 1, does not open" in answer.stdout
     assert "INCONSISTENT_GROUP_PROTOCOL" in answer.stdout
     (unsafe,) = _rehearse(kohort, plan, sample, "--output", "json").document["unsafe"]
     assert unsafe["replay"] == "kohort rehearse PLAN.yaml --seed 1 --story"
@@ -87,7 +87,7 @@ def test_a_plan_of_another_state(kohort: Kohort, plan: Path, sample: Path) -> No
     plan.write_text(json.dumps(data))
     answer = _rehearse(kohort, plan, sample)
     assert answer.status == 2
-    assert "not that of the group billing, or no longer: partitions of " in answer.stderr
+    assert "the group billing does not match this plan, or no longer does: partitions of " in answer.stderr
 
 
 def test_a_plan_of_an_older_kohort(kohort: Kohort, plan: Path, sample: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_plan_of_an_older_kohort(kohort: Kohort, plan: Path, sample: Path) -> 
     plan.write_text(json.dumps(data))
     answer = _rehearse(kohort, plan, sample)
     assert answer.status == 2
-    assert "plan anew" in answer.stderr
+    assert "make a new plan" in answer.stderr
 
 
 def test_a_plan_of_a_group_that_is_gone(kohort: Kohort, plan: Path, sample: Path) -> None:
@@ -113,8 +113,8 @@ def test_a_plan_of_a_group_that_is_gone(kohort: Kohort, plan: Path, sample: Path
     ("group", "to", "said"),
     [
         ("legacy-etl", "consumer", "the plan is blocked"),
-        ("billing", "classic", "the group is there already"),
-        ("nightly-report", "consumer", "there is nobody to rehearse with"),
+        ("billing", "classic", "the group already uses the target protocol"),
+        ("nightly-report", "consumer", "the group has no members to rehearse with"),
     ],
 )
 def test_nothing_to_rehearse(
@@ -153,7 +153,7 @@ def test_the_table_of_mistakes(kohort: Kohort, plan: Path, sample: Path) -> None
     (skipped,) = (line for line in answer.stdout.splitlines() if line.startswith("bounce-skipped"))
     assert "INCONSISTENT_GROUP_PROTOCOL at consumer-billing-1@10.0.0.187; 2 of 3 members" in skipped
     assert skipped.endswith("stays closed   member-count")
-    assert "The gate cannot see it." in " ".join(answer.stdout.split())
+    assert "The gate does not detect it." in " ".join(answer.stdout.split())
 
 
 def test_a_round_too_early_may_be_that_of_the_next_step(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_no_mistakes_where_the_plan_is_not_safe(kohort: Kohort, plan: Path, samp
     plan.write_text(json.dumps(data))
     answer = _rehearse(kohort, plan, sample, "--mistakes")
     assert answer.status == 1
-    assert "no mistakes are played" in answer.stdout
+    assert "mistakes were not played" in answer.stdout
 
 
 def test_faults(kohort: Kohort, plan: Path, sample: Path, tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_an_unsafe_rehearsal_with_faults_is_played_again(
     answer = _rehearse(kohort, plan, sample, "--faults", str(faults), "--output", "json")
     assert answer.status == 1
     unsafe = answer.document["unsafe"][0]
-    assert f"{who} has not come back" in unsafe["reason"]
+    assert f"{who} has not rejoined" in unsafe["reason"]
     assert unsafe["replay"] == f"kohort rehearse PLAN.yaml --seed 1 --faults {faults} --story"
 
 
@@ -223,7 +223,7 @@ def test_the_settings_of_a_configuration_file(
     file.write_text("heartbeat.interval.ms=500\n")
     document = _rehearse(kohort, plan, sample, "--output", "json").succeeded().document
     answer = _rehearse(kohort, plan, sample, "--client-config", str(file), "--output", "json").succeeded()
-    assert f"the settings of {file} but for what the plan changes" in answer.stderr
+    assert f"the settings of {file} except where the plan changes them" in answer.stderr
     usual, quick = (
         sum(each["without_owner_s"] for each in found["rounds"]) for found in (document, answer.document)
     )
@@ -262,7 +262,7 @@ def test_the_picture_shows_rounds_and_members(
     file = tmp_path / "rehearsal.svg"
     _rehearse(kohort, plan, sample, "--stop-at", "1.2", "--svg", str(file)).succeeded()
     drawn = file.read_text()
-    assert "billing: who owned what, round by round" in drawn
+    assert "billing: owners round by round" in drawn
     assert "step 1, round 1: gate open after 35 s" in drawn
     assert "step 1, round 2: gate open after" in drawn
     assert "back to the start, in" in drawn
@@ -271,7 +271,7 @@ def test_the_picture_shows_rounds_and_members(
 
 def test_the_picture_is_on_the_page_too(kohort: Kohort, plan: Path, sample: Path) -> None:
     page = _rehearse(kohort, plan, sample, "--output", "html").succeeded().stdout
-    assert "Who owned what" in page
+    assert "Owners" in page
     assert "step 2, round 3: gate open after" in page
     assert "Story of seed" not in page, "nobody asked for it"
 

@@ -82,7 +82,7 @@ def test_what_cannot_be_told_is_named(kohort: Kohort, topics: Path) -> None:
     assert answer.status == 3
     assert found["flagged"] == ["a negated class with a set operation, which Java 8 reads otherwise"]
     assert found["topics"]["client"] is None
-    assert "cannot tell what the consumer matches: a negated class" in answer.stderr
+    assert "unknown what the consumer matches: a negated class" in answer.stderr
     answer, (found,) = _ask(kohort, r"(a)\1", "--from", "java", "--topics", topics)
     assert (answer.status, found["flagged"]) == (1, ["back reference"])
 
@@ -148,7 +148,7 @@ def test_files_of_topics(kohort: Kohort, tmp_path: Path, text: str) -> None:
     [
         (None, "cannot be read: No such file or directory"),
         (b"caf\xe9\n", "cannot be read: not a text file in UTF-8"),
-        (b"", "names no topic"),
+        (b"", "lists no topic"),
         (b"orders\nmy topic!\n", "'my topic!' is not a valid topic name"),
         (b"[1 2]", "is not a valid topic name"),
         (b'["a b"]', "'a b' is not a valid topic name"),
@@ -172,10 +172,10 @@ def test_files_that_name_no_topics(
     ("arguments", "reason"),
     [
         (["a", "--from", "sarama"], "sarama"),
-        ([""], "an empty PATTERN is no regex"),
-        (["a", "", "--from", "java"], "an empty PATTERN is no regex"),
-        (["--file", "{empty}"], "holds no pattern"),
-        (["a", "--topics", "{empty}", "--snapshot", "{empty}"], "--topics and a source both name topics"),
+        ([""], "an empty PATTERN is not a regex"),
+        (["a", "", "--from", "java"], "an empty PATTERN is not a regex"),
+        (["--file", "{empty}"], "contains no pattern"),
+        (["a", "--topics", "{empty}", "--snapshot", "{empty}"], "--topics and a source both list topics"),
         (["--file", "-", "--topics", "-"], "cannot both be standard input"),
     ],
 )
