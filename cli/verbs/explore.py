@@ -221,7 +221,9 @@ def _blocks(found: Sequence[Exploration]) -> Iterator[Block]:
             results: list[list[Cell]] = [
                 [name, "holds" if each.is_whole else "holds so far"] for name in each.holds
             ]
-            results += [[fall.name, f"violated after {len(fall.trace)} steps"] for fall in each.counterexamples]
+            results += [
+                [fall.name, f"violated after {len(fall.trace)} steps"] for fall in each.counterexamples
+            ]
             yield Table(columns=columns("PROPERTY", "RESULT"), rows=results)
         for fall in each.counterexamples:
             rule = f" without {each.broken}" if each.broken else ""

@@ -207,7 +207,7 @@ REGEX = [
         )
         for regex, why in (
             ("a)", "unexpected )"),
-            (TOO_LONG, "longer than 32767 bytes, the most a record key holds"),
+            (TOO_LONG, "longer than 32767 bytes, the maximum of a record key"),
         )
     ),
     *(

@@ -110,15 +110,15 @@ def test_a_record_key_bounds_the_length() -> None:
     assert judge("a" * MAX_BYTES).valid
     assert judge("é" * (MAX_BYTES // 2)).valid
     for pattern in ("a" * (MAX_BYTES + 1), "é" * (MAX_BYTES // 2 + 1)):
-        assert judge(pattern).reason == "longer than 32767 bytes, the most a record key holds"
+        assert judge(pattern).reason == "longer than 32767 bytes, the maximum of a record key"
 
 
 DANGEROUS = {
-    "((a{1000}){1000}){1000}": "its repetitions come to 2,003,003,000 instructions",
+    "((a{1000}){1000}){1000}": "its repetitions expand to 2,003,003,000 instructions",
     "(x||y){1000}": "5,002 steps without a character",
     "t(x||y){1000}-|a": "5,002 steps without a character",
     "(x?)" * 5000: "steps without a character",
-    "(" * 15_000 + "a" + ")" * 15_000: "15,000 groups inside each other",
+    "(" * 15_000 + "a" + ")" * 15_000: "15,000 nested groups",
     "((((((a{1000}){1000}){1000}){1000}){1000}){1000}){1000}": "over 10^12 instructions",
 }
 

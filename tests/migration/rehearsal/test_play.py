@@ -259,7 +259,7 @@ def test_what_cannot_be_rehearsed() -> None:
     old = replace(found, steps=tuple(replace(step, course=None) for step in found.steps))
     with pytest.raises(CannotRehearseError, match=r"step 1 .*make a new plan"):
         cast_for(old, of)
-    with pytest.raises(CannotRehearseError, match="which group"):
+    with pytest.raises(CannotRehearseError, match="does not name the group"):
         cast_for(replace(found, baseline=None), of)
     with pytest.raises(CannotRehearseError, match="nothing to rehearse"):
         cast_for(replace(found, steps=(replace(found.steps[0], course=None, rounds=(), manner=None),)), of)

@@ -143,7 +143,7 @@ BAD_FILES: dict[bytes | None, str] = {
     b"t,0,-1\n": "line 1: '-1' is not a valid offset",
     b"t,0,9223372036854775808\n": "line 1: '9223372036854775808' is not a valid offset",
     b"t,2147483648,0\n": "line 1: '2147483648' is not a valid partition",
-    b"t,0,1\nt,0,2\n": "line 2: t-0 has the offset 1 further up, here 2",
+    b"t,0,1\nt,0,2\n": "line 2: t-0 has the offset 1 above, here 2",
     b",0,1\n": "line 1: the topic is empty",
     b'"t,0,1\n': "line 1: unexpected end of data",
     b"t,0,1_000\n": "line 1: '1_000' is not a valid offset",
