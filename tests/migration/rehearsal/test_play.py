@@ -264,13 +264,13 @@ def test_what_cannot_be_rehearsed() -> None:
     with pytest.raises(CannotRehearseError, match="nothing to rehearse"):
         cast_for(replace(found, steps=(replace(found.steps[0], course=None, rounds=(), manner=None),)), of)
     left = replace(group.members[0], client=Client(id="kohort-bridge"))
-    with pytest.raises(CannotRehearseError, match="a bridge leader is in the group"):
+    with pytest.raises(CannotRehearseError, match="the group has a bridge leader"):
         cast_for(found, replace(of, group=replace(group, members=(*group.members, left))))
     unknown = replace(group, members=(replace(group.members[0], subscription=None, owned=None),))
-    with pytest.raises(CannotRehearseError, match="subscribes to"):
+    with pytest.raises(CannotRehearseError, match="subscription of"):
         cast_for(found, replace(of, group=unknown))
     custom = replace(group, members=(replace(group.members[0], protocols=("etl-balanced",)),))
-    with pytest.raises(CannotRehearseError, match="etl-balanced, an assignor that is not known"):
+    with pytest.raises(CannotRehearseError, match="etl-balanced, an assignor that Kohort does not have"):
         cast_for(found, replace(of, group=custom))
 
 
