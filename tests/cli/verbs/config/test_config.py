@@ -311,6 +311,4 @@ def test_a_long_number_is_a_number() -> None:
     lag = "streams.acceptable.recovery.lag"
     configs = {lag: GroupConfig(name=lag, value="10000", origin=ConfigOrigin.DEFAULT, minimum=0)}
     assert not list(faults({lag: "100000000000"}, configs))
-    assert [said for _, said in faults({lag: "-1"}, configs)] == [
-        "-1 is less than 0, the brokers' minimum"
-    ]
+    assert [said for _, said in faults({lag: "-1"}, configs)] == ["-1 is less than 0, the brokers' minimum"]
