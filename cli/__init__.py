@@ -1,6 +1,6 @@
-"""The command lines `kohort` and `kohort-consumer-groups`: each process runs one command and ends."""
+"""The command lines `kohort` and `kohort-consumer-groups`: each process runs one command."""
 
 import gc
 
-# Imports and commands build large trees without cycles: looking for cycles costs a fifth of their time.
+# Imports and commands build large trees without cycles: the search for cycles would cost a fifth of their time.
 gc.set_threshold(200_000, 50, 50)

@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from cli.sources.writer import ClusterWriter, Failed
 
 Part: TypeAlias = Place | str | None
-"""Of the change of a group: the offset of a partition, a topic that goes with it, a member, or all of it (None)."""
+"""A part of a group's change: a partition's offset, a topic deleted with the group, a member, or all of it (None)."""
 Outcome: TypeAlias = "Mapping[tuple[str, Part], Failed | None]"
-"""What became of a change, by group and part. None: done."""
+"""The outcome of a change, by group and part. None: done."""
 PREVIEW = "this is a preview: nothing was changed. Add --execute to make the change"
 NOTHING_DONE = "nothing was changed"
 GROUPS_NAMED = 5
-"""Of more groups only sums are said; every one is in the document."""
+"""Messages list at most this many groups, otherwise sums; the document contains all."""
 
 
 class Change(Protocol):
-    """What a command would do to a cluster, all of it known before anything is sent."""
+    """A change of a cluster by a command, completely known before anything is sent."""
 
     @property
     def question(self) -> str:
-        """What is to be agreed to: `set 12 offsets of 2 groups`."""
+        """The text that the user confirms: `set 12 offsets of 2 groups`."""
         ...
 
     @property
@@ -49,16 +49,16 @@ class Change(Protocol):
 
     @property
     def refused(self) -> bool:
-        """Whether the cluster would not take a part of it, or did not."""
+        """Whether the cluster would refuse a part of it, or did."""
         ...
 
     @property
     def done(self) -> str | None:
-        """What was done, for people; None when nothing was."""
+        """A message on what was done; None when nothing was."""
         ...
 
     def document(self) -> Document:
-        """What is to be shown: before `apply` the change, after it the change and what became of it."""
+        """The document to print: before `apply` the change, after it the change and its outcome."""
         ...
 
     def apply(self) -> None:
@@ -67,19 +67,19 @@ class Change(Protocol):
 
 
 class Planned(Protocol):
-    """What is to become of one group, all of it or nothing."""
+    """The planned change of one group, all of it or nothing."""
 
     @property
     def group(self) -> str: ...
 
     @property
     def applicable(self) -> bool:
-        """Whether there is something to send, and nothing speaks against it."""
+        """Whether there is something to send, and no objection."""
         ...
 
     @property
     def refusals(self) -> tuple[Problem, ...]:
-        """What keeps the cluster from taking it."""
+        """Why the cluster would refuse it."""
         ...
 
 
@@ -97,10 +97,10 @@ class ClusterChange(ABC, Generic[P]):
 
     plans: Sequence[P]
     problems: Sequence[Problem] = ()
-    """Of no plan: groups that could not be read."""
+    """Problems of no plan: groups that could not be read."""
     outcome: Outcome | None = None
     held: Collection[str] = ()
-    """Groups that are left as they are, whatever their plans."""
+    """Groups that stay unchanged, whatever their plans."""
 
     @property
     def going(self) -> list[P]:
@@ -109,7 +109,7 @@ class ClusterChange(ABC, Generic[P]):
 
     @property
     def failing(self) -> set[str]:
-        """Groups to which it cannot be done, or was not."""
+        """Groups whose change is not possible, or failed."""
         failed = {group for (group, _), failed in (self.outcome or {}).items() if failed is not None}
         return failed.union(plan.group for plan in self.plans if self.objections(plan))
 
@@ -124,7 +124,7 @@ class ClusterChange(ABC, Generic[P]):
 
     @property
     def errors(self) -> list[Problem]:
-        """What keeps parts of the change from being made, or kept them."""
+        """Why parts of the change cannot be made, or were not made."""
         errors = [*self.problems]
         for plan in self.plans:
             errors += self.objections(plan)
@@ -136,7 +136,7 @@ class ClusterChange(ABC, Generic[P]):
         return errors
 
     def objections(self, plan: P) -> Sequence[Problem]:
-        """What speaks against a plan."""
+        """The objections to a plan."""
         return plan.refusals
 
     @property
@@ -177,7 +177,7 @@ class WrittenChange(ClusterChange[P]):
     """A `ClusterChange` that a `ClusterWriter` makes."""
 
     writer: ClusterWriter | None
-    """None where it is only shown."""
+    """None where the change is only shown."""
 
     def send(self) -> Outcome:
         if self.writer is None:
@@ -224,7 +224,7 @@ def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) ->
 
 
 def _leave(change: Change, output: OutputOptions, *, asked: bool = False) -> None:
-    """Print the document; `asked`: the change was to be made, but there may be nothing that can be."""
+    """Print the document and exit; `asked`: the change was requested, but it may be impossible or empty."""
     document = change.document()
     if asked and change.is_empty and document.rows_or_text and document.errors:
         notice(NOTHING_DONE)
@@ -233,7 +233,7 @@ def _leave(change: Change, output: OutputOptions, *, asked: bool = False) -> Non
 
 
 def group_fields(group: Group, **more: Any) -> dict[str, Any]:
-    """What a document has of a group that is to be changed, with more before its members."""
+    """The document's fields of a group to change, with `more` before its members."""
     return {
         "group": group.id,
         "type": group.type.value,
@@ -244,7 +244,7 @@ def group_fields(group: Group, **more: Any) -> dict[str, Any]:
 
 
 def summed(verb: str, done: Mapping[str, int], what: str) -> str | None:
-    """`set 2 offsets of payments; 3 offsets of orders`, of many groups only sums; None where nothing was done."""
+    """`set 2 offsets of payments; 3 offsets of orders`, of many groups only sums; None if nothing was done."""
     counts = {group: count for group, count in done.items() if count}
     if not counts:
         return None

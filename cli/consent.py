@@ -32,7 +32,7 @@ class ConsentOptions:
         ),
     ] = None
     place: SourceOrigin | None = None
-    """No option: what is changed, where the command line itself does not spell it out."""
+    """No option: what is changed, if the command line itself does not name it."""
     wait_empty: str | None = None
     """No option, but of changes that only groups without members take."""
 
@@ -57,10 +57,10 @@ class EmptyGroupConsent(ConsentOptions):
 
 
 def check_consent(consent: ConsentOptions) -> None:
-    """UsageError where nobody could say yes, or somebody says it about another context.
+    """UsageError if consent is impossible, or is given for another context.
 
-    The rule of protected contexts: nothing is changed there before its name was written, in answer to the question
-    or as --confirm NAME. --yes is no answer to that.
+    Rule of protected contexts: nothing is changed there until the context's name is given, in answer to the question
+    or as --confirm NAME. --yes is not enough.
     """
     if consent.wait_empty is not None:
         _check_wait(consent.wait_empty, execute=consent.execute)
@@ -101,22 +101,22 @@ def _check_wait(duration: str, *, execute: bool) -> None:
 
 
 def can_ask() -> bool:
-    """Whether a person is there to answer."""
+    """Whether standard input and standard error are a terminal."""
     streams = (sys.stdin, sys.stderr)
     return all(stream is not None and stream.isatty() for stream in streams)
 
 
 def ask(question: str, place: SourceOrigin | None = None) -> bool:
-    """Ask on the terminal; only `y` and `yes` are a yes, and of a protected context only its name."""
+    """Ask on the terminal; only `y` and `yes` confirm, for a protected context only its name."""
     notice(question)
-    if place is not None:  # said before, but what is to change may fill the screen by now
+    if place is not None:  # printed before, but the change may fill the screen by now
         notice(f"on {place}")
     name = place.name if place is not None and place.is_protected else None
     wanted = f"{name} is protected. Type its name" if name else "Type yes"
     print(f"{wanted} to continue: ", end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline()
     if not answer.endswith("\n"):
-        print(file=sys.stderr)  # Ctrl-D leaves the cursor behind the question
+        print(file=sys.stderr)  # Ctrl-D leaves the cursor after the question
     if name:
         return answer.strip() == name
     return answer.strip().lower() in ("y", "yes")

@@ -1,4 +1,4 @@
-"""What ends a command before it has an answer, and what a user learns of it.
+"""Errors that stop a command, and their messages and exit statuses.
 
 Only cli/app.py and cli/dropin/main.py turn an exception into an exit status.
 """
@@ -10,7 +10,7 @@ from enum import IntEnum
 
 
 class ExitStatus(IntEnum):
-    """What a script learns from a command."""
+    """The exit status of a command."""
 
     DONE = 0
     """Done, and true."""
@@ -31,13 +31,13 @@ class CommandError(Exception):
 
 
 class RefusedError(CommandError):
-    """The cluster refused everything that was asked for."""
+    """The cluster refused the whole request."""
 
     status = ExitStatus.REFUSED
 
 
 class UsageError(CommandError):
-    """The command line asks for something that makes no sense."""
+    """The command line is invalid."""
 
     status = ExitStatus.USAGE
 
@@ -62,12 +62,12 @@ def is_expected(error: BaseException) -> bool:
 
 
 def fault(error: BaseException, debug: str) -> str:
-    """What is said of an error that is not expected; `debug` makes the next run show where it was raised."""
+    """The message of an unexpected error; `debug` is the option that shows where it was raised."""
     return f"an internal error of Kohort: {type(error).__name__}: {error} ({debug} shows where)"
 
 
 def exit_status(error: BaseException) -> ExitStatus:
-    """REFUSED where the cluster refused; UNREADABLE for every error that names no status of its own."""
+    """REFUSED where the cluster refused; UNREADABLE for every error that defines no status."""
     if isinstance(error, CommandError):
         return error.status
     refused = is_expected(error) and getattr(error, "is_refusal", False)

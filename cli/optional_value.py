@@ -1,4 +1,4 @@
-"""Options whose value may be left out, which Typer does not have: what follows decides."""
+"""Options with an optional value, which Typer does not support: the next argument decides."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable
 def with_value(
     arguments: list[str], *, option: str, default: str, is_value: Callable[[str], bool]
 ) -> list[str]:
-    """The arguments, with `default` after every `option` that no value of its own follows.
+    """The arguments, with `default` after every `option` without a value.
 
-    What follows `--` is no option.
+    Arguments after `--` are not options.
     """
     filled: list[str] = []
     for position, argument in enumerate(arguments):

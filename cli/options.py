@@ -82,7 +82,7 @@ class NamedSource:
 
     @property
     def sources(self) -> dict[str, object]:
-        """What the options that name a source were given, by option; None where one was not typed."""
+        """The values of the options that name a source, by option; None if one was not given."""
         return {
             "--bootstrap-server": self.bootstrap_server,
             "--command-config": self.command_config,
@@ -105,9 +105,9 @@ class SourceOptions(NamedSource):
         _source("--timeout", "Maximum time to wait for the live cluster, in milliseconds.", "MS", min=1),
     ] = 30_000
     place: SourceOrigin | None = None
-    """No option: where the source comes from that the command line itself does not spell out."""
+    """No option: the origin of a source that the command line itself does not name."""
     timeout_is_chosen: bool = False
-    """No option: whether somebody chose the timeout, on the command line, in the environment or in a context."""
+    """No option: whether the timeout was set, on the command line, in the environment or in a context."""
 
 
 _target = partial(option, rich_help_panel="Another cluster")
@@ -115,7 +115,7 @@ _target = partial(option, rich_help_panel="Another cluster")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetClusterOptions:
-    """The cluster that is changed, where it is not the one that groups come from, and how records are found there."""
+    """The target cluster, if it is not the source, and how records are found there."""
 
     to_context: Annotated[
         str | None, _target("--to-context", "Copy to the cluster of this context.", "NAME")
@@ -149,7 +149,7 @@ class TargetClusterOptions:
         bool, _target("--unproved", "Also set offsets that the target's records do not prove.")
     ] = False
     source: SourceOptions | None = None
-    """No option: the same as a source, None where no other cluster is named."""
+    """No option: the same as a source, None if no other cluster is named."""
 
     @property
     def is_given(self) -> bool:
@@ -162,7 +162,7 @@ _output = partial(option, rich_help_panel=OUTPUT_PANEL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions:
-    """How the answer is shown."""
+    """The output format, and how tables are arranged."""
 
     output: Annotated[OutputFormat, _output("--output", "Output format.")] = OutputFormat.TABLE
     columns: Annotated[
@@ -175,7 +175,7 @@ class OutputOptions:
     no_header: Annotated[bool, _output("--no-header", "Omit column headings.")] = False
 
     def __post_init__(self) -> None:
-        """Refuse what a format has no use for, before anything is asked or changed."""
+        """Refuse options that the format does not support, before anything is read or changed."""
         if self.shape is not None and self.output in FOR_PROGRAMS:
             raise UsageError(
                 "--columns, --sort and --no-header arrange tables; "
@@ -184,7 +184,7 @@ class OutputOptions:
 
     @property
     def shape(self) -> Shape | None:
-        """How tables are arranged, None for as they are. UsageError where that cannot be read."""
+        """How tables are arranged, None if unchanged. UsageError for a malformed value."""
         if self.columns is None and self.sort is None and not self.no_header:
             return None
         from cli.render.output_format import Shape, parse_columns, parse_sort
@@ -198,7 +198,7 @@ class OutputOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatOptions:
-    """Whether the answer is asked for once, or again and again."""
+    """Whether a command runs once or repeatedly."""
 
     watch: Annotated[
         float | None,
@@ -218,14 +218,14 @@ OnlyTopics = Annotated[
     list[str] | None,
     option("--topic", "Only this topic, or these of its partitions; repeatable.", "TOPIC[:0,1]"),
 ]
-"""Narrows what is meant: `cli.verbs.offsets.action.parse_scopes` reads it."""
+"""Narrows the selection: `cli.verbs.offsets.action.parse_scopes` reads it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionOptions:
-    """Which groups are meant: those that are named, that match, or all; of them those that pass every filter.
+    """The selected groups: those that are named, that match, or all; of them those that pass every filter.
 
-    Of the values of a filter any one will do. Filters alone choose among all groups.
+    Any value of a filter is enough. Filters alone choose among all groups.
     """
 
     groups: Annotated[list[str] | None, typer.Argument(metavar="GROUP…", help="Group ids.")] = None
@@ -275,7 +275,7 @@ class SelectionOptions:
 
     @property
     def chooses(self) -> bool:
-        """Whether more is given than names."""
+        """Whether anything but names is given."""
         return self.all_groups or self.match is not None or bool(self.filters)
 
 
@@ -309,7 +309,7 @@ class ListSelection(SelectionOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetsSelection(SelectionOptions):
-    """Which groups are meant where `--topic` says what of them is."""
+    """The selected groups, where `--topic` narrows their offsets instead."""
 
     topics: list[str] | None = None
     """No option."""

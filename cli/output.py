@@ -1,4 +1,4 @@
-"""Printing a command's document in the format that is asked for, and the exit status that goes with it."""
+"""Printing a command's document in the requested format, and the exit status."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from groups.listing import Cause, Problem
 
 
 def emit(document: Document, options: OutputOptions, status: ExitStatus = ExitStatus.DONE) -> None:
-    """Print data to stdout and errors to stderr, and leave with the status.
+    """Print data to stdout and errors to stderr, and exit with the status.
 
-    Any error makes it UNREADABLE, unless it is REFUSED already; it is too where the cluster refused to tell anything.
+    Any error makes it UNREADABLE, unless it is REFUSED, as it is if the cluster refused to show anything.
     """
     for remark in document.remarks:
         notice(remark)
     document = arranged(document, options)
-    # Headings over nothing would look like an answer; a document for programs also carries the errors.
+    # Headings without rows would look like an answer; a document for programs also contains the errors.
     if options.output in FOR_PROGRAMS or not document.errors or document.rows_or_text:
         write_out(lambda stream: render(document, options.output, stream))
     for error in document.errors:
@@ -39,7 +39,7 @@ def emit(document: Document, options: OutputOptions, status: ExitStatus = ExitSt
 
 
 def status_of(errors: Iterable[Problem], *, shown: bool) -> ExitStatus:
-    """DONE without errors; REFUSED where nothing is `shown` because an authorizer keeps all of it from this user."""
+    """DONE without errors; REFUSED if nothing is `shown` because this user is not authorized for any of it."""
     causes = {error.cause for error in errors}
     if not causes:
         return ExitStatus.DONE
@@ -47,7 +47,7 @@ def status_of(errors: Iterable[Problem], *, shown: bool) -> ExitStatus:
 
 
 def arranged(document: Document, options: OutputOptions) -> Document:
-    """The document with its tables as the options want them. UsageError for a column that is not there."""
+    """The document with its tables arranged by the options. UsageError for an unknown column."""
     if options.shape is None:
         return document
     from cli.render.arrange import shaped
@@ -56,10 +56,10 @@ def arranged(document: Document, options: OutputOptions) -> Document:
 
 
 def notice(message: str) -> None:
-    """A line for the person, beside the data; what steers a terminal is escaped."""
+    """Print a line for the user on stderr; control characters are escaped."""
     text = "\n".join(map(safe_text, message.split("\n")))
-    if sys.stderr is not None:  # else print would take stdout
-        with suppress(BrokenPipeError):  # nobody is left to be told
+    if sys.stderr is not None:  # else print would use stdout
+        with suppress(BrokenPipeError):  # no one reads it any more
             print(f"kohort: {text}", file=sys.stderr)
 
 
@@ -69,9 +69,9 @@ def write_line(text: str) -> None:
 
 
 def write_file(file: Path, parts: Iterable[str], *, new: bool = False, newline: str | None = None) -> None:
-    """Write a file of texts, in place of an older one.
+    """Write a file of texts, replacing an older one.
 
-    :raises CommandError: it cannot be written :raises UsageError: it is there already, and is to be a `new` one
+    :raises CommandError: it cannot be written :raises UsageError: it exists already, and a `new` one is required
     """
     try:
         with file.open("x" if new else "w", encoding="utf-8", newline=newline) as stream:
@@ -83,14 +83,14 @@ def write_file(file: Path, parts: Iterable[str], *, new: bool = False, newline: 
 
 
 def write_out(write: Callable[[TextIO], object]) -> None:
-    """Write to stdout. A reader that has seen enough (`| head`) got what it wanted: leaves without a word."""
+    """Write to stdout. If the reader closes the pipe (`| head`), exit silently."""
     if sys.stdout is None:
         raise CommandError("standard output is closed")
     try:
         write(sys.stdout)
         sys.stdout.flush()
     except OSError as error:
-        # What is still in the buffer must not fail once more when Python ends.
+        # The buffered output must not fail again when Python exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             raise typer.Exit(int(ExitStatus.DONE)) from None

@@ -1,4 +1,4 @@
-"""How far long work has come, on a terminal only, and never among data."""
+"""Progress of long work, on a terminal only, and never mixed with data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    """A line on stderr that replaces itself; nothing unless stderr is a terminal and stdout is none.
+    """A line on stderr that replaces itself; nothing unless stderr is a terminal and stdout is not.
 
     With `before_data`, where nothing is printed until it is done, stdout may be a terminal too.
 
@@ -28,19 +28,19 @@ class Progress:
         self._line_stands = False
 
     def at(self, done: int) -> None:
-        """Say how much of the total has been done."""
+        """Show how much of the total has been done."""
         if self._is_shown and time.monotonic() >= self._next:
             self._next = time.monotonic() + PERIOD_S
             self._line_stands = True
             self._write(f"{_CLEAR}kohort: {self._doing}: {100 * done // self._total} %")
 
     def advance(self, more: int) -> None:
-        """Say how much more has been done."""
+        """Show how much more has been done."""
         self._done += more
         self.at(self._done)
 
     def clear(self) -> None:
-        """Take the line away, for another one."""
+        """Remove the line, for another one."""
         if self._line_stands:
             self._line_stands = False
             self._write(_CLEAR)
@@ -54,5 +54,5 @@ class Progress:
         self.clear()
 
     def _write(self, text: str) -> None:
-        with suppress(OSError):  # nobody is left to be told
+        with suppress(OSError):  # no one reads it any more
             print(text, end="", file=sys.stderr, flush=True)

@@ -1,6 +1,6 @@
-"""Which source a command is about, opened for one answer or for many, and which of its groups.
+"""The source of a command, opened for one answer or for many, and its selected groups.
 
-Sources keep their notices as values; here they reach stderr, each once.
+Sources keep their notices as values; here they are printed to stderr, each once.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _MOST_SUGGESTIONS = 3
 _LOOKAROUND = re.compile(r"\(\?<?[=!]")
 
 META_PROPERTIES = "meta.properties"
-"""What a coordinator puts into it first."""
+"""The first entries of a coordinator's data directory."""
 
 
 @contextmanager
 def opened(options: SourceOptions) -> Iterator[Source]:
-    """The source that the options name, closed in the end; UsageError when they name several.
+    """The source that the options name, closed afterwards; UsageError if they name several.
 
-    A cluster is connected to when it is first asked. What the source has to say is printed at once, and in the end.
+    A cluster is connected to at the first request. Notices of the source are printed at once, and at the end.
     """
     try:
         source = source_of(options)
@@ -62,7 +62,7 @@ def opened(options: SourceOptions) -> Iterator[Source]:
 def opened_for_change(
     options: SourceOptions, *, execute: bool
 ) -> Iterator[tuple[Source, ClusterWriter | None]]:
-    """The source that the options name, and its writer where a change is to be made, not only shown.
+    """The source that the options name, and its writer if a change is made, not only shown.
 
     :raises UsageError: the options name several sources, or one that can only be read
     """
@@ -73,19 +73,19 @@ def opened_for_change(
 
 
 def _print_notices(source: Source) -> None:
-    """Print what a source has to say and has not said yet."""
+    """Print the new notices of a source."""
     for text in source.notices.take():
         notice(text)
 
 
 def _print_place(options: SourceOptions) -> None:
-    """Print which source an error is about where the command line does not spell it out."""
+    """Print which source an error is about, if the command line does not name it."""
     if options.place is not None:
         notice(f"the source is {options.place}")
 
 
 class ReusableSource:
-    """A source that is read again and again: a live one stays open in between, a file is read anew.
+    """A source that is read repeatedly: a live one stays open in between, a file is read again.
 
     Opens what the options name when it is first needed, and again after `close`. Use it in a `with` block.
     """
@@ -106,14 +106,14 @@ class ReusableSource:
         return self._source
 
     def print_notices(self) -> None:
-        """Print what the source has to say and did not say before, also when it was opened earlier."""
+        """Print the new notices of the source, also if it was opened earlier."""
         for text in () if self._source is None else self._source.notices.take():
             if text not in self._said:
                 notice(text)
             self._said.add(text)
 
     def may_pass(self, error: Exception) -> bool:
-        """Whether it may pass by itself: a coordinator that loads, a broker that restarts. Of a file nothing does."""
+        """Whether the error may be temporary: a coordinator loads, a broker restarts. For a file it never is."""
         from wire.client.errors import AuthenticationFailed, InvalidAddress, TlsFailed, UnsupportedApi
 
         if isinstance(error, CommandError):
@@ -122,7 +122,7 @@ class ReusableSource:
         return self.is_live and isinstance(error, WireError) and not isinstance(error, lasting)
 
     def close(self) -> None:
-        """Give connections back."""
+        """Close the connections."""
         source, self._source = self._source, None
         if source is not None:
             source.close()
@@ -188,7 +188,7 @@ def _source_of(options: SourceOptions) -> Source:
 
 
 def source_is_named(options: SourceOptions) -> bool:
-    """Whether the command line names a source, or the default one has something to offer."""
+    """Whether the command line names a source, or the default one exists."""
     return any(options.sources.values()) or is_log_directory(data_directory())
 
 
@@ -199,7 +199,7 @@ def data_directory() -> Path:
 
 
 def is_log_directory(directory: Path) -> bool:
-    """Whether the embedded coordinator, or a broker, has worked in a directory."""
+    """Whether the embedded coordinator, or a broker, has used a directory."""
     from cli.sources.log_directories import holds_offsets
 
     return holds_offsets(directory) or (directory / META_PROPERTIES).is_file()
@@ -261,9 +261,9 @@ def name_filter(pattern: str, option: str = "--match") -> Callable[[str], bool]:
 
 
 def choose_groups(source: Source, selection: SelectionOptions) -> tuple[list[str], tuple[Problem, ...]]:
-    """The ids of the groups that are meant, and what of the list could not be read.
+    """The ids of the selected groups, and what could not be read of the list.
 
-    A group that is named and does not pass the filters is a problem, as one that does not exist is.
+    A named group that does not pass the filters is a problem, like one that does not exist.
     """
     if selection.topics:
         read = describe_chosen(source, selection, offsets=True)
@@ -298,7 +298,7 @@ def _named(
     unread = {each.group for each in listed.problems}
     missing = [name for name in named if name not in rows and name not in unread]
     chosen: list[str] = []
-    # What else could not be listed matters where a group is not found.
+    # What could not be listed matters if a group is not found.
     problems = [each for each in listed.problems if missing or each.group in named]
     absent = f"no such group in {'the readable part of ' if problems else ''}{source.name}"
     for name in named:
@@ -312,7 +312,7 @@ def _named(
 
 
 def describe_chosen(source: Source, selection: SelectionOptions, *, offsets: bool) -> Read[Group]:
-    """The groups that are meant, and what of them, or of the list, could not be read."""
+    """The selected groups, and what could not be read of them or of the list."""
     chosen, problems = _chosen_by_list(source, selection)
     topics, unused_for = split_list(selection.topics), selection.unused_for
     read = source.describe(chosen, offsets=offsets or bool(topics) or unused_for is not None)
@@ -340,7 +340,7 @@ def describe_chosen(source: Source, selection: SelectionOptions, *, offsets: boo
 
 
 def _none_found(source: Source, selection: SelectionOptions) -> CommandError:
-    """What ends a command that finds no group that is meant."""
+    """The error of a command that finds no selected group."""
     filters = [] if selection.match is None else [repr(selection.match)]
     filters += [f"{name} {','.join(split_list(values))}" for name, values in selection.filters.items()]
     return CommandError(
@@ -370,7 +370,7 @@ def _close_name(source: Source, group: str) -> str:
 
 
 def without_vanished(problems: Sequence[Problem], *, named: bool) -> tuple[Problem, ...]:
-    """Problems without those of groups that are gone since they were listed: only a group that was named is missed."""
+    """Problems without those of groups deleted since they were listed, unless the groups were named."""
     return tuple(each for each in problems if named or each.cause is not Cause.ABSENT)
 
 

@@ -1,4 +1,4 @@
-"""Who reads a topic, of groups that were described: `--topic`."""
+"""The readers of a topic among described groups: `--topic`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Uses: TypeAlias = dict[str, dict[str, TopicUse]]
 def readers_of(read: Read[Group], topics: Sequence[str], *, named: bool) -> tuple[Read[Group], Uses]:
     """Those of the groups, described with their offsets, that read any of the topics.
 
-    Of which that is not known is a problem, and so is a group that was named and reads none.
+    A group of which this is not known is a problem, and so is a named group that reads none.
     """
     uses: Uses = {}
     problems = list(read.problems)
@@ -47,7 +47,7 @@ def _not_known_to_read(group: Group, topics: Iterable[str]) -> Problem:
 
 
 def notify_missing_topics(source: Source, topics: Sequence[str]) -> None:
-    """A notice of each topic that does not exist, or may not, where no group was found that reads it."""
+    """Notices of the topics that do not exist, or may not, when no group was found that reads them."""
     read = source.topics(topics, end_offsets=False)
     for problem in read.problems:
         notice(f"{problem.subject}: {problem.message}")

@@ -1,4 +1,4 @@
-"""Groups that nobody has used for a time, of groups that were described: `--unused-for`."""
+"""Unused groups among described ones: `--unused-for`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from groups.unused import LastUse, last_use
 LAST_USE = ("LAST-COMMIT", "LAST-MEMBER")
 """Headings of `last_use_cells`."""
 SHOWN = 5
-"""So many groups of an unknown last use are named, for each reason."""
+"""Maximum number of groups named per reason why their last use is not known."""
 
 
 def unused_groups(source: Source, read: Read[Group], unused_for: str, *, named: bool) -> Read[Group]:
-    """Those of the groups, described with their offsets, that are known not to have been used for so long.
+    """Those of the groups, described with their offsets, that are known to be unused for this long.
 
-    Groups of which that is not known are a problem, and so is one that was named and was used.
+    Groups of which this is not known are a problem, and so is a named one that was used.
     """
     before_ms = time.time_ns() // 1_000_000 - _milliseconds(unused_for)
     timed = source.with_last_use(read.items)
@@ -52,7 +52,7 @@ def unused_groups(source: Source, read: Read[Group], unused_for: str, *, named: 
 
 
 def check_unused_for(text: str) -> None:
-    """UsageError for what is no duration with a unit."""
+    """UsageError for anything but a duration with a unit."""
     _milliseconds(text)
 
 

@@ -1,4 +1,4 @@
-"""Waiting until groups have no members, before a change that only such groups take: `--wait-empty`."""
+"""Wait until groups have no members, before a change that requires it: `--wait-empty`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from wire.errors import WireError
 POLL_S = 0.5
 """How often the groups are described."""
 LONGEST_POLL_S = 5.0
-"""Of many groups a description takes a while: at least as long is paused, and no longer than this."""
+"""Describing many groups takes a while: the pause is at least as long, and at most this."""
 _STAYING = (
     "static members, and those of Kafka Streams on the classic protocol, do not leave when they close: they remain "
     "members until their session expires (45 s by default) or kohort members remove removes them"
@@ -32,15 +32,15 @@ def wait_until_empty(
     *,
     leaving_out: Container[GroupType] = (),
 ) -> bool:
-    """Wait as long as the options say until no group has members; each change of that is a notice.
+    """Wait until no group has members, at most as long as the options allow; each change is a notice.
 
     Groups of the types `leaving_out` are not waited for.
-    Whether there was anything to wait for: then the groups are no longer as they were.
+    Returns whether there was anything to wait for: then the groups have changed.
 
-    Dead is taken for Empty: some brokers report no other state of a group without members. What still has members
-    then is for the change to refuse, which names them. A cluster that does not answer for a while is waited for too.
+    Dead counts as Empty: some brokers report no other state of a group without members. A group that still has members
+    afterwards is refused by the change, which names the members. A cluster that does not answer is waited for too.
 
-    :raises WireError: it refuses, or does not answer when the time is over
+    :raises WireError: it refuses, or does not answer when the time is up
     """
     if consent.wait_empty is None or not groups:
         return False
@@ -75,7 +75,7 @@ def wait_until_empty(
 def _not_empty(
     source: Source, names: Sequence[str], leaving_out: Container[GroupType]
 ) -> tuple[list[str], list[Group]]:
-    """Those of the groups that are not known to be without members, and what is known of them."""
+    """The groups that may have members, and those that are known to have some."""
     read = source.describe(names, offsets=False)
     active = [each for each in read.items if is_active(each) and each.type not in leaving_out]
     unread = {each.group for each in read.problems if each.cause is Cause.UNREAD}
@@ -84,7 +84,7 @@ def _not_empty(
 
 
 def _members_text(names: Sequence[str], active: Sequence[Group]) -> str:
-    """`2 members of payments: …`; the groups alone where no member is known."""
+    """`2 members of payments: …`; the groups alone if no member is known."""
     members = [member for group in active for member in group.members]
     what = counted(len(names), "group") if len(names) > 1 else "".join(names)
     return f"{counted(len(members), 'member')} of {what}: {named(members)}" if members else what

@@ -1,6 +1,6 @@
-"""What the actions ask of the cluster: listed and described groups, committed offsets, the ends of logs.
+"""Requests of the actions to the cluster: listed and described groups, committed offsets, log end offsets.
 
-As for the tool, a question about groups is answered whole or not at all: what a broker refuses ends the command.
+As in the tool, a request about groups succeeds as a whole or not at all: a broker's refusal ends the command.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
 
 Described: TypeAlias = tuple[GroupType, Any] | Failure
-"""The type whose request describes a group, and what the answer has of it."""
+"""The type whose request describes a group, and the group."""
 
 CONSUMER_PROTOCOL_TYPES = ("", "consumer")
 """Of groups that have only ever committed offsets, and of consumers."""
 WRAPPED = "java.util.concurrent.ExecutionException: "
-"""How Java reports what a future of the AdminClient failed with."""
+"""Java's report of a failed future of the AdminClient."""
 _JAVA = ("java.", "org.apache.kafka.")
-"""How the names of Java's exceptions begin."""
+"""The package of Java's exceptions."""
 
 
 @contextmanager
 def open_cluster(options: Options) -> Iterator[LiveSource]:
-    """The cluster that the options name; the first question connects, and a WireError says why that fails."""
+    """The cluster that the options name; the first request connects, and raises a WireError if that fails."""
     source = LiveSource.open(
         bootstrap_server=options.bootstrap_server,
         command_config=options.command_config,
@@ -51,7 +51,7 @@ def open_cluster(options: Options) -> Iterator[LiveSource]:
 def client_of(source: LiveSource, instead: str) -> KafkaClient:
     """The wire client of a cluster; `instead` names what can do the same without it.
 
-    :raises CommandError: librdkafka alone can log in there, and it cannot do what is needed
+    :raises CommandError: only librdkafka supports this login, and it cannot do what is needed
     """
     if source.client is None:
         raise CommandError(
@@ -67,7 +67,7 @@ def by_name(name: str) -> bytes:
 
 
 def list_consumer_groups(source: LiveSource) -> list[GroupListing]:
-    """All groups of consumers, classic and new, by name; the tool has them in the order of a hash table."""
+    """All groups of consumers, classic and new, by name; the tool lists them in the order of a hash table."""
     groups = [
         group
         for group in _listed(source)
@@ -118,7 +118,7 @@ def describe_consumer_groups(source: LiveSource, names: Iterable[str]) -> dict[s
 
 
 def describe_each(client: KafkaClient, names: Collection[str]) -> dict[str, Described]:
-    """Each group, or why it is not described: code 69 where no group of consumers has that id."""
+    """Each group, or why it is not described: code 69 if no group of consumers has that id."""
     answers = client.describe(CONSUMER_GROUP_DESCRIBE, names)
     consumers = {name: (GroupType.CONSUMER, group) for name, group in answers.found.items()}
     each: dict[str, Described] = {**consumers, **answers.failed}
@@ -129,7 +129,7 @@ def describe_each(client: KafkaClient, names: Collection[str]) -> dict[str, Desc
     ]
     if rest:
         classic = client.describe(DESCRIBE_GROUPS, rest)
-        # Of a group of neither type the first answer says more: "is not a consumer group", not "a classic group".
+        # For a group of neither type the first answer is more exact: "is not a consumer group", not "a classic group".
         each |= {
             name: why
             for name, why in classic.failed.items()
@@ -142,7 +142,7 @@ def describe_each(client: KafkaClient, names: Collection[str]) -> dict[str, Desc
 
 
 def naming_group(name: str, failure: Failure) -> Failure:
-    """The failure, with the group in its message where the broker's words do not have it."""
+    """The failure, with the group in its message if the broker's message does not name it."""
     if failure.code != ErrorCode.GROUP_AUTHORIZATION_FAILED:
         return failure
     return replace(failure, message=f"Not authorized to access group: {name}")
@@ -180,7 +180,7 @@ def committed_offsets(source: LiveSource, groups: Sequence[str]) -> dict[str, Of
 
 
 def end_offsets(source: LiveSource, places: Collection[Place]) -> tuple[dict[Place, int], dict[Place, str]]:
-    """Log end offsets, and why some are not known; of partitions without a leader neither."""
+    """Log end offsets, and why some are not known; neither for partitions without a leader."""
     if not places:
         return {}, {}
     from wire.client.offsets import LATEST
@@ -202,6 +202,6 @@ def raise_failure(failures: Iterable[Failure], *, prefix: str = "") -> None:
 
 
 def _raise_problem(problems: Sequence[Problem]) -> None:
-    """ToolFailure with the first of them, where only the AdminClient can be asked."""
+    """ToolFailure with the first of them, if only the AdminClient can be used."""
     for problem in problems:
         raise ToolFailure(f"{problem.subject}: {problem.message}")

@@ -1,4 +1,4 @@
-"""`--delete` and `--delete-offsets`: groups without members go with everything that they have committed, or offsets."""
+"""`--delete` and `--delete-offsets`: groups without members, with their committed offsets, or offsets alone."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WIDTHS = (10, 15)
 
 
 def delete_groups(options: Options, source: LiveSource) -> int:
-    """Delete the groups and print which are gone and which are not; the exit status."""
+    """Delete the groups and print which are deleted and which are not; the exit status."""
     names = chosen_groups(options, source)
     outcome = _delete(source, names)
     failed = {name: why for name in names if (why := outcome[name]) is not None}
@@ -48,7 +48,7 @@ def _quoted(names: Iterable[str]) -> str:
 
 
 def _delete(source: LiveSource, names: list[str]) -> dict[str, Failure | None]:
-    """By group None where it is gone, or why it is not."""
+    """By group, None if it is deleted, or why it is not."""
     if source.client is not None:
         failed = source.client.delete_groups(names).failed
     else:
@@ -62,7 +62,7 @@ def _delete(source: LiveSource, names: list[str]) -> dict[str, Failure | None]:
 
 
 def delete_offsets(options: Options, source: LiveSource) -> int:
-    """Delete the offsets and print what became of every partition; the exit status."""
+    """Delete the offsets and print the outcome of every partition; the exit status."""
     if len(options.groups) > 1:
         raise BadValue("Found multiple arguments for option group, but you asked for only one")
     (group,) = options.groups

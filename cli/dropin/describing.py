@@ -39,7 +39,7 @@ _REBALANCING = (
 
 
 def run(options: Options, source: LiveSource) -> int:
-    """Print a table for each group, and what there is to say about its state."""
+    """Print a table for each group, and a remark on its state."""
     listed = list_consumer_groups(source) if options.all_groups else []
     names = [*options.groups, *(group.id for group in listed)]
     groups = list(describe_consumer_groups(source, names).values())
@@ -51,7 +51,7 @@ def run(options: Options, source: LiveSource) -> int:
 
 
 def _print_members(groups: Iterable[Group], *, verbose: bool) -> int:
-    """Of a group without members the heading."""
+    """For a group without members, only the heading."""
     status = ExitStatus.DONE
     for group in groups:
         if not _print_state_remark(group):
@@ -71,7 +71,7 @@ def _print_states(groups: Iterable[Group], *, verbose: bool) -> int:
 
 
 def _print_offsets(groups: Sequence[Group], source: LiveSource, *, verbose: bool) -> int:
-    """Ends of logs that are not known are `-`, and why is said once, behind all tables."""
+    """Unknown log end offsets are `-`; the reason is printed once, after all tables."""
     committed = committed_offsets(source, [group.id for group in groups])
     rows = {
         group.id: partition_lags(replace(group, offsets=committed.get(group.id, {})), {}) for group in groups
@@ -94,7 +94,7 @@ def _print_offsets(groups: Sequence[Group], source: LiveSource, *, verbose: bool
 
 
 def _print_state_remark(group: Group) -> bool:
-    """Say what there is to say about a group's state; False where the coordinator (before 4.0) knows no such group."""
+    """Print a remark on a group's state; False if the coordinator (before 4.0) knows no such group."""
     if group.state is GroupState.DEAD:
         print_error(f"Consumer group '{group.id}' does not exist.")
     elif group.state is GroupState.EMPTY:
@@ -193,7 +193,7 @@ def _is_mixed(group: Group) -> bool:
 
 
 def _upgraded(member: Member) -> str:
-    """Java's `true` where a member speaks the consumer protocol; `-` where the broker does not say."""
+    """Java's `true` for a member of the consumer protocol; `-` if the broker does not report it."""
     if member.protocol is None:
         return MISSING
     return str(member.protocol is MemberProtocol.CONSUMER).lower()

@@ -1,11 +1,11 @@
-"""How a run of `kohort-consumer-groups` ends before it is done; cli/dropin/main.py turns these into exit statuses."""
+"""Exceptions that stop `kohort-consumer-groups`; cli/dropin/main.py turns them into exit statuses."""
 
 from __future__ import annotations
 
 from cli.errors import CommandError, ExitStatus
 
 USAGE_STATUS = ExitStatus.FALSE
-"""What the tool exits with after it has printed its usage."""
+"""The tool's exit status after its usage."""
 
 
 class ToolUsageError(CommandError):
@@ -17,7 +17,7 @@ class ToolUsageError(CommandError):
 class ToolFailure(CommandError):
     """The command failed while it ran: `Error: Executing consumer group command failed due to …` goes to stdout.
 
-    `reason` goes to stderr: what of it the tool tells in its stack trace alone.
+    `reason` goes to stderr: details that the tool has only in its stack trace.
     """
 
     def __init__(self, message: str, status: ExitStatus = ExitStatus.UNREADABLE, *, reason: str = "") -> None:
@@ -26,7 +26,7 @@ class ToolFailure(CommandError):
 
 
 class BadValue(ToolFailure):
-    """A value of the command line is invalid, which the tool finds out only while it runs."""
+    """A value of the command line is invalid, which the tool detects only while it runs."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, USAGE_STATUS)

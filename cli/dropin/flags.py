@@ -2,8 +2,8 @@
 
 `--flag value`, `--flag=value` and, as joptsimple has it, `-flag value`. A flag that wants a value takes the next
 argument whatever it looks like; one whose value is optional takes the next argument unless that begins with a
-hyphen. Flags may be repeated, abbreviations are not known, and arguments that belong to no flag are ignored without a
-word.
+hyphen. Flags may be repeated, abbreviations are unknown, and arguments that belong to no flag are ignored without a
+message.
 """
 
 from __future__ import annotations

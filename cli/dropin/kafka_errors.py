@@ -1,4 +1,4 @@
-"""The brokers' errors in the words of Kafka's Java client, which the tool prints, and the exit status for them."""
+"""The brokers' errors in the words of Kafka's Java client, as the tool prints them, and the exit status for them."""
 
 from __future__ import annotations
 
@@ -54,29 +54,29 @@ _ERRORS: Mapping[int, tuple[str, str]] = {
         "ConsumerGroupHeartbeat API.",
     ),
 }
-"""By code, Kafka 4.3's class of exception and what it says (org.apache.kafka.common.protocol.Errors)."""
+"""By code, Kafka 4.3's class of exception and its message (org.apache.kafka.common.protocol.Errors)."""
 
 
 def exception_text(failure: Failure) -> str:
-    """What Java prints of the exception: its class and its message; the bare message where no broker refused."""
+    """The exception as Java prints it: its class and its message; the bare message if no broker refused."""
     if failure.code is None or failure.code not in _ERRORS:
         return failure.message
     return f"org.apache.kafka.common.errors.{_ERRORS[failure.code][0]}: {error_message(failure)}"
 
 
 def error_message(failure: Failure) -> str:
-    """The broker's own words where it sent some, else Kafka's usual ones."""
+    """The broker's own message if it sent one, else Kafka's default."""
     if failure.code is not None and failure.code in _ERRORS and failure.message == failure.name:
         return _ERRORS[failure.code][1]
     return failure.message.removesuffix(f" ({failure.name})")
 
 
 _ABSENT = (3, 17, 24, 69)
-"""UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION, INVALID_GROUP_ID, GROUP_ID_NOT_FOUND: there is nothing there."""
+"""UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION, INVALID_GROUP_ID, GROUP_ID_NOT_FOUND: it does not exist."""
 
 
 def status_of(failures: Iterable[Failure]) -> ExitStatus:
-    """REFUSED where a broker refused one of them, UNREADABLE for what is not there or did not answer, else DONE."""
+    """REFUSED if a broker refused one of them, UNREADABLE if something is missing or did not answer, else DONE."""
     statuses = {_status_of(failure) for failure in failures}
     return max(statuses, default=ExitStatus.DONE)
 

@@ -31,11 +31,11 @@ STATES = {
 TYPES = {kind.value.capitalize(): kind for kind in (GroupType.CLASSIC, GroupType.CONSUMER)}
 _COLUMN = 20
 _GAP = 10
-"""What the tool leaves free after the longest name."""
+"""Blanks of the tool after the longest name."""
 
 
 def run(options: Options, source: LiveSource) -> int:
-    """Print groups of consumers, with type and state where asked, and only of these where values are given."""
+    """Print groups of consumers, with type and state if requested, filtered by the given values."""
     types = _chosen(options.type, TYPES, "types list", "types")
     states = _chosen(options.state, STATES, "state list", "states")
     groups = [
@@ -52,7 +52,7 @@ def run(options: Options, source: LiveSource) -> int:
 
 
 def _chosen(given: str | None, known: Mapping[str, T], what: str, values: str) -> set[T]:
-    """The values of a list with commas; without any, all are meant."""
+    """The values of a comma-separated list; an empty one selects all."""
     words = (given or "").rstrip(",")
     if not words:
         return set()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cli.sources.live import LiveSource
 
 KAFKA_VERSION = "4.3.1"
-"""The release whose tool this one is like."""
+"""The release whose tool this one imitates."""
 
 Run = Callable[[Options, "LiveSource"], int]
 """Does an action, prints as the tool does, and returns the exit status."""
@@ -47,14 +47,14 @@ def main() -> None:
     if sys.stdout is None:
         _end(_say("standard output is closed"))
     for stream in (sys.stdout, sys.stderr):
-        # As Java does with what the terminal's encoding has no character for.
+        # As Java does with characters that the terminal's encoding lacks.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
         status = run(sys.argv[1:])
         sys.stdout.flush()
     except BrokenPipeError:
-        status = ExitStatus.DONE  # the reader has seen enough (`| head`)
+        status = ExitStatus.DONE  # the reader has closed the pipe (`| head`)
         _drop_output()
     except OSError as error:
         status = _say(f"standard output cannot be written: {error.strerror or error}")
@@ -65,24 +65,24 @@ def main() -> None:
 
 
 def _say(message: str) -> int:
-    """Report what is wrong with standard output, which the tool does not."""
+    """Report a failure of standard output, which the tool does not."""
     print_remark(f"Error: {message}")
     return ExitStatus.UNREADABLE
 
 
 def _drop_output() -> None:
-    """What is still in the buffer must not fail again when Python ends."""
+    """The buffered output must not fail again when Python exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _end(status: int) -> NoReturn:
-    # A second Ctrl-C while the interpreter ends would change the exit status and print a traceback.
+    # A second Ctrl-C while the interpreter exits would change the exit status and print a traceback.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(int(status))
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Do what the arguments ask for, and return the exit status."""
+    """Run the command line, and return the exit status."""
     try:
         options = parse(arguments)
         if options.action is Action.VALIDATE_REGEX:
@@ -103,7 +103,7 @@ def run(arguments: Sequence[str]) -> int:
         if os.environ.get("KOHORT_DEBUG"):
             raise
         reason = str(error) if is_expected(error) else fault(error, "KOHORT_DEBUG=1")
-        # Where standard output is the fault, this fails too, and `main` says so.
+        # If standard output has failed, this fails too, and `main` reports it.
         print_error(f"Executing consumer group command failed due to {reason}")
         if isinstance(error, ToolFailure) and error.reason:
             print_remark(error.reason)

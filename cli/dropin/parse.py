@@ -1,4 +1,4 @@
-"""From arguments to `Options`, with the tool's own words for what is invalid."""
+"""Parse arguments into `Options`, with the tool's own messages for invalid ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_EXECUTE = (
     "require either --dry-run or --execute to be specified. You should add the --dry-run option explicitly if you "
     "are scripting this command and want to keep the current default behavior without prompting."
 )
-"""What a reset says that has neither `--dry-run` nor `--execute`."""
+"""The warning of a reset with neither `--dry-run` nor `--execute`."""
 
 ONLY_WITH: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("members", ("describe",)),
@@ -48,7 +48,7 @@ _NUMBER = re.compile(r"([+-]?)0*(\d{1,19})")
 
 
 class Action(Enum):
-    """What to do: exactly one of these flags is on every command line."""
+    """The action: every command line has exactly one of these flags."""
 
     LIST = "list"
     DESCRIBE = "describe"
@@ -95,14 +95,14 @@ class Options:
     from_file: Path | None = None
 
     regex: str | None = None
-    """What VALIDATE_REGEX is to judge."""
+    """The regex of VALIDATE_REGEX."""
 
 
 def parse(arguments: Sequence[str]) -> Options:
-    """Read and check a command line; like the tool, say on stderr where a reset has no `--execute`.
+    """Read and check a command line; like the tool, warn on stderr if a reset has no `--execute`.
 
     :raises ToolUsageError: where the tool prints an error and its usage; also for `--help` and without arguments
-    :raises BadValue: for a value that the tool refuses only while it runs
+    :raises BadValue: for a value that the tool rejects only while it runs
     :raises VersionAsked: for `--version`
     """
     given = read_flags([_text(argument) for argument in arguments])
@@ -123,7 +123,7 @@ def parse(arguments: Sequence[str]) -> Options:
 
 
 def _text(argument: str) -> str:
-    """An argument whose bytes are not UTF-8 as Java reads it: with a replacement character for what is not text."""
+    """An argument as Java reads it: bytes that are not UTF-8 become replacement characters."""
     return argument.encode("utf-8", "surrogateescape").decode("utf-8", JAVA)
 
 
@@ -199,7 +199,7 @@ def _regex_options(given: Given) -> Options:
 
 
 def _options(action: Action, given: Given) -> Options:
-    """The options, in the order in which the tool finds fault with values."""
+    """The options, checked in the tool's order."""
     config = _single("command-config", given)
     server = _single("bootstrap-server", given)
     offsets = [_long("to-offset", text) for text in given.all("to-offset")]
@@ -242,7 +242,7 @@ def _long(flag: str, text: str) -> int:
 def java_number(text: str, bits: int) -> int | None:
     """A whole number as Java's `Integer` and `Long` read it, in digits of any script.
 
-    None where Java finds no number, or one that has more than so many bits.
+    None where Java finds no number, or one that does not fit into `bits`.
     """
     found = _NUMBER.fullmatch(text)
     if found is None:

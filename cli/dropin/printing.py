@@ -1,6 +1,6 @@
-"""What the tool prints: messages, its usage, and columns that are left-justified, the last one without padding.
+"""The tool's output: messages, its usage, and left-justified columns, the last one without padding.
 
-Characters that would steer a terminal are escaped: names come from whoever wrote them.
+Control characters are escaped: any client may have chosen a name.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ def print_error(message: str) -> None:
 
 
 def print_remark(message: str) -> None:
-    """What goes to standard error."""
-    if sys.stderr is not None:  # else print would take stdout
+    """Print a message to standard error."""
+    if sys.stderr is not None:  # else print would use stdout
         print(_safe(message), file=sys.stderr)
 
 
 def print_warning(message: str) -> None:
-    """A warning of the tool's own log, as config/tools-log4j2.yaml of a Kafka distribution has it printed."""
+    """A warning of the tool's own log, in the format of config/tools-log4j2.yaml of a Kafka distribution."""
     from datetime import datetime
 
     now = datetime.now()

@@ -42,15 +42,15 @@ Resets = Mapping[str, Mapping[Place, int]]
 _INACTIVE = (GroupState.EMPTY.value, GroupState.DEAD.value)
 _PARTITION_WIDTH = 10
 _QUOTED_FROM = 25
-"""Jackson puts quotes around whatever is so long, without a look at it."""
+"""Jackson quotes every value of at least this length."""
 _LOWEST_PLAIN, _BACKSLASH = "-", "\\"
-"""And around what has a character below this one, or a backslash."""
+"""It also quotes values with a character below this one, or a backslash."""
 
 
 def run(options: Options, source: LiveSource) -> int:
     """Set offsets, or only print them; the exit status.
 
-    A failure ends the command where it comes up, as it ends the tool: groups that were set before stay set.
+    A failure stops the command at once, as it stops the tool: groups that were set before stay set.
     """
     reset = _Reset(options, source)
     described = describe_each(reset.client, chosen_groups(options, source))
@@ -67,14 +67,14 @@ class _Reset:
 
     def __init__(self, options: Options, source: LiveSource) -> None:
         self.status = ExitStatus.DONE
-        """The exit status, as far as it is known."""
+        """The exit status so far."""
         self.client = client_of(source, "kohort offsets reset")
         self._options, self._source = options, source
         self._topics = ClusterTopics(self.client)
         self._logs = PartitionLogs(self.client)
 
     def group(self, name: str, described: Described) -> Mapping[Place, int]:
-        """Set one group, where that is asked for; its new offsets by topic and partition."""
+        """Set one group, if that is requested; its new offsets by topic and partition."""
         state = _state_of(described)
         if state not in _INACTIVE:
             print_error(
@@ -107,7 +107,7 @@ class _Reset:
         }
 
     def _scope(self, committed: Mapping[Place, int]) -> list[Place]:
-        """The partitions that are meant, each once."""
+        """The selected partitions, each once."""
         if self._options.all_topics:
             return list(committed)
         if self._options.topics:
@@ -127,7 +127,7 @@ class _Reset:
                 raise ToolFailure(f'The partitions "{",".join(map(name_of, found))}" {what}')
 
     def _planned(self, group: str) -> list[Place]:
-        """The partitions that the file has for a group; an error is printed where there are none."""
+        """The partitions that the file lists for a group; an error is printed if there are none."""
         if group not in self._plan:
             print_error(f"No reset plan for group {group} found")
             self.status = max(self.status, ExitStatus.UNREADABLE)
@@ -163,7 +163,7 @@ class _Reset:
 
 
 def _state_of(described: Described) -> str:
-    """Its state; a group that does not exist counts as a dead one: a commit makes it.
+    """Its state; a group that does not exist counts as Dead: a commit creates it.
 
     :raises ToolFailure: it could not be described
     """
@@ -176,7 +176,7 @@ def _state_of(described: Described) -> str:
 
 
 def _unknown(place: Place, failure: Failure) -> Failure:
-    """Why a topic is not known, as the tool says it of a partition that a file names."""
+    """Why a topic is not known, in the tool's words for a partition that a file names."""
     topic, name = place[0], name_of(place)
     if failure.code == ErrorCode.INVALID_TOPIC_EXCEPTION:
         message = f"Failed to fetch metadata for partition {name} due to invalid topic `{topic}`"
@@ -191,10 +191,10 @@ def _unknown(place: Place, failure: Failure) -> Failure:
 
 
 def read_plan(path: Path, groups: tuple[str, ...]) -> Resets:
-    """Offsets by group; `groups` as often as `--group` was given. Of a partition that comes twice the last counts.
+    """Offsets by group; `groups` as often as `--group` was given. If a partition is listed twice, the last line counts.
 
-    A file without groups is for a command line with one `--group`; on another the tool finds no plan in it.
-    :raises ToolFailure: it cannot be read, or a line of it is no offset
+    A file without groups is for a command line with one `--group`; on any other the tool finds no plan in it.
+    :raises ToolFailure: it cannot be read, or a line of it is not an offset
     """
     try:
         text = path.read_bytes().decode("utf-8", JAVA)
@@ -214,7 +214,7 @@ def read_plan(path: Path, groups: tuple[str, ...]) -> Resets:
 
 
 def _print_table(resets: Resets) -> None:
-    """Headings and a line per partition; only an empty line where there is no group."""
+    """Headings and a line per partition; only an empty line if there is no group."""
     groups = width_of(resets)
     topics = width_of(topic for offsets in resets.values() for topic, _ in offsets)
     widths = (groups, topics, _PARTITION_WIDTH)
@@ -226,7 +226,7 @@ def _print_table(resets: Resets) -> None:
 
 
 def _print_csv(resets: Resets, *, with_group: bool) -> None:
-    """A line per partition and, as the tool has it, an empty one after them."""
+    """A line per partition and, as in the tool, an empty one after them."""
     for group, topic, partition, offset in _rows(resets):
         names = (_quoted(group), _quoted(topic)) if with_group else (_quoted(topic),)
         print(*names, partition, offset, sep=",")

@@ -1,4 +1,4 @@
-"""Where a reset goes to: the scenario that the flags name, with the tool's remarks on what comes of it."""
+"""The target of a reset: the scenario that the flags name, with the tool's remarks on the result."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class PartitionLogs:
     client: KafkaClient
 
     def positions(self, scenario: Scenario, places: Sequence[Place]) -> Positions:
-        """Where the logs begin and end, and where they were at the scenario's moment; all of it, or ToolFailure."""
+        """The log start and end offsets, and the offsets at the scenario's time; all of them, or ToolFailure."""
         return Positions(
             earliest=self._offsets(places, EARLIEST),
             end=self._offsets(places, LATEST),
@@ -88,7 +88,7 @@ class PartitionLogs:
 def new_offsets(
     scenario: Scenario, group: str, places: Sequence[Place], committed: Offsets, positions: Positions
 ) -> dict[Place, int]:
-    """The new offset of each partition; warns where it is not the one that was asked for.
+    """The new offset of each partition; warns if it is not the requested one.
 
     :raises ToolUsageError: there is nothing to shift
     """
@@ -157,5 +157,5 @@ def _ago(text: str) -> int:
 
 
 def _no_earlier_than_1970(at_ms: int) -> int:
-    """No record is older, and brokers read small negative times as something else."""
+    """No record is older, and brokers treat small negative times specially."""
     return max(at_ms, 0)

@@ -1,4 +1,4 @@
-"""Which partitions `--topic` means: whole topics, or `orders:0,1`."""
+"""The partitions that `--topic` selects: whole topics, or `orders:0,1`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from wire.errors import ErrorCode, Failure
 
 
 def split_topics(arguments: Sequence[str]) -> tuple[list[Place], list[str]]:
-    """The partitions that values of `--topic` name, and the topics that are meant as a whole.
+    """The partitions that values of `--topic` name, and the topics that they select as a whole.
 
-    :raises ToolUsageError: a value is not written as it should be
+    :raises ToolUsageError: a value is malformed
     """
     named = [place for text in arguments if ":" in text for place in named_partitions(text)]
     return named, [text for text in arguments if ":" not in text]
@@ -26,7 +26,7 @@ def split_topics(arguments: Sequence[str]) -> tuple[list[Place], list[str]]:
 def named_partitions(argument: str) -> list[Place]:
     """The partitions of `orders:0,1`, in that order; empty parts at an end are skipped, as Java's `split` does.
 
-    :raises ToolUsageError: it is not written like that
+    :raises ToolUsageError: it is malformed
     """
     parts = _split(argument, ":")
     if len(parts) != 2:
@@ -51,13 +51,13 @@ def _number(argument: str, text: str) -> int:
 
 @dataclass(slots=True)
 class ClusterTopics:
-    """Topics of the cluster; each is asked for once."""
+    """Topics of the cluster; each is requested once."""
 
     client: KafkaClient
     found: dict[str, TopicMetadata] = field(default_factory=dict)
     failed: dict[str, Failure] = field(default_factory=dict)
     _leaders: dict[Place, int] = field(default_factory=dict)
-    """Of every partition of the topics found; negative without one."""
+    """The leader of every partition of the topics found; negative if there is none."""
 
     def describe(self, names: Iterable[str]) -> None:
         """Fill `found` and `failed` with the named topics."""
@@ -88,9 +88,9 @@ class ClusterTopics:
         return [self.failed[name] for name in names if name in self.failed]
 
     def meant(self, arguments: Sequence[str]) -> list[Place]:
-        """The partitions that values of `--topic` mean, each once.
+        """The partitions that values of `--topic` select, each once.
 
-        :raises ToolUsageError: a value is not written as it should be
+        :raises ToolUsageError: a value is malformed
         :raises ToolFailure: a whole topic does not exist
         """
         named, whole = split_topics(arguments)
@@ -109,9 +109,9 @@ class ClusterTopics:
         ]
 
     def missing(self, places: Sequence[Place]) -> list[Place]:
-        """Those of the partitions that their topics do not have."""
+        """Those partitions that their topics do not have."""
         return [place for place in places if place not in self._leaders]
 
     def without_leader(self, places: Sequence[Place]) -> list[Place]:
-        """Those of the existing partitions that no broker leads."""
+        """Those existing partitions that have no leader."""
         return [place for place in places if self._leaders[place] < 0]

@@ -10,16 +10,16 @@ from cli.render.cells import safe_text
 
 
 def run(options: Options) -> int:
-    """Say whether the brokers take the regex and, where a cluster is named, which of its topics match.
+    """Print whether the brokers accept the regex and, if a cluster is named, which of its topics match.
 
-    The status is 1 for a regex that they do not take, and for one that would do them harm.
+    The status is 1 for a regex that they reject, and for one that would harm them.
     """
     from groups.regex.broker import judge
 
     regex = options.regex or ""
     verdict = judge(regex)
     if not verdict.valid:
-        # The tool does not print the part of the pattern that RE2/J names behind its reason.
+        # The tool does not print the part of the pattern that RE2/J names after its reason.
         reason = str(verdict.reason).partition(": `")[0]
         print(f"The regular expression `{safe_text(regex)}` is invalid: {reason}.")
         return ExitStatus.FALSE

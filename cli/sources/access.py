@@ -1,7 +1,7 @@
-"""What a live cluster's authorizer says of topics and groups.
+"""The ACLs of a live cluster's authorizer for topics and groups.
 
-Over the wire client: confluent-kafka's AdminClient 2.16.1 passes over the error of the answer, so that a cluster
-without an authorizer, one that refuses to tell, and one without entries look alike.
+Over the wire client: confluent-kafka's AdminClient 2.16.1 ignores the error of the answer, so that a cluster
+without an authorizer, one that refuses the request, and one without entries look alike.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NAMES = {operation.value: operation.name for operation in Operation}
 
 
 def read_access(client: KafkaClient) -> Access:
-    """All entries of topics and groups; why they cannot be read where that is so."""
+    """All entries for topics and groups, or why they cannot be read."""
     entries: list[AccessEntry] = []
     for asked, kind in _KINDS.items():
         try:
@@ -40,7 +40,7 @@ def read_access(client: KafkaClient) -> Access:
 
 
 def _is_certain(resource: Any, acl: Any) -> bool:
-    """Where the members run is not known: an ALLOW from some hosts only is none, a DENY is one."""
+    """The hosts of the members are not known: an ALLOW from certain hosts does not count, a DENY does."""
     is_known = resource.pattern_type in (PatternType.LITERAL, PatternType.PREFIXED)
     return acl.permission_type != Permission.ALLOW or (acl.host == WILDCARD and is_known)
 

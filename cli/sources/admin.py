@@ -1,4 +1,4 @@
-"""The way in where only librdkafka can log in: confluent-kafka's AdminClient, and its configuration.
+"""Access where only librdkafka can log in: confluent-kafka's AdminClient, and its configuration.
 
 It reports topics, committed offsets, end offsets, and classic and consumer groups.
 """
@@ -54,9 +54,9 @@ K = TypeVar("K")
 _SILENCE = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN)
 _LEADER_MOVED = (KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE)
 _PAUSES_S = (0.1, 0.3, 0.9)
-"""Before partitions whose leader has moved are asked for again."""
+"""Pause before partitions whose leader has moved are requested again."""
 _NO_OFFSET = -1001
-"""librdkafka's OFFSET_INVALID: nothing is committed, or nobody said."""
+"""librdkafka's OFFSET_INVALID: nothing is committed, or it is not known."""
 _NO_ANSWER = (
     "no answer in time from the partition's leader. Check that broker, or allow more time (--timeout)."
 )
@@ -70,20 +70,20 @@ _SPECS: Mapping[int, OffsetSpec] = {
 
 
 class AdminReader:
-    """Questions to a live cluster. Every one takes at most `timeout_s`."""
+    """Requests to a live cluster. Each takes at most `timeout_s`."""
 
     def __init__(self, config: Mapping[str, str | int | float | bool], timeout_s: float) -> None:
-        # librdkafka's own log would print what a problem already says; nothing may reach stdout or stderr.
+        # librdkafka's own log would repeat the problems; it must not write to stdout or stderr.
         self.admin = AdminClient({**config, "log_level": 0})
         self.timeout_s = timeout_s
         self.servers = config.get("bootstrap.servers", "the cluster")
 
     def cluster(self) -> Cluster:
-        """The cluster's id and the brokers' settings of groups; features and version are not to be had here."""
+        """The cluster's id and the brokers' settings of groups; features and version are not available here."""
         metadata = self._metadata()
-        told, failures = brokers_settings(self.admin, metadata.brokers, self.timeout_s)
+        settings, failures = brokers_settings(self.admin, metadata.brokers, self.timeout_s)
         failed = {broker: words_of(error) for broker, error in failures.items()}
-        return with_settings(Cluster(id=metadata.cluster_id), told, failed)
+        return with_settings(Cluster(id=metadata.cluster_id), settings, failed)
 
     def cluster_id(self) -> str | None:
         """The cluster's id."""
@@ -96,7 +96,7 @@ class AdminReader:
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
-        """A whole question that fails ends the command, with the cluster's name in the message."""
+        """If a whole request fails, the command stops, with the cluster's name in the message."""
         try:
             yield
         except KafkaException as error:
@@ -120,7 +120,7 @@ class AdminReader:
     def offsets_at(
         self, places: Collection[tuple[str, int]], specs: Sequence[wire_offsets.OffsetSpec]
     ) -> Answers[tuple[str, int], tuple[int, ...]]:
-        """As the wire client's, one spec after the other."""
+        """Like the wire client's, one spec after the other."""
         answers = [self._offsets_at(places, spec) for spec in specs]
         failed = {place: why for each in reversed(answers) for place, why in each.failed.items()}
         return Answers(
@@ -135,7 +135,7 @@ class AdminReader:
     def _offsets_at(
         self, places: Collection[tuple[str, int]], wanted: wire_offsets.OffsetSpec
     ) -> Answers[tuple[str, int], int]:
-        """One request per leader; leaders that have just moved are asked again."""
+        """One request per leader; partitions whose leader has just moved are requested again."""
         spec = _SPECS.get(wanted.timestamp) or OffsetSpec.for_timestamp(wanted.timestamp)
         level = IsolationLevel(wanted.isolation_level)
         found: dict[tuple[str, int], int] = {}
@@ -152,7 +152,7 @@ class AdminReader:
                 try:
                     log = future.result()
                     if log.offset == _NO_OFFSET:
-                        # librdkafka's answer for a leader that kept quiet, while others answered.
+                        # librdkafka's answer for a leader that did not answer, while others did.
                         failed[place] = Failure(message=_NO_ANSWER)
                         continue
                     found[place] = log.offset
@@ -166,7 +166,7 @@ class AdminReader:
         return Answers(found=found, failed=failed)
 
     def committed(self, groups: Sequence[str]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
-        """Committed offsets by group; librdkafka asks one group per request, all requests side by side.
+        """Committed offsets by group; librdkafka sends one request per group, all concurrently.
 
         Without the metadata: confluent-kafka 2.16.1 reads beyond the end of what the broker sent.
         """
@@ -181,7 +181,7 @@ class AdminReader:
     def commit_offsets(
         self, offsets: Mapping[str, Mapping[tuple[str, int], NewOffset]]
     ) -> Answers[str, Outcomes]:
-        """As the wire client's, one request per group, but without metadata."""
+        """Like the wire client's, one request per group, but without metadata."""
         asked: dict[str, Future[Any]] = {}
         for group, wanted in offsets.items():
             places = [
@@ -203,7 +203,7 @@ class AdminReader:
         )
 
     def delete_groups(self, groups: Sequence[str]) -> Answers[str, bool]:
-        """As the wire client's."""
+        """Like the wire client's."""
         if not groups:
             return Answers(found={}, failed={})
         found, failed = _results(
@@ -215,7 +215,7 @@ class AdminReader:
         )
 
     def list_groups(self) -> Read[GroupListing]:
-        """Classic and consumer groups; librdkafka leaves out the other types without a word."""
+        """Classic and consumer groups; librdkafka silently omits the other types."""
         with self._asking():
             result = self.admin.list_consumer_groups(request_timeout=self.timeout_s).result()
         listings = [
@@ -270,20 +270,20 @@ class AdminReader:
 def brokers_settings(
     admin: AdminClient, nodes: Iterable[int], timeout_s: float
 ) -> tuple[dict[str, dict[str, str | None]], dict[str, KafkaException]]:
-    """The settings of each broker that tells them, and why the others do not, by node id as text."""
+    """The settings of each broker that reports them, and why the others do not, by node id as text."""
     asked: dict[str, Future[Mapping[str, Any]]] = {}
     for node in nodes:
-        # librdkafka takes one broker per call; all of them are under way at once.
+        # librdkafka supports one broker per call; all calls run concurrently.
         resource = ConfigResource(ConfigResource.Type.BROKER, str(node))
         asked[str(node)] = admin.describe_configs([resource], request_timeout=timeout_s)[resource]
-    told: dict[str, dict[str, str | None]] = {}
+    settings: dict[str, dict[str, str | None]] = {}
     failed: dict[str, KafkaException] = {}
     for broker, future in asked.items():
         try:
-            told[broker] = {name: entry.value for name, entry in future.result().items()}
+            settings[broker] = {name: entry.value for name, entry in future.result().items()}
         except KafkaException as error:
             failed[broker] = error
-    return told, failed
+    return settings, failed
 
 
 def _results(asked: Mapping[K, Future[Any]]) -> tuple[dict[K, Any], dict[K, KafkaException]]:
@@ -308,12 +308,12 @@ def _problem(subject: str, error: KafkaException) -> Problem:
 
 
 def is_silence(error: KafkaException) -> bool:
-    """Whether nobody answered, as against an answer that says no."""
+    """Whether there was no answer, as opposed to a refusal."""
     return error.args[0].code() in _SILENCE
 
 
 def words_of(error: KafkaException | KafkaError, needs: Needs = READING) -> str:
-    """Why a question has no answer."""
+    """Why a request has no answer."""
     reason = error.args[0] if isinstance(error, KafkaException) else error
     if reason.code() in _SILENCE:
         return f"no answer in time ({reason.name()}). Check host, port and login, or allow more time (--timeout)."
@@ -395,10 +395,10 @@ _SHORTEST_SETUP_TIMEOUT_MS = 1_000
 
 
 def librdkafka_config(settings: ConnectionSettings) -> dict[str, Any]:
-    """The configuration dictionary. It holds secrets in clear: never print it.
+    """The configuration dictionary. It contains secrets in plain text: never print it.
 
     Values are texts, but oauth_cb is a function: librdkafka is handed the token that the wire client logs in with.
-    librdkafka's bounds are kept: socket.timeout.ms 10 to 300,000, connection setup at least 1,000.
+    librdkafka's bounds are respected: socket.timeout.ms 10 to 300,000, connection setup at least 1,000.
     """
     config: dict[str, Any] = {key: secret.reveal() for key, secret in settings.extra}
     if settings.bootstrap_servers:
@@ -437,7 +437,7 @@ def _sasl(settings: ConnectionSettings) -> dict[str, Any]:
 def _hands_token(
     oauth: OAuthSettings, servers: tuple[str, ...], timeout_ms: int
 ) -> Callable[[str], tuple[str, float, str, dict[str, str]]]:
-    """confluent-kafka's oauth_cb: token, end of its life in seconds since 1970, principal, extensions."""
+    """confluent-kafka's oauth_cb: token, expiry in seconds since 1970, principal, extensions."""
 
     def hand(_config: str) -> tuple[str, float, str, dict[str, str]]:
         from wire.client.steps import Deadline

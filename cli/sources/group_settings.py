@@ -1,4 +1,4 @@
-"""Settings of a group on a live cluster, through the AdminClient: read, tried out, set."""
+"""Settings of a group on a live cluster, through the AdminClient: read, validated, set."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ORIGINS = {
     ConfigSource.DYNAMIC_GROUP_CONFIG.value: ConfigOrigin.GROUP,
     ConfigSource.DEFAULT_CONFIG.value: ConfigOrigin.DEFAULT,
 }
-"""By the protocol's numbers, of which confluent-kafka has names for some only."""
+"""By the protocol's numbers; confluent-kafka names only some of them."""
 
 
 _NO_SETTINGS = (
@@ -37,7 +37,7 @@ _NO_SETTINGS = (
 
 
 _IN_A_REQUEST = 500
-"""Groups: an answer has a few kilobytes of each."""
+"""Groups per request: an answer has a few kilobytes for each."""
 
 
 class GroupSettings:
@@ -47,12 +47,12 @@ class GroupSettings:
         """`notices` are those of the source."""
         self._admin, self._timeout_s, self._notices = admin, timeout_s, notices
         self._asking: dict[str, Any] = {"request_timeout": timeout_s}
-        """How librdkafka is to ask; left alone it may choose a broker that keeps quiet, so `read` names one."""
+        """Options of librdkafka's request: `read` names a broker, as by default it may choose a silent one."""
 
     def read(self, groups: Sequence[str]) -> dict[str, dict[str, GroupConfig]]:
-        """Every setting that the cluster has for each group, by name, with the brokers' bounds as far as they tell.
+        """Every setting of the cluster for each group, by name, with the brokers' bounds as far as they are known.
 
-        :raises CommandError: the cluster does not tell the settings of a group
+        :raises CommandError: the cluster does not report the settings of a group
         """
         group = groups[0]
         try:
@@ -82,7 +82,7 @@ class GroupSettings:
     def alter(
         self, changes: Mapping[str, Mapping[str, str | None]], *, validate_only: bool
     ) -> dict[str, Failed | None]:
-        """Set settings of groups, those without a value no longer; the cluster takes all of a group or none."""
+        """Set settings of groups, and unset those without a value; the cluster accepts all of a group or none."""
         outcome: dict[str, Failed | None] = {}
         for groups in _portions(list(changes)):
             resources = [
@@ -101,20 +101,20 @@ class GroupSettings:
         return outcome
 
     def _brokers(self) -> tuple[list[Mapping[str, str | None]], dict[str, KafkaException]]:
-        """The settings of every broker that tells them, and why others do not; one that answers is asked from here on.
+        """The settings of every broker that reports them, and why others do not; later requests go to one that answers.
 
-        :raises KafkaException: the cluster does not tell its brokers
+        :raises KafkaException: the cluster does not report its brokers
         """
         nodes = self._admin.list_topics(timeout=self._timeout_s).brokers
-        told, failed = brokers_settings(self._admin, nodes, self._timeout_s)
-        answering = [*told, *(broker for broker, error in failed.items() if not is_silence(error))]
+        settings, failed = brokers_settings(self._admin, nodes, self._timeout_s)
+        answering = [*settings, *(broker for broker, error in failed.items() if not is_silence(error))]
         if answering:
             self._asking["broker"] = int(answering[0])
-        return list(told.values()), failed
+        return list(settings.values()), failed
 
 
 def _portions(groups: Sequence[str]) -> Iterator[Sequence[str]]:
-    """As many groups as one request has."""
+    """The groups in portions of one request."""
     return (groups[start : start + _IN_A_REQUEST] for start in range(0, len(groups), _IN_A_REQUEST))
 
 
@@ -141,7 +141,7 @@ def _config(name: str, entry: Any, least: int | None, most: int | None, default:
 
 
 def _default(entry: Any) -> str | None:
-    """What a setting without a setting of the brokers is by default."""
+    """The default of a setting that the brokers do not set."""
     if entry.source == ConfigSource.DEFAULT_CONFIG.value:
         value: str | None = entry.value
         return value

@@ -1,7 +1,7 @@
 """Groups and topics of a live cluster: over the wire client, or through the AdminClient.
 
 Each fact has one source (docs/decisions/0001). The AdminClient reports groups and topics only where the wire client
-cannot authenticate, and what it does not know stays unknown.
+cannot authenticate, and facts that it does not have stay unknown.
 """
 
 from __future__ import annotations
@@ -54,24 +54,24 @@ if TYPE_CHECKING:
 
 
 LONGEST_TIMEOUT_MS = 3_600_000
-"""librdkafka takes no longer one; whoever asks for more waits an hour."""
+"""librdkafka's maximum timeout; a longer one is reduced to an hour."""
 
 
 _SHARE_FETCH = 78
-"""The key of an API that only its version is looked up of."""
+"""The key of an API of which only the version is looked up."""
 
 _NODES_FAILED = 2
-"""The status of a topology description that the broker has and could not read (KIP-1331)."""
+"""The status of a topology description that the broker has but could not read (KIP-1331)."""
 
 
 class LiveSource:
     """A `Source` over a cluster."""
 
     def __init__(self, settings: ConnectionSettings) -> None:
-        """Prepare; the first question connects, and a WireError says why that fails.
+        """Prepare; the first request connects, and raises a WireError if that fails.
 
-        Every question takes at most the settings' `api_timeout_ms`.
-        :raises InvalidAddress: :raises CommandError: neither client speaks the settings' mechanism
+        Every request takes at most the settings' `api_timeout_ms`.
+        :raises InvalidAddress: :raises CommandError: neither client supports the settings' mechanism
         """
         self.name = ",".join(settings.bootstrap_servers)
         self.settings, self.timeout_ms = settings, settings.api_timeout_ms
@@ -93,9 +93,9 @@ class LiveSource:
         settings: ConnectionSettings | None = None,
         cluster_id: str | None = None,
     ) -> LiveSource:
-        """Prepare; the bootstrap servers that are named win over the file's. `settings` take the place of a file.
+        """Prepare; the named bootstrap servers override those of the file. `settings` replace a file.
 
-        With a `cluster_id` the cluster is asked for its own at once.
+        With a `cluster_id`, the cluster's id is checked at once.
         :raises CommandError: it has another :raises WireError: no broker says
         """
         settings = settings or ConnectionSettings()
@@ -113,7 +113,7 @@ class LiveSource:
         return source
 
     def check_cluster(self, wanted: str) -> None:
-        """Refuse another cluster than the one that is wanted, which the listener of an address may belong to by now.
+        """Refuse a cluster with another id: the address may belong to another cluster by now.
 
         :raises CommandError: :raises WireError: no broker says
         """
@@ -127,7 +127,7 @@ class LiveSource:
             )
 
     def _log_in_without_wire(self, why_not: str) -> None:
-        """Whether librdkafka speaks what the wire client does not depends on how it was built."""
+        """Whether librdkafka supports mechanisms that the wire client does not depends on its build."""
         try:
             _ = self.admin
         except CommandError:
@@ -153,7 +153,7 @@ class LiveSource:
             from wire.client.steps import Deadline
             from wire.client.tokens.source import token_source
 
-            # librdkafka would wait ten seconds for a token that is not to be had, and not say why.
+            # librdkafka would wait ten seconds for a token that is not available, and not report why.
             token_source(oauth, self.settings.bootstrap_servers).token(Deadline(self.timeout_ms))
         try:
             return AdminReader(librdkafka_config(self.settings), self.timeout_ms / 1000)
@@ -202,7 +202,7 @@ class LiveSource:
         return replace(listed, items=tuple(filter(wanted.passes, listed.items)))
 
     def _listed(self, wanted: GroupFilter, *, described: bool) -> Read[GroupListing]:
-        """The groups on every broker that answers; of those that are not wanted some may be there."""
+        """The groups on every broker that answers; may include some that the filter excludes."""
         if self.client is None:
             return self.admin.list_groups()
         listing = self.client.list_groups(
@@ -263,9 +263,9 @@ class LiveSource:
         return Read(tuple(found[name] for name in groups if name in found), tuple(problems))
 
     def _explain_dead(self, listed: Iterable[str]) -> None:
-        """Say what a group may be that the cluster lists and then describes as Dead: the state of one that is gone.
+        """Explain a group that the cluster lists but describes as Dead, the state of one that does not exist.
 
-        Where groups of the consumer protocol can be described, none of them is asked for as a classic group.
+        If groups of the consumer protocol can be described, none of them is described as a classic group.
         """
         names = first_names(sorted(listed), SHOWN)
         if self.client is None or not names or self.client.home().supports(CONSUMER_GROUP_DESCRIBE):
@@ -277,7 +277,7 @@ class LiveSource:
         )
 
     def _explain_missing(self, unlisted: Iterable[str]) -> None:
-        """Say what Dead means of a group that is not listed: what brokers before 4.0 call one that does not exist."""
+        """Explain Dead for a group that is not listed: brokers before 4.0 report it for one that does not exist."""
         names = first_names(sorted(unlisted), SHOWN)
         if names:
             self.notices.add(
@@ -286,7 +286,7 @@ class LiveSource:
             )
 
     def _note_hidden(self, message: str) -> None:
-        """Brokers leave out what a user may not describe, without a word; where nobody logs in that is unlikely."""
+        """Brokers silently omit what a user may not describe; that is unlikely without logins."""
         if self.settings.security_protocol is not SecurityProtocol.PLAINTEXT:
             self.notices.add(message)
 
@@ -353,7 +353,7 @@ class LiveSource:
         return read_open_transactions(self.client, places)
 
     def _committed(self, groups: Sequence[Group]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
-        """By group: what it has committed, or where a share group starts to deliver, and nothing before it does."""
+        """By group: its committed offsets, or a share group's start offsets, once it has any."""
         if self.client is None:
             return self.admin.committed([group.id for group in groups])
         from groups.described import committed_offsets, share_offsets
@@ -374,7 +374,7 @@ class LiveSource:
         start_offsets: bool = False,
         stable_offsets: bool = False,
     ) -> Read[Topic]:
-        # Ends are asked for last: none is before the start or the last stable offset that is shown with it.
+        # End offsets are read last: none is before the start or last stable offset shown with it.
         wanted = {
             "start_offsets": start_offsets,
             "stable_offsets": stable_offsets,
@@ -409,7 +409,7 @@ class LiveSource:
         return Read(topics, (*read.problems, *problems))
 
     def _bare_topics(self, names: Collection[str] | None) -> tuple[Read[Topic], ClusterMetadata | None]:
-        """Without ends, and who leads their partitions where that is known."""
+        """Without end offsets, and the leaders of their partitions if they are known."""
         if self.client is None:
             return self.admin.topics(names), None
         metadata = self.client.metadata(None if names is None else sorted(names))
@@ -475,7 +475,7 @@ class LiveSource:
 
 
 def _why_not_by_wire(settings: ConnectionSettings) -> str | None:
-    """Why the wire client cannot log in; None: it can, or need not."""
+    """Why the wire client cannot log in; None: it can, or no login is needed."""
     if not settings.security_protocol.sasl:
         return None
     from wire.client.sasl import why_not_spoken

@@ -1,4 +1,4 @@
-"""Answers of brokers about groups and topics in our terms, and their failures as problems."""
+"""Convert brokers' answers about groups and topics to our model, and their failures to problems."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from wire.client.cluster import TopicMetadata
 
     Position: TypeAlias = Callable[[Any], tuple[Offsets, dict[tuple[str, int], Failure]]]
-    """What an answer has of a group's offsets, and the partitions that could not be read."""
+    """The offsets in an answer about a group, and the partitions that could not be read."""
 
 SHOWN = 5
-"""So many names of topics or groups are listed in a message."""
+"""Maximum number of topic or group names in a message."""
 READING_RECORDS = Needs(topic="READ")
 
 _DESCRIBED_BY: Mapping[GroupType, Api] = {
@@ -42,7 +42,7 @@ _DESCRIBED_BY: Mapping[GroupType, Api] = {
     GroupType.SHARE: SHARE_GROUP_DESCRIBE,
     GroupType.STREAMS: STREAMS_GROUP_DESCRIBE,
 }
-"""The request of a type; any other is asked for as a classic group."""
+"""The describe request of each type; any other group is described as a classic one."""
 
 
 def with_offsets(
@@ -59,7 +59,7 @@ def with_offsets(
 def listed_group(
     group: Any, state: str | None = None, protocol: str | None = None, members: int | None = None
 ) -> GroupListing:
-    """A row of a broker's answer to ListGroups, with what a describe shows; `state` where the list has none."""
+    """A row of a broker's answer to ListGroups, with what a describe shows; `state` if the list has none."""
     return GroupListing(
         id=group.group_id,
         type=type_of(group.group_type),
@@ -100,7 +100,7 @@ def listed_facts(
             # A streams group has neither.
             protocol = getattr(group, "protocol_data", None) or getattr(group, "assignor_name", None)
             facts[name] = group.group_state, protocol, len(group.members)
-        # A group that was deleted since it was listed is no problem of the list.
+        # A group that was deleted since it was listed is not a problem of the list.
         problems += [
             group_problem(name, failure)
             for name, failure in answers.failed.items()
@@ -112,7 +112,7 @@ def listed_facts(
 def described_by_kind(
     client: KafkaClient, groups: Iterable[str], kinds: Mapping[str, GroupType], *, operations: bool = False
 ) -> Iterator[tuple[GroupType, Answers[str, Any]]]:
-    """Groups by type, each through its request. What no broker listed is asked for as a classic one, to learn why."""
+    """Groups by type, each through its request. A group that no broker lists is described as a classic one."""
     found: dict[GroupType, list[str]] = {}
     for name in groups:
         found.setdefault(kinds.get(name, GroupType.CLASSIC), []).append(name)
@@ -138,7 +138,7 @@ def group_problem(group: str, failure: Failure) -> Problem:
 def problem_of(
     subject: str, failure: Failure, *, group: str | None = None, topics: tuple[str, ...] = ()
 ) -> Problem:
-    """The failure in our words, which name the operation that is not allowed."""
+    """The failure in our words, naming the operation that is not allowed."""
     message = worded(failure.name, failure.message, READING)
     return Problem(
         subject=subject,
@@ -164,7 +164,7 @@ def nodes_of(client: KafkaClient) -> dict[str, Node]:
 
 
 def topic_of(described: TopicMetadata, racks: Mapping[int, str | None]) -> Topic:
-    """Without end offsets. Racks are unknown unless some broker has one."""
+    """Without end offsets. Racks are unknown unless a broker has one."""
     from groups.model import Topic
 
     of_replicas = {
@@ -213,7 +213,7 @@ def record_times(client: KafkaClient, wanted: Mapping[tuple[str, int], Collectio
 
 
 def _untimed(topic: str, partition: int, failure: Failure) -> Problem:
-    # A whole topic is refused, a partition fails by itself.
+    # A refusal is for a whole topic, a failure for one partition.
     cause = cause_of(failure.name)
     subject = topic if failure.name == "TOPIC_AUTHORIZATION_FAILED" else f"{topic}-{partition}"
     why = worded(failure.name, failure.message, READING_RECORDS)

@@ -1,4 +1,4 @@
-"""The directories that `--log-dir` names, looked at before they are read: the usual mistakes have answers."""
+"""Check the directories of `--log-dir` before they are read, with hints for the usual mistakes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _SHOWN = 3
 
 
 def check_log_directories(directories: Sequence[Path]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """The directories, each once, and what there is to say of them.
+    """The directories, each once, and notices about them.
 
-    CommandError when one cannot be read, or none holds `__consumer_offsets`.
+    CommandError if one cannot be read, or none contains `__consumer_offsets`.
 
-    Of a broker with several disks, one may hold other topics only: it may still know their names.
+    One of a broker's several disks may contain only other topics: it may still know their names.
     """
     by_place: dict[Path, Path] = {}
     for directory in directories:
@@ -34,7 +34,7 @@ def check_log_directories(directories: Sequence[Path]) -> tuple[tuple[Path, ...]
 
 
 def list_directory(directory: Path) -> list[Path]:
-    """What a directory holds, by name. CommandError when it cannot be read."""
+    """The entries of a directory, by name. CommandError if it cannot be read."""
     try:
         return sorted(directory.iterdir())
     except OSError as error:
@@ -42,7 +42,7 @@ def list_directory(directory: Path) -> list[Path]:
 
 
 def holds_offsets(directory: Path) -> bool:
-    """Whether a directory that may not exist holds a partition of `__consumer_offsets`."""
+    """Whether a directory, which may not exist, contains a partition of `__consumer_offsets`."""
     try:
         return any(map(_is_partition, directory.iterdir()))
     except OSError:
@@ -50,7 +50,7 @@ def holds_offsets(directory: Path) -> bool:
 
 
 def why_no_log(directory: Path, entries: Sequence[Path]) -> str:
-    """What a directory is, and which one may be meant, where a broker's log directory was asked for."""
+    """Why a directory is not a broker's log directory, and which one may be meant."""
     place = directory.resolve()
     if partition_of(place) is not None:
         return f"{directory} is one partition; name the directory that contains it: {place.parent}"
@@ -60,7 +60,7 @@ def why_no_log(directory: Path, entries: Sequence[Path]) -> str:
 
 
 def partition_of(directory: Path) -> PartitionName | None:
-    """The partition of `__consumer_offsets` that a directory is by its name, also one to be deleted or moved."""
+    """The partition of `__consumer_offsets` according to a directory's name, even if it is being deleted or moved."""
     name = parse_partition_name(directory.name)
     return name if name is not None and name.topic == OFFSETS_TOPIC else None
 

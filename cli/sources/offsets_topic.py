@@ -1,7 +1,7 @@
-"""What no API reports of groups, read off the newest records of some keys in `__consumer_offsets` of a live cluster.
+"""Facts about groups that no API reports, from the newest records in `__consumer_offsets` of a live cluster.
 
 Theory of operation. All records of a group are in one partition, chosen by the hash of its id, among the commits of
-every group there. The newest ones are looked for from the end backwards, in windows that grow. A partition is read once
+every group there. The newest ones are searched from the end backwards, in growing windows. A partition is read once
 for all its keys. The consumer that reads is assigned its partitions: it joins no group and commits nothing. Records are
 read whether their transaction was committed or not.
 
@@ -9,7 +9,7 @@ Leaders of classic groups: key type 2, field `leader`, which a coordinator write
 a static member is replaced, and when the last member has left. Group records are in no transaction.
 
 Times of commits: key type 1, field `commitTimestamp` (OffsetFetch names no time in any version). The newest record with
-the very offset that the broker reports is taken: a newer one of another offset came meanwhile, or belongs to a
+the very offset that the broker reports is taken: a newer one of another offset was written meanwhile, or belongs to a
 transaction that is open or was aborted. The offset follows the version in every version of OffsetCommitValue.
 
 When last members left: key types 2, 3, 11 and 17, the records of groups. A classic group's has the time of its state in
@@ -46,15 +46,15 @@ if TYPE_CHECKING:
 
 
 READER = "kohort-reads-offsets-topic"
-"""librdkafka wants the name of a group, which is never joined."""
+"""librdkafka requires a group id; the group is never joined."""
 FIRST_WINDOW = 2_000
-"""Offsets."""
+"""Size of the first window, in offsets."""
 GROWTH = 4
 MOST_BYTES = 256 * 1024 * 1024
-"""Of keys and values, in one partition: some two million commits."""
+"""Maximum bytes of keys and values read in one partition: about two million commits."""
 BATCH = 5_000
 PATIENCE_S = 0.2
-"""How long one poll waits: the deadline is looked at between polls."""
+"""Timeout of one poll: the deadline is checked between polls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,22 +74,21 @@ class FoundRecord:
     value: bytes | None
     timestamp_ms: int
     before_ms: int | None = None
-    """The timestamp of the record before it with the same key, where that was met too."""
+    """The timestamp of the previous record with the same key, if that was read too."""
 
 
 Settings: TypeAlias = Mapping[str, str | int | float | bool]
 """librdkafka's."""
 Accept: TypeAlias = Callable[[bytes, bytes | None], bool]
-"""Whether a key's record is one that is looked for; a newer one that is none is passed by."""
+"""Whether a record is one that is searched for; newer ones that are not are skipped."""
 
 
 def read_newest(
     config: Settings, keys: Mapping[bytes, str], timeout_s: float, accept: Accept = lambda _key, _value: True
 ) -> Mapping[bytes, FoundRecord | Unavailable]:
-    """The newest record of each key, or why it could not be read; never raises for what a cluster answers.
+    """The newest record of each key, or why it could not be read; never raises for an answer of the cluster.
 
-    `keys` are given with the groups they belong to. `config` may hold secrets. Takes at most `timeout_s` seconds and a
-    little.
+    `keys` are given with their groups. `config` may contain secrets. Takes little more than `timeout_s` seconds.
     """
     from confluent_kafka import Consumer, KafkaException
 
@@ -141,7 +140,7 @@ def _read(
 def _of_partition(
     consumer: Consumer, partition: int, keys: set[bytes], accept: Accept, deadline: float
 ) -> dict[bytes, FoundRecord | Unavailable]:
-    """Windows from the end backwards until every key has been met, or everything has been read. Empties `keys`."""
+    """Read windows from the end backwards until every key was found, or everything was read. Empties `keys`."""
     from confluent_kafka import KafkaException, TopicPartition
 
     place = TopicPartition(OFFSETS_TOPIC, partition)
@@ -201,7 +200,7 @@ class _Scan:
                 if error is not None and message.topic() == OFFSETS_TOPIC:
                     raise KafkaException(error)
                 if error is not None:
-                    continue  # of a connection, which is made again, or of a group that is not joined
+                    continue  # errors of a connection, which is made again, or of a group that is not joined
                 offset, key, value = message.offset() or 0, message.key() or b"", message.value()
                 if offset >= end:
                     return found
@@ -224,27 +223,27 @@ def _left(deadline: float) -> float:
 
 
 def _refused(reason: KafkaError, place: str = "") -> Unavailable:
-    """What librdkafka says of it."""
+    """librdkafka's reason."""
     return Unavailable(f"{place}{reason.str()} ({reason.name()})", cause_of(reason.name()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderRecord:
-    """What the newest record of a group says; all None where it is a tombstone: there is no such classic group."""
+    """The newest record of a group; all None if it is a tombstone: there is no such classic group."""
 
     leader: str | None
     generation: int | None
     members: frozenset[str] = frozenset()
 
 
-Told: TypeAlias = Mapping[str, LeaderRecord | Unavailable]
+LeaderRecords: TypeAlias = Mapping[str, LeaderRecord | Unavailable]
 """By group."""
 
 
-def read_leaders(config: Settings, groups: Iterable[str], timeout_s: float) -> Told:
-    """The newest record of each group, or why it could not be read; never raises for what a cluster answers.
+def read_leaders(config: Settings, groups: Iterable[str], timeout_s: float) -> LeaderRecords:
+    """The newest record of each group, or why it could not be read; never raises for an answer of the cluster.
 
-    `config` may hold secrets. Takes at most `timeout_s` seconds and a little.
+    `config` may contain secrets. Takes little more than `timeout_s` seconds.
     """
     keys = {
         encode_record(ClassicGroupRecord(group=group, value=None))[0]: group for group in sorted(set(groups))
@@ -256,14 +255,14 @@ def read_leaders(config: Settings, groups: Iterable[str], timeout_s: float) -> T
 
 
 def with_leader(group: Group, record: LeaderRecord | Unavailable) -> Group:
-    """A described group with what its record says.
+    """A described group with the facts of its record.
 
-    The generation is the record's only while nobody rebalances: it grows before the next record is written.
+    The generation is the record's only while the group is Stable: it grows before the next record is written.
     """
     if isinstance(record, Unavailable):
         return replace(group, leader_problem=record.why)
-    at_rest = group.state is GroupState.STABLE and record.leader in {member.id for member in group.members}
-    generation = record.generation if group.generation is None and at_rest else group.generation
+    is_stable = group.state is GroupState.STABLE and record.leader in {member.id for member in group.members}
+    generation = record.generation if group.generation is None and is_stable else group.generation
     members = tuple(replace(member, is_new=member.id not in record.members) for member in group.members)
     return replace(group, leader=record.leader, generation=generation, members=members)
 
@@ -284,7 +283,7 @@ def _decoded(found: FoundRecord) -> LeaderRecord | Unavailable:
 
 
 OFFSET = slice(2, 10)
-"""Of a value; in front of it stands its version."""
+"""Fields of a value, after its version."""
 SHOWN = 3
 
 
@@ -354,7 +353,7 @@ _GROUP_KEYS: Mapping[GroupType, tuple[int, str]] = {
 
 
 def _had_members(group: Group) -> bool:
-    """Whether it has none now and may have had some: a group with an empty protocol type was only committed to."""
+    """Whether it has no members now but may have had some: a group with an empty protocol type never had any."""
     return not group.members and group.type in _GROUP_KEYS and group.protocol_type != ""
 
 
@@ -364,7 +363,7 @@ def _group_key(group: Group) -> bytes:
 
 
 def _emptied(found: FoundRecord) -> int | Unavailable:
-    """When the newest record of a group without members was written, which is when the last one left.
+    """When the newest record of a group without members was written: when the last one left.
 
     A classic group's record has the time of its state; of the other types the epoch was increased then.
     """
@@ -382,7 +381,7 @@ def _emptied(found: FoundRecord) -> int | Unavailable:
 
 
 def _committed(group: Group) -> Iterable[tuple[str, int, CommittedOffset]]:
-    """What is committed; the offsets of share groups are in another topic."""
+    """The committed offsets; those of share groups are in another topic."""
     if group.type is GroupType.SHARE:
         return
     for topic, partitions in (group.offsets or {}).items():
@@ -419,7 +418,7 @@ def _with_times(group: Group, commits: Mapping[tuple[str, int], StoredOffset]) -
 def _problems(
     answers: Mapping[bytes, object], keys: Mapping[bytes, str], what: str, unit: str
 ) -> Iterable[Problem]:
-    """A line for each reason why something is not known: `what` of so many `unit`s, by the groups of their keys."""
+    """A line for each reason why `what` is not known, with the number of `unit`s, by the groups of their keys."""
     missing: dict[Unavailable, list[str]] = {}
     for key, each in answers.items():
         if isinstance(each, Unavailable):

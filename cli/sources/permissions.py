@@ -1,6 +1,6 @@
-"""What a user may not do: Kafka's authorization errors, told with the operation that an ACL must allow.
+"""Kafka's authorization errors, worded with the operation that an ACL must allow.
 
-The operations are those that `KafkaApis` asks its authorizer for; docs/security.md lists them by command.
+The operations are those that `KafkaApis` checks with its authorizer; docs/security.md lists them by command.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CHANGING_CONFIGS = Needs(group="ALTER_CONFIGS", cluster="ALTER_CONFIGS")
 
 
 def worded(name: str | None, message: str, needs: Needs) -> str:
-    """`message`, or for an authorization error (Kafka's `name` of it) what is missing."""
+    """`message`, or for an authorization error (by its Kafka `name`) the missing operations."""
     missing = {
         "GROUP_AUTHORIZATION_FAILED": f"{needs.group} on the group",
         "TOPIC_AUTHORIZATION_FAILED": f"{needs.topic} on the topic",
@@ -46,6 +46,6 @@ def cause_of(name: str | None) -> Cause:
 
 
 def ending(problem: Problem) -> CommandError:
-    """The error that ends a command of which nothing is left but a problem."""
+    """The error that stops a command with nothing to show but a problem."""
     kind = RefusedError if problem.cause is Cause.FORBIDDEN else CommandError
     return kind(f"{problem.subject}: {problem.message}")

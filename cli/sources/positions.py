@@ -1,4 +1,4 @@
-"""Where the logs of partitions begin and end, and where they were at a moment, from any source."""
+"""The start and end offsets of partitions, and their offsets at a time, from any source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wire.client.offsets import EARLIEST, LATEST, OffsetSpec
 
 
 def positions_of(source: Source, places: Sequence[Place], at_ms: int | None) -> Positions:
-    """Of existing partitions. Sources other than a live cluster know starts and ends at best, and nothing of times."""
+    """Positions of existing partitions. Sources other than a live cluster know at most starts and ends."""
     if isinstance(source, LiveSource):
         return _live(source, places, at_ms)
     topics = source.topics({topic for topic, _ in places}, start_offsets=True, end_offsets=True).items
@@ -31,7 +31,7 @@ def _known(
 
 
 def _live(source: LiveSource, places: Sequence[Place], at_ms: int | None) -> Positions:
-    # Every record is of 1970 or later, or of no time at all; a broker reads small negative times as something else.
+    # Every record is from 1970 or later, or has no time; a broker treats small negative times specially.
     moments = [] if at_ms is None else [OffsetSpec(max(at_ms, 0))]
     answers = (source.client or source.admin).offsets_at(places, [EARLIEST, LATEST, *moments])
     return Positions(

@@ -27,15 +27,15 @@ from groups.model import Cause, Cluster, Group, GroupListing, GroupType, Problem
 from wire.log.errors import DamagedLog
 
 INTERNAL = "__"
-"""What the names of Kafka's own topics begin with."""
+"""Prefix of the names of Kafka's own topics."""
 
-Told = TypeVar("Told", Group, GroupListing)
+AnyGroup = TypeVar("AnyGroup", Group, GroupListing)
 EMBEDDED_FEATURES = {"group.version": 1}
-"""What the embedded coordinator finalizes: it always speaks the consumer protocol. A broker's log does not tell."""
+"""Features of the embedded coordinator: it always supports the consumer protocol. A broker's log lacks them."""
 
 
 class ReplayedSource(FileSource):
-    """A `Source` over log directories. Nothing in them is changed, and a broker may be running on them."""
+    """A `Source` over log directories. They are only read, and a broker may be running on them."""
 
     knows_no_records = "the log of a coordinator contains no records and no end offsets of topics"
 
@@ -47,12 +47,12 @@ class ReplayedSource(FileSource):
         is_embedded: bool = False,
         notices: Iterable[str] = (),
     ) -> None:
-        """`named` are topics that the user names; `is_embedded`: there is no broker but this coordinator."""
+        """`named` are topics that the user names; `is_embedded`: there is no other broker than this coordinator."""
         super().__init__(notices)
         self.name = ", ".join(map(str, log.directories))
         self.log, self.named, self.is_embedded = log, named, is_embedded
         self._assumed: set[str] = set()
-        """Groups of which it was said that their assignor is a guess."""
+        """Groups whose assumed assignor was already reported."""
         self._problems = tuple(_problem(each) for each in log.notices if each.is_problem)
         for each in log.notices:
             if not each.is_problem:
@@ -70,7 +70,7 @@ class ReplayedSource(FileSource):
         is_embedded: bool = False,
         notices: Iterable[str] = (),
     ) -> ReplayedSource:
-        """Read everything. CommandError when the directories are of different clusters."""
+        """Read everything. CommandError if the directories belong to different clusters."""
         _check_one_cluster(directories)
         return cls(
             load(directories, as_of_ms=as_of_ms), named=named, is_embedded=is_embedded, notices=notices
@@ -95,8 +95,8 @@ class ReplayedSource(FileSource):
                 found.append(self._with_offsets(group) if offsets else group)
         return Read(self._with_defaults(found), (*problems, *self._new_problems()))
 
-    def _with_defaults(self, groups: Sequence[Told]) -> tuple[Told, ...]:
-        """The groups with the assignor that a broker takes where no member names one."""
+    def _with_defaults(self, groups: Sequence[AnyGroup]) -> tuple[AnyGroup, ...]:
+        """The groups with the assignor that a broker uses if no member names one."""
         defaults = silent(groups)
         if defaults.keys() - self._assumed:
             self._assumed |= defaults.keys()
@@ -113,7 +113,7 @@ class ReplayedSource(FileSource):
         group, oddities = described_group(self.log.state, self.log.others, name, self.topic_names)
         if group is not None:
             return group, oddities
-        # Where a part of the log cannot be read, the group may stand there.
+        # The group may be in a part of the log that cannot be read.
         where, cause = self.name, Cause.ABSENT
         if self.log.problems:
             where, cause = f"the readable part of {self.name}", Cause.UNREAD
@@ -126,7 +126,7 @@ class ReplayedSource(FileSource):
         return replace(group, offsets=committed_offsets(stored))
 
     def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, GroupConfig]]:
-        """What is set for the groups; the brokers' own settings are in no log."""
+        """The groups' settings; the brokers' own settings are in no log."""
         known = self._topics_in_log.group_configs
         if known is None:
             known = {}
@@ -139,8 +139,8 @@ class ReplayedSource(FileSource):
     ) -> Read[Topic]:
         """Without offsets, which the coordinator's log does not know.
 
-        A topic whose number of partitions is not known is left out. That is a problem, unless only the ends of
-        certain topics were asked for.
+        A topic whose number of partitions is not known is left out, with a problem, unless only the end offsets of
+        certain topics were requested.
         """
         known = self.known_topics
         wanted = sorted(known if names is None else known.keys() & set(names))
@@ -154,7 +154,7 @@ class ReplayedSource(FileSource):
 
     @cached_property
     def topic_names(self) -> Mapping[UUID, str]:
-        """By id, as far as they are known; what the user names wins."""
+        """By id, as far as they are known; the user's names override others."""
         return {
             **self._topics_in_log.names,
             **{topic.id: topic.name for topic in self.named if topic.id is not None},
@@ -162,7 +162,7 @@ class ReplayedSource(FileSource):
 
     @cached_property
     def known_topics(self) -> Mapping[str, KnownTopic]:
-        """By name; what the user names wins."""
+        """By name; the user's topics override others."""
         known = dict(self._topics_in_log.topics)
         for topic in self.named:
             known[topic.name] = _merged(topic, known.get(topic.name))
@@ -175,7 +175,7 @@ class ReplayedSource(FileSource):
         return self.log.topics
 
     def _new_problems(self) -> tuple[Problem, ...]:
-        """What could not be read; a command that asks twice is told once."""
+        """Problems of the log that were not returned before."""
         problems, self._problems = self._problems, ()
         return problems
 
@@ -194,7 +194,7 @@ class ReplayedSource(FileSource):
 
 
 def _merged(topic: KnownTopic, known: KnownTopic | None) -> KnownTopic:
-    """What the user says of a topic, and of the same one what else is known."""
+    """The user's facts about a topic, with what else is known of the same one."""
     if known is None or known.id not in (None, topic.id):
         return topic
     return replace(topic if topic.is_whole else known, id=topic.id, racks=known.racks)
@@ -221,7 +221,7 @@ def _check_one_cluster(directories: Sequence[Path]) -> None:
 
 
 def _cluster_ids(directories: Iterable[Path]) -> dict[str, Path]:
-    """A directory of each cluster; one without a readable meta.properties does not count."""
+    """One directory per cluster; those without a readable meta.properties do not count."""
     found: dict[str, Path] = {}
     for directory in directories:
         try:

@@ -45,7 +45,7 @@ class SavedSource(FileSource):
         return Read(tuple(found), tuple(missing))
 
     def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, GroupConfig]]:
-        """What was set for the groups when the snapshot was taken."""
+        """The groups' settings when the snapshot was taken."""
         known = self.snapshot.groups
         found = {name: known[name].settings for name in groups if name in known}
         return {name: own_configs(settings) for name, settings in found.items() if settings is not None}

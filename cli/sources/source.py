@@ -1,4 +1,4 @@
-"""What a command may ask of the place where groups come from."""
+"""The interface of every source of groups."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ T = TypeVar("T", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Read(Generic[T]):
-    """What could be read, and beside it what could not."""
+    """What could be read, and the problems with the rest."""
 
     items: tuple[T, ...]
     problems: tuple[Problem, ...] = ()
 
 
 class Notices:
-    """What a source has to say beside its answers, kept until it is taken: sources never print."""
+    """Notices of a source, kept until they are taken: sources never print."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._texts = list(texts)
 
     def add(self, text: str) -> None:
-        """Keep a line for the person."""
+        """Add a line for the user."""
         self._texts.append(text)
 
     def take(self) -> tuple[str, ...]:
-        """The lines that have not been taken yet."""
+        """The lines that were not taken before."""
         texts, self._texts = tuple(self._texts), []
         return texts
 
@@ -45,8 +45,8 @@ class Notices:
 class RecordTimes:
     """When records were written, in ms since 1970.
 
-    `times`: by (topic, partition) and offset, the time of the first record at or behind it; None: there is none.
-    Offsets of which that is not known are missing; `remark` says why, where the source knows of no records at all.
+    `times`: by (topic, partition) and offset, the time of the first record at or after it; None: there is none.
+    Offsets of which that is not known are missing; `remark` is the reason if the source contains no records.
     """
 
     times: Mapping[tuple[str, int], Mapping[int, int | None]]
@@ -56,7 +56,7 @@ class RecordTimes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorizedOperations:
-    """Operations of ACLs by group, in Kafka's names; of a group that is missing they are not known."""
+    """Operations of ACLs by group, in Kafka's names; for a missing group they are not known."""
 
     by_group: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
@@ -64,14 +64,14 @@ class AuthorizedOperations:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenTransactions:
-    """Open transactions by (topic, partition); those of a partition that is missing are not known."""
+    """Open transactions by (topic, partition); for a missing partition they are not known."""
 
     by_partition: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
 
 
 class Source(Protocol):
-    """A source of groups. Methods raise only when nothing at all can be read."""
+    """A source of groups. Methods raise only if nothing at all can be read."""
 
     notices: Notices
 
@@ -81,7 +81,7 @@ class Source(Protocol):
         ...
 
     def cluster(self) -> Cluster:
-        """What is known of the cluster itself."""
+        """The known facts about the cluster itself."""
         ...
 
     def list_groups(self) -> Read[GroupListing]:
@@ -89,41 +89,41 @@ class Source(Protocol):
         ...
 
     def select_groups(self, wanted: GroupFilter, /, *, described: bool) -> Read[GroupListing]:
-        """The groups that a filter means, by id; assignors and numbers of members may be missing unless `described`."""
+        """The groups that a filter selects, by id; without `described`, assignors and member counts may be missing."""
         ...
 
     def describe(self, groups: Sequence[str], *, offsets: bool) -> Read[Group]:
-        """The named groups, in the order asked; with committed offsets where asked."""
+        """The named groups, in the given order; with committed offsets if requested."""
         ...
 
     def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
-        """Described groups with the leaders of the classic ones, or with why they are not known.
+        """Described groups with the leaders of the classic ones, or the reason why they are not known.
 
-        No broker API tells them: a live source reads `__consumer_offsets` for it, others have told them already.
+        No broker API reports them: a live source reads `__consumer_offsets`, others have returned them already.
         """
         ...
 
     def with_topology_nodes(self, groups: Sequence[Group]) -> Read[Group]:
-        """Described groups; the topologies of streams groups with their nodes, where brokers keep them."""
+        """Described groups; the topologies of streams groups with their nodes, if brokers keep them."""
         ...
 
     def with_commit_times(self, groups: Sequence[Group]) -> Read[Group]:
         """Described groups with the times at which their offsets were committed, as far as they can be known.
 
-        No broker API tells them: a live source reads `__consumer_offsets` for it, others have told what they know.
+        No broker API reports them: a live source reads `__consumer_offsets`, others have returned what they know.
         """
         ...
 
     def with_last_use(self, groups: Sequence[Group]) -> Read[Group]:
-        """As `with_commit_times`, and with the times at which the last members left (`Group.emptied_ms`)."""
+        """Like `with_commit_times`, and with the times at which the last members left (`Group.emptied_ms`)."""
         ...
 
     def record_times(self, offsets: Mapping[tuple[str, int], Collection[int]], /) -> RecordTimes:
-        """When the first record at or behind each of some offsets of each (topic, partition) was written."""
+        """The time of the first record at or after each of the offsets of each (topic, partition)."""
         ...
 
     def open_transactions(self, places: Collection[tuple[str, int]], /) -> OpenTransactions:
-        """The open transactions on each of some (topic, partition), the one that began first leading."""
+        """The open transactions of each (topic, partition), the oldest first."""
         ...
 
     def topics(
@@ -136,23 +136,23 @@ class Source(Protocol):
     ) -> Read[Topic]:
         """The named topics that exist, or all of them, internal ones included; by name.
 
-        With the offsets of their logs that are wanted, as far as they are known.
+        With the requested offsets of their logs, as far as they are known.
         """
         ...
 
     def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, GroupConfig]]:
-        """By group, its settings by name (`consumer.session.timeout.ms`), the brokers' where they are known too.
+        """By group, its settings by name (`consumer.session.timeout.ms`), with the brokers' settings if they are known.
 
         Groups whose settings are not known are missing.
         """
         ...
 
     def authorized_operations(self, groups: Sequence[Group], /) -> AuthorizedOperations:
-        """What this user may do with each of some described groups."""
+        """The operations that this user may perform on each of the described groups."""
         ...
 
     def access(self) -> Access | None:
-        """What the cluster's authorizer allows; None where nobody can be asked."""
+        """The ACLs of the cluster's authorizer; None if the source has no authorizer."""
         ...
 
     def close(self) -> None:
@@ -161,7 +161,7 @@ class Source(Protocol):
 
 
 class FileSource:
-    """What all sources answer alike that are not a live cluster."""
+    """Common answers of all sources but a live cluster."""
 
     name: str
     knows_no_records: str
@@ -171,25 +171,25 @@ class FileSource:
         self.notices = Notices(notices)
 
     def select_groups(self: Source, wanted: GroupFilter, /, **_: bool) -> Read[GroupListing]:
-        """Of the whole list, which is at hand."""
+        """Filters the whole list."""
         listed = self.list_groups()
         problems = (each for each in listed.problems if each.group is None or wanted.may_mean(each.group))
         return Read(tuple(filter(wanted.passes, listed.items)), tuple(problems))
 
     def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
-        """As they are: a leader that is known at all has been read."""
+        """Unchanged: a leader that is known at all has been read."""
         return tuple(groups)
 
     def with_topology_nodes(self, groups: Sequence[Group]) -> Read[Group]:
-        """As they are: records have no nodes."""
+        """Unchanged: records have no nodes."""
         return Read(tuple(groups))
 
     def with_commit_times(self, groups: Sequence[Group]) -> Read[Group]:
-        """As they are: the times that are known have been read with the commits."""
+        """Unchanged: the times that are known have been read with the commits."""
         return Read(tuple(groups))
 
     def with_last_use(self, groups: Sequence[Group]) -> Read[Group]:
-        """As they are: when members left is not known."""
+        """Unchanged: when members left is not known."""
         return Read(tuple(groups))
 
     def record_times(self, _offsets: Mapping[tuple[str, int], Collection[int]], /) -> RecordTimes:
@@ -197,11 +197,11 @@ class FileSource:
         return RecordTimes(times={}, remark=f"lag time is not known: {self.knows_no_records}")
 
     def open_transactions(self, _places: Collection[tuple[str, int]], /) -> OpenTransactions:
-        """None is known."""
+        """Not known."""
         return OpenTransactions()
 
     def authorized_operations(self, _groups: Sequence[Group], /) -> AuthorizedOperations:
-        """None is known: no authorizer is asked."""
+        """Not known: there is no authorizer."""
         return AuthorizedOperations()
 
     def access(self) -> None:

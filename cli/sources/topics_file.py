@@ -1,4 +1,4 @@
-"""Names of topics from a file (`--topics`), for a log whose records know topics by their ids.
+"""Topic names from a file (`--topics`), for a log whose records have topic ids only.
 
 Three kinds of files are read: what `kafka-topics --describe` prints, a Kohort snapshot, and a mapping
 `name: id` or `name: {id: …, partitions: N}` in YAML or JSON.
@@ -20,15 +20,15 @@ from wire.uuids import parse_uuid
 _DESCRIBED = re.compile(
     r"Topic: (?P<name>\S+)\s+TopicId: (?P<id>\S+)\s+PartitionCount: (?P<partitions>[0-9]+)\b"
 )
-"""A topic's own line; those of its partitions are indented and hold no id."""
+"""A topic's own line; those of its partitions are indented and have no id."""
 
 MAX_PARTITIONS = 2**31 - 1
 
 
 def read_topics_file(file: Path) -> tuple[KnownTopic, ...]:
-    """The topics that the file names with an id; `partitions` is None where it does not say how many there are.
+    """The topics that the file names with an id; `partitions` is None if the number is not given.
 
-    CommandError when it cannot be read or is of another kind."""
+    CommandError if it cannot be read or is of another kind."""
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""Open transactions of a live cluster: what leaders of partitions know of them, and what their coordinators do."""
+"""Open transactions of a live cluster: what partition leaders and transaction coordinators report of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNKNOWN = -1
 
 
 def read_open_transactions(client: KafkaClient, places: Collection[tuple[str, int]]) -> OpenTransactions:
-    """By partition. Where coordinators cannot be asked, transactional ids, states and times are not known."""
+    """By partition. Without answers of coordinators, transactional ids, states and times are not known."""
     answers = client.open_transactions(places)
     producers = {each.producer_id for found in answers.found.values() for each in found}
     known: dict[int, Any] = {}

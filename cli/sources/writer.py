@@ -1,9 +1,9 @@
 """Changing a live cluster: offsets, groups with the internal topics of Kafka Streams, and settings.
 
 Settings are set through the AdminClient. Offsets are committed, and offsets and groups deleted, over the wire client:
-confluent-kafka's AdminClient cannot delete offsets, and commits metadata with a NUL behind them (2.16.1). Where only
-the AdminClient can log in it deletes groups and commits offsets too, without metadata. What failed is told partition by
-partition, or group by group.
+confluent-kafka's AdminClient cannot delete offsets, and commits metadata with a trailing NUL (2.16.1). If only
+the AdminClient can log in, it deletes groups and commits offsets too, without metadata. Failures are reported by
+partition or by group.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Failed:
 
     message: str
     refused: bool
-    """True: a broker said no. False: no answer came, and whether the change was made is not known."""
+    """True: a broker refused. False: there was no answer, and whether the change was made is not known."""
 
 
 def writer_of(source: Source) -> ClusterWriter:
@@ -62,9 +62,9 @@ class ClusterWriter:
         self._source = source
 
     def commit(self, changes: Mapping[str, Sequence[OffsetChange]]) -> dict[str, dict[Place, Failed | None]]:
-        """Commit every group's new offsets, one request per group, all groups side by side.
+        """Commit every group's new offsets, one request per group, all groups concurrently.
 
-        The requests name neither member nor generation: the coordinator takes them of a group without members only.
+        The requests name neither member nor generation: the coordinator accepts them only for a group without members.
         """
         offsets = {
             group: {
@@ -85,7 +85,7 @@ class ClusterWriter:
     def alter_share_offsets(
         self, changes: Mapping[str, Sequence[OffsetChange]]
     ) -> dict[str, dict[Place, Failed | None]]:
-        """Set where share groups start to deliver, one request per group, all groups side by side.
+        """Set start offsets of share groups, one request per group, all groups concurrently.
 
         :raises UsageError: the wire client cannot log in to this cluster
         """
@@ -131,7 +131,7 @@ class ClusterWriter:
         return {topic: _failed(failed.get(topic), DELETING_TOPICS) for topic in topics}
 
     def _client(self, undone: str) -> KafkaClient:
-        """The wire client, for what the AdminClient cannot do."""
+        """The wire client, for changes that the AdminClient cannot make."""
         client = self._source.client
         if client is None:
             raise UsageError(
@@ -141,7 +141,7 @@ class ClusterWriter:
         return client
 
     def delete_groups(self, groups: Sequence[str]) -> dict[str, Failed | None]:
-        """Delete groups of any type, and what they have committed."""
+        """Delete groups of any type, with their committed offsets."""
         failed = (self._source.client or self._source.admin).delete_groups(groups).failed
         return {group: _failed(failed.get(group), DELETING_GROUPS) for group in groups}
 
@@ -150,7 +150,7 @@ class ClusterWriter:
     ) -> dict[str, Failed | None]:
         """Remove members of a described group, by member id.
 
-        A static member is removed as long as its instance id is still its own.
+        A static member is removed only if it still has its instance id.
         :raises UsageError: the wire client cannot log in to this cluster
         """
         from wire.client.members import LeavingMember
@@ -166,7 +166,7 @@ class ClusterWriter:
 
 
 def _leave_api(kind: GroupType) -> Api | None:
-    """The heartbeat by which members of a type leave; None where LeaveGroup removes them."""
+    """The heartbeat with which members of a type leave; None if LeaveGroup removes them."""
     from wire.messages.schemas.share_groups import SHARE_GROUP_HEARTBEAT
     from wire.messages.schemas.streams_groups import STREAMS_GROUP_HEARTBEAT
 
@@ -181,7 +181,7 @@ def _results(
     answers: Answers[str, dict[Place, Failure | None]],
     needs: Needs,
 ) -> dict[str, dict[Place, Failed | None]]:
-    """What became of every place."""
+    """The outcome for every place."""
     results: dict[str, dict[Place, Failed | None]] = {}
     for group, wanted in places.items():
         whole = answers.failed.get(group)
@@ -191,7 +191,7 @@ def _results(
 
 
 def failed_of(error: KafkaException, needs: Needs) -> Failed:
-    """What an exception of the AdminClient says, to a request that `needs` something."""
+    """The failure for an exception of the AdminClient, of a request that `needs` these operations."""
     from cli.sources.admin import failure_of
 
     failed = _failed(failure_of(error.args[0]), needs)
@@ -199,11 +199,11 @@ def failed_of(error: KafkaException, needs: Needs) -> Failed:
 
 
 def _failed(failure: Failure | None, needs: Needs, hints: Mapping[str, str] | None = None) -> Failed | None:
-    """What became of one partition, group or member; a code is a broker's answer. `hints` go by its name."""
+    """The outcome for one partition, group or member; a code is a broker's answer. `hints` are by its name."""
     if failure is None:
         return None
     if failure.code is None:
-        # The wire client says what happened; of librdkafka only the name of its error is known.
+        # The wire client reports what happened; librdkafka only the name of its error.
         why = f"no answer in time ({failure.name})." if failure.name else failure.message
         return Failed(message=f"{why} {_UNKNOWN}", refused=False)
     hint = (_HINTS if hints is None else hints).get(failure.name or "", "")

@@ -1,4 +1,4 @@
-"""The configuration file: where it is, whether it may be believed, and what it says."""
+"""The configuration file: its path, whether it can be trusted, and its contexts."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ if TYPE_CHECKING:
 
 FILE_VARIABLE = "KOHORT_CONFIG"
 MAX_BYTES = 1024 * 1024
-"""A thousand contexts take a fifth of it."""
+"""A thousand contexts take a fifth of this."""
 
 
 def config_path(environ: Mapping[str, str] | None = None) -> Path | None:
     """`$KOHORT_CONFIG`, else `$XDG_CONFIG_HOME/kohort/config.yaml`, by default below ~/.config.
 
-    None where there is no home directory to look in.
+    None if there is no home directory.
     """
     environ = os.environ if environ is None else environ
     named = environ.get(FILE_VARIABLE)
     if named:
         return Path(named).absolute()
     home = environ.get("XDG_CONFIG_HOME") or ""
-    # The XDG specification: relative paths in its variables are to be ignored.
+    # The XDG specification: relative paths in its variables must be ignored.
     if not os.path.isabs(home):
         home = os.path.join(os.path.expanduser("~"), ".config")
     return Path(home) / "kohort" / "config.yaml" if os.path.isabs(home) else None
 
 
 def load_contexts(*, may_be_missing: bool = False) -> Contexts | None:
-    """What the configuration file says; None where there is none.
+    """The contexts of the configuration file; None if there is no file.
 
-    `may_be_missing`: also where KOHORT_CONFIG names it.
-    :raises ConfigFileError: it cannot be read, is malformed, holds secrets that others may read, or is not to be
-        believed; KOHORT_CONFIG names a file that does not exist
+    `may_be_missing`: also if KOHORT_CONFIG names it.
+    :raises ConfigFileError: it cannot be read, is malformed, contains secrets that others can read, or cannot be
+        trusted; KOHORT_CONFIG names a file that does not exist
     """
     loaded = load_with_text(may_be_missing=may_be_missing)
     return None if loaded is None else loaded[0]
 
 
 def load_with_text(*, may_be_missing: bool = False) -> tuple[Contexts, str] | None:
-    """As `load_contexts`, and the text of the file."""
+    """Like `load_contexts`, and the text of the file."""
     path = config_path()
     if path is None:
         return None
@@ -70,10 +70,10 @@ def load_with_text(*, may_be_missing: bool = False) -> tuple[Contexts, str] | No
 
 
 def config_text(path: Path) -> str:
-    """The text of a configuration file that nobody but this user, and root, could have written.
+    """The text of a configuration file that only this user and root can write.
 
     :raises FileNotFoundError: there is none
-    :raises ConfigFileError: it cannot be read, or is not to be believed
+    :raises ConfigFileError: it cannot be read or trusted
     """
     content, status = read_regular(path, MAX_BYTES)
     if status is None:
@@ -89,7 +89,7 @@ def config_text(path: Path) -> str:
 
 
 def check_privacy(contexts: Contexts) -> None:
-    """ConfigFileError when the file itself holds secrets, and others may read it."""
+    """ConfigFileError if the file itself contains secrets, and others can read it."""
     holding = [context for context in contexts.by_name.values() if context.literal_secrets]
     if not holding:
         return
@@ -103,9 +103,9 @@ def check_privacy(contexts: Contexts) -> None:
 
 
 def read_secret_file(path: Path) -> str:
-    """A secret that is kept in a file of its own, without the line end behind it.
+    """A secret from its own file, without the final line end.
 
-    :raises ConfigFileError: it cannot be read, is empty, belongs to somebody else, or others may read it
+    :raises ConfigFileError: it cannot be read, is empty, belongs to another user, or others can read it
     """
     try:
         content, status = read_regular(path, MAX_SECRET_BYTES)
@@ -127,18 +127,18 @@ def read_secret_file(path: Path) -> str:
 
 
 MAX_SECRET_BYTES = 64 * 1024
-"""Chains of certificates with their keys are a fifth of it."""
+"""Certificate chains with their keys take a fifth of this."""
 
 
 def read_regular(path: Path, limit: int) -> tuple[bytes, os.stat_result | None]:
-    """The content of a regular file, and whose it is; of /dev/null nothing.
+    """The content of a regular file, and its status; /dev/null is empty.
 
-    The status is that of the very file that was read, whatever its name stands for a moment later.
+    The status is that of the open file, even if the name is replaced meanwhile.
     :raises FileNotFoundError: there is none
     :raises ConfigFileError: it cannot be read, is no regular file or too large
     """
     try:
-        # A pipe that nobody writes to must not hold the command up.
+        # A pipe without a writer must not block the command.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         raise

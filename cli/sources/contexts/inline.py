@@ -1,4 +1,4 @@
-"""The client properties of a context, with their secrets fetched from where they are kept."""
+"""The client properties of a context, with their secrets fetched."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from wire.java_properties import Property
 
 COMMAND_TIMEOUT_MS = 30_000
-"""How long a command may take that prints a secret; some ask the user on another device."""
+"""Timeout of a command that prints a secret; some ask the user on another device."""
 
 _NOT_EVEN_GUESSED = frozenset({"sasl.jaas.config", "sasl.mechanism", "sasl.mechanisms", "security.protocol"})
 _CHOICES = {
@@ -27,7 +27,7 @@ _CHOICES = {
 
 
 def _stand_in(key: str) -> str | None:
-    """A value that nobody complains of, for one that cannot be had while properties are only checked."""
+    """A valid value in place of one that is not fetched while properties are only checked."""
     if key in _NOT_EVEN_GUESSED:
         return None
     return _CHOICES.get(key, "1" if key.endswith(".ms") else "-")
@@ -41,18 +41,18 @@ class InlineProperties:
     context: Context
 
     def settings(self) -> ConnectionSettings:
-        """What they say to a client, without bootstrap servers.
+        """The client settings, without bootstrap servers.
 
-        :raises ConfigFileError: a secret cannot be had; a key is unknown; a value makes no sense
+        :raises ConfigFileError: a secret is not available; a key is unknown; a value is invalid
         """
         return self._settings(self.entries())
 
     def entries(self) -> list[Property]:
-        """Each of them, as a properties file would have it. :raises ConfigFileError: a secret cannot be had"""
+        """Each property, as in a properties file. :raises ConfigFileError: a secret is not available"""
         return [self._entry(value, self._fetched(value)) for value in self.context.properties]
 
     def check(self) -> tuple[str, ...]:
-        """What the user should know of the properties, as far as it can be known also where a secret is not to be had.
+        """Warnings about the properties, as far as they are known without the secrets.
 
         :raises ConfigFileError: they cannot be used
         """
@@ -66,7 +66,7 @@ class InlineProperties:
         return (*remarks, *own.remarks)
 
     def _fetched_or_not(self, value: PropertyValue) -> str | None:
-        """What a command prints is not asked for only to be checked."""
+        """A command is not run only for a check."""
         try:
             return _stand_in(value.key) if value.store is ValueStore.COMMAND else self._fetched(value)
         except ConfigFileError:
@@ -86,7 +86,7 @@ class InlineProperties:
             raise self._with_column(error) from None
 
     def _with_column(self, error: ConfigFileError) -> ConfigFileError:
-        """The error with its column, where no other property stands on the same line."""
+        """The error with its column, if no other property is on the same line."""
         columns = {value.column for value in self.context.properties if value.line == error.line}
         line = self.context.line if error.line is None else error.line
         column = columns.pop() if len(columns) == 1 else None

@@ -1,4 +1,4 @@
-"""What a configuration file says: contexts, and which of them is in force."""
+"""The model of a configuration file: contexts, and which one is current."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _USER_INFO = re.compile(r"://[^/\s]*@")
 
 
 def is_name(text: str) -> bool:
-    """Whether a context may be called so: letters, digits and `. _ - @ : +`, a letter or digit first."""
+    """Whether this is a valid context name: letters, digits and `. _ - @ : +`, a letter or digit first."""
     return len(text) <= MAX_NAME and _NAME.fullmatch(text) is not None
 
 
@@ -38,12 +38,12 @@ NAME_RULE = (
 
 
 def is_secret_key(key: str) -> bool:
-    """Whether the values of a client property are for nobody's eyes."""
+    """Whether the values of a client property are secret."""
     return key in _SECRET_KEYS or any(word in key for word in _SECRET_WORDS)
 
 
 def is_secret(key: str, value: str) -> bool:
-    """Whether a value must not be shown: by its key, or since it holds a private key or a URL's password."""
+    """Whether a value must not be shown: its key is secret, or it contains a private key or a URL's password."""
     return is_secret_key(key) or "PRIVATE KEY" in value or _USER_INFO.search(value) is not None
 
 
@@ -64,7 +64,7 @@ class ValueStore(Enum):
     ENVIRONMENT = "environment"
     FILE = "file"
     COMMAND = "command"
-    """A command prints it, each time that the context is used."""
+    """A command prints it, each time the context is used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,13 +87,13 @@ class PropertyValue:
 
     @property
     def is_literal_secret(self) -> bool:
-        """Whether the configuration file itself holds a secret."""
+        """Whether the configuration file itself contains a secret."""
         return self.store is ValueStore.LITERAL and self.is_secret
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """A named source, and what is usual with it. Paths are absolute; None: not said."""
+    """A named source, and its defaults. Paths are absolute; None: not set."""
 
     name: str
     line: int = field(compare=False)
@@ -122,11 +122,11 @@ class Context:
 
     @property
     def literal_secrets(self) -> tuple[str, ...]:
-        """The keys whose secrets stand in the configuration file itself."""
+        """The keys whose secrets are in the configuration file itself."""
         return tuple(value.key for value in self.properties if value.is_literal_secret)
 
     def warning(self, file: Path) -> str | None:
-        """Of secrets that the configuration file itself holds, if it does."""
+        """A warning about secrets in the configuration file itself, if there are any."""
         keys = self.literal_secrets
         if not keys:
             return None

@@ -1,8 +1,8 @@
-"""A YAML or JSON text as a tree in which every value knows where it stands.
+"""A YAML or JSON text as a tree in which every value has its position.
 
 Scalars stay the text that they are: `on` and `0123` are names like any other; only a plain `null`, `~` or nothing at
-all is None. Anchors, aliases, tags and second documents are refused: no configuration needs them, and what is hidden
-behind an alias is not what a reader sees.
+all is None. Anchors, aliases, tags and second documents are refused: no configuration needs them, and a value
+behind an alias is not visible in place.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 import yaml
 
 MAX_DEPTH = 8
-"""No configuration is half as deep; deeper ones are hostile."""
+"""No configuration is half as deep; deeper files are hostile."""
 
 MAX_VALUES = 40_000
-"""A thousand contexts of every setting are fewer."""
+"""A thousand contexts with every setting have fewer."""
 
 MAX_SHOWN = 60
 
@@ -28,7 +28,7 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class MalformedText(ValueError):
-    """The text is no tree; `line` and `column` are 1-based. The message never quotes a value."""
+    """The text is not a tree; `line` and `column` are 1-based. The message never quotes a value."""
 
     def __init__(self, line: int, column: int, message: str) -> None:
         super().__init__(message)
@@ -37,7 +37,7 @@ class MalformedText(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextSpan:
-    """Where a value stands: line and column are 1-based, begin and end are indices into the text."""
+    """The position of a value: line and column are 1-based, begin and end are indices into the text."""
 
     line: int
     column: int
@@ -47,7 +47,7 @@ class TextSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalarNode:
-    """A word; None for null. The text may be a secret: repr hides it."""
+    """A scalar; None for null. The text may be a secret: repr hides it."""
 
     span: TextSpan
     text: str | None
@@ -81,7 +81,7 @@ class MappingNode:
     span: TextSpan
     entries: dict[str, MappingEntry]
     flow: bool
-    """Whether it stands in braces."""
+    """Whether it is written in braces."""
 
 
 Node: TypeAlias = ScalarNode | Items | MappingNode
@@ -89,7 +89,7 @@ Plain: TypeAlias = "str | list[Plain] | dict[str, Plain] | None"
 
 
 def parse_nodes(text: str) -> Node | None:
-    """The tree of a text; None when there is nothing but comments. MalformedText."""
+    """The tree of a text; None if it has only comments. :raises MalformedText:"""
     strange = _UNPRINTABLE.search(text)
     if strange is not None:
         line = text.count("\n", 0, strange.start()) + 1
@@ -118,7 +118,7 @@ def plain(node: Node | None) -> Plain:
 
 
 class _Events:
-    """Builds the tree from the parser's events, so that a deep file ends early and not in a full stack."""
+    """Builds the tree from the parser's events, so that a deep file fails early instead of overflowing the stack."""
 
     def __init__(self, text: str) -> None:
         self.parser = _Loader(text)
@@ -189,7 +189,7 @@ class _Events:
 
 
 def clipped(text: str, length: int = MAX_SHOWN) -> str:
-    """Text for a message, which nobody reads to the end when it is long."""
+    """Text for a message, shortened if it is long."""
     return text if len(text) <= length else f"{text[:length]}…"
 
 

@@ -1,4 +1,4 @@
-"""Where a command works when its command line has not said it all: what a context or the environment named."""
+"""The source of a command that a context or the environment names, if the command line does not."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOrigin:
-    """A source, and who named it."""
+    """A source, and what named it."""
 
     where: str
     """Bootstrap servers, or paths."""
     named_by: str
     """`--context`, `KOHORT_CONTEXT`, `the current one of FILE`, `KOHORT_BOOTSTRAP_SERVER`…"""
     is_typed: bool
-    """Whether this very command line named it."""
+    """Whether the command line itself named it."""
     context: Context | None = None
     file: Path | None = None
-    """Where the context stands."""
+    """The position of the context in its file."""
 
     @property
     def name(self) -> str | None:
@@ -34,17 +34,17 @@ class SourceOrigin:
 
     @property
     def cluster_id(self) -> str | None:
-        """The id of the cluster that the context is for; None: it does not say."""
+        """The id of the context's cluster; None: not set."""
         return None if self.context is None else self.context.cluster_id
 
     @property
     def is_protected(self) -> bool:
-        """Whether a change wants the context's name to be typed."""
+        """Whether a change requires the context's name."""
         return self.context is not None and self.context.protected
 
     @property
     def warning(self) -> str | None:
-        """What the user should know of the configuration file."""
+        """A warning about the configuration file."""
         return None if self.context is None or self.file is None else self.context.warning(self.file)
 
     def __str__(self) -> str:
@@ -54,16 +54,16 @@ class SourceOrigin:
         return f"the context {self.name} ({self.named_by}{protected}): {self.where}"
 
     def settings(self) -> ConnectionSettings | None:
-        """What the context's own properties say to a client, secrets among them; None where it has none.
+        """The client settings of the context's own properties, including secrets; None if it has none.
 
-        :raises ConfigFileError: a secret cannot be had, or a property makes no sense
+        :raises ConfigFileError: a secret is not available, or a property is invalid
         """
         own = self.properties
         return None if own is None else own.settings()
 
     @property
     def properties(self) -> InlineProperties | None:
-        """The context's own properties, where it has any."""
+        """The context's own properties, if it has any."""
         if self.context is None or self.file is None or not self.context.properties:
             return None
         from cli.sources.contexts.inline import InlineProperties

@@ -1,4 +1,4 @@
-"""From the tree of a configuration file to contexts; every complaint names line and column."""
+"""Convert the tree of a configuration file to contexts; every error names line and column."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _KNOWN = (*_KINDS, "timeout_ms", "output", "protected")
 
 
 def read_contexts(path: Path, text: str) -> Contexts:
-    """The contexts that a text says; `path` is for messages and for paths that are relative to the file.
+    """The contexts of a text; `path` is for messages and for paths that are relative to the file.
 
     :raises ConfigFileError: with line and column, and never a value that may be a secret
     """
@@ -209,7 +209,7 @@ class _Reader:
         return self._located(self._text(entry))
 
     def _located(self, text: str) -> Path:
-        """As it stands, from ~ or from the directory of the configuration file."""
+        """An absolute path: as written, from ~ or from the directory of the configuration file."""
         path = Path(text)
         if text == "~" or text.startswith("~/"):
             path = path.expanduser()
@@ -267,7 +267,7 @@ class _Reader:
         for entry in entries:
             if entry.name not in known:
                 hint = nearest(entry.name, known) or f"Known are {', '.join(known)}."
-                # What should stand elsewhere may be a secret.
+                # A misplaced value may be a secret.
                 is_shown = len(entry.name) <= MAX_SHOWN and not is_secret(of_what, entry.name)
                 name = entry.name if is_shown else "this"
                 raise self._error(entry.key.span, f"{name} is not a key {of_what}. {hint}")
@@ -290,11 +290,11 @@ _READERS: Mapping[str, Callable[[_Reader, MappingEntry], Any]] = {
     "output": _Reader._output,
     "protected": _Reader._flag,
 }
-"""By the key, which is the field's name."""
+"""By the key, which is also the field's name."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """`Did you mean contexts?`, or None where nothing is like it."""
+    """`Did you mean contexts?`, or None if nothing is similar."""
     options = {each.replace("-", "_"): each for each in known}
     near = closest(name.replace("-", "_"), options)
     return f"Did you mean {options[near]}?" if near else None

@@ -1,6 +1,6 @@
-"""What a command line leaves open, from the environment and the configuration file.
+"""Complete a command line from the environment and the configuration file.
 
-The command line wins over the environment, the environment over the current context, and that over the default source.
+The command line overrides the environment, the environment the current context, and that the default source.
 The first of them that names a source names all of it: nothing of a context is mixed into another source. Only
 KOHORT_COMMAND_CONFIG goes with any live cluster that is named by its bootstrap servers, as `--command-config` does.
 """
@@ -28,11 +28,11 @@ TIMEOUT_VARIABLE = "KOHORT_TIMEOUT"
 OUTPUT_VARIABLE = "KOHORT_OUTPUT"
 
 Typed = Callable[[str], bool]
-"""Whether the command line itself gave a parameter, by its name."""
+"""Whether the command line itself set a parameter, by name."""
 
 
 def resolve(arguments: Mapping[str, Any], typed: Typed) -> dict[str, Any]:
-    """The arguments of a command, its options dataclasses filled in.
+    """The arguments of a command, with its options dataclasses completed.
 
     :raises UsageError: two names for the source on one level; a context or a value that does not exist; a change to
         which no one could give consent
@@ -60,7 +60,7 @@ def resolve(arguments: Mapping[str, Any], typed: Typed) -> dict[str, Any]:
 
 
 def _target_cluster(target: TargetClusterOptions, source: SourceOptions) -> SourceOptions:
-    """The cluster that is changed: as it is named, with nothing of the environment, and with the source's timeout."""
+    """The target cluster: as named, nothing from the environment, with the source's timeout."""
     base = SourceOptions(timeout_ms=source.timeout_ms, timeout_is_chosen=source.timeout_is_chosen)
     if target.to_context is None:
         return replace(
@@ -77,7 +77,7 @@ def _target_cluster(target: TargetClusterOptions, source: SourceOptions) -> Sour
 
 
 def _spelled_out(options: SourceOptions) -> SourceOrigin | None:
-    """The place, with the bootstrap servers themselves where only a file of properties knows them."""
+    """The place, with the bootstrap servers themselves if only a properties file contains them."""
     place = options.place
     if place is None or options.bootstrap_server or options.command_config is None:
         return place
@@ -129,7 +129,7 @@ def _sourced(options: SourceOptions) -> SourceOptions:
 
 
 def source_variables() -> dict[str, str]:
-    """The variables of the environment that are set and name a source, and what they name."""
+    """The environment variables that are set and name a source, with their values."""
     return {
         name: value
         for name in (CONTEXT_VARIABLE, SERVER_VARIABLE, CONFIG_VARIABLE, SNAPSHOT_VARIABLE)
@@ -138,7 +138,7 @@ def source_variables() -> dict[str, str]:
 
 
 def _with_environment(options: SourceOptions) -> SourceOptions:
-    """A source that the command line names: a live one may have its other half in the environment."""
+    """A source that the command line names; the environment may complete a live one."""
     if options.snapshot or options.embedded or options.log_dirs:
         return options
     if options.command_config is None:
@@ -197,7 +197,7 @@ def _named(name: str, named_by: str) -> tuple[Contexts, Context]:
 
 
 def context_named(contexts: Contexts | None, name: str, named_by: str = "") -> tuple[Contexts, Context]:
-    """The context of a name; UsageError with the nearest one where there is none."""
+    """The context of this name; UsageError with the closest name if there is none."""
     said = f"{named_by}: " if named_by else ""
     if contexts is None:
         from cli.sources.contexts.file import config_path
@@ -234,7 +234,7 @@ def _in_context(
 
 
 def _output(output: OutputOptions, source: SourceOptions, typed: Typed) -> OutputOptions:
-    """How to print, unless the command line says it, or arranges tables."""
+    """The output format, unless the command line sets it, or arranges tables."""
     if typed("output"):
         return output
     chosen = None if source.place is None or source.place.context is None else source.place.context.output
