@@ -1,4 +1,4 @@
-"""The errors of the coordinator: one root, so that whoever runs it knows an error of ours from a bug."""
+"""The errors of the coordinator: one base class, which distinguishes them from bugs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class CoordinatorError(Exception):
 
 
 class RequestRefused(Exception):
-    """A request that is refused: changes nothing, and is answered with its code. It never reaches a user as it is."""
+    """A request that is refused: changes nothing, and is answered with its code. It never reaches a user unchanged."""
 
     def __init__(self, code: ErrorCode, message: str | None = None) -> None:
         super().__init__(message or code.name)
@@ -18,7 +18,7 @@ class RequestRefused(Exception):
 
 
 class CannotBeWritten(Exception):
-    """A record has no room for what it is to say; it has not become true."""
+    """A record is too large or has a field that is; it was not applied."""
 
 
 class InvalidSetting(ValueError):

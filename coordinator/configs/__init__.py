@@ -1,6 +1,6 @@
-"""Settings of the broker, of topics and of groups: which Kafka knows, what was set, and what counts.
+"""Configs of brokers, topics and groups: definitions, overrides, and effective values.
 
-`definitions`   every setting of Kafka 4.3.1, from `kafka.tsv`: its type, its default, which values are valid
-`dynamic`       what was set while the server runs, kept beside the topics
-`topics`        what counts for a topic: its own settings over the broker's
+`definitions`   every config of Kafka 4.3.1, from `kafka.tsv`: type, default and valid values
+`stored`        what was set while the server runs, stored with the topics
+`topics`        the effective configs of a topic: its overrides, then the broker's
 """

@@ -1,4 +1,4 @@
-"""The settings of brokers: what they were started with, and what was set since, for one of them or for all."""
+"""Broker configs: those given at the start, and dynamic ones, of a single broker or of all."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from enum import IntEnum
 from coordinator.configs.definitions import BROKER
 
 ALL = ""
-"""The name under which dynamic settings of all brokers are kept; those of one are kept under its node id."""
+"""The name under which the dynamic configs of all brokers are stored; those of one are stored under its node id."""
 
 
 class ConfigSource(IntEnum):
-    """Where a value comes from, in the numbers of DescribeConfigs."""
+    """The source of a value, in the numbers of DescribeConfigs."""
 
     TOPIC = 1
     DYNAMIC_BROKER = 2
@@ -25,7 +25,7 @@ class ConfigSource(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Synonym:
-    """A value that is set somewhere, as a text, and counts unless something more important is set."""
+    """A value that is set somewhere, as text; in effect unless one of higher precedence is set."""
 
     name: str
     value: str
@@ -33,28 +33,28 @@ class Synonym:
 
 
 class BrokerConfigs:
-    """`static` is what the brokers were started with; `dynamic` what was set since, by node id or `ALL`."""
+    """`static` are the configs given at the start; `dynamic` those set since, by node id or `ALL`."""
 
     def __init__(self, static: Mapping[str, str], dynamic: Mapping[str, Mapping[str, str]]) -> None:
         self.static = dict(static)
         self.dynamic = {broker: dict(values) for broker, values in dynamic.items()}
         self.changes = 0
-        """Grows with every change."""
+        """Increases with every change."""
 
     def set(self, broker: str, values: Mapping[str, str]) -> None:
-        """Replace the dynamic settings of a broker, or of `ALL`."""
+        """Replace the dynamic configs of a broker, or of `ALL`."""
         self.dynamic[broker] = dict(values)
         self.changes += 1
 
     def synonyms(self, name: str, node_id: int) -> tuple[Synonym, ...]:
-        """What counts for a setting of a broker, the most important first; nothing where it has no value itself."""
+        """The values of a broker's config, in order of precedence; empty if it has none itself."""
         if self.value(name, node_id) is None:
             return ()
         definition = BROKER.get(name)
         return tuple(self._set((name, *(definition.synonyms if definition else ())), node_id))
 
     def value(self, name: str, node_id: int) -> str | None:
-        """The text that counts for a setting itself, whatever its synonyms say; None: it has none."""
+        """The effective text of a config itself, without its synonyms; None: it has no value."""
         return next((found.value for found in self._set((name,), node_id)), None)
 
     def _set(self, names: tuple[str, ...], node_id: int) -> Iterator[Synonym]:

@@ -1,6 +1,6 @@
-"""The settings that Kafka knows: names, types, defaults, valid values and documentation, from `kafka.tsv`.
+"""The configs that Kafka defines: names, types, defaults, valid values and documentation, from `kafka.tsv`.
 
-A value is judged as `ConfigDef` does it, in its words.
+Values are validated as in `ConfigDef`, with the same messages.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Type(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """One setting.
+    """One config.
 
-    `default` is a text, None where there is none; `valid` is how ConfigDef writes which values are. `read_only`: no
-    broker changes it while it runs; `internal`: it is shown only where it was set. `synonyms` are the settings that
-    count where it is not set, the first one first; for a topic or a group it is the broker's one.
+    `default` is a text, None without one; `valid` is ConfigDef's description of valid values. `read_only`: it cannot be
+    changed while the broker runs; `internal`: it is shown only if it was set. `synonyms` apply if it is not set, the
+    first one first; for a topic or a group this is the broker's config.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Definition:
     documentation: str
 
     def parse(self, text: str) -> Value:
-        """The value of a text. :raises InvalidSetting: it is not of this type, or not valid"""
+        """The value of a text. :raises InvalidSetting: it has another type, or is invalid"""
         try:
             value = _PARSERS[self.type](text)
         except ValueError:
@@ -63,7 +63,7 @@ class Definition:
         return value
 
     def shown(self, text: str) -> str:
-        """A valid text in the form in which a broker shows it: without blanks, each item of a list once."""
+        """A valid text as a broker shows it: without blanks, each item of a list once."""
         value = self.parse(text)
         if isinstance(value, bool):
             return "true" if value else "false"

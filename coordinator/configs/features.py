@@ -1,8 +1,8 @@
-"""The features of the cluster and the levels at which they are finalized (KIP-584, KIP-1022).
+"""The features of the cluster and their finalized levels (KIP-584, KIP-1022).
 
-Those of share and streams groups are left out, as nothing here has them, and so is that of the controllers. Level 0
-is off. Turning `group.version` off leaves consumer groups as they are: no member is answered any more, and their
-sessions end.
+Features of share groups, streams groups and controllers are omitted, as they are not supported here. Level 0 is off.
+Turning `group.version` off leaves consumer groups unchanged: their members are not answered any more, and their
+sessions expire.
 
 Source: FeatureControlManager.
 """
@@ -23,7 +23,7 @@ TRANSACTION_VERSION = "transaction.version"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
-    """The levels that can be had, and the one that a new cluster has."""
+    """The supported levels, and the default of a new cluster."""
 
     lowest: int
     highest: int
@@ -36,11 +36,11 @@ FEATURES: Mapping[str, Feature] = {
     METADATA_VERSION: Feature(lowest=7, highest=30, default=30),
     TRANSACTION_VERSION: Feature(lowest=0, highest=2, default=2),
 }
-"""As Kafka 4.3.1 has them."""
+"""As in Kafka 4.3.1."""
 
 
 class UpgradeType(IntEnum):
-    """What an update may do (FeatureUpdate.UpgradeType)."""
+    """The kind of an update (FeatureUpdate.UpgradeType)."""
 
     UPGRADE = 1
     SAFE_DOWNGRADE = 2
@@ -49,7 +49,7 @@ class UpgradeType(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureUpdate:
-    """The level that a feature is to have; `type` is a number that a client has sent."""
+    """The requested level of a feature; `type` is the number that the client sent."""
 
     name: str
     level: int
@@ -57,13 +57,13 @@ class FeatureUpdate:
 
 
 class Features:
-    """The levels at which features are finalized."""
+    """The finalized levels of the features."""
 
     def __init__(self, levels: Mapping[str, int]) -> None:
         """`levels` are those that differ from a new cluster's."""
         self.levels = {name: levels.get(name, feature.default) for name, feature in FEATURES.items()}
         self.epoch = 1
-        """Grows with every change."""
+        """Increases with every change."""
 
     def check(self, updates: Iterable[FeatureUpdate]) -> Mapping[str, int]:
         """The new levels. :raises RequestRefused: one of the updates is not possible"""
@@ -115,8 +115,10 @@ class Features:
 
 
 def parse_level(name: str, text: str) -> int:
-    """The level of a feature from its text. :raises InvalidSetting:"""
+    """Parse the level of a feature. :raises InvalidSetting:"""
     feature = FEATURES[name]
     if not text.strip().isdecimal() or not feature.lowest <= int(text) <= feature.highest:
-        raise InvalidSetting(f"{name} is a number from {feature.lowest} to {feature.highest}, not {text!r}")
+        raise InvalidSetting(
+            f"{name} must be a number from {feature.lowest} to {feature.highest}, not {text!r}"
+        )
     return int(text)

@@ -1,4 +1,4 @@
-"""The settings of groups that the coordinator does not read: those of share and streams groups, kept as a broker does.
+"""Group configs that the coordinator does not use: those of share and streams groups, stored as a broker does.
 
 Source: GroupConfig, GroupConfigManager.
 """
@@ -15,12 +15,12 @@ CONSUMER = "consumer."
 
 
 def of_consumer_groups(values: Mapping[str, str]) -> dict[str, str]:
-    """Those of the settings of a group that the coordinator reads, and those that nobody knows."""
+    """The configs of a consumer group among a group's, including unknown ones."""
     return {name: text for name, text in values.items() if name.startswith(CONSUMER) or name not in GROUP}
 
 
 def check_others(values: Mapping[str, str], brokers: BrokerConfigs, node_id: int) -> None:
-    """Judge all but the settings of consumer groups. :raises InvalidSetting: in Kafka's words"""
+    """Validate all configs except those of consumer groups. :raises InvalidSetting: with Kafka's message"""
     for name, text in values.items():
         if name not in GROUP:
             raise InvalidSetting(f"Unknown group config name: {name}")

@@ -1,6 +1,6 @@
-"""Which settings of a broker's properties file mean something here, and what is said of the others.
+"""Which settings of a broker's properties file have an effect here, and the notices about the others.
 
-A broker ignores names that it does not know; here they are refused, as most of them are slips of the pen.
+A broker ignores names that it does not know; here they are refused, as most of them are typos.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ EFFECTIVE_OF_TOPICS = (
     "segment.bytes",
     "segment.ms",
 )
-"""The settings of topics that count for their records."""
+"""The topic configs that have an effect on records."""
 _EFFECTIVE = {
     "auto.create.topics.enable",
     "broker.id",
@@ -38,7 +38,7 @@ _EFFECTIVE = {
     ),
 }
 _SECURITY = ("ssl.", "sasl.", "security.", "listener.", "authorizer.", "super.users", "allow.everyone.")
-"""How settings begin that are about who may do what."""
+"""Prefixes of security settings."""
 _OF_PLUGINS = ("rsm.config.", "rlmm.config.", "config.providers.", "metrics.", "confluent.")
 _OTHER_RELEASES = (
     # 4.4
@@ -50,8 +50,8 @@ _OTHER_RELEASES = (
     "log.message.timestamp.difference.max.ms", "offsets.commit.required.acks", "password.encoder.",
     "reserved.broker.max.id", "zookeeper.",
 )  # fmt: skip
-"""How settings begin that Kafka 4.3 does not know and others do."""
-_INSTEAD = {
+"""Prefixes of settings that Kafka 4.3 does not know and other releases do."""
+_REPLACEMENTS = {
     "listeners": "--listen",
     "advertised.listeners": "--advertise",
     "log.dirs": "--data",
@@ -60,7 +60,7 @@ _INSTEAD = {
 
 
 def check_known(names: Iterable[str], ours: Collection[str]) -> None:
-    """`ours` may be more than Kafka knows. :raises InvalidSetting: for an unknown name, with the nearest known one"""
+    """`ours` are known as well as Kafka's. :raises InvalidSetting: for an unknown name, with the nearest known one"""
     taken = (*_SECURITY, *_OF_PLUGINS, *_OTHER_RELEASES)
     for name in names:
         if not (name in BROKER or name in ours or name in FEATURES or name.startswith(taken)):
@@ -69,11 +69,11 @@ def check_known(names: Iterable[str], ours: Collection[str]) -> None:
 
 
 def without_effect(names: Iterable[str], ours: Collection[str]) -> Iterator[str]:
-    """What is to be said of settings that a broker knows and that change nothing here."""
+    """Notices about settings that a broker knows and that have no effect here."""
     idle = []
     for name in names:
-        if name in _INSTEAD:
-            yield f"{name} has no effect here: use {_INSTEAD[name]}"
+        if name in _REPLACEMENTS:
+            yield f"{name} has no effect here: use {_REPLACEMENTS[name]}"
         elif not (name in _EFFECTIVE or name in ours or name in FEATURES):
             idle.append(name)
     if idle:

@@ -1,4 +1,5 @@
-"""All that is set while the server runs, but for groups: taken over from a data directory, and kept there."""
+"""Configs and features that are set while the server runs, except groups': loaded from and stored in a data
+directory."""
 
 from __future__ import annotations
 
@@ -22,15 +23,15 @@ INTERNAL = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC})
 
 
 class StoredConfigs:
-    """See the module. Levels of features that were given at the start win over those that were kept."""
+    """See the module. Feature levels given at the start override stored ones."""
 
     def __init__(
         self, given: Mapping[str, str], node_id: int, data: DataDirectory | None, topics: Collection[str]
     ) -> None:
-        """`topics` are those that there are: settings of others are forgotten. :raises Unusable: as StorageFailed"""
+        """`topics` are the existing ones: configs of others are removed. :raises Unusable: as StorageFailed"""
         self._data = data
         kept = {} if data is None else data.configs
-        # A cluster with eligible leader replicas sets it for all brokers when it is made (ConfigurationControlManager).
+        # A new cluster with eligible leader replicas sets it for all brokers (ConfigurationControlManager).
         replicas = {MIN_REPLICAS: given.get(MIN_REPLICAS, "1")}
         of_brokers = kept.get(Configured.BROKER, {})
         self.brokers = BrokerConfigs(given, {**of_brokers, ALL: {**replicas, **of_brokers.get(ALL, {})}})
@@ -46,24 +47,24 @@ class StoredConfigs:
         self.features = Features({**_kept_levels(data), **_given_levels(given)})
 
     def set_topic(self, topic: str, values: Mapping[str, str]) -> None:
-        """Replace the settings of a topic, which were checked. :raises RequestRefused: they cannot be kept"""
+        """Replace the configs of a topic, which were validated. :raises RequestRefused: they cannot be stored"""
         self._keep(Configured.TOPIC, topic, values)
         self.topics.set(topic, values)
 
-    def keep_topics(self, topics: Collection[str]) -> None:
-        """Forget the settings of topics that are gone. What cannot be written is forgotten at the next start."""
+    def retain_topics(self, topics: Collection[str]) -> None:
+        """Remove the configs of deleted topics. If that cannot be written, they are removed at the next start."""
         for topic in [each for each in self.topics.own if each not in topics and each not in INTERNAL]:
             with suppress(RequestRefused):
                 self.set_topic(topic, {})
             self.topics.set(topic, {})
 
     def set_broker(self, broker: str, values: Mapping[str, str]) -> None:
-        """Replace the dynamic settings of a broker or of all. :raises RequestRefused: they cannot be kept"""
+        """Replace the dynamic configs of a broker or of all. :raises RequestRefused: they cannot be stored"""
         self._keep(Configured.BROKER, broker, values)
         self.brokers.set(broker, values)
 
     def set_levels(self, levels: Mapping[str, int]) -> None:
-        """Finalize features at other levels. :raises RequestRefused: they cannot be kept"""
+        """Finalize features at other levels. :raises RequestRefused: they cannot be stored"""
         for name, level in levels.items():
             self._keep(Configured.FEATURE, name, {LEVEL: str(level)})
         self.features.set_levels(levels)
@@ -77,7 +78,7 @@ class StoredConfigs:
 
 
 def _of_internal_topics(given: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
-    """What a broker sets for its own topics when it makes them (GroupCoordinator, TransactionCoordinator)."""
+    """The configs that a broker sets for its internal topics (GroupCoordinator, TransactionCoordinator)."""
 
     def counts(name: str) -> str:
         return given.get(name, BROKER[name].default or "")

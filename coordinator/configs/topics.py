@@ -1,7 +1,7 @@
-"""The settings of topics: what was set for one, and what counts for it.
+"""Topic configs: overrides and effective values.
 
-A broker's setting counts where a topic has none of its own, and of `log.retention.ms`, `….minutes` and `….hours` the
-finest that is set (LogConfig, ServerTopicConfigSynonyms).
+The broker's config applies if a topic has no override; of `log.retention.ms`, `….minutes` and `….hours` the finest
+that is set (LogConfig, ServerTopicConfigSynonyms).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _UNIT_MS = {"hours": 3_600_000, "minutes": 60_000}
 
 
 class TopicConfigs:
-    """`own` is what was set, by topic. The dynamic settings that count are those of broker `node_id`."""
+    """`own` are the overrides, by topic. The dynamic broker configs are those of broker `node_id`."""
 
     def __init__(self, brokers: BrokerConfigs, node_id: int, own: Mapping[str, Mapping[str, str]]) -> None:
         self.own = {topic: dict(values) for topic, values in own.items()}
@@ -27,7 +27,7 @@ class TopicConfigs:
         self._parsed_at = brokers.changes
 
     def of(self, topic: str) -> Mapping[str, Value]:
-        """All settings that count for a topic, by Kafka's names: the same mapping until something changes."""
+        """All effective configs of a topic, by Kafka's names: the same mapping until something changes."""
         if self._parsed_at != self._brokers.changes:
             self._parsed.clear()
             self._parsed_at = self._brokers.changes
@@ -39,12 +39,12 @@ class TopicConfigs:
         return found
 
     def text(self, topic: str, name: str) -> str | None:
-        """What counts for a setting of a topic, as a text; None: it has no value."""
+        """The effective value of a topic's config, as text; None: it has no value."""
         own = self.own.get(topic, {}).get(name)
         return self._inherited(name) if own is None else own
 
     def synonyms(self, topic: str, name: str) -> tuple[Synonym, ...]:
-        """Where the value of a setting comes from, the most important first."""
+        """The values of a topic's config, in order of precedence."""
         own = self.own.get(topic, {}).get(name)
         first = () if own is None else (Synonym(name=name, value=own, source=ConfigSource.TOPIC),)
         return (
@@ -53,7 +53,7 @@ class TopicConfigs:
         )
 
     def set(self, topic: str, values: Mapping[str, str]) -> None:
-        """Replace what was set for a topic; nothing at all forgets it."""
+        """Replace the overrides of a topic; an empty mapping removes them."""
         self._parsed.pop(topic, None)
         if values:
             self.own[topic] = dict(values)
@@ -61,7 +61,7 @@ class TopicConfigs:
             self.own.pop(topic, None)
 
     def check(self, values: Mapping[str, str]) -> None:
-        """Judge what is to be set for a topic, as LogConfig.validate. :raises InvalidSetting: in Kafka's words"""
+        """Validate a topic's overrides, as LogConfig.validate. :raises InvalidSetting: with Kafka's message"""
         for name in values:
             if name not in TOPIC:
                 raise InvalidSetting(f"Unknown topic config name: {name}")
@@ -80,7 +80,7 @@ class TopicConfigs:
         return int(self._inherited(name) or 0)
 
     def _inherited(self, name: str) -> str | None:
-        """What counts where a topic has no value of its own."""
+        """The effective value without an override."""
         for of in TOPIC[name].synonyms:
             for each in (of, *BROKER[of].synonyms):
                 if (text := self._brokers.value(each, self._node_id)) is not None:
@@ -89,7 +89,7 @@ class TopicConfigs:
 
 
 def _in_ms(name: str, text: str) -> str:
-    """A broker's value in the unit of the topic's setting; any time below 0 is no limit."""
+    """The broker's value in the unit of the topic's config; any time below 0 means no limit."""
     unit = _UNIT_MS.get(name.rpartition(".")[2])
     if unit is None:
         return text

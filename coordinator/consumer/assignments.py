@@ -1,6 +1,6 @@
-"""What the coordinator assigns to a member of the consumer protocol, and what of it the member has carried out.
+"""The target assignment of a member of the consumer protocol, and the part that the member has reconciled.
 
-Topics go by id here, as the protocol names them; a topic that the client's metadata do not show yet waits.
+Topics are identified by id, as in the protocol; a topic that is missing in the client's metadata waits.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from coordinator.engine.topics import TopicImage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reconciliation:
-    """A step from what a member owns to what it is to own, as far as its topics are known."""
+    """A step from what a member owns to its target, as far as its topics are known."""
 
     number: int
-    """Which assignment it is of."""
+    """The number of the assignment."""
     by_id: TopicPartitions
     assigned: Partitions
     added: Partitions
@@ -27,28 +27,29 @@ class Reconciliation:
 
 
 class Assignments:
-    """The target that was received last, and the assignment that was carried out last; None where there is none."""
+    """The last target received, and the last assignment reconciled; None without one."""
 
     __slots__ = ("_names", "_number", "_target", "_target_number", "owned", "version")
 
     def __init__(self) -> None:
         self.owned: TopicPartitions | None = None
-        """The assignment that was carried out, as heartbeats report it."""
+        """The reconciled assignment, as heartbeats report it."""
         self.version = 0
-        """Grows with every change of `owned`, also by an assignment of the same partitions: that is reported anew."""
+        """Increases with every change of `owned`, also by an assignment of the same partitions: that is reported
+        again."""
         self._number = self._target_number = 0
         self._target: TopicPartitions | None = None
         self._names: dict[UUID, str] = {}
 
     def receive(self, assignment: TopicPartitions) -> None:
-        """Each assignment that differs from the one before has a number of its own."""
+        """Each assignment that differs from the one before gets its own number."""
         target = {topic: tuple(sorted(partitions)) for topic, partitions in assignment.items()}
         if target != self._target:
             self._target = target
             self._target_number += 1
 
-    def begin_with_nothing(self) -> None:
-        """The member owns nothing yet, and a target of nothing is carried out."""
+    def start_empty(self) -> None:
+        """Start owning nothing; an empty target is already reconciled."""
         self.owned, self._number = {}, self._target_number
 
     @property
@@ -56,15 +57,15 @@ class Assignments:
         return self._number == self._target_number and self.owned == self._target
 
     def next_step(
-        self, image: TopicImage, owned: Partitions, heeds: Container[str] | None = None
+        self, image: TopicImage, owned: Partitions, known_topics: Container[str] | None = None
     ) -> Reconciliation | None:
-        """What to do for the target; None where everything that can be done is done and reported.
+        """The next step towards the target; None if everything possible is done and reported.
 
-        A topic whose name was known once keeps it: one that was deleted is gone from the metadata before it is gone
-        from the target. While a topic is not known, Java reports what it has as often as heartbeats are answered; here
-        that waits for the topic.
+        A topic whose name was known once keeps it: a deleted topic is removed from the metadata before it is removed
+        from the target. While a topic is unknown, Java reports what it owns after each answered heartbeat; here that
+        waits for the topic.
 
-        :param heeds: topics of which there are metadata, by name; None: all
+        :param known_topics: topics that have metadata, by name; None: all
         """
         if self._target is None:
             return None
@@ -72,7 +73,7 @@ class Assignments:
         by_id: dict[UUID, tuple[int, ...]] = {}
         for topic, partitions in self._target.items():
             name = image.names.get(topic)
-            if name is not None and (heeds is None or name in heeds):
+            if name is not None and (known_topics is None or name in known_topics):
                 names[topic] = name
             if topic in names:
                 by_id[topic] = partitions
@@ -92,7 +93,7 @@ class Assignments:
         )
 
     def is_owned(self, step: Reconciliation) -> bool:
-        """Whether the step leads to what the member has already, and only has to be reported."""
+        """Whether the step leads to what the member already owns, and only has to be reported."""
         return self.owned is not None and step.by_id == self.owned
 
     def complete(self, step: Reconciliation) -> None:
@@ -100,13 +101,13 @@ class Assignments:
         self._names = {topic: name for topic, name in self._names.items() if topic in step.by_id}
         self.version += 1
 
-    def give_up(self) -> None:
-        """The member owns nothing any more."""
+    def release(self) -> None:
+        """The member no longer owns anything."""
         self.owned = None
         self._number = 0
 
     def forget_target(self) -> None:
-        """The member joins anew, which says everything."""
+        """The member rejoins, which reports everything."""
         self._target = None
         self._target_number = 0
         self._names = {}

@@ -1,8 +1,8 @@
 """A consumer of the classic protocol: JoinGroup, SyncGroup, Heartbeat; eager and cooperative (KIP-429).
 
-Theory of operation. All rebalancing happens in `poll` (KIP-568): `_advance` takes the next step that is possible, and
-is tried again after each input. A library that rebalances alone (librdkafka) takes the next step at any time, and
-leaves to `poll` what the application is told: callbacks and exceptions.
+Theory of operation. All rebalancing happens in `poll` (KIP-568): `_advance` takes the next possible step, and is called
+again after each input. A library that rebalances in the background (librdkafka) takes the next step at any time, and
+leaves only callbacks and exceptions to `poll`.
 
 Source: kafka-clients 4.3.1, KafkaConsumer, ConsumerCoordinator and AbstractCoordinator, and librdkafka 2.16,
 rdkafka_cgrp.c, tried on a running broker.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from coordinator.consumer.classic_membership import State
 from coordinator.consumer.classic_rebalance import Rebalance, RebalancingMember
-from coordinator.consumer.committing_member import COMMIT_PATIENCE_MS
+from coordinator.consumer.committing_member import COMMIT_TIMEOUT_MS
 from coordinator.consumer.member import NEVER
 from coordinator.consumer.outputs import CallbackKind, DueFailure, Partitions
 from coordinator.engine.topics import TopicImage
@@ -22,7 +22,7 @@ from wire.errors import ErrorCode
 class ClassicMember(RebalancingMember):
     """See the module."""
 
-    # What the driver asks.
+    # Queries of the driver.
 
     @property
     def fetching(self) -> Partitions:
@@ -43,14 +43,14 @@ class ClassicMember(RebalancingMember):
         at_ms = self._next_background()
         if self.in_poll:
             at_ms = min(at_ms, self._next_in_poll())
-        elif self._then is None and self._goes_on_alone:
-            at_ms = min(at_ms, self._next_alone(), self._committed_due_ms)
+        elif self._then is None and self._continues_in_background:
+            at_ms = min(at_ms, self._next_in_background(), self._committed_due_ms)
         elif self.is_closing or self._waits_for_commit:
             at_ms = min(at_ms, self._next_retry(), self._committed_due_ms)
         return None if at_ms >= NEVER else at_ms
 
     def _next_in_poll(self) -> int:
-        at_ms = self._next_alone()
+        at_ms = self._next_in_background()
         if self._coordinator is None or self._rejoins() or not self.owned:
             return at_ms
         at_ms = min(at_ms, self._auto_commit_at_ms)
@@ -58,8 +58,8 @@ class ClassicMember(RebalancingMember):
             at_ms = min(at_ms, self._fetch_offsets_at_ms)
         return at_ms
 
-    def _next_alone(self) -> int:
-        """Of what goes on in `poll` or, where the library rebalances alone, at any time."""
+    def _next_in_background(self) -> int:
+        """The deadline of work in `poll` or, if the library rebalances in the background, at any time."""
         if self._is_dead:
             return NEVER
         if self._coordinator is None:
@@ -68,7 +68,7 @@ class ClassicMember(RebalancingMember):
         return min(at_ms, self._next_step()) if self._rejoins() else at_ms
 
     def _next_step(self) -> int:
-        """Of the rebalance, where it waits for nothing but time."""
+        """The deadline of the rebalance, if it only waits for time."""
         if self._rebalance is Rebalance.NONE:
             return self._rejoin_at_ms if self._must_prepare or self._may_join else NEVER
         return self._rejoin_at_ms if self._rebalance is Rebalance.LOOKING_UP else NEVER
@@ -78,7 +78,7 @@ class ClassicMember(RebalancingMember):
         """Not while the application stays outside `poll` for too long."""
         return self.in_poll or not self._is_silent
 
-    # What the driver tells.
+    # Inputs from the driver.
 
     def wake(self, now_ms: int) -> None:
         self._work(now_ms)
@@ -105,24 +105,24 @@ class ClassicMember(RebalancingMember):
         self.is_closing = True
         self._due.clear()
         if self.settings.enable_auto_commit:
-            patience_ms = now_ms + COMMIT_PATIENCE_MS // 2
+            patience_ms = now_ms + COMMIT_TIMEOUT_MS // 2
             self._commit(self._consumed(), now_ms, patience_ms, self._committed_before_leaving)
         else:
-            self._give_up_all(now_ms)
+            self._revoke_all(now_ms)
 
     # poll
 
     def _advance(self, now_ms: int) -> None:
-        """Go on with a rebalance, or with what a consumer does without one."""
-        while self._then is None and (self.in_poll or self._goes_on_alone):
+        """Continue a rebalance, or the work of a consumer without one."""
+        while self._then is None and (self.in_poll or self._continues_in_background):
             if self._due and self.in_poll:
-                self._come_out(self._due.pop(0), now_ms)
+                self._emit_due(self._due.pop(0), now_ms)
             elif self._commits_fenced and self.in_poll:
                 self._raise(self._fatal(ErrorCode.FENCED_INSTANCE_ID), now_ms)
             elif self._is_dead:
                 return
-            elif self._ways.topic_error is not None and self._misses_topic():
-                self._due.append(DueFailure(self._ways.topic_error, "Subscribed topic not available"))
+            elif self._behavior.topic_error is not None and self._misses_topic():
+                self._due.append(DueFailure(self._behavior.topic_error, "Subscribed topic not available"))
             elif not self._find_coordinator(now_ms):
                 return
             elif self._rejoins():
@@ -134,18 +134,20 @@ class ClassicMember(RebalancingMember):
                 return
 
     @property
-    def _goes_on_alone(self) -> bool:
-        """Whether a rebalance goes on although the application is outside `poll`."""
-        return self._ways.rebalances_alone and not self.is_closing and not self._waits_for_listener
+    def _continues_in_background(self) -> bool:
+        """Whether a rebalance continues although the application is outside `poll`."""
+        return (
+            self._behavior.rebalances_in_background and not self.is_closing and not self._waits_for_listener
+        )
 
     def _rebalance_on(self, now_ms: int) -> bool:
-        """Take the next step of a rebalance; whether there was one to take."""
+        """Take the next step of a rebalance, if there is one; whether there was."""
         match self._rebalance:
             case Rebalance.COMMITTED:
                 self._rebalance = Rebalance.NONE
-                self._give_up(now_ms)
+                self._revoke_before_joining(now_ms)
             case Rebalance.JOINED:
-                self._hear_join(now_ms)
+                self._handle_join_answer(now_ms)
             case Rebalance.LOOKING_UP if now_ms >= self._rejoin_at_ms:
                 self._looked_up(now_ms)
             case Rebalance.ASSIGNED:
@@ -165,24 +167,24 @@ class ClassicMember(RebalancingMember):
     # close
 
     def _committed_before_leaving(self, _error: str, now_ms: int) -> None:
-        self._give_up_all(now_ms)
+        self._revoke_all(now_ms)
 
-    def _give_up_all(self, now_ms: int) -> None:
+    def _revoke_all(self, now_ms: int) -> None:
         """ConsumerCoordinator.onLeavePrepare."""
-        if not (self.owned or self._was_assigned_nothing()):
+        if not (self.owned or self._revokes_empty()):
             self._leave(now_ms)
             return
-        kind = CallbackKind.LOST if self._has_fallen_out else CallbackKind.REVOKED
+        kind = CallbackKind.LOST if self._has_lost_membership else CallbackKind.REVOKED
         self._call(kind, self.owned, self._leave, now_ms)
 
-    def _was_assigned_nothing(self) -> bool:
-        """Whether what the member has is an assignment for which `revoked` is called, albeit empty."""
+    def _revokes_empty(self) -> bool:
+        """Whether the member's assignment is one for which `revoked` is called even if empty."""
         is_fenced = self._commits_fenced or self._is_dead
         has_assignment = self._must_prepare and self.state is State.STABLE and not is_fenced
-        return has_assignment and self._ways.closes_with_revoked and not self.is_cooperative
+        return has_assignment and self._behavior.closes_with_revoked and not self.is_cooperative
 
     def _leave(self, now_ms: int) -> None:
-        refused = bool(self._error) and self._ways.listener_can_refuse
+        refused = bool(self._error) and self._behavior.listener_can_refuse
         if self._error:
             error, self._error = self._error, ""
             self._raise(error, now_ms, "Failed to close kafka consumer")

@@ -1,8 +1,8 @@
-"""A consumer as a member of a classic group: its id and generation, the heartbeats that keep them, how it falls out.
+"""Membership in a classic group: id and generation, the heartbeats that keep them, and their involuntary loss.
 
-Theory of operation. The background thread heartbeats from JoinGroup's answer on, whatever the application does; what it
-hears marks the member to rejoin (REBALANCE_IN_PROGRESS) or resets its generation, whose partitions are lost at the next
-`poll`. It leaves by itself where the application has not been in `poll` for max.poll.interval.ms.
+Theory of operation. The background thread heartbeats once JoinGroup is answered, whatever the application does; an
+answer marks the member to rejoin (REBALANCE_IN_PROGRESS) or resets its generation, whose partitions are lost at the
+next `poll`. The member leaves if the application has not been in `poll` for max.poll.interval.ms.
 
 Source: kafka-clients 4.3.1, AbstractCoordinator, and librdkafka 2.16, rdkafka_cgrp.c, tried on a running broker.
 """
@@ -44,9 +44,11 @@ FATAL = {
     ErrorCode.GROUP_MAX_SIZE_REACHED: "GroupMaxSizeReachedException",
     ErrorCode.UNSUPPORTED_VERSION: "UnsupportedVersionException",
 }
-"""Answers to JoinGroup and SyncGroup that `poll` throws, each time that it tries."""
+"""Errors of JoinGroup and SyncGroup that `poll` throws on each attempt."""
 
-_OUT = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION, ErrorCode.FENCED_INSTANCE_ID})
+_FENCED_ERRORS = frozenset(
+    {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION, ErrorCode.FENCED_INSTANCE_ID}
+)
 """The member is no longer in the group, or not in this generation."""
 
 
@@ -61,20 +63,20 @@ class ClassicMembership(CommittingMember):
         self._must_rejoin = True
         self._must_prepare = True
         self._is_beating = False
-        """Whether a heartbeat is under way."""
+        """Whether a heartbeat is in flight."""
         self._heard_at_ms = 0
         self._due: list[DueCallback | DueFailure] = []
-        """What waits for `poll`, in order: exceptions and, where the background thread rebalances, callbacks."""
-        self._is_watched = self._ways.counts_callbacks
-        """Whether max.poll.interval.ms runs."""
+        """What waits for `poll`, in order: exceptions and, if the background thread rebalances, callbacks."""
+        self._is_watched = self._behavior.counts_callbacks
+        """Whether max.poll.interval.ms is counting."""
         self._is_silent = False
-        """Whether it has left as the application stayed outside `poll` for too long, and has not joined since."""
+        """Whether it has left because the application stayed outside `poll` for too long, and has not joined since."""
         self._commits_fenced = False
-        """Whether `poll` throws that an asynchronous commit was fenced, each time."""
+        """Whether each `poll` throws that an asynchronous commit was fenced."""
         self._unnoticed: int | None = None
-        """The generation that it fell out of without a notice to the application, which commits by it. None: none."""
+        """The generation that it lost unnoticed by the application, which still commits with it. None: none."""
         self._is_dead = False
-        """After an error that the library takes for the end."""
+        """After an error that is final for the library."""
 
     @property
     def member_id(self) -> str:
@@ -85,7 +87,7 @@ class ClassicMembership(CommittingMember):
         return self.generation
 
     def _enter(self, generation: int, member: str, now_ms: int) -> None:
-        """JoinGroup is answered: the session begins."""
+        """JoinGroup is answered: the session starts."""
         self.state = State.COMPLETING_REBALANCE
         self.generation, self._member_id = generation, member
         self._heard_at_ms = now_ms
@@ -93,8 +95,8 @@ class ClassicMembership(CommittingMember):
         self._is_beating = False
         self._unnoticed = None
 
-    def _fall_out(self, code: ErrorCode) -> None:
-        """No generation any more and, unless only that was wrong, no member id; what is owned is lost at the next
+    def _lose_membership(self, code: ErrorCode) -> None:
+        """Reset the generation and, unless only that was wrong, the member id; what is owned is lost at the next
         `poll`."""
         self.state = State.UNJOINED
         self.generation = NO_GENERATION
@@ -103,10 +105,10 @@ class ClassicMembership(CommittingMember):
         self._must_rejoin = self._must_prepare = True
 
     @property
-    def _beat_interval_ms(self) -> int:
+    def _heartbeat_interval_ms(self) -> int:
         return self.settings.heartbeat_interval_ms
 
-    def _beat_request(self) -> Heartbeat:
+    def _heartbeat_request(self) -> Heartbeat:
         return Heartbeat(
             group=self.identity.group,
             generation=self.generation,
@@ -114,28 +116,32 @@ class ClassicMembership(CommittingMember):
             instance=self.identity.instance,
         )
 
-    def _take_beat_for_done(self, sent_ms: int) -> None:
-        super()._take_beat_for_done(sent_ms)
+    def _assume_heartbeat_sent(self, sent_ms: int) -> None:
+        super()._assume_heartbeat_sent(sent_ms)
         self._heard_at_ms = sent_ms
 
     @property
-    def _commits_by_routine(self) -> bool:
-        return bool(self.owned) and super()._commits_by_routine
+    def _auto_commits_periodically(self) -> bool:
+        return bool(self.owned) and super()._auto_commits_periodically
 
     @property
-    def _has_fallen_out(self) -> bool:
+    def _has_lost_membership(self) -> bool:
         return self.generation == NO_GENERATION or not self._member_id
 
     # What waits for `poll`
 
     def _notify(self, callback: DueCallback, now_ms: int) -> None:
-        """Call the listener, in `poll` or in `close`, and after what waits already."""
-        if self._ways.rebalances_alone and not self.is_closing and (self._due or not self.in_poll):
+        """Call the listener, in `poll` or in `close`, after what already waits."""
+        if (
+            self._behavior.rebalances_in_background
+            and not self.is_closing
+            and (self._due or not self.in_poll)
+        ):
             self._due.append(callback)
         else:
-            self._come_out(callback, now_ms)
+            self._emit_due(callback, now_ms)
 
-    def _come_out(self, due: DueCallback | DueFailure, now_ms: int) -> None:
+    def _emit_due(self, due: DueCallback | DueFailure, now_ms: int) -> None:
         if isinstance(due, DueFailure):
             self._raise(due.error, now_ms, due.message)
             return
@@ -148,16 +154,16 @@ class ClassicMembership(CommittingMember):
         return any(isinstance(due, DueCallback) for due in self._due)
 
     def _fail(self, error: str, message: str = "") -> None:
-        """An exception for the next `poll`; one of its kind is enough."""
+        """An exception for the next `poll`; one of each kind is enough."""
         failure = DueFailure(error, message)
         if failure not in self._due:
             self._due.append(failure)
 
     def _fatal(self, code: ErrorCode) -> str:
-        """The exception of an error that poll-again does not mend."""
-        if code is ErrorCode.FENCED_INSTANCE_ID and self._ways.fatal_error is not None:
-            return self._ways.fatal_error
-        return code.name if self._ways.names_codes else FATAL[code]
+        """The exception of an error that polling again does not resolve."""
+        if code is ErrorCode.FENCED_INSTANCE_ID and self._behavior.fatal_error is not None:
+            return self._behavior.fatal_error
+        return code.name if self._behavior.names_codes else FATAL[code]
 
     # The background thread
 
@@ -165,38 +171,38 @@ class ClassicMembership(CommittingMember):
         if self.is_closing or self.state is State.UNJOINED:
             return NEVER
         if self.state is State.PREPARING_REBALANCE:
-            return self._silent_at_ms if self._ways.rebalances_alone else NEVER
+            return self._poll_timeout_at_ms if self._behavior.rebalances_in_background else NEVER
         at_ms = self._heard_at_ms + self.settings.session_timeout_ms if self._is_beating else self._beat_at_ms
         if self._coordinator is None:
             at_ms = max(at_ms, NEVER if self._looking_up else self._lookup_at_ms)
-        return min(at_ms, self._silent_at_ms)
+        return min(at_ms, self._poll_timeout_at_ms)
 
     @property
-    def _silent_at_ms(self) -> int:
+    def _poll_timeout_at_ms(self) -> int:
         """When the application will have been outside `poll` for too long."""
         if (
             self.in_poll
             or not self._is_watched
-            or (self._then is not None and not self._ways.counts_callbacks)
+            or (self._then is not None and not self._behavior.counts_callbacks)
         ):
             return NEVER
         return self._out_of_poll_since_ms + self.settings.max_poll_interval_ms
 
     def _work(self, now_ms: int) -> None:
-        """Do what is due: find the coordinator, leave where the application does not poll, or heartbeat."""
+        """Do what is due: find the coordinator, leave if the application does not poll, or heartbeat."""
         if self.is_closing or self.state is State.UNJOINED:
             return
         has_joined = self.state is not State.PREPARING_REBALANCE
         if has_joined:
             self._watch_session(now_ms)
-        if (has_joined or self._ways.rebalances_alone) and now_ms >= self._silent_at_ms:
-            self._leave_silently()
+        if (has_joined or self._behavior.rebalances_in_background) and now_ms >= self._poll_timeout_at_ms:
+            self._leave_after_poll_timeout()
         elif has_joined:
             self._heartbeat(now_ms)
 
     def _watch_session(self, now_ms: int) -> None:
         if self._find_coordinator(now_ms) and now_ms >= self._heard_at_ms + self.settings.session_timeout_ms:
-            self._heard_at_ms = now_ms  # not at each turn: the next coordinator has its time
+            self._heard_at_ms = now_ms  # not in each attempt: the next coordinator gets its full time
             self._is_beating = False
             self._beat_at_ms = now_ms
             self._lose_coordinator(now_ms)
@@ -206,21 +212,23 @@ class ClassicMembership(CommittingMember):
             return
         self._beat_at_ms = now_ms + self.settings.heartbeat_interval_ms
         self._is_beating = True
-        self._send(self._beat_request(), partial(self._beat_answered, self.generation, self._member_id))
+        self._send(
+            self._heartbeat_request(), partial(self._heartbeat_answered, self.generation, self._member_id)
+        )
 
-    def _leave_silently(self) -> None:
-        """max.poll.interval.ms is over: a dynamic member leaves, a static one only forgets that it was in."""
+    def _leave_after_poll_timeout(self) -> None:
+        """max.poll.interval.ms is over: a dynamic member leaves, a static one only resets its membership."""
         if self._coordinator is not None and self.identity.instance is None:
             self._send(self._leave_request(), _no_answer_needed)
-        if self._ways.silence_error is not None:
-            self._fail(self._ways.silence_error)
-        self._is_silent, self._is_watched = True, self._ways.counts_callbacks
-        self._fall_out(ErrorCode.UNKNOWN_MEMBER_ID)
+        if self._behavior.poll_timeout_error is not None:
+            self._fail(self._behavior.poll_timeout_error)
+        self._is_silent, self._is_watched = True, self._behavior.counts_callbacks
+        self._lose_membership(ErrorCode.UNKNOWN_MEMBER_ID)
 
     def _leave_request(self) -> LeaveGroup:
         return LeaveGroup(group=self.identity.group, members=((self._member_id, self.identity.instance),))
 
-    def _beat_answered(self, generation: int, member: str, answer: object, now_ms: int) -> None:
+    def _heartbeat_answered(self, generation: int, member: str, answer: object, now_ms: int) -> None:
         self._is_beating = False
         if not isinstance(answer, HeartbeatAnswer):
             self._lose_coordinator(now_ms)
@@ -233,12 +241,12 @@ class ClassicMembership(CommittingMember):
             self._heard_at_ms = now_ms
             if self.state is State.STABLE:
                 self._must_rejoin = True
-        elif code in _OUT:
+        elif code in _FENCED_ERRORS:
             if (generation, member) == (self.generation, self._member_id):
-                self._fall_out(code)
+                self._lose_membership(code)
                 if code is ErrorCode.FENCED_INSTANCE_ID:
                     self._fail(self._fatal(code))
-                    self._die()
+                    self._end_membership()
         elif code in FATAL:
             self._fail(self._fatal(code))
         else:
@@ -246,9 +254,9 @@ class ClassicMembership(CommittingMember):
                 self._lose_coordinator(now_ms)
             self._beat_at_ms = now_ms + self.settings.retry_backoff_ms
 
-    def _die(self) -> None:
-        """Where the library takes an error for the end: nothing is owned any more, and no callback says so."""
-        if self._ways.fatal_error is not None:
+    def _end_membership(self) -> None:
+        """An error that is final for the library: nothing is owned any more, without a callback."""
+        if self._behavior.fatal_error is not None:
             self._is_dead = True
             self._own(frozenset())
 
@@ -258,27 +266,27 @@ class ClassicMembership(CommittingMember):
         if self.state is State.STABLE or self._unnoticed is not None:
             return self._member_id, self.generation if self._unnoticed is None else self._unnoticed
         if self.state is State.UNJOINED:
-            return self._ways.lost_error or "CommitFailedException"
-        if self._ways.rebalances_alone:
+            return self._behavior.lost_error or "CommitFailedException"
+        if self._behavior.rebalances_in_background:
             return self._member_id, self.generation
         return "RebalanceInProgressException"
 
     def _commit_error(self, code: ErrorCode, _now_ms: int) -> str:
-        names_codes = self._ways.names_codes
+        names_codes = self._behavior.names_codes
         if code is ErrorCode.REBALANCE_IN_PROGRESS:
             self._must_rejoin = True
             return code.name if names_codes else "RebalanceInProgressException"
         if code is ErrorCode.FENCED_INSTANCE_ID:
-            self._die()
+            self._end_membership()
             return self._fatal(code)
-        if code in _OUT:
-            self._commit_is_out(code)
+        if code in _FENCED_ERRORS:
+            self._commit_fenced(code)
             return code.name if names_codes else "CommitFailedException"
         return code.name if names_codes else "KafkaException"
 
-    def _commit_is_out(self, code: ErrorCode) -> None:
-        """A commit is refused because of its member or generation."""
-        self._fall_out(code)
+    def _commit_fenced(self, code: ErrorCode) -> None:
+        """A commit was refused because of its member or generation."""
+        self._lose_membership(code)
 
     def _auto_committed(self, error: str, now_ms: int) -> None:
         if error and self._is_dead:
@@ -293,4 +301,4 @@ class ClassicMembership(CommittingMember):
 
 
 def _no_answer_needed(_answer: object, _now_ms: int) -> None:
-    """The member has forgotten the group already."""
+    """The member has already reset its membership."""

@@ -1,13 +1,13 @@
-"""A rebalance of the classic protocol as one of its members goes through it, eager or cooperative (KIP-429).
+"""A member's rebalance in the classic protocol, eager or cooperative (KIP-429).
 
-Theory of operation. A rebalance is a chain of four:
+Theory of operation. A rebalance has four steps:
 
-    prepare     commit; then the listener gives up everything (eager) or what is no longer subscribed to (cooperative)
-    join        JoinGroup, again with the id that the coordinator gives
+    prepare     commit; then the listener revokes everything (eager) or what is no longer subscribed to (cooperative)
+    join        JoinGroup, again with the id that the coordinator assigns
     sync        SyncGroup; the leader assigns
-    complete    the listener gives up what the member lost (cooperative), then gets what is new
+    complete    the listener revokes what the member lost (cooperative), then gets what is new
 
-`Rebalance` says how far it has got. Each part begins in `poll`; where the library rebalances alone, only callbacks and
+`Rebalance` is the progress. Each step starts in `poll`; if the library rebalances in the background, only callbacks and
 exceptions wait for it.
 
 Source: kafka-clients 4.3.1, ConsumerCoordinator and AbstractCoordinator, and librdkafka 2.16, rdkafka_cgrp.c, tried on
@@ -27,7 +27,7 @@ from coordinator.consumer.classic_membership import FATAL, NO_GENERATION, Classi
 from coordinator.consumer.leader import assign, group_topics, places, subscriptions
 from coordinator.consumer.member import (
     COORDINATOR_MOVED,
-    LISTENER_THREW,
+    LISTENER_FAILED,
     Identity,
     Position,
     Step,
@@ -45,13 +45,13 @@ from wire.messages.reader import DecodeError
 _JOIN_GRACE_MS = 5_000
 """How much longer than max.poll.interval.ms a JoinGroup is waited for (JOIN_GROUP_TIMEOUT_LAPSE)."""
 _METADATA_MS = 10
-"""How long a leader of librdkafka takes to ask a broker for the topics: it has been answered when its commits have."""
+"""How long a librdkafka leader takes to request the topics: it is answered when its commits are."""
 _JOIN_INTERVAL_MS = 1_000
-"""How often librdkafka tries to join, where that fails (rkcg_join_intvl)."""
+"""The interval of librdkafka's attempts to join after a failure (rkcg_join_intvl)."""
 
 
 class Rebalance(Enum):
-    """How far a rebalance has got."""
+    """The progress of a rebalance."""
 
     NONE = "none"
     COMMITTING = "committing"
@@ -60,9 +60,9 @@ class Rebalance(Enum):
     JOINED = "joined"
     """JoinGroup is answered, and the application has not been in `poll` since."""
     LOOKING_UP = "looking-up"
-    """The leader asks for the topics, between JoinGroup and SyncGroup (librdkafka)."""
+    """The leader requests the topics, between JoinGroup and SyncGroup (librdkafka)."""
     ASSIGNED = "assigned"
-    """The assignment is there, and its callbacks have not all returned without an exception."""
+    """The assignment has arrived, and not all of its callbacks have returned without an exception."""
 
 
 class RebalancingMember(ClassicMembership):
@@ -80,10 +80,10 @@ class RebalancingMember(ClassicMembership):
         custom: Sequence[Assignor] = (),
         history: Partitions = frozenset(),
     ) -> None:
-        """`history` is what another process of the member was assigned last: it is claimed until there is more.
+        """`history` is the last assignment of another process of the member: it is claimed until there is a newer one.
 
-        `assignors` are preferred first; none: those of the library. `custom`: what the application brings along
-        for a name that is not known (it is taken to be eager).
+        `assignors` are preferred first; none: those of the library. `custom`: the application's assignors for unknown
+        names (they count as eager).
 
         :raises NoCommonProtocolError: they support no rebalance protocol in common
         """
@@ -109,11 +109,11 @@ class RebalancingMember(ClassicMembership):
         self._given_up_eagerly: Partitions = frozenset()
         """What it remembers of that (`remembers_eager`)."""
         self._unread: Partitions = frozenset()
-        """What it has since, and does not begin to read."""
+        """Partitions assigned since that it does not start to read."""
         self._watched: frozenset[str] = frozenset()
-        """Topics of the whole group, which its leader keeps an eye on."""
+        """Topics of the whole group, which its leader watches."""
         self._assigned_for: dict[str, int] | None = None
-        """What the leader saw of them when it assigned: partitions by topic. None: it is a follower."""
+        """The topics that the leader knew when it assigned: partition counts by topic. None: it is a follower."""
         self._looks_again = False
         """Whether topics or subscription have changed, or may have, since they were last compared."""
         self._rebalance = Rebalance.NONE
@@ -131,10 +131,10 @@ class RebalancingMember(ClassicMembership):
     def watched(self) -> Mapping[str, int] | None:
         if self._assigned_for is not None:
             return self._assigned_for
-        return self._joined_counts if self._ways.followers_watch else None
+        return self._joined_counts if self._behavior.followers_watch else None
 
     def _rejoins(self) -> bool:
-        """Whether a rebalance is due or under way (ConsumerCoordinator.rejoinNeededOrPending)."""
+        """Whether a rebalance is due or in progress (ConsumerCoordinator.rejoinNeededOrPending)."""
         if self._rebalance is not Rebalance.NONE:
             return True
         if not self._must_rejoin and self._looks_again:
@@ -143,10 +143,10 @@ class RebalancingMember(ClassicMembership):
         return self._must_rejoin
 
     def _sees_change(self) -> bool:
-        """Whether it would be assigned something else: by what it subscribes to or, as the leader, by the topics."""
+        """Whether its assignment would change: because of its subscription or, as the leader, of the topics."""
         if self._joined is not None and self._topics() != self._joined:
             return True
-        if self._ways.followers_watch and self._joined_counts != self._counts(self._topics()):
+        if self._behavior.followers_watch and self._joined_counts != self._counts(self._topics()):
             return self._joined is not None
         return self._assigned_for is not None and self._assigned_for != self._counts(self._watched)
 
@@ -170,45 +170,47 @@ class RebalancingMember(ClassicMembership):
     # Prepare
 
     def _prepare(self, now_ms: int) -> None:
-        """Commit before the rebalance; an old generation's commit is taken until the others have joined."""
-        if not self.settings.enable_auto_commit or not self._ways.commits_before_revoked:
-            self._give_up(now_ms)
+        """Commit before the rebalance; an old generation's commit is accepted until the others have joined."""
+        if not self.settings.enable_auto_commit or not self._behavior.commits_before_revoked:
+            self._revoke_before_joining(now_ms)
             return
         self._rebalance = Rebalance.COMMITTING
         until_ms = now_ms + self.settings.max_poll_interval_ms
         self._commit(self._consumed(), now_ms, until_ms, self._committed_before_joining)
 
     def _committed_before_joining(self, _error: str, _now_ms: int) -> None:
-        """Whatever came of it, the rebalance goes on in `poll`."""
+        """Whatever the result, the rebalance continues in `poll`."""
         if self._rebalance is Rebalance.COMMITTING:
             self._rebalance = Rebalance.COMMITTED
 
-    def _give_up(self, now_ms: int) -> None:
+    def _revoke_before_joining(self, now_ms: int) -> None:
         """ConsumerCoordinator.onJoinPrepare."""
         # Not again at the next poll, also where a callback throws.
         self._must_prepare = False
-        if self._has_fallen_out:
+        if self._has_lost_membership:
             self._unnoticed = None
             if self.owned:
-                self._notify(DueCallback(CallbackKind.LOST, self.owned, self._given_up_all), now_ms)
+                self._notify(DueCallback(CallbackKind.LOST, self.owned, self._all_revoked), now_ms)
             else:
-                self._given_up_all(now_ms)
+                self._all_revoked(now_ms)
         elif not self.is_cooperative:
-            self._given_up_eagerly = self.owned if self._ways.remembers_eager else frozenset()
-            self._revoke(self.owned, self._given_up_all, now_ms)
+            self._given_up_eagerly = self.owned if self._behavior.remembers_eager else frozenset()
+            self._revoke(self.owned, self._all_revoked, now_ms)
         else:
             unwanted = frozenset(place for place in self.owned if place.topic not in self._topics())
             gone = frozenset(place for place in self.owned if place.topic not in self.image.topics)
-            if gone and self._ways.topic_error is not None:
-                self._notify(DueCallback(CallbackKind.LOST, gone, partial(self._given_up, gone)), now_ms)
+            if gone and self._behavior.topic_error is not None:
+                self._notify(
+                    DueCallback(CallbackKind.LOST, gone, partial(self._partitions_revoked, gone)), now_ms
+                )
             elif unwanted:
-                self._revoke(unwanted, partial(self._given_up, unwanted), now_ms)
+                self._revoke(unwanted, partial(self._partitions_revoked, unwanted), now_ms)
             else:
-                self._given_up(unwanted, now_ms)
+                self._partitions_revoked(unwanted, now_ms)
 
     def _revoke(self, partitions: Partitions, then: Step, now_ms: int) -> None:
-        """Have the listener give up partitions, and commit them after it where they were not before."""
-        if self.settings.enable_auto_commit and not self._ways.commits_before_revoked:
+        """Have the listener revoke partitions, and commit them afterwards if they were not before."""
+        if self.settings.enable_auto_commit and not self._behavior.commits_before_revoked:
             then = partial(self._commit_revoked, partitions, then)
         self._notify(DueCallback(CallbackKind.REVOKED, partitions, then), now_ms)
 
@@ -220,25 +222,25 @@ class RebalancingMember(ClassicMembership):
         self._commit(consumed, now_ms, until_ms, committed)
 
     def _committed_revoked(self, phase: Rebalance, then: Step, error: str, now_ms: int) -> None:
-        """Whatever came of it, the rebalance goes on, unless that was the end."""
+        """Whatever the result, the rebalance continues, unless the error was final."""
         self._auto_committed(error, now_ms)
         if not self.is_closing and not self._is_dead:
             self._rebalance = phase
             then(now_ms)
 
-    def _given_up_all(self, now_ms: int) -> None:
-        self._given_up(self.owned, now_ms)
+    def _all_revoked(self, now_ms: int) -> None:
+        self._partitions_revoked(self.owned, now_ms)
 
-    def _given_up(self, partitions: Partitions, now_ms: int) -> None:
+    def _partitions_revoked(self, partitions: Partitions, now_ms: int) -> None:
         self._own(self.owned - partitions)
         self.is_leader = False
         self._throw(now_ms)
 
     def _throw(self, now_ms: int) -> None:
-        """What a callback has thrown leaves `poll` now."""
+        """An exception of a callback leaves `poll` now."""
         if self._error:
             error, self._error = self._error, ""
-            self._raise(error, now_ms, LISTENER_THREW)
+            self._raise(error, now_ms, LISTENER_FAILED)
 
     # Join
 
@@ -273,10 +275,10 @@ class RebalancingMember(ClassicMembership):
         self._send(request, self._join_answered, timeout_ms)
 
     def _join_answered(self, answer: object, _now_ms: int) -> None:
-        """Kept until the application is in `poll`: the background thread sleeps while a JoinGroup is under way."""
+        """Kept until the application is in `poll`: the background thread sleeps while a JoinGroup is in flight."""
         self._rebalance, self._join_answer = Rebalance.JOINED, answer
 
-    def _hear_join(self, now_ms: int) -> None:
+    def _handle_join_answer(self, now_ms: int) -> None:
         answer, self._join_answer = self._join_answer, None
         if not isinstance(answer, JoinGroupAnswer):
             self._disconnected(now_ms)
@@ -285,15 +287,15 @@ class RebalancingMember(ClassicMembership):
             self._rebalance = Rebalance.NONE
         elif answer.error is not ErrorCode.NONE:
             self._refused(answer.error, now_ms)
-            if answer.error is ErrorCode.REBALANCE_IN_PROGRESS and self._ways.rebalances_alone:
-                # Of an upgrade. librdkafka expects it of SyncGroup alone.
+            if answer.error is ErrorCode.REBALANCE_IN_PROGRESS and self._behavior.rebalances_in_background:
+                # In an upgrade. librdkafka expects it only from SyncGroup.
                 self._fail(answer.error.name)
                 self._rejoin_at_ms = self._asked_to_join_ms + _JOIN_INTERVAL_MS
         elif self.state is not State.PREPARING_REBALANCE:
-            self._rebalance = Rebalance.NONE  # fallen out meanwhile
+            self._rebalance = Rebalance.NONE  # membership was lost meanwhile
         else:
             self._enter(answer.generation, answer.member, now_ms)
-            if self._ways.rebalances_alone and answer.leader == answer.member:
+            if self._behavior.rebalances_in_background and answer.leader == answer.member:
                 self._rebalance, self._join_answer = Rebalance.LOOKING_UP, answer
                 self._rejoin_at_ms = now_ms + _METADATA_MS
             else:
@@ -304,12 +306,12 @@ class RebalancingMember(ClassicMembership):
         if isinstance(answer, JoinGroupAnswer) and self.state is State.COMPLETING_REBALANCE:
             self._sync(answer, now_ms)
         else:
-            self._rebalance = Rebalance.NONE  # fallen out meanwhile
+            self._rebalance = Rebalance.NONE  # membership was lost meanwhile
 
     def _sync(self, joined: JoinGroupAnswer, now_ms: int) -> None:
         self._rebalance = Rebalance.ANSWER_DUE
         self._protocol = joined.protocol or ""
-        if self._ways.cooperates_as_chosen:
+        if self._behavior.cooperates_as_chosen:
             chosen = rebalance_protocol((self._protocol,), self.identity.library.leader)
             self.is_cooperative = chosen is RebalanceProtocol.COOPERATIVE
         leads = joined.leader == joined.member
@@ -348,7 +350,7 @@ class RebalancingMember(ClassicMembership):
         elif answer.error is not ErrorCode.NONE:
             self._refused(answer.error, now_ms)
         elif self.state is not State.COMPLETING_REBALANCE:
-            self.metrics.rebalance_failed()  # fallen out meanwhile
+            self.metrics.rebalance_failed()  # membership was lost meanwhile
             self._rebalance = Rebalance.NONE
         else:
             self.state = State.STABLE
@@ -359,21 +361,21 @@ class RebalancingMember(ClassicMembership):
 
     def _disconnected(self, now_ms: int) -> None:
         self._lose_coordinator(now_ms)
-        self._try_again(now_ms)
+        self._retry(now_ms)
 
-    def _try_again(self, now_ms: int) -> None:
+    def _retry(self, now_ms: int) -> None:
         self.metrics.rebalance_failed()
         self._rebalance = Rebalance.NONE
         self._must_rejoin = True
         self._rejoin_at_ms = now_ms + self.settings.retry_backoff_ms
 
     def _refused(self, code: ErrorCode, now_ms: int) -> None:
-        """A JoinGroup or SyncGroup is refused."""
+        """A JoinGroup or SyncGroup was refused."""
         self.metrics.rebalance_failed()
         self._rebalance = Rebalance.NONE
         self._must_rejoin = True
         if code in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION):
-            self._fall_out(code)
+            self._lose_membership(code)
         elif code in FATAL:
             self._fail_to_join(self._fatal(code), now_ms)
         elif code is not ErrorCode.REBALANCE_IN_PROGRESS:
@@ -382,27 +384,31 @@ class RebalancingMember(ClassicMembership):
             self._rejoin_at_ms = now_ms + self.settings.retry_backoff_ms
 
     def _fail_to_join(self, error: str, now_ms: int, message: str = "") -> None:
-        """An exception for `poll`; where that does not decide when to try again, an interval does."""
+        """An exception for `poll`; if that does not determine when to retry, an interval does."""
         self._fail(error, message)
-        if self._ways.rebalances_alone:
+        if self._behavior.rebalances_in_background:
             self._rejoin_at_ms = now_ms + _JOIN_INTERVAL_MS
 
-    def _fall_out(self, code: ErrorCode) -> None:
+    def _lose_membership(self, code: ErrorCode) -> None:
         if self._waits_for_listener and self._unnoticed is None:
             self._unnoticed = self.generation
-        super()._fall_out(code)
+        super()._lose_membership(code)
 
-    def _commit_is_out(self, code: ErrorCode) -> None:
+    def _commit_fenced(self, code: ErrorCode) -> None:
         """A library that commits while it joins knows that it may have joined another generation meanwhile."""
-        if code is not ErrorCode.ILLEGAL_GENERATION or not self._ways.rebalances_alone or not self._rejoins():
-            super()._commit_is_out(code)
-        elif self._ways.forgets_generation:
+        if (
+            code is not ErrorCode.ILLEGAL_GENERATION
+            or not self._behavior.rebalances_in_background
+            or not self._rejoins()
+        ):
+            super()._commit_fenced(code)
+        elif self._behavior.forgets_generation:
             self.generation = NO_GENERATION
 
     # Complete
 
     def _complete(self, now_ms: int) -> None:
-        """ConsumerCoordinator.onJoinComplete; done again at the next `poll` where a callback has thrown."""
+        """ConsumerCoordinator.onJoinComplete; repeated at the next `poll` if a callback has thrown."""
         if self.state is not State.STABLE:
             self._end_rebalance()
             self._must_rejoin = True
@@ -410,14 +416,14 @@ class RebalancingMember(ClassicMembership):
         try:
             assigned = self._read_assigned()
         except DecodeError as error:
-            if self._ways.forgives_assignments:
+            if self._behavior.tolerates_assignments:
                 self._end_rebalance()
                 self._must_rejoin = True
             else:
                 self._fail("IllegalStateException", str(error))
             return
-        heeds = self._topics() if self._ways.heeds_subscription else self.image.topics
-        if not all(place.topic in heeds for place in assigned):
+        known_topics = self._topics() if self._behavior.checks_subscription else self.image.topics
+        if not all(place.topic in known_topics for place in assigned):
             self._end_rebalance()
             self._must_rejoin = True
             return
@@ -425,21 +431,21 @@ class RebalancingMember(ClassicMembership):
         if revoked:
             self._revoke(revoked, partial(self._revoked, assigned), now_ms)
         else:
-            self._take_over(assigned, now_ms)
+            self._accept_assigned(assigned, now_ms)
 
     def _read_assigned(self) -> Partitions:
-        if not self._assignment and self._ways.forgives_assignments:
+        if not self._assignment and self._behavior.tolerates_assignments:
             return frozenset()
         return places(read_assignment(self._assignment).partitions)
 
     def _revoked(self, assigned: Partitions, now_ms: int) -> None:
         self._must_rejoin = True
-        if self._error and not self._ways.throws_last:
+        if self._error and not self._behavior.throws_last:
             error, self._error = self._error, ""
-            self._due.insert(0, DueFailure(error, LISTENER_THREW))
-        self._take_over(assigned, now_ms)
+            self._due.insert(0, DueFailure(error, LISTENER_FAILED))
+        self._accept_assigned(assigned, now_ms)
 
-    def _take_over(self, assigned: Partitions, now_ms: int) -> None:
+    def _accept_assigned(self, assigned: Partitions, now_ms: int) -> None:
         self._history = frozenset()
         known = self.owned | self._given_up_eagerly if self.is_cooperative else self.owned
         self._unread = (assigned & known) - (self.owned - self._unread)
@@ -452,7 +458,7 @@ class RebalancingMember(ClassicMembership):
 
     def _completed(self, now_ms: int) -> None:
         self._is_watched = True
-        if not self._error or not self._ways.listener_can_refuse:
+        if not self._error or not self._behavior.listener_can_refuse:
             self._end_rebalance()
         self._throw(now_ms)
 

@@ -1,4 +1,4 @@
-"""What members of both protocols do with offsets: they commit them, and look up what is committed."""
+"""Offsets of members of both protocols: commits, and lookup of committed offsets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
-from coordinator.consumer.member import COORDINATOR_MOVED, NEVER, Identity, Member, Position, Routine
+from coordinator.consumer.member import COORDINATOR_MOVED, NEVER, Identity, Member, PeriodicTask, Position
 from coordinator.consumer.outputs import Committed, Partitions, Positioned, Raised, TopicPartition
 from coordinator.engine.calls import Request
 from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
@@ -16,24 +16,24 @@ from coordinator.engine.offsets.fetch import OffsetFetch, OffsetFetchAnswer, Off
 from coordinator.engine.topics import TopicImage
 from wire.errors import ErrorCode
 
-COMMIT_PATIENCE_MS = 60_000
+COMMIT_TIMEOUT_MS = 60_000
 """How long commitSync retries: default.api.timeout.ms. `close` gives its commit half of that."""
 
 Offsets: TypeAlias = dict[TopicPartition, int]
 OnCommit: TypeAlias = Callable[[str, int], None]
-"""Takes the class of the exception that a commit ended with, empty where it did not, and the time in ms."""
+"""Takes the class of the exception that a commit ended with, empty on success, and the time in ms."""
 
 RETRIABLE_COMMIT_ERRORS = COORDINATOR_MOVED | {
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
     ErrorCode.REQUEST_TIMED_OUT,
 }
-"""Of OffsetCommit, those after which the client tries again by itself."""
+"""The errors of OffsetCommit that the client retries."""
 
 
 @dataclass(slots=True)
 class _Commit:
-    """A commit under way; `retries_until_ms` is 0 for one that is not tried again."""
+    """A pending commit; `retries_until_ms` is 0 for one that is not retried."""
 
     offsets: Offsets
     retries_until_ms: int
@@ -51,10 +51,10 @@ class CommittingMember(Member):
         self._beat_at_ms = NEVER
         self._auto_commit_at_ms = NEVER
         self._auto_commits = False
-        """Whether an automatic commit is not answered."""
+        """Whether an auto-commit is unanswered."""
         self._retried: _Commit | None = None
-        """The last commit that is tried until it succeeds, while it is under way: no other may overtake it with older
-        offsets, nor it a newer one."""
+        """The last pending commit that is retried until it succeeds: no other may overtake it with older offsets, nor
+        it a newer one."""
         self._retries: list[tuple[int, _Commit]] = []
         """Commits to be sent again, and when."""
         self._fetches_offsets = False
@@ -62,24 +62,24 @@ class CommittingMember(Member):
         self._committed_by_ms = NEVER
         """How long the application waits in `committed`; NEVER: it does not."""
         self._shares_fetch = self._is_stranded_call = False
-        """Whether what it waits for is the OffsetFetch that its positions were looked up with, and whether its answer
-        was lost (`strands_shared_fetch`)."""
+        """Whether it waits for the OffsetFetch that its positions were looked up with, and whether its answer was lost
+        (`strands_shared_fetch`)."""
 
     @property
-    def routines(self) -> tuple[Routine, ...] | None:
+    def periodic_tasks(self) -> tuple[PeriodicTask, ...] | None:
         if self._waiting or not self.is_settled or not self.in_poll:
             return None
-        routines = [Routine(next_ms=self._beat_at_ms, every_ms=self._beat_interval_ms)]
-        if self._commits_by_routine:
+        periodic_tasks = [PeriodicTask(next_ms=self._beat_at_ms, every_ms=self._heartbeat_interval_ms)]
+        if self._auto_commits_periodically:
             every_ms = self.settings.auto_commit_interval_ms
-            routines.append(Routine(next_ms=self._auto_commit_at_ms, every_ms=every_ms))
-        is_all = self.next_deadline() == min(each.next_ms for each in routines)
-        return tuple(routines) if is_all else None
+            periodic_tasks.append(PeriodicTask(next_ms=self._auto_commit_at_ms, every_ms=every_ms))
+        is_all = self.next_deadline() == min(each.next_ms for each in periodic_tasks)
+        return tuple(periodic_tasks) if is_all else None
 
-    def skip_routines(
+    def skip_periodic_tasks(
         self, since_ms: int, until_ms: int
     ) -> Iterator[tuple[int, Callable[[], Request[Any] | None]]]:
-        for number, routine in enumerate(self.routines or ()):
+        for number, routine in enumerate(self.periodic_tasks or ()):
             sent_ms = routine.last_by(until_ms)
             if sent_ms <= since_ms:
                 continue
@@ -87,11 +87,11 @@ class CommittingMember(Member):
                 self._auto_commit_at_ms = sent_ms + routine.every_ms
                 yield sent_ms, self._commit_of_all
             else:
-                self._take_beat_for_done(sent_ms)
-                yield sent_ms, self._beat_request
+                self._assume_heartbeat_sent(sent_ms)
+                yield sent_ms, self._heartbeat_request
 
-    def _take_beat_for_done(self, sent_ms: int) -> None:
-        self._beat_at_ms = sent_ms + self._beat_interval_ms
+    def _assume_heartbeat_sent(self, sent_ms: int) -> None:
+        self._beat_at_ms = sent_ms + self._heartbeat_interval_ms
 
     def _commit_of_all(self) -> OffsetCommit | None:
         consumed, who = self._consumed(), self._commit_identity()
@@ -101,7 +101,7 @@ class CommittingMember(Member):
         was_in_poll = self.in_poll or self._polls_next
         self.leave_poll(now_ms)
         self._waits_for_commit, self._polls_next = True, was_in_poll
-        self._commit(self._consumed(), now_ms, now_ms + COMMIT_PATIENCE_MS, self._synced, is_sync=True)
+        self._commit(self._consumed(), now_ms, now_ms + COMMIT_TIMEOUT_MS, self._synced, is_sync=True)
 
     def committed(self, now_ms: int) -> None:
         if not self.owned:
@@ -109,7 +109,7 @@ class CommittingMember(Member):
         was_in_poll = self.in_poll or self._polls_next
         self.leave_poll(now_ms)
         self._waits_for_commit, self._polls_next = True, was_in_poll
-        self._committed_by_ms = now_ms + COMMIT_PATIENCE_MS
+        self._committed_by_ms = now_ms + COMMIT_TIMEOUT_MS
         self._shares_fetch = self._fetches_offsets
         self._wait_for_committed(now_ms)
 
@@ -128,35 +128,35 @@ class CommittingMember(Member):
 
     @property
     @abstractmethod
-    def _beat_interval_ms(self) -> int:
-        """Between two heartbeats."""
+    def _heartbeat_interval_ms(self) -> int:
+        """The interval of heartbeats."""
 
     @abstractmethod
-    def _beat_request(self) -> Request[Any]:
+    def _heartbeat_request(self) -> Request[Any]:
         """A heartbeat with nothing to report."""
 
     @property
-    def _commits_by_routine(self) -> bool:
-        """Whether automatic commits are to come, be there something to commit or not."""
+    def _auto_commits_periodically(self) -> bool:
+        """Whether auto-commits are due at intervals, even with nothing to commit."""
         return self._auto_commit_at_ms != NEVER
 
     @abstractmethod
     def _commit_error(self, code: ErrorCode, _now_ms: int) -> str:
-        """What a refused commit leads to: the exception's class, with what it does to the membership."""
+        """The effect of a refused commit: the exception's class, and a change of the membership."""
 
     @abstractmethod
     def _commit_identity(self) -> tuple[str, int] | str:
-        """Member id and generation or epoch to commit with, or the exception's class why it cannot be done now."""
+        """Member id and generation or epoch to commit with, or the exception's class if it is not possible now."""
 
     @property
     @abstractmethod
     def _fetch_identity(self) -> tuple[str | None, int]:
-        """Member id and epoch in OffsetFetch; None and -1 where the protocol does not send them."""
+        """Member id and epoch in OffsetFetch; None and -1 if the protocol does not send them."""
 
     # Commits.
 
     def _consumed(self, among: Partitions | None = None) -> Offsets:
-        """What to commit: positions of what is owned (or of those), in a fixed order."""
+        """What to commit: positions of what is owned (or of `among`), in a fixed order."""
         return {
             place: offset
             for place in sorted(self.owned if among is None else among)
@@ -173,7 +173,7 @@ class CommittingMember(Member):
         is_sync: bool = False,
         retried: frozenset[ErrorCode] = RETRIABLE_COMMIT_ERRORS,
     ) -> None:
-        """Commit; `done` is called at the end, at once where there is nothing to commit or it cannot be done now."""
+        """Commit; `done` is called at the end, at once if there is nothing to commit or it is not possible now."""
         commit = _Commit(offsets, retries_until_ms, done, is_sync, retried)
         if retries_until_ms:
             self._retried = commit
@@ -215,7 +215,7 @@ class CommittingMember(Member):
         if not codes:
             self._end_commit(commit, "", now_ms)
             return
-        limit = self._ways.commit_retries
+        limit = self._behavior.commit_retries
         code = codes[0] if limit is None else codes[-1]
         if code in COORDINATOR_MOVED:
             self._lose_coordinator(now_ms)
@@ -229,8 +229,8 @@ class CommittingMember(Member):
             and commit.retried.issuperset(codes)
         ):
             self._retry_commit(commit, code.name, now_ms)
-        elif code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and self._ways.topic_error is not None:
-            self._end_commit(commit, self._ways.topic_error, now_ms)
+        elif code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and self._behavior.topic_error is not None:
+            self._end_commit(commit, self._behavior.topic_error, now_ms)
         else:
             self._end_commit(commit, self._commit_error(code, now_ms), now_ms)
 
@@ -259,7 +259,7 @@ class CommittingMember(Member):
             for commit in due:
                 if commit is self._retried:
                     if not commit.is_sync:
-                        # What is owned by now, and is read by now (CommitRequestManager, ConsumerCoordinator).
+                        # What is owned now, and is read now (CommitRequestManager, ConsumerCoordinator).
                         commit.offsets = self._consumed()
                     self._try_commit(commit, now_ms)
                 else:
@@ -269,7 +269,7 @@ class CommittingMember(Member):
         return min(at_ms for at_ms, _ in self._retries) if self._retries else NEVER
 
     def _auto_commit(self, now_ms: int) -> None:
-        """Commit what was consumed, where that is due and no other commit is under way; nobody waits for it."""
+        """Commit what was consumed, if that is due and no other commit is in flight; without waiting for it."""
         if now_ms < self._auto_commit_at_ms:
             return
         if self._retried is not None:
@@ -290,11 +290,11 @@ class CommittingMember(Member):
 
     @property
     def _unpositioned(self) -> Partitions:
-        """What a position is to be looked up for."""
+        """Partitions whose position must be looked up."""
         return self.owned - self.positioned
 
     def _fetch_offsets(self, now_ms: int) -> None:
-        """Ask for the committed offsets of what is owned and has no position; of all where the application asks."""
+        """Fetch the committed offsets of what is owned and has no position; of all if the application requests them."""
         is_asked = self._committed_by_ms != NEVER
         if (
             self._fetches_offsets
@@ -339,7 +339,7 @@ class CommittingMember(Member):
             self._offset_fetch_refused(group.error, now_ms)
 
     def _offset_fetch_refused(self, code: ErrorCode, now_ms: int) -> None:
-        """Ask again after the backoff, of another coordinator where this is none."""
+        """Retry after the backoff, with another coordinator if this is not one."""
         if code in COORDINATOR_MOVED:
             self._lose_coordinator(now_ms)
         self._fetch_again(now_ms)
@@ -348,7 +348,7 @@ class CommittingMember(Member):
         self._fetch_offsets_at_ms = now_ms + self.settings.retry_backoff_ms
 
     def _wait_for_committed(self, now_ms: int) -> None:
-        """What is due while the application waits in `committed`."""
+        """Do what is due while the application waits in `committed`."""
         if now_ms >= self._committed_by_ms:
             self._end_committed("TimeoutException", now_ms)
         elif self._committed_by_ms != NEVER and not self._is_stranded_call:
@@ -365,7 +365,7 @@ class CommittingMember(Member):
 
     @property
     def _committed_due_ms(self) -> int:
-        """When `_wait_for_committed` has something to do."""
+        """The next deadline of `_wait_for_committed`."""
         is_asked = self._committed_by_ms != NEVER
         is_looking_up = self._coordinator is None and self._looking_up
         if not is_asked or self._fetches_offsets or is_looking_up or self._is_stranded_call:

@@ -1,4 +1,5 @@
-"""What a ConsumerGroupHeartbeat says: everything when the member joins, or may not have been heard; else what changed.
+"""The fields of a ConsumerGroupHeartbeat: all when the member joins, or the last may be lost; otherwise the changed
+ones.
 
 Source: KIP-848 "ConsumerGroupHeartbeat"; ConsumerHeartbeatRequestManager.HeartbeatState of kafka-clients 4.3.1.
 """
@@ -12,8 +13,8 @@ from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.records import ClientAssignor
 
 
-class _Said(NamedTuple):
-    """What the coordinator knows if it has heard the last heartbeat."""
+class _SentFields(NamedTuple):
+    """What the coordinator knows if the last heartbeat has arrived."""
 
     topics: tuple[str, ...]
     regex: str | None
@@ -45,21 +46,21 @@ class HeartbeatFields:
         rebalance_timeout_ms: int,
         assignor: str | None,
         *,
-        takes_regex_back: bool,
+        clears_regex: bool,
     ) -> None:
-        """`takes_regex_back`: see `Ways`."""
+        """`clears_regex`: see `Behavior`."""
         self._group, self._member, self._instance, self._rack = group, member, instance, rack
         self._timeout_ms, self._assignor = rebalance_timeout_ms, assignor
-        self._takes_regex_back = takes_regex_back
-        self._said: _Said | None = None
+        self._takes_regex_back = clears_regex
+        self._said: _SentFields | None = None
         self._plain: ConsumerGroupHeartbeat | None = None
 
     def forget(self) -> None:
-        """The last heartbeat failed: the next one says everything."""
+        """The last heartbeat failed: the next one reports everything."""
         self._said = None
 
     def plain(self, epoch: int) -> ConsumerGroupHeartbeat:
-        """Nothing has changed. The same request again where the epoch is the same: most heartbeats are this one."""
+        """A heartbeat without changes, as most are. The same object again while the epoch stays."""
         if self._plain is None or self._plain.epoch != epoch:
             self._plain = ConsumerGroupHeartbeat(
                 group=self._group, member=self._member, epoch=epoch, instance=self._instance
@@ -77,7 +78,7 @@ class HeartbeatFields:
         joins: bool,
     ) -> ConsumerGroupHeartbeat:
         """`regex` None: the member subscribes to topics by name."""
-        before, now = self._said, _Said(topics, regex, client_assignors, assignments.version)
+        before, now = self._said, _SentFields(topics, regex, client_assignors, assignments.version)
         self._said = now
         if before == now and not joins:
             return self.plain(epoch)

@@ -1,4 +1,4 @@
-"""What a member of the classic protocol says to its leader, and what the leader computes for all."""
+"""The embedded consumer protocol: the subscriptions that members send, and the assignments that a leader computes."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def subscriptions(
     rack: str | None,
     version: int,
 ) -> tuple[JoinProtocol, ...]:
-    """The protocols of a JoinGroup: the subscription once for each assignor, with its own user data.
+    """The protocols of a JoinGroup: the subscription for each assignor, with its own user data.
 
-    `owned` is what the member keeps while it rejoins, `last` what it was given last: sticky claims that again.
+    `owned` is what the member keeps while it rejoins, `last` its last assignment: sticky claims that again.
     """
     protocols = []
     for name in assignors:
@@ -53,7 +53,7 @@ def subscriptions(
 
 
 def _user_data(assignor: str, leader: Leader, last: Partitions, generation: int) -> bytes | None:
-    """As the library's assignor writes it: Java's sticky only once it was given something to claim."""
+    """As the library's assignor writes it: Java's sticky only after its first assignment."""
     if assignor == COOPERATIVE_STICKY and leader is Leader.JAVA:
         return write_generation(generation)
     if assignor == STICKY or (assignor == COOPERATIVE_STICKY and leader is Leader.LIBRDKAFKA):
@@ -69,14 +69,14 @@ def assign(
     version: int,
     custom: Sequence[Assignor] = (),
 ) -> tuple[tuple[str, bytes], ...]:
-    """The assignments of a SyncGroup, an entry for each member that the JoinGroup's answer lists, in its order.
+    """The assignments of a SyncGroup, an entry for each member in the JoinGroup's answer, in its order.
 
-    `custom` are assignors that the application brings along; others are looked up.
+    `custom` are assignors of the application; others are looked up.
 
     :raises AssignorError: the real assignor, or the consumer around it, would throw
     :raises DecodeError: a member's subscription cannot be read
     """
-    # Whatever is not Kafka's own is checked (ConsumerCoordinator.validateCooperativeAssignment), by `find` as well.
+    # Assignors other than Kafka's are checked (ConsumerCoordinator.validateCooperativeAssignment), by `find` as well.
     own = [checked(each) for each in custom if each.name == name]
     assignor = own[0] if own else find(name, Side.CLIENT, leader)
     specs = [_spec(member, name) for member in members]

@@ -1,4 +1,4 @@
-"""Client-side assignors of the consumer protocol (KIP-848), which Kafka never shipped: what a member runs itself."""
+"""Client-side assignors of the consumer protocol (KIP-848), which Kafka never shipped: a member runs them itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wire.errors import ErrorCode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalAssignment:
-    """What an assignor computes; `error`, in its own numbers, is 0 or why it could not."""
+    """An assignor's result; `error`, a code of its own, is 0 or the reason why it failed."""
 
     assignments: Mapping[str, TopicPartitions]
     """By member id."""
@@ -31,26 +31,27 @@ class LocalAssignor(Protocol):
 
     @property
     def minimum_version(self) -> int:
-        """The oldest version of metadata that it reads."""
+        """The oldest metadata version that it reads."""
 
     @property
     def maximum_version(self) -> int: ...
 
     def metadata(self) -> tuple[int, ClientMetadata]:
-        """Why the group is to be assigned anew now, in its own numbers (0: it is not), and what it says to others."""
+        """The reason for a new assignment, a code of its own (0: none), and its metadata for the other members."""
 
     def assign(self, group: PrepareAssignmentAnswer) -> LocalAssignment:
-        """Assign the group, of which every member and every subscribed topic is given."""
+        """Assign the group, given every member and every subscribed topic."""
 
     def on_assignment(
         self, error: int, assigned: Partitions, metadata: ClientMetadata | None, epoch: int
     ) -> None:
-        """The member is assigned these partitions at this epoch, and told this by the assignor that computed them."""
+        """The member has been assigned these partitions at this epoch, with this metadata of the computing assignor."""
 
 
 class ClientSide:
-    """A member's own assignors: it says what it has, and computes for the group when it is asked (KIP-848 "Client
-    Side Mode")."""
+    """A member's own assignors: reports them, and computes the group's assignment on request (KIP-848 "Client Side
+    Mode").
+    """
 
     __slots__ = (
         "_asks",
@@ -73,14 +74,14 @@ class ClientSide:
         self._error = 0
         self._told_epoch = 0
         self.has_news = False
-        """Whether there is an assignment of an epoch that the assignor was not told of."""
+        """Whether there is an assignment of an epoch that the assignor was not notified of."""
 
     def offers(self) -> tuple[ClientAssignor, ...] | None:
-        """What a heartbeat says of them; None where there is none."""
+        """The assignors in a heartbeat; None without any."""
         return tuple(map(_offer, self._assignors.values())) or None
 
-    def hear(self, answer: ConsumerGroupHeartbeatAnswer) -> bool:
-        """A heartbeat is answered. Whether to ask now what to compute."""
+    def handle_heartbeat(self, answer: ConsumerGroupHeartbeatAnswer) -> bool:
+        """A heartbeat was answered. Whether to prepare an assignment now."""
         if answer.assignment is not None:
             self._metadata, self._error = answer.metadata, answer.assignment_error
             self.has_news = answer.epoch != self._told_epoch
@@ -90,7 +91,7 @@ class ClientSide:
         return must_ask
 
     def compute(self, answer: object) -> LocalAssignment | None:
-        """PrepareAssignment is answered: what to install. None: nothing, or not before the next heartbeat."""
+        """PrepareAssignment was answered: what to install. None: nothing, or not before the next heartbeat."""
         if not isinstance(answer, PrepareAssignmentAnswer) or answer.error is not ErrorCode.NONE:
             self.installed(answer)
             return None
@@ -98,9 +99,9 @@ class ClientSide:
         return self._assignors[answer.assignor].assign(answer)
 
     def installed(self, answer: object) -> None:
-        """InstallAssignment is answered, or could not be sent.
+        """InstallAssignment was answered, or could not be sent.
 
-        STALE_MEMBER_EPOCH and a lost answer: again after the next heartbeat. UNKNOWN_MEMBER_ID: another one computes.
+        STALE_MEMBER_EPOCH or a lost answer: retry after the next heartbeat. UNKNOWN_MEMBER_ID: another member computes.
         """
         self._asks = False
         self._must_ask = (
@@ -109,7 +110,7 @@ class ClientSide:
         )
 
     def assigned(self, partitions: Partitions, epoch: int) -> None:
-        """Pass on what the computing assignor says to this member, once in an epoch."""
+        """Pass the computing assignor's metadata for this member on, once per epoch."""
         if self.has_news:
             self.has_news = False
             self._told_epoch = epoch

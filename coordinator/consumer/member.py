@@ -1,4 +1,4 @@
-"""What members of both protocols have in common: requests and their answers, the coordinator, callbacks."""
+"""The base of members of both protocols: requests and their answers, the coordinator, callbacks."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from coordinator.engine.topics import TopicImage
 from wire.errors import ErrorCode
 
 NEVER = 2**62
-"""A deadline that does not come, in ms."""
-LISTENER_THREW = "User rebalance callback throws an error"
-"""The message of the exception that leaves `poll` then."""
+"""A deadline that never comes, in ms."""
+LISTENER_FAILED = "User rebalance callback throws an error"
+"""The message of the exception of `poll` in this case."""
 _MUTUALLY_EXCLUSIVE = "Subscription to topics, partitions and pattern are mutually exclusive"
 
 Position: TypeAlias = Callable[[TopicPartition], int | None]
-"""The offset up to which the application has got the records of a partition; None where it reads none of it yet."""
+"""The offset up to which the application has received the records of a partition; None if it does not read it yet."""
 OnAnswer: TypeAlias = Callable[[object, int], None]
-"""Takes the answer, None where the connection broke, and the time in ms."""
+"""Takes the answer, None if the connection was lost, and the time in ms."""
 Step: TypeAlias = Callable[[int], None]
-"""What is to be done next, at a time in ms."""
+"""The next thing to do, at a time in ms."""
 
 COORDINATOR_MOVED = frozenset({ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_AVAILABLE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Who a member is, and how it is configured."""
+    """A member's identity and configuration."""
 
     group: str
     client_id: str
@@ -55,22 +55,23 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Routine:
-    """What a member does again and again at an interval."""
+class PeriodicTask:
+    """Work that a member repeats at an interval."""
 
     next_ms: int
     every_ms: int
 
     def last_by(self, at_ms: int) -> int:
-        """When it is done for the last time up to a moment; that may be before it begins."""
+        """When it is last due up to a moment; that may be before it starts."""
         return at_ms - (at_ms - self.next_ms) % self.every_ms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscription:
-    """Topics by name or, where `regex` is given, by a regular expression.
+    """Topics by name or, with `regex`, by a regular expression.
 
-    A classic member matches the expression itself, by `matches`; one of the consumer protocol leaves it to the broker.
+    A classic member matches the expression itself, with `matches`; one of the consumer protocol leaves it to the
+    broker.
     """
 
     topics: tuple[str, ...] = ()
@@ -89,20 +90,20 @@ class Subscription:
 
 
 class Member(ABC):
-    """A consumer. See the package: inputs are the public methods, what they lead to is fetched with `take`."""
+    """A consumer. See the package: inputs are the public methods, outputs are collected with `take`."""
 
     subscription: Subscription
 
     def __init__(self, identity: Identity, image: TopicImage, position: Position) -> None:
         self.identity, self.settings = identity, identity.settings
-        self._ways = identity.library.ways
+        self._behavior = identity.library.behavior
         self.image = image
         self.position = position
         self.metrics = Metrics()
         self.owned: Partitions = frozenset()
-        """What the client takes for its own (`Consumer.assignment`)."""
+        """What the client owns by its own view (`Consumer.assignment`)."""
         self.positioned: set[TopicPartition] = set()
-        """What of it has a position to read from."""
+        """The part of it with a position to read from."""
         self.in_poll = False
         self.is_closing = False
         self.is_closed = False
@@ -111,7 +112,7 @@ class Member(ABC):
         self._looking_up = False
         self._lookup_at_ms = 0
         self._missing_since_ms = NEVER
-        """Since when there is no coordinator, where there was one."""
+        """When the coordinator was lost, if there was one."""
         self._waiting: dict[int, OnAnswer] = {}
         self._numbers = 0
         self._then: Step | None = None
@@ -120,7 +121,7 @@ class Member(ABC):
         self._threw = False
         """Whether the last callback threw."""
         self._thrown = ""
-        """What `commitSync` has thrown in the callback that is under way."""
+        """What `commitSync` has thrown in the callback that is running."""
         self._error = ""
         """The first exception of the callbacks of a rebalance; it leaves `poll` at the end."""
         self._out_of_poll_since_ms = 0
@@ -128,25 +129,25 @@ class Member(ABC):
         """Whether the application waits in `commitSync`, and whether it polls after that."""
 
     def take(self) -> list[Output]:
-        """The outputs since the last time, in order."""
+        """The outputs since the last call, in order."""
         outputs, self.outputs = self.outputs, []
         return outputs
 
-    # What the driver asks.
+    # Queries of the driver.
 
     @property
     @abstractmethod
     def fetching(self) -> Partitions:
-        """What of `owned` it reads: not what it is giving up, nor what it does not know the position of."""
+        """The part of `owned` that it reads: without what it is revoking and what has no position."""
 
     @property
-    def taking_over(self) -> Partitions:
+    def acquiring(self) -> Partitions:
         """What it is about to own, or owns, and no heartbeat reports yet, of a member whose heartbeats report that."""
         return frozenset()
 
     @property
     def watched(self) -> Mapping[str, int] | None:
-        """Partitions by topic as a classic member saw them when it assigned or joined: it joins again when they change.
+        """Partition counts by topic that a classic member knew when it assigned or joined: it rejoins when they change.
         None: it does not compare topics."""
         return None
 
@@ -163,29 +164,29 @@ class Member(ABC):
     @property
     @abstractmethod
     def is_settled(self) -> bool:
-        """Whether it is a member, waits for nothing and has nothing to do but to heartbeat."""
+        """Whether it is a member, waits for nothing and only heartbeats."""
 
     @property
     @abstractmethod
-    def routines(self) -> tuple[Routine, ...] | None:
-        """Its heartbeats and automatic commits, where it will do nothing else as long as it hears nothing else than
-        that they are taken; None where something else is under way."""
+    def periodic_tasks(self) -> tuple[PeriodicTask, ...] | None:
+        """Its heartbeats and auto-commits, if it will do nothing else as long as these are accepted; None if anything
+        else is pending."""
 
     @abstractmethod
-    def skip_routines(
+    def skip_periodic_tasks(
         self, since_ms: int, until_ms: int
     ) -> Iterator[tuple[int, Callable[[], Request[Any] | None]]]:
-        """Take `routines` for done up to a moment. Of each that comes since another one: when it is done last, and
-        what it sends then, if anything, to be asked at that time."""
+        """Assume that `periodic_tasks` are done up to a moment. For each that is due before: when it is last done, and
+        a function that returns its request, if any, called at that time."""
 
     @abstractmethod
     def next_deadline(self) -> int | None:
         """When to call `wake` next, in ms; may change with every input."""
 
-    # What the driver tells.
+    # Inputs from the driver.
 
     def enter_poll(self, now_ms: int) -> None:
-        """The application calls `poll`, and stays there (calls it again and again) until `leave_poll`, a callback or
+        """The application calls `poll`, and stays there (calls it repeatedly) until `leave_poll`, a callback or
         an exception (`Raised`)."""
         if self.is_closing or self._then is not None:
             return
@@ -196,7 +197,7 @@ class Member(ABC):
         self._advance(now_ms)
 
     def leave_poll(self, now_ms: int) -> None:
-        """The application is busy elsewhere; max.poll.interval.ms begins to run."""
+        """The application is busy elsewhere; max.poll.interval.ms starts to count."""
         self._polls_next = False
         if self.in_poll:
             self.in_poll = False
@@ -212,7 +213,7 @@ class Member(ABC):
         self._threw = threw
         if threw and not self._error:
             # confluent-kafka lets it through, Java wraps it.
-            passes = self._thrown if self._ways.names_codes else ""
+            passes = self._thrown if self._behavior.names_codes else ""
             self._error = passes or self.identity.library.listener_error
         self._thrown = ""
         since_ms = self._out_of_poll_since_ms
@@ -222,14 +223,14 @@ class Member(ABC):
         self._advance(now_ms)
 
     def answered(self, number: int, answer: object, now_ms: int) -> None:
-        """An answer to a request that was sent; one that is not waited for any more is ignored."""
+        """An answer to a request that was sent; one that is no longer waited for is ignored."""
         on_answer = self._waiting.pop(number, None)
         if on_answer is not None:
             on_answer(answer, now_ms)
             self._advance(now_ms)
 
     def failed(self, number: int, now_ms: int) -> None:
-        """The connection broke before the answer, or the request's time is up."""
+        """The connection was lost before the answer, or the request timed out."""
         self.answered(number, None, now_ms)
 
     @abstractmethod
@@ -237,8 +238,8 @@ class Member(ABC):
         """Do what is due, as soon as `next_deadline` has come."""
 
     def subscribe(self, topics: tuple[str, ...], now_ms: int) -> None:
-        """`Consumer.subscribe` with other topics; Java refuses them where there is an expression."""
-        if self.subscription.is_expression and not self._ways.replaces_regex:
+        """`Consumer.subscribe` with other topics; Java refuses them after a regular expression."""
+        if self.subscription.is_expression and not self._behavior.replaces_regex:
             self.leave_poll(now_ms)
             self.outputs.append(Raised("IllegalStateException", _MUTUALLY_EXCLUSIVE, is_refusal=True))
         else:
@@ -247,11 +248,11 @@ class Member(ABC):
 
     @abstractmethod
     def _subscribed(self, now_ms: int) -> None:
-        """The subscription is another one."""
+        """The subscription has changed."""
 
     @abstractmethod
     def see_topics(self, image: TopicImage, now_ms: int) -> None:
-        """The client's metadata are refreshed."""
+        """The client's metadata was refreshed."""
 
     @abstractmethod
     def enforce_rebalance(self, now_ms: int) -> None:
@@ -259,22 +260,22 @@ class Member(ABC):
 
     @abstractmethod
     def commit(self, now_ms: int) -> None:
-        """`commitSync` of the positions of all that is owned; ends with `Committed`, and `Raised` where it fails.
+        """`commitSync` of all positions; ends with `Committed`, and `Raised` if it fails.
 
-        The application waits for it. Where it was in `poll`, it is there again when the commit has succeeded.
+        The application waits for it. If it was in `poll`, it returns there when the commit has succeeded.
         """
 
     @abstractmethod
     def committed(self, now_ms: int) -> None:
-        """`Consumer.committed` of all that is owned; ends with `Raised` where there is no answer in time.
+        """`Consumer.committed` of all that is owned; ends with `Raised` if there is no answer in time.
 
-        The application waits for it, and is in `poll` again then, where it was. Where positions are being looked up it
-        waits for the same answer.
+        The application waits for it, then returns to `poll` if it was there. If positions are being looked up, it waits
+        for the same answer.
         """
 
     @abstractmethod
     def close(self, now_ms: int) -> None:
-        """`Consumer.close`: commit, give up, leave; ends with `Closed`."""
+        """`Consumer.close`: commit, revoke, leave; ends with `Closed`."""
 
     # For the protocols.
 
@@ -291,7 +292,7 @@ class Member(ABC):
         return self._numbers
 
     def _find_coordinator(self, now_ms: int) -> bool:
-        """Whether the coordinator is known; where not it is looked up, not more often than the backoff allows."""
+        """Whether the coordinator is known; otherwise it is looked up, as often as the backoff allows."""
         if self._coordinator is not None:
             return True
         if not self._looking_up and now_ms >= self._lookup_at_ms:
@@ -309,11 +310,14 @@ class Member(ABC):
         else:
             self._lookup_at_ms = now_ms + self.settings.retry_backoff_ms
             missing_ms = now_ms - self._missing_since_ms
-            if self._ways.hangs_without_coordinator and missing_ms >= self.settings.request_timeout_ms:
+            if (
+                self._behavior.deadlocks_without_coordinator
+                and missing_ms >= self.settings.request_timeout_ms
+            ):
                 self.outputs.append(Deadlocked())
 
     def _lose_coordinator(self, now_ms: int) -> None:
-        """It has moved, or the connection to it broke."""
+        """It has moved, or the connection to it was lost."""
         if self._coordinator is not None:
             self._missing_since_ms = now_ms
         self._coordinator = None
@@ -322,7 +326,7 @@ class Member(ABC):
     def _call(
         self, kind: CallbackKind, partitions: Iterable[TopicPartition], then: Step, now_ms: int
     ) -> None:
-        """Call the listener and go on with `then` once it has returned."""
+        """Call the listener and continue with `then` once it has returned."""
         if self.in_poll:
             self._out_of_poll_since_ms = now_ms
         self.in_poll = False
@@ -335,7 +339,7 @@ class Member(ABC):
         self.outputs.append(Raised(error, message))
 
     def _own(self, partitions: Partitions) -> None:
-        """`Consumer.assignment` is this from now on; what is new has no position yet."""
+        """Set `Consumer.assignment`; new partitions have no position yet."""
         if partitions != self.owned:
             self.owned = partitions
             self.positioned &= partitions

@@ -1,6 +1,6 @@
 """A consumer's metrics of rebalances, by their Kafka names (KIP-429 "Consumer Metrics").
 
-Latencies are in ms. Averages and rates are over all of the member's life, not over Kafka's window of 30 seconds.
+Latencies are in ms. Averages and rates cover the member's whole life, not Kafka's window of 30 seconds.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Latency:
 
 
 class Metrics:
-    """Counts of one member. A rebalance that its revocations lead to counts by itself."""
+    """The counts of one member. A rebalance caused by its own revocations counts separately."""
 
     __slots__ = ("_last_ended_ms", "_started_ms", "callbacks", "failed", "rebalances")
 
@@ -44,9 +44,9 @@ class Metrics:
     def called_back(self, kind: CallbackKind, took_ms: int) -> None:
         self.callbacks[kind].add(took_ms)
 
-    def rebalance_began(self, now_ms: int, *, anew: bool = False) -> None:
-        """A rebalance that is tried again is the same one, unless it begins `anew`: then its time does, too."""
-        if self._started_ms is None or anew:
+    def rebalance_began(self, now_ms: int, *, restarts: bool = False) -> None:
+        """A rebalance that is retried is the same one, unless it `restarts`: then its time does, too."""
+        if self._started_ms is None or restarts:
             self._started_ms = now_ms
 
     @property

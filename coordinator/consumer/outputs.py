@@ -1,5 +1,4 @@
-"""What comes out of a member: requests to send, listener calls to make, exceptions that leave `poll`; and what waits
-in it until it can come out."""
+"""The outputs of a member: requests, listener calls and exceptions of `poll`; and those that are due but must wait."""
 
 from __future__ import annotations
 
@@ -31,25 +30,25 @@ class CallbackKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FindCoordinator:
-    """Who coordinates the group? Its answer is a node's number, or None while there is none."""
+    """Find the coordinator of the group. The answer is a node's number, or None while there is none."""
 
     group: str
 
 
 class Send(NamedTuple):
-    """Send a request to a node; the driver comes back with `answered(number, …)` or `failed(number, …)`."""
+    """Send a request to a node; the driver then calls `answered(number, …)` or `failed(number, …)`."""
 
     number: int
     node: int | None
-    """The coordinator; None is any broker, which FindCoordinator goes to."""
+    """The coordinator; None is any broker, for FindCoordinator."""
     request: Request[Any] | FindCoordinator
     timeout_ms: int
-    """When the client gives the request up and closes the connection."""
+    """When the client's request times out and the connection is closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Callback:
-    """Call the rebalance listener; the driver comes back with `called_back`. Nothing goes on in `poll` meanwhile."""
+    """Call the rebalance listener; the driver then calls `called_back`. Until then `poll` does nothing."""
 
     kind: CallbackKind
     partitions: Partitions
@@ -63,11 +62,11 @@ class Raised:
     """The class of the exception, as Java names it."""
     message: str = ""
     is_refusal: bool = False
-    """Whether the call had no effect, and the consumer is what it was."""
+    """Whether the call had no effect, and the consumer is unchanged."""
 
 
 class Committed(NamedTuple):
-    """A commit has ended: of offsets by partition; `error` is the class of its exception, empty where there is none."""
+    """A commit has ended: of offsets by partition; `error` is the class of its exception, empty on success."""
 
     offsets: dict[TopicPartition, int]
     error: str = ""
@@ -75,14 +74,14 @@ class Committed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Positioned:
-    """Partitions are read from these offsets on: -1 where none was committed."""
+    """Partitions are read from these offsets: -1 if none was committed."""
 
     offsets: dict[TopicPartition, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """`close` is over: the process may end."""
+    """`close` has finished: the process may stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,7 @@ class DueCallback:
     kind: CallbackKind
     partitions: Partitions
     then: Callable[[int], None]
-    """What is done, at a time in ms, when it has returned."""
+    """What follows when it has returned, at a time in ms."""
     assigned: Partitions | None = None
     """What is owned from the call on."""
 
@@ -107,7 +106,7 @@ class DueFailure:
 
 @dataclass(frozen=True, slots=True)
 class Deadlocked:
-    """The client's threads wait for each other: nothing that comes in is taken up any more, though the process runs."""
+    """The client's threads wait for each other: no input has an effect any more, though the process runs."""
 
 
 Output: TypeAlias = Send | Callback | Raised | Committed | Positioned | Closed | Deadlocked

@@ -1,10 +1,9 @@
-"""What both threads of a member of the consumer protocol share: the assignment that it reconciles, and what waits for
-`poll`.
+"""Reconciliation of a consumer member's assignment, shared by its two threads, and the queue of what waits for `poll`.
 
-A target that a heartbeat brings is reconciled in steps: commit, `revoked`, `assigned`, acknowledge. Callbacks and
-exceptions wait in a queue until the application is in `poll`, as the background events of Java's consumer do. A commit
-and a revocation begin in `poll` only; whatever else is to be reconciled begins at once. A reconciliation that the
-member's state has overtaken ends at its next step.
+The target in a heartbeat's answer is reconciled in steps: commit, `revoked`, `assigned`, acknowledge. Callbacks and
+exceptions wait in a queue until the application is in `poll`, like the background events of Java's consumer. A commit
+and a revocation start only in `poll`; everything else is reconciled at once. A reconciliation that is obsolete in the
+member's state ends at its next step.
 
 Source: kafka-clients 4.3.1, AbstractMembershipManager, CommitRequestManager and AsyncKafkaConsumer, tried on a running
 broker.
@@ -24,20 +23,20 @@ from coordinator.consumer.committing_member import (
     OnCommit,
 )
 from coordinator.consumer.local_assignor import ClientSide
-from coordinator.consumer.member import LISTENER_THREW, NEVER, Identity, Position
+from coordinator.consumer.member import LISTENER_FAILED, NEVER, Identity, Position
 from coordinator.consumer.outputs import CallbackKind, DueCallback, DueFailure, Partitions
 from coordinator.engine.records import TopicPartitions
 from coordinator.engine.topics import TopicImage
 from wire.errors import ErrorCode
 
 NO_EPOCH = -1
-"""In a commit of a consumer that is no member."""
+"""In a commit of a consumer that is not a member."""
 
 _BEFORE_REBALANCE = (RETRIABLE_COMMIT_ERRORS | {ErrorCode.STALE_MEMBER_EPOCH}) - {
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 }
-"""After which the commit before a reconciliation is tried again. A deleted topic must not hold it up, and the epoch
-may have moved on meanwhile; a commit of the application gives up then."""
+"""Errors after which the commit before a reconciliation is retried. A deleted topic must not block it, and the epoch
+may have changed meanwhile; a commit of the application fails then."""
 
 _EXCEPTIONS = {
     ErrorCode.UNKNOWN_MEMBER_ID: "CommitFailedException",
@@ -55,7 +54,7 @@ _EXCEPTIONS = {
     ErrorCode.UNSUPPORTED_ASSIGNOR: "UnsupportedAssignorException",
     ErrorCode.UNSUPPORTED_VERSION: "UnsupportedVersionException",
 }
-"""Of refused heartbeats and commits, by Java's names; of those without one here no coordinator of ours speaks."""
+"""Of refused heartbeats and commits, by Java's names; our coordinator answers no other errors."""
 
 _FETCH_ERRORS = {
     ErrorCode.UNKNOWN_MEMBER_ID: "UnknownMemberIdException",
@@ -65,7 +64,7 @@ _FETCH_ERRORS = {
 
 
 class State(Enum):
-    """MemberState of kafka-clients. PREPARE_LEAVING, which `unsubscribe` waits in, is left out."""
+    """MemberState of kafka-clients. PREPARE_LEAVING, which `unsubscribe` waits in, is omitted."""
 
     UNSUBSCRIBED = "unsubscribed"
     JOINING = "joining"
@@ -79,7 +78,7 @@ class State(Enum):
 
 
 class ReconcilingMember(CommittingMember):
-    """See the module. The protocol, with its heartbeats, is the subclass's."""
+    """See the module. The protocol, with its heartbeats, is in the subclass."""
 
     def __init__(
         self,
@@ -97,25 +96,25 @@ class ReconcilingMember(CommittingMember):
         self._client_side = client_side
         self._assignments = Assignments()
         self._has_news = True
-        """Whether the next heartbeat may say more than that the member is alive."""
+        """Whether the next heartbeat may report more than that the member is alive."""
         self._reconciles = False
-        """Whether a reconciliation is under way, a callback of it perhaps."""
+        """Whether a reconciliation is in progress, possibly one of its callbacks."""
         self._has_rejoined = False
-        """Whether the member has joined anew since that one began."""
+        """Whether the member has rejoined since it started."""
         self._revoking: Partitions = frozenset()
-        """Not fetched any more."""
+        """No longer fetched."""
         self._awaiting: Partitions = frozenset()
         """Not fetched yet: their `assigned` has not returned."""
         self._events: list[DueCallback | DueFailure] = []
         self._batch = 0
-        """How many of the events `poll` has taken up, and not come to."""
+        """How many of the events `poll` has taken, but not processed."""
         self._message = ""
         self._is_lost = False
-        """Whether `lost` is due or under way."""
+        """Whether `lost` is due or running."""
         self._is_stranded = False
-        """Whether it has left during the reconciliation that is under way, and forgotten that (`forgets_to_rejoin`)."""
-        self._is_watched = self._ways.counts_callbacks
-        """Whether max.poll.interval.ms counts."""
+        """Whether it has left during the current reconciliation, and forgotten that (`forgets_to_rejoin`)."""
+        self._is_watched = self._behavior.counts_callbacks
+        """Whether max.poll.interval.ms is counting."""
 
     @property
     def member_id(self) -> str:
@@ -130,7 +129,7 @@ class ReconcilingMember(CommittingMember):
         return self.owned & self.positioned - self._revoking - self._awaiting
 
     @property
-    def taking_over(self) -> Partitions:
+    def acquiring(self) -> Partitions:
         """Their `assigned` waits for `poll`, has not returned, or has thrown."""
         waiting = (
             each.partitions
@@ -141,13 +140,13 @@ class ReconcilingMember(CommittingMember):
 
     @abstractmethod
     def _join(self, now_ms: int) -> None:
-        """Join the group anew."""
+        """Rejoin the group."""
 
     def _become(self, state: State, now_ms: int) -> None:
         """As Kafka counts: a rebalance lasts as long as the member is reconciling."""
         if state is not self.state:
             if state is State.RECONCILING:
-                self.metrics.rebalance_began(now_ms, anew=True)
+                self.metrics.rebalance_began(now_ms, restarts=True)
             elif self.state is State.RECONCILING and state in (State.ACKNOWLEDGING, State.STABLE):
                 self.metrics.rebalance_ended(now_ms)
         self.state = state
@@ -155,7 +154,7 @@ class ReconcilingMember(CommittingMember):
     # The application's thread.
 
     def _poll(self, now_ms: int) -> None:
-        """What the application's thread does where there is no event."""
+        """The application thread's work without an event."""
         if self._client_side is not None and self._client_side.has_news and self.state is State.STABLE:
             self._client_side.assigned(self.owned, self._epoch)
         if now_ms >= self._auto_commit_at_ms:
@@ -164,8 +163,8 @@ class ReconcilingMember(CommittingMember):
             self._fetch_offsets(now_ms)
 
     def _take_event(self, now_ms: int) -> None:
-        """Those that there are at once are all taken before the first exception among them leaves `poll`."""
-        self._batch = (self._batch or len(self._events)) - 1 if self._ways.throws_last else 0
+        """All current events are taken before the first exception among them leaves `poll`."""
+        self._batch = (self._batch or len(self._events)) - 1 if self._behavior.throws_last else 0
         event = self._events.pop(0)
         if isinstance(event, DueFailure):
             if not self._error:
@@ -179,39 +178,39 @@ class ReconcilingMember(CommittingMember):
         self._call(event.kind, event.partitions, event.then, now_ms)
 
     def _throw(self, now_ms: int) -> None:
-        error, message = self._error, self._message or LISTENER_THREW
+        error, message = self._error, self._message or LISTENER_FAILED
         self._error = self._message = ""
         self._raise(error, now_ms, message)
 
     def _lose(self, now_ms: int) -> None:
-        """Stop to fetch, and call `lost` in the next `poll`, with what is owned now."""
+        """Stop fetching, and call `lost` in the next `poll`, with what is owned now."""
         self._revoking |= self.owned
         self._is_lost = True
-        if self._reconciles and not self._ways.ends_with_membership:
+        if self._reconciles and not self._behavior.ends_with_membership:
             return  # its end loses the rest
         if self.owned:
             self._events.append(DueCallback(CallbackKind.LOST, self.owned, self._lost))
         elif self.state is State.STALE and not self.in_poll:
             self._is_lost = False
-            self._give_up_all()
+            self._revoke_all()
         else:
             self._lost(now_ms)
 
     def _lost(self, now_ms: int) -> None:
-        """`lost` has returned, or thrown: the member joins again all the same."""
+        """`lost` has returned, or thrown: the member rejoins in either case."""
         self._is_lost = False
-        self._give_up_all()
+        self._revoke_all()
         if self.state in (State.FENCED, State.STALE):
             self._join(now_ms)
 
-    def _give_up_all(self) -> None:
+    def _revoke_all(self) -> None:
         self._own(frozenset())
         self._revoking = self._awaiting = frozenset()
-        self._assignments.give_up()
+        self._assignments.release()
         self._assignments.forget_target()
 
     def _fail(self, error: str, message: str) -> None:
-        """An exception for the next `poll`; one of its kind is enough."""
+        """An exception for the next `poll`; one of each kind is enough."""
         failure = DueFailure(error, message)
         if failure not in self._events:
             self._events.append(failure)
@@ -220,28 +219,28 @@ class ReconcilingMember(CommittingMember):
 
     def _receive(self, assignment: TopicPartitions, now_ms: int) -> None:
         self._assignments.receive(assignment)
-        if not (assignment or self._assignments.owned or self._ways.calls_for_nothing_first):
-            self._assignments.begin_with_nothing()
-        goes_on = self._reconciles and not self._ways.ends_with_membership
+        if not (assignment or self._assignments.owned or self._behavior.calls_for_empty_first):
+            self._assignments.start_empty()
+        goes_on = self._reconciles and not self._behavior.ends_with_membership
         if goes_on or not self._assignments.is_reconciled:
             self._become(State.RECONCILING, now_ms)
         elif self.state in (State.RECONCILING, State.JOINING):
             self._become(State.STABLE, now_ms)
 
     def _reconcile(self, now_ms: int) -> None:
-        """Begin to reconcile where there is something to reconcile, and it may begin now."""
+        """Start to reconcile if there is something to reconcile and it is possible now."""
         if self._reconciles:
             return
-        by_name = self._ways.heeds_subscription and not self.subscription.is_expression
-        heeds = self.subscription.topics if by_name else None
-        step = self._assignments.next_step(self.image, self.owned, heeds)
+        by_name = self._behavior.checks_subscription and not self.subscription.is_expression
+        known_topics = self.subscription.topics if by_name else None
+        step = self._assignments.next_step(self.image, self.owned, known_topics)
         if step is None:
             return
         if self._assignments.is_owned(step):
             self._acknowledge(step, now_ms)
             return
-        commits = self.settings.enable_auto_commit and self._ways.commits_before_revoked
-        if not self.in_poll and (commits or (step.revoked and self._ways.commits_before_revoked)):
+        commits = self.settings.enable_auto_commit and self._behavior.commits_before_revoked
+        if not self.in_poll and (commits or (step.revoked and self._behavior.commits_before_revoked)):
             return
         self._reconciles, self._has_rejoined = True, False
         self._revoking |= step.revoked
@@ -252,17 +251,17 @@ class ReconcilingMember(CommittingMember):
             committed("", now_ms)
 
     def _commit_before(self, offsets: Offsets, then: OnCommit, now_ms: int) -> None:
-        """Commit, for at most the rebalance timeout; whether or not that succeeds, the reconciliation goes on."""
+        """Commit, within the rebalance timeout; whether or not that succeeds, the reconciliation continues."""
         until_ms = now_ms + self.settings.max_poll_interval_ms
         self._commit(offsets, now_ms, until_ms, then, retried=_BEFORE_REBALANCE)
 
     @property
     def _is_dead(self) -> bool:
-        """Whether it assigns nothing any more, and calls for nothing: so librdkafka's does after a fatal error."""
-        return self.state is State.FATAL and not self._ways.ends_with_membership
+        """Whether it neither assigns nor calls anything any more: librdkafka's behavior after a fatal error."""
+        return self.state is State.FATAL and not self._behavior.ends_with_membership
 
     def _is_overtaken(self) -> bool:
-        if not self._ways.ends_with_membership:
+        if not self._behavior.ends_with_membership:
             return False
         if self.state is State.RECONCILING and not self._has_rejoined:
             return False
@@ -280,11 +279,11 @@ class ReconcilingMember(CommittingMember):
             self._assign(step)
 
     def _revoked(self, step: Reconciliation, now_ms: int) -> None:
-        if self._threw and self._ways.listener_can_refuse:
-            self._reconciles = False  # nothing is given up; the next `poll` tries again
+        if self._threw and self._behavior.listener_can_refuse:
+            self._reconciles = False  # nothing is revoked; the next `poll` retries
         elif self._is_overtaken():
             return
-        elif self.settings.enable_auto_commit and not self._ways.commits_before_revoked:
+        elif self.settings.enable_auto_commit and not self._behavior.commits_before_revoked:
             consumed = self._consumed(step.revoked & self.owned)
             self._own(self.owned - step.revoked)
             self._commit_before(consumed, partial(self._committed_after, step), now_ms)
@@ -302,7 +301,7 @@ class ReconcilingMember(CommittingMember):
         self._events.append(DueCallback(CallbackKind.ASSIGNED, step.added, then, step.assigned))
 
     def _assigned(self, step: Reconciliation, now_ms: int) -> None:
-        if self._threw and self._ways.listener_can_refuse:
+        if self._threw and self._behavior.listener_can_refuse:
             self._reconciles = False  # they are owned, but not fetched
             return
         self._awaiting -= step.assigned
@@ -336,12 +335,12 @@ class ReconcilingMember(CommittingMember):
 
     @property
     def _unpositioned(self) -> Partitions:
-        """A position is looked up also while `assigned` runs, but not for what is being given up."""
+        """A position is looked up even while `assigned` runs, but not for what is being revoked."""
         return self.owned - self.positioned - self._revoking
 
     def _auto_commit(self, now_ms: int) -> None:
-        """Where one is due while the last one is not answered, it is sent when that is (AutoCommitState)."""
-        if self._auto_commits and self._ways.awaits_auto_commit:
+        """If one is due while the last one is unanswered, it is sent afterwards (AutoCommitState)."""
+        if self._auto_commits and self._behavior.awaits_auto_commit:
             self._auto_commit_at_ms = NEVER
         else:
             super()._auto_commit(now_ms)
@@ -352,18 +351,18 @@ class ReconcilingMember(CommittingMember):
             self._auto_commit_at_ms = now_ms
 
     def _commit_identity(self) -> tuple[str, int] | str:
-        """Also outside the group, and refused by the coordinator then, unless nobody is in the group."""
-        if self._is_lost and not self._reconciles and self._ways.lost_error is not None:
-            return self._ways.lost_error
+        """Also outside the group; the coordinator refuses it then, unless the group is empty."""
+        if self._is_lost and not self._reconciles and self._behavior.lost_error is not None:
+            return self._behavior.lost_error
         return self._uuid, self._epoch if self._epoch > 0 else NO_EPOCH
 
     def _commit_error(self, code: ErrorCode, _now_ms: int) -> str:
-        """It does not change the membership: the next heartbeat brings the same error."""
+        """It does not change the membership: the next heartbeat gets the same error."""
         return self._error_of(code)
 
     def _error_of(self, code: ErrorCode) -> str:
         """The class of the exception for an error of the coordinator."""
-        return code.name if self._ways.names_codes else _EXCEPTIONS.get(code, "KafkaException")
+        return code.name if self._behavior.names_codes else _EXCEPTIONS.get(code, "KafkaException")
 
     @property
     def _fetch_identity(self) -> tuple[str | None, int]:
@@ -371,12 +370,12 @@ class ReconcilingMember(CommittingMember):
 
     def _fetch_again(self, now_ms: int) -> None:
         super()._fetch_again(now_ms)
-        self._is_stranded_call = self._shares_fetch and self._ways.strands_shared_fetch
+        self._is_stranded_call = self._shares_fetch and self._behavior.strands_shared_fetch
 
     def _offset_fetch_refused(self, code: ErrorCode, now_ms: int) -> None:
         super()._offset_fetch_refused(code, now_ms)
         if code is ErrorCode.UNKNOWN_MEMBER_ID or (code is ErrorCode.STALE_MEMBER_EPOCH and self._epoch <= 0):
-            self._fail(code.name if self._ways.names_codes else _FETCH_ERRORS[code], "")
+            self._fail(code.name if self._behavior.names_codes else _FETCH_ERRORS[code], "")
             self._end_committed("", now_ms)
         elif code is ErrorCode.GROUP_AUTHORIZATION_FAILED:
             self._fail(self._error_of(code), f"Not authorized to access group: {self.identity.group}")

@@ -1,4 +1,4 @@
-"""A consumer's own settings, by Kafka's names; times in ms."""
+"""A consumer's settings, by Kafka's names; times in ms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wire.suggestion import did_you_mean
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberSettings:
-    """What ConsumerConfig calls them, with `_` for `.`; Java's defaults of 4.3."""
+    """The names of ConsumerConfig, with `_` for `.`; Java's defaults of 4.3."""
 
     session_timeout_ms: int = 45_000
     heartbeat_interval_ms: int = 3_000
@@ -26,7 +26,7 @@ class MemberSettings:
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """Of all settings, as Kafka calls them."""
+        """The names of all settings, as Kafka writes them."""
         return tuple(each.name.replace("_", ".") for each in fields(cls))
 
     @classmethod
@@ -47,8 +47,8 @@ class MemberSettings:
 def _value(name: str, text: str, *, is_boolean: bool) -> int | bool:
     if is_boolean:
         if text.lower() not in ("true", "false"):
-            raise InvalidSetting(f"{name} is true or false, not {text!r}")
+            raise InvalidSetting(f"{name} must be true or false, not {text!r}")
         return text.lower() == "true"
     if not text.isdecimal() or not 0 < int(text) < 2**31:
-        raise InvalidSetting(f"{name} is a number of ms from 1 to 2147483647, not {text!r}")
+        raise InvalidSetting(f"{name} must be a number of ms from 1 to 2147483647, not {text!r}")
     return int(text)

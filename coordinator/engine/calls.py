@@ -1,6 +1,6 @@
-"""A call of the coordinator, and what comes out of it.
+"""Calls of the coordinator, and their results.
 
-Each API has a file of its own with its request, its answer and what handles it; `engine.HANDLERS` lists them.
+Each API has its own file with its request, its answer and its handler; `engine.HANDLERS` lists them.
 """
 
 from __future__ import annotations
@@ -18,46 +18,46 @@ A = TypeVar("A")
 
 
 class Request(ABC, Generic[A]):
-    """What the wire carries, without its encoding; A is the type of its answer.
+    """A decoded request; A is the type of its answer.
 
-    A version is there only where Kafka's answer depends on it; None stands for a null of the wire. Reasons, which a
-    broker writes to its log, are left out.
+    It has a version only where Kafka's answer depends on it; None is a null in the message. Reasons, which a broker
+    only logs, are omitted.
     """
 
     __slots__ = ()
 
     @abstractmethod
     def refused(self, error: RequestRefused) -> A:
-        """The answer that refuses the request as a whole; a message only where the wire has room for one."""
+        """The answer that refuses the whole request; with a message only if the answer has a field for it."""
 
 
 class Call(NamedTuple):
-    """A request, who sent it, when, and what to answer it by."""
+    """A request, its sender, its time, and what identifies its answer."""
 
     ticket: int
-    """Names the call in `Result.answers`; the caller chooses it and never uses it twice."""
+    """Names the call in `Result.answers`; the caller chooses it and never reuses it."""
     request: Request[Any]
     now_ms: int
     client_id: str
-    """Empty where the wire says null."""
+    """Empty for a null in the message."""
     host: str
     """As Kafka shows it: `/127.0.0.1`."""
     fresh_id: UUID
     """A random id for a member that this call may create."""
     refusal: ErrorCode = ErrorCode.NONE
-    """Why the broker that was asked does not answer for the group: NOT_COORDINATOR, or it loads it."""
+    """Why the broker does not serve the group: NOT_COORDINATOR, or COORDINATOR_LOAD_IN_PROGRESS."""
 
 
 class CoordinatorResult(NamedTuple):
     """Records to append, in order, and answers to send after they were appended.
 
-    `answers` name the calls by their tickets: of this call, unless it has to wait, and of earlier ones that
-    waited until now. Deadlines may have changed: ask `next_deadline` again.
+    `answers` identify the calls by their tickets: this call, unless it has to wait, and earlier ones that waited
+    until now. Deadlines may have changed: call `next_deadline` again.
     """
 
     records: tuple[Record, ...] = ()
     written: tuple[Written, ...] = ()
-    """The same as the log is to hold them, where the engine has what writes them."""
+    """The records encoded for the log, if the engine has an encoder."""
     answers: tuple[tuple[int, object], ...] = ()
     producer: ProducerIdentity | None = None
-    """Whose transaction the records belong to, where they are of one."""
+    """The producer whose transaction the records belong to, if any."""

@@ -1,7 +1,7 @@
-"""The coordinator's settings, under the names that a Kafka broker gives them.
+"""The coordinator's settings, by their names in a Kafka broker.
 
 A field is the setting's name with `_` for `.`; defaults, types and bounds are those of `GroupCoordinatorConfig` in
-Kafka 4.3. The settings of share and streams groups, and of threads and buffers, have no meaning here and are unknown.
+Kafka 4.3. The settings of share and streams groups, and of threads and buffers, have no effect here and are unknown.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ MAX_INT = 2**31 - 1
 
 
 ASSIGNORS = ("uniform", "range")
-"""The assignors that a broker has unless told otherwise; the first is taken where members have no wish."""
+"""A broker's default assignors; the first is used if members request none."""
 _CLASSES = {
     f"org.apache.kafka.coordinator.group.assignor.{name.capitalize()}Assignor": name for name in ASSIGNORS
 }
 
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
-"""How long a member that joins for the first time may stay unheard of (CLASSIC_GROUP_NEW_MEMBER_JOIN_TIMEOUT_MS)."""
+"""The session timeout of a member's first join (CLASSIC_GROUP_NEW_MEMBER_JOIN_TIMEOUT_MS)."""
 
 
 class MigrationPolicy(Enum):
@@ -51,11 +51,11 @@ class MigrationPolicy(Enum):
 
 
 def parse_integer(name: str, text: str, *, minimum: int | None = None, maximum: int = MAX_INT) -> int:
-    """A number from its text, as ConfigDef reads it; InvalidSetting when it is none or out of bounds."""
+    """Parse a number as ConfigDef does; InvalidSetting if it is malformed or out of bounds."""
     try:
         value = parse_number(trim(text))
     except ValueError:
-        raise InvalidSetting(f"{name} is a whole number, not {text!r}") from None
+        raise InvalidSetting(f"{name} must be an integer, not {text!r}") from None
     lowest = -MAX_INT - 1 if minimum is None else minimum
     if value < lowest:
         raise InvalidSetting(f"{name} must be at least {lowest}, not {value}")
@@ -65,22 +65,22 @@ def parse_integer(name: str, text: str, *, minimum: int | None = None, maximum: 
 
 
 def _parse_boolean(name: str, text: str) -> bool:
-    """`true` or `false` in any case, as ConfigDef reads it; InvalidSetting otherwise."""
+    """`true` or `false` in any case, as in ConfigDef; InvalidSetting otherwise."""
     lowered = trim(text).lower()
     if lowered not in ("true", "false"):
-        raise InvalidSetting(f"{name} is true or false, not {text!r}")
+        raise InvalidSetting(f"{name} must be true or false, not {text!r}")
     return lowered == "true"
 
 
 def _parse_assignors(name: str, text: str) -> tuple[str, ...]:
     names = tuple(_assignor_name(name, part.strip()) for part in text.split(",") if part.strip())
     if not names or len(set(names)) != len(names):
-        raise InvalidSetting(f"{name} names each assignor once, at least one, not {text!r}")
+        raise InvalidSetting(f"{name} must list at least one assignor, each once, not {text!r}")
     return names
 
 
 def _assignor_name(setting: str, text: str) -> str:
-    """The name by which members ask for an assignor, of its name or the full name of Kafka's class."""
+    """The assignor's name in requests, from its name or the full name of Kafka's class."""
     try:
         return find(_CLASSES.get(text, text), Side.BROKER).name
     except UnknownAssignorError:
@@ -93,7 +93,7 @@ def _parse_policy(name: str, text: str) -> MigrationPolicy:
         return MigrationPolicy(text.strip().lower())
     except ValueError:
         choices = ", ".join(policy.value for policy in MigrationPolicy)
-        raise InvalidSetting(f"{name} is one of {choices}, not {text!r}") from None
+        raise InvalidSetting(f"{name} must be one of {choices}, not {text!r}") from None
 
 
 def _integer(default: int, minimum: int | None = None, maximum: int = MAX_INT) -> Any:
@@ -109,7 +109,7 @@ def _other(default: object, parse: Callable[[str, str], object]) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """Every setting of the coordinator; times in ms unless the name says otherwise."""
+    """Every setting of the coordinator; times are in ms unless the name has another unit."""
 
     group_min_session_timeout_ms: int = _integer(6_000)
     group_max_session_timeout_ms: int = _integer(1_800_000)
@@ -135,14 +135,14 @@ class Config:
     """KIP-848's client-side assignors, which Kafka never shipped: Kohort's own setting."""
 
     offset_metadata_max_bytes: int = _integer(4_096)
-    """Compared with UTF-16 units, not with bytes."""
+    """Compared with the number of UTF-16 units, not of bytes."""
     offsets_retention_minutes: int = _integer(10_080, 1)
     offsets_retention_check_interval_ms: int = _integer(600_000, 1, 2**63 - 1)
     offsets_topic_num_partitions: int = _integer(50, 1)
     offsets_topic_replication_factor: int = _integer(3, 1, 2**15 - 1)
     offsets_topic_segment_bytes: int = _integer(100 << 20, 1)
     message_max_bytes: int = _integer(1_048_588, 0)
-    """How large a batch of `__consumer_offsets` may be: what a request changes is written as one."""
+    """The maximum size of a batch of `__consumer_offsets`: the changes of a request are written as one."""
 
     def __post_init__(self) -> None:
         for lower, upper in _ORDERED:
@@ -155,7 +155,7 @@ class Config:
 
     @classmethod
     def parse(cls, settings: Mapping[str, str]) -> Config:
-        """Settings from their texts; what is not named keeps Kafka's default. InvalidSetting says what is wrong."""
+        """Settings from their texts; missing ones have Kafka's defaults. InvalidSetting says what is wrong."""
         parsers = {_setting(each.name): each for each in fields(cls)}
         values: dict[str, Any] = {}
         for name, text in settings.items():
@@ -166,7 +166,7 @@ class Config:
         return cls(**values)
 
     def altered(self, settings: Mapping[str, str]) -> Config:
-        """With other values for some settings that there are, from their texts. InvalidSetting says what is wrong."""
+        """With other values for some existing settings, from their texts. InvalidSetting says what is wrong."""
         parsers = {_setting(each.name): each for each in fields(self)}
         values = {
             parsers[name].name: parsers[name].metadata["parse"](name, text) for name, text in settings.items()
@@ -175,7 +175,7 @@ class Config:
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """Every setting, as a broker's properties file names it."""
+        """All settings, by their names in a broker's properties file."""
         return tuple(_setting(each.name) for each in fields(cls))
 
     @property
@@ -196,16 +196,16 @@ _ORDERED = tuple(
         (f"group_consumer_{kind}", f"group_consumer_max_{kind}"),
     )
 )
-"""Settings of which the second must not be smaller."""
+"""Pairs of settings; the second must not be smaller."""
 
 
 _BOUNDED = ("heartbeat_interval_ms", "session_timeout_ms", "assignment_interval_ms")
-"""The broker has a least and a most for each, and judges them in this order."""
+"""Settings with a minimum and a maximum on the broker, which validates them in this order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupOverrides:
-    """What was set for a group; None: the broker's own setting counts. A field is the name with `_` for `.`."""
+    """The overrides of a group; None: the broker's setting applies. A field is the name with `_` for `.`."""
 
     consumer_session_timeout_ms: int | None = None
     consumer_heartbeat_interval_ms: int | None = None
@@ -213,16 +213,16 @@ class GroupOverrides:
 
     @classmethod
     def parse(cls, values: Mapping[str, str], broker: Config) -> GroupOverrides:
-        """Judge the whole of a group's settings; RequestRefused INVALID_CONFIG says what is wrong."""
+        """Validate all configs of a group; RequestRefused INVALID_CONFIG says what is wrong."""
         config = cls._read(values)
         _check_bounds(config, broker)
         return config
 
     @classmethod
     def capped(cls, values: Mapping[str, str], broker: Config) -> GroupOverrides:
-        """Settings that were judged long ago: what is beyond the broker's bounds of today counts as the bound.
+        """Configs that were validated earlier: a value outside the broker's current bounds is replaced by the bound.
 
-        RequestRefused INVALID_CONFIG: one is unknown or no number
+        RequestRefused INVALID_CONFIG: one is unknown or not a number
         """
         config = cls._read(values)
         caps = {}
@@ -245,7 +245,7 @@ class GroupOverrides:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerSettings:
-    """What counts for a consumer group: its own settings over the broker's."""
+    """The effective settings of a consumer group: its overrides, then the broker's."""
 
     session_timeout_ms: int
     heartbeat_interval_ms: int
@@ -253,7 +253,7 @@ class ConsumerSettings:
 
 
 def consumer_settings(config: GroupOverrides | None, broker: Config) -> ConsumerSettings:
-    """A group's own settings where it has any, else the broker's."""
+    """The overrides of a group where set, otherwise the broker's settings."""
     settings = ConsumerSettings(
         session_timeout_ms=broker.group_consumer_session_timeout_ms,
         heartbeat_interval_ms=broker.group_consumer_heartbeat_interval_ms,

@@ -1,4 +1,4 @@
-"""What the handlers work with: the state, the timers, the settings, and a place to leave records and answers."""
+"""The context of the handlers: the state, the timers, the settings, and the pending records and answers."""
 
 from __future__ import annotations
 
@@ -20,66 +20,66 @@ from wire.log.batch_header import ProducerIdentity
 from wire.log.batch_writer import encode_batch
 
 Group: TypeAlias = ClassicGroup | ConsumerGroup
-"""A group of any type that is coordinated here. Both have `id`, `type`, `state`, `protocol_type`, `is_empty`,
+"""A group of any type that is coordinated here. All have `id`, `type`, `state`, `protocol_type`, `is_empty`,
 `has_member`, `subscribed_to`, `tombstones` and `timer_keys` (Kafka's `Group` interface)."""
 
 
 BATCH_OVERHEAD, RECORD_OVERHEAD = 61, 32
-"""The bytes of a batch without its records, and no less than those of a record without its key and value."""
+"""The size of a batch without its records, and at least that of a record without its key and value."""
 
 
 @dataclass(slots=True, kw_only=True)
 class State:
-    """Everything that is known. Hard parts change in `Engine.replay` alone."""
+    """The state of the engine. Hard parts change only in `Engine.replay`."""
 
     groups: dict[str, Group] = field(default_factory=dict)
     offsets: dict[str, dict[tuple[str, int], StoredOffset]] = field(default_factory=dict)
     """By group, then by topic and partition."""
     pending: PendingOffsets = field(default_factory=PendingOffsets)
-    """Of transactions that have not ended."""
-    foreign: set[str] = field(default_factory=set)
-    """Ids of groups whose type is not coordinated here (share, streams): their offsets make no simple group."""
+    """Of open transactions."""
+    other_types: set[str] = field(default_factory=set)
+    """Ids of groups of types that are not coordinated here (share, streams): their offsets create no simple group."""
     group_configs: dict[str, GroupOverrides] = field(default_factory=dict)
-    """By group, where anything was set (resource type GROUP). Told by `Engine.set_group_config`, not by records."""
+    """By group that has overrides (resource type GROUP). Set by `Engine.set_group_config`, not by records."""
 
 
 @dataclass(slots=True, kw_only=True)
 class EngineContext:
-    """One per engine. `records` and `answers` fill up during a call and are taken at its end."""
+    """One per engine. `records` and `answers` are filled during a call and taken at its end."""
 
     state: State
     timers: Timers
     config: Config
     replay: Callable[[Record, int | None], None]
     encode: Callable[[Record], tuple[bytes, bytes | None]] | None = None
-    """Key and value of a record for the log; ValueError for one that cannot be written. None: there is no log."""
+    """Key and value of a record for the log; ValueError if it cannot be encoded. None: there is no log."""
     topics: TopicImage = field(default_factory=TopicImage)
     new_topics_version: int = -1
-    """Version of the image in which a topic was last created: resolved regexes older than that are resolved anew."""
+    """Version of the image in which a topic was last created: regexes resolved earlier are resolved again."""
     now_ms: int = 0
     records: list[Record] = field(default_factory=list)
     written: list[Written] = field(default_factory=list)
     answers: list[tuple[int, object]] = field(default_factory=list)
     producer: ProducerIdentity | None = None
-    """Whose transaction the records are of."""
+    """The producer whose transaction the records belong to."""
 
     broker_settings: ConsumerSettings = field(init=False)
-    """What counts for a consumer group that has no settings of its own."""
+    """The settings of a consumer group without overrides."""
 
     def __post_init__(self) -> None:
         self.configure(self.config)
 
     def configure(self, config: Config) -> None:
-        """Other settings count from now on."""
+        """Replace the settings."""
         self.config = config
         self.broker_settings = consumer_settings(None, config)
 
     def emit(self, *records: Record, producer: ProducerIdentity | None = None) -> None:
-        """Write records and, by replaying them, make them true: all of them, or none.
+        """Write records and apply them by replaying: all of them, or none.
 
-        Those of the transaction of a `producer` are all that the call writes.
+        Those of the transaction of a `producer` are the only ones of the call.
 
-        :raises CannotBeWritten: a name or number has no room, or they do not fit into one batch
+        :raises CannotBeWritten: a name or number is too large, or they do not fit into one batch
         """
         if self.encode is not None:
             try:
@@ -102,7 +102,7 @@ class EngineContext:
     def remove_group(
         self, group: Group, *, before: Sequence[Record] = (), after: Sequence[Record] = ()
     ) -> None:
-        """Write the tombstones of a group, with the records that go with them, and forget its timers.
+        """Write the tombstones of a group, with the records that belong to them, and cancel its timers.
 
         Its offsets stay, unless those records delete them. :raises CannotBeWritten: nothing changes
         """
@@ -120,19 +120,19 @@ class EngineContext:
         raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {what}.")
 
     def group_of_member(self, group_id: str) -> Group:
-        """The group that a member speaks of. :raises RequestRefused: UNKNOWN_MEMBER_ID"""
+        """The group of a member. :raises RequestRefused: UNKNOWN_MEMBER_ID"""
         group = self.state.groups.get(group_id)
         if group is None:
             raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID)
         return group
 
     def consumer_settings(self, group: str) -> ConsumerSettings:
-        """What counts for a consumer group now: its own settings over the broker's."""
+        """The effective settings of a consumer group: its overrides, then the broker's."""
         overrides = self.state.group_configs.get(group)
         return self.broker_settings if overrides is None else consumer_settings(overrides, self.config)
 
     def take(self) -> CoordinatorResult:
-        """What the call led to."""
+        """The result of the call."""
         result = CoordinatorResult(
             records=tuple(self.records),
             written=tuple(self.written),
@@ -144,7 +144,7 @@ class EngineContext:
 
 
 def check_fits(records: Sequence[tuple[bytes, bytes | None]], most_bytes: int) -> None:
-    """Whether records make a batch that a broker appends. :raises CannotBeWritten:"""
+    """Check that records fit into a batch that a broker appends. :raises CannotBeWritten:"""
     roughly = BATCH_OVERHEAD + sum(len(key) + len(value or b"") + RECORD_OVERHEAD for key, value in records)
     if roughly <= most_bytes or not records:
         return

@@ -1,4 +1,4 @@
-"""DescribeGroups and ConsumerGroupDescribe: groups as their coordinator shows them.
+"""DescribeGroups and ConsumerGroupDescribe.
 
 Source: GroupMetadataManager.describeGroups; modern.consumer.ConsumerGroup.asDescribedGroup,
 ConsumerGroupMember.asConsumerGroupDescribeMember.
@@ -39,14 +39,14 @@ Names: TypeAlias = Mapping[UUID, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Described:
-    """A group that was asked for, or why it is not shown."""
+    """A requested group, or why it is not shown."""
 
     id: str
     error: ErrorCode = ErrorCode.NONE
     message: str | None = None
     group: Group | None = None
     members: tuple[ClassicMemberValue, ...] = ()
-    """Of a classic group, in place of the model's: the bytes that only its members understand are shown as they are."""
+    """The members of a classic group with raw bytes, which only its members understand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ class _Describe(Request[DescribeGroupsAnswer]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribeGroups(_Describe):
-    """DescribeGroups v0–v6. An error has a message from v6 on, and is answered as state Dead without error below."""
+    """DescribeGroups v0–v6. An error has a message since v6; before, it is answered as state Dead without error."""
 
     version: int = 6
 
@@ -80,7 +80,7 @@ class ConsumerGroupDescribe(_Describe):
 
 
 def describe_classic(ctx: EngineContext, call: Call, request: DescribeGroups) -> None:
-    """Classic groups in the order asked for. Any other is Dead, which is an error only from version 6 on."""
+    """Classic groups in the requested order. Any other is Dead, which is an error only since version 6."""
     groups = tuple(_describe_classic(ctx, each, request.version) for each in request.groups)
     ctx.answer(call.ticket, DescribeGroupsAnswer(groups=groups))
 
@@ -93,7 +93,7 @@ def _describe_classic(ctx: EngineContext, name: str, version: int) -> Described:
             return Described(id=name, group=dead)
         why = f"Group {name} {'not found' if group is None else 'is not a classic group'}."
         return Described(id=name, error=ErrorCode.GROUP_ID_NOT_FOUND, message=why, group=dead)
-    # Only a Stable group shows its protocol, and what the members sent for it.
+    # Only a Stable group shows its protocol, and its members' metadata.
     protocol = group.protocol if group.state is GroupState.STABLE else None
     shown = Group(
         id=name, type=group.type, state=group.state, protocol_type=group.protocol_type, protocol=protocol
@@ -106,7 +106,7 @@ _NAMELESS = Described(id="", error=ErrorCode.INVALID_GROUP_ID)
 
 
 def describe_consumer(ctx: EngineContext, call: Call, request: ConsumerGroupDescribe) -> None:
-    """Answer with every group asked for, in that order; one that cannot be shown has an error of its own."""
+    """Answer with every requested group, in that order; one that cannot be shown has its own error."""
     groups = tuple(_describe_consumer(ctx, group) for group in request.groups)
     ctx.answer(call.ticket, DescribeGroupsAnswer(groups=groups))
 
@@ -119,7 +119,7 @@ def _describe_consumer(ctx: EngineContext, name: str) -> Described:
     except RequestRefused as error:
         return _refused(name, error)
     client_side = assignor_in_use(ctx, group.in_order())
-    assignor = shown_assignor(group.wishes(), ctx.config.group_consumer_assignors[0])
+    assignor = shown_assignor(group.requested_assignors(), ctx.config.group_consumer_assignors[0])
     shown = consumer_group(group, ctx.topics.names, assignor if client_side is None else client_side.name)
     return Described(id=name, group=shown)
 
@@ -152,14 +152,14 @@ def _consumer_member(group: ConsumerGroup, member: ConsumerMember, names: Names)
         protocol=MemberProtocol.CONSUMER if classic is None else MemberProtocol.CLASSIC,
         protocols=None if classic is None else tuple(name for name, _ in classic.protocols),
         subscription=Subscription(topics=metadata.topics, regex=metadata.regex or None),
-        owned=by_name(_held(member), names),
+        owned=by_name(_assigned_and_revoking(member), names),
         target=by_name(group.targets.get(member.id, {}), names),
         epoch=member.epoch,
     )
 
 
 def by_name(partitions: TopicPartitions, names: Names) -> Partitions:
-    """Normal partitions by topic name, by the id where the name is not known."""
+    """Partitions by topic name, or by id if the name is unknown."""
     named = {names.get(topic, ""): numbers for topic, numbers in partitions.items()}
     if "" not in named and len(named) == len(partitions):
         return named
@@ -167,8 +167,8 @@ def by_name(partitions: TopicPartitions, names: Names) -> Partitions:
     return named_partitions((names.get(topic), topic, numbers) for topic, numbers in partitions.items())
 
 
-def _held(member: ConsumerMember) -> TopicPartitions:
-    """What a member has, with what it is giving up: its assignment as describe shows it."""
+def _assigned_and_revoking(member: ConsumerMember) -> TopicPartitions:
+    """What a member has and is revoking: its assignment as describe shows it."""
     if not member.revoking:
         return member.assigned
     has = {

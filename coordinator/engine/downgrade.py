@@ -1,7 +1,7 @@
-"""Online downgrade: a consumer group whose members all speak the classic protocol becomes a classic group.
+"""Online downgrade: a consumer group whose members all use the classic protocol becomes a classic group.
 
-The generation is the group epoch; every member's assignment is its target. Where a member left the classic group has
-to rebalance; where a static member was replaced it stays Stable, unless the target is out of date.
+The generation is the group epoch; every member's assignment is its target. If a member left, the classic group must
+rebalance; if a static member was replaced, it stays Stable, unless the target is out of date.
 
 Source: GroupMetadataManager.validateOnlineDowngrade…, convertToClassicGroup; ClassicGroup.fromConsumerGroup.
 """
@@ -24,23 +24,23 @@ from wire.messages.embedded_protocol import EmbeddedAssignment, write_assignment
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replacement:
-    """A static member that takes another one's place, and with it the last one of the consumer protocol."""
+    """A static member that replaces the last consumer member."""
 
     old: ConsumerMember
     new: ConsumerMember
     records: Sequence[Record]
-    """They put it there, and whatever else its request changes."""
+    """They create it, and contain the other changes of its request."""
 
 
-def may_leave(ctx: EngineContext, group: ConsumerGroup, leaving: Sequence[ConsumerMember]) -> bool:
-    """Whether the group becomes a classic one when these members go."""
+def downgrades_on_leave(ctx: EngineContext, group: ConsumerGroup, leaving: Sequence[ConsumerMember]) -> bool:
+    """Whether the group becomes a classic one when these members leave."""
     gone = {member.id for member in leaving}
     left = [member for member in group.members.values() if member.id not in gone]
     return bool(left) and _classic(left) and _allowed(ctx, len(left))
 
 
-def may_replace(ctx: EngineContext, group: ConsumerGroup, old: ConsumerMember) -> bool:
-    """Whether the group becomes a classic one when a classic member takes this one's place."""
+def downgrades_on_replacement(ctx: EngineContext, group: ConsumerGroup, old: ConsumerMember) -> bool:
+    """Whether the group becomes a classic one when a classic member replaces this one."""
     others = [member for member in group.members.values() if member.id != old.id]
     return old.classic is None and _classic(others) and _allowed(ctx, len(group.members))
 
@@ -61,7 +61,7 @@ def convert(
     replacement: Replacement | None = None,
     must_rebalance: bool,
 ) -> None:
-    """Write the classic group in the consumer group's place. The members' sessions begin anew."""
+    """Replace the consumer group by a classic group. The members' sessions restart."""
     members = _members(group, {member.id for member in leaving}, replacement)
     draft = ClassicGroup(id=group.id, state_since_ms=ctx.now_ms, generation=group.epoch)
     for member in members:
@@ -72,7 +72,7 @@ def convert(
     if replacement is None:
         ctx.remove_group(group, after=(made,))
     else:
-        # The broker writes down what becomes of a group that it deletes at once.
+        # The broker writes the final state of a group that it deletes at once.
         keys, tombstones = list(group.timer_keys()), group.tombstones(replacement.old.id, replacement.new.id)
         ctx.emit(*replacement.records, *tombstones, made)
         for key in keys:
@@ -87,7 +87,7 @@ def _assignment(
     member: ClassicMember,
     replacement: Replacement | None,
 ) -> bytes:
-    """A member's target, or that of the member whose place it takes."""
+    """A member's target, or that of the member that it replaces."""
     holder = replacement.old.id if replacement is not None and replacement.new.id == member.id else member.id
     subscription, payload = member.metadata(draft.protocol) or b"", group.payloads.get(holder, NO_PAYLOAD)
     return encode_assignment(ctx.topics, group.targets.get(holder, {}), subscription, payload)
@@ -98,7 +98,7 @@ def _enter(ctx: EngineContext, draft: ClassicGroup, must_rebalance: bool) -> Non
     if not isinstance(group, ClassicGroup):
         raise AssertionError(f"{draft.id} was to become a classic group")
     for member in list(group.members.values()):
-        # The record knows the chosen protocol only; the others are still needed to choose the next one.
+        # The record has only the chosen protocol; the others are still needed to choose the next one.
         group.offer(member, draft.members[member.id].protocols)
         rebalance.keep_alive(ctx, group, member)
     if must_rebalance:
@@ -108,9 +108,9 @@ def _enter(ctx: EngineContext, draft: ClassicGroup, must_rebalance: bool) -> Non
 def encode_assignment(
     topics: TopicImage, partitions: TopicPartitions, subscription: bytes, payload: Payload = NO_PAYLOAD
 ) -> bytes:
-    """In the embedded protocol, at the version of the member's subscription; topics that are gone are left out.
+    """In the embedded protocol, at the version of the member's subscription, without deleted topics.
 
-    Topics stand in the order of the broker's map. What a client-side assignor says to the member is the user data.
+    Topics are in the order of the broker's map. A client-side assignor's metadata is the user data.
     """
     ids = list(partitions)
     order = map_order(uuid_hashes(ids)).indices.tolist() if ids else []
@@ -126,7 +126,7 @@ def encode_assignment(
 
 
 def _members(group: ConsumerGroup, gone: set[str], replacement: Replacement | None) -> list[ClassicMember]:
-    """Those that stay in the broker's order, the one that replaces another last."""
+    """The remaining members in the broker's order, a replacement last."""
     if replacement is not None:
         gone = {replacement.old.id}
     staying = [_convert(member) for member in group.in_order() if member.id not in gone]
@@ -136,7 +136,7 @@ def _members(group: ConsumerGroup, gone: set[str], replacement: Replacement | No
 def _convert(member: ConsumerMember) -> ClassicMember:
     classic = member.classic
     if classic is None:
-        raise AssertionError(f"{member.id} does not speak the classic protocol")
+        raise AssertionError(f"{member.id} does not use the classic protocol")
     return ClassicMember(
         id=member.id,
         instance=member.instance,

@@ -1,12 +1,12 @@
-"""The coordinator: takes calls, records and the passing of time; gives records and answers.
+"""The coordinator: handles calls, records and the passing of time; returns records and answers.
 
     engine = Engine(Config.parse(settings), topics)
-    engine.replay(record) ...           everything the log holds, with the ends of its transactions
+    engine.replay(record) ...           the whole log, with the ends of its transactions
     engine.loaded(now_ms)               once, before the first call
     engine.handle(call)                 then, in any order
     engine.expire(now_ms)               as soon as next_deadline() has come
-    engine.unload(belongs, now_ms)      some groups go to another broker, and
-    engine.load(belongs, now_ms)        come back as after a restart
+    engine.unload(belongs, now_ms)      some groups move to another broker, and
+    engine.load(belongs, now_ms)        are coordinated again as after a restart
 
 The caller appends `Result.records` before it sends `Result.answers`. A call whose ticket is not among the answers
 waits: a later Result, of another call or of `expire`, answers it.
@@ -63,7 +63,7 @@ HANDLERS: dict[type, Callable[[EngineContext, Call, Any], None]] = {
     describe_groups.ConsumerGroupDescribe: describe_groups.describe_consumer,
     groups.DeleteGroups: groups.delete_groups,
 }
-"""By type of request. Share and streams groups are not coordinated here: those that a log holds are `foreign`."""
+"""By type of request. Share and streams groups are not coordinated here: those in a log are `State.other_types`."""
 
 CHECKS: dict[type, Callable[[Any, Config], None]] = {
     join_group.JoinGroup: join_group.check,
@@ -73,10 +73,10 @@ CHECKS: dict[type, Callable[[Any, Config], None]] = {
     consumer_heartbeat.ConsumerGroupHeartbeat: consumer_heartbeat.check,
     removal.OffsetDelete: _check_group_id,
 }
-"""What is wrong with a request whatever its group is: also a broker says so that does not coordinate it."""
+"""Validation independent of the group: a broker that does not coordinate it answers the error, too."""
 
 REFUSED_BY_PARTITION = frozenset({commit.OffsetCommit, commit.TxnOffsetCommit})
-"""Requests some partitions of which are answered by any broker."""
+"""Requests with partitions that any broker answers."""
 
 _log = logging.getLogger(__name__)
 
@@ -90,9 +90,8 @@ class Engine:
         topics: TopicImage | None = None,
         encode: Callable[[Record], tuple[bytes, bytes | None]] | None = None,
     ) -> None:
-        """`encode` gives key and value of a record for the log, and raises ValueError for one that cannot be written:
-        names can be longer than it has room for. The call that leads to one is answered UNKNOWN_SERVER_ERROR, as by a
-        broker.
+        """`encode` returns key and value of a record for the log, and raises ValueError if it cannot be encoded: names
+        can be too long. The call that leads to it is answered UNKNOWN_SERVER_ERROR, as by a broker.
         """
         self._ctx = EngineContext(
             state=State(),
@@ -105,7 +104,7 @@ class Engine:
 
     @property
     def state(self) -> State:
-        """For looking at, not for changing."""
+        """Read-only."""
         return self._ctx.state
 
     @property
@@ -117,7 +116,7 @@ class Engine:
         return self._ctx.topics
 
     def handle(self, call: Call) -> CoordinatorResult:
-        """Answer a call or let it wait. A refusal is an answer; nothing is raised, whatever the request says."""
+        """Answer a call or park it. A refusal is an answer; nothing is raised, whatever the request contains."""
         ctx = self._ctx
         ctx.now_ms = call.now_ms
         kind = type(call.request)
@@ -132,16 +131,16 @@ class Engine:
         except CannotBeWritten as error:
             _log.warning("%s is refused: %s", type(call.request).__name__, error)
             self._fail(call)
-        except Exception:  # a bug of ours is not to take the other groups down
+        except Exception:  # a bug must not affect other groups
             _log.exception("Unexpected error for %r", call.request)
             self._fail(call)
         return ctx.take()
 
     def replay(self, record: Record, producer_id: int | None = None) -> None:
-        """Make a record true: with `end_transaction` the only way in which hard state changes.
+        """Apply a record: together with `end_transaction` the only way in which hard state changes.
 
         Records come in the order of the log. `producer_id` is that of a transactional batch: an offset in it stays
-        pending until the transaction ends; of other records there are no transactional ones.
+        pending until the transaction ends; other records are never transactional.
         """
         state = self._ctx.state
         if isinstance(record, OffsetRecord):
@@ -152,42 +151,42 @@ class Engine:
         else:
             replay_consumer_group(state, record)
         if record.group in state.groups:
-            state.foreign.discard(record.group)
+            state.other_types.discard(record.group)
 
-    def note_foreign(self, group: str, *, exists: bool) -> None:
-        """There is a group of a type that is not coordinated here, and no other of its id; or there is none now."""
+    def note_other_type(self, group: str, *, exists: bool) -> None:
+        """There is a group of a type that is not coordinated here, and no other of its id; or it no longer exists."""
         state = self._ctx.state
         if exists:
             state.groups.pop(group, None)
-            state.foreign.add(group)
+            state.other_types.add(group)
         else:
-            state.foreign.discard(group)
+            state.other_types.discard(group)
 
     def end_transaction(self, producer_id: int, *, committed: bool) -> None:
-        """Make a COMMIT or ABORT marker true; nothing happens where the producer has committed no offsets.
+        """Apply a COMMIT or ABORT marker; no effect if the producer has committed no offsets.
 
-        A transaction that wrote to several partitions of the log has a marker in each: they must not be mixed.
+        A transaction that wrote to several partitions of the log has a marker in each: do not mix them.
         """
         end_transaction(self._ctx.state, producer_id, committed=committed)
 
     def loaded(self, now_ms: int) -> CoordinatorResult:
-        """After recovery, also of nothing: the timers that a restart forgot begin to run."""
+        """After recovery, even of an empty log: start the timers."""
         self._start_timers(now_ms, lambda _: True)
         removal.schedule(self._ctx)
         return self._ctx.take()
 
     def unload(self, belongs: Callable[[str], bool], now_ms: int) -> CoordinatorResult:
-        """Another broker coordinates the groups whose ids `belongs` names, from `load` on.
+        """Another broker coordinates the groups whose ids `belongs` accepts, until `load`.
 
-        Calls that wait for them are answered NOT_COORDINATOR. Until then they take part in nothing but deletion of
-        topics; the caller is to refuse calls for them.
+        Calls that wait for them are answered NOT_COORDINATOR. Meanwhile they only take part in the deletion of topics;
+        the caller must refuse calls for them.
         """
         self._ctx.now_ms = now_ms
         unload(self._ctx, belongs)
         return self._ctx.take()
 
     def load(self, belongs: Callable[[str], bool], now_ms: int) -> CoordinatorResult:
-        """Coordinate groups that were unloaded: as after a restart, their timers begin to run."""
+        """Coordinate groups that were unloaded: as after a restart, their timers start."""
         self._start_timers(now_ms, belongs)
         return self._ctx.take()
 
@@ -200,17 +199,17 @@ class Engine:
                 session_expiry.consumer_group_loaded(self._ctx, group)
 
     def update_topics(self, image: TopicImage, now_ms: int) -> CoordinatorResult:
-        """Tell of topics that were created, changed or deleted: the image of all there are now."""
+        """Set the image of all current topics, after some were created, changed or deleted."""
         self._ctx.now_ms = now_ms
         topics_changed(self._ctx, image)
         return self._ctx.take()
 
     def configure(self, config: Config) -> None:
-        """Other settings count from now on, those of groups excepted."""
+        """Replace the settings, except groups' overrides."""
         self._ctx.configure(config)
 
     def set_group_config(self, group: str, values: Mapping[str, str]) -> None:
-        """Replace the settings of a group (resource type GROUP); none at all removes them.
+        """Replace the overrides of a group (resource type GROUP); an empty mapping removes them.
 
         RequestRefused: INVALID_REQUEST for the empty name, INVALID_CONFIG with a message for anything else.
         """
@@ -221,15 +220,15 @@ class Engine:
             self._ctx.state.group_configs.pop(group, None)
 
     def check_group_config(self, group: str, values: Mapping[str, str]) -> GroupOverrides:
-        """What `set_group_config` would set; RequestRefused as there."""
+        """The overrides that `set_group_config` would set; RequestRefused as there."""
         if not group:
             raise RequestRefused(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
         return GroupOverrides.parse(values, self._ctx.config)
 
     def restore_group_config(self, group: str, values: Mapping[str, str]) -> None:
-        """Set what was set before a restart, capped where the broker's bounds have changed since.
+        """Restore overrides after a restart, capped if the broker's bounds have changed since.
 
-        RequestRefused INVALID_CONFIG: what no broker can have kept
+        RequestRefused INVALID_CONFIG: no broker can have stored them
         """
         self._ctx.state.group_configs[group] = GroupOverrides.capped(values, self._ctx.config)
 
@@ -238,11 +237,12 @@ class Engine:
         return self._ctx.timers.next_deadline()
 
     def no_deadline_before(self) -> int | None:
-        """A time at which calling `expire` is early enough, and may be too early; None as of `next_deadline`."""
+        """A time before which calling `expire` is unnecessary; calling it then may be too early; None as
+        `next_deadline`."""
         return self._ctx.timers.no_deadline_before()
 
     def expire(self, now_ms: int) -> CoordinatorResult:
-        """Do what is due by now; nothing when it is too early."""
+        """Do what is due; nothing if it is too early."""
         self._ctx.now_ms = now_ms
         while (key := self._ctx.timers.pop_due(now_ms)) is not None:
             try:
@@ -254,18 +254,18 @@ class Engine:
         return self._ctx.take()
 
     def timers(self) -> tuple[TimerKey, ...]:
-        """What waits for its deadline."""
+        """The running timers."""
         return self._ctx.timers.keys()
 
     def fire(self, key: TimerKey, now_ms: int) -> CoordinatorResult:
-        """Do what a timer of `timers` is for as if its deadline had come: where time is not what is tried."""
+        """Fire a timer of `timers` as if its deadline had come, for tests and explorations without time."""
         self._ctx.now_ms = now_ms
         self._ctx.timers.cancel(key)
         self._expire(key)
         return self._ctx.take()
 
     def _fail(self, call: Call) -> None:
-        """Answer a call that could not be gone through with, unless that was answered already."""
+        """Answer a call that failed, unless it was answered already."""
         if all(ticket != call.ticket for ticket, _ in self._ctx.answers):
             self._ctx.answer(
                 call.ticket, call.request.refused(RequestRefused(ErrorCode.UNKNOWN_SERVER_ERROR))

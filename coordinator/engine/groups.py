@@ -20,7 +20,7 @@ class ListGroupsAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListGroups(Request[ListGroupsAnswer]):
-    """ListGroups v0–v5; empty filters let everything pass."""
+    """ListGroups v0–v5; an empty filter accepts everything."""
 
     states: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class ListGroups(Request[ListGroupsAnswer]):
 
 
 def list_groups(ctx: EngineContext, call: Call, request: ListGroups) -> None:
-    """All groups that pass the filters, which ignore letter case; a name that means nothing lets nothing pass."""
+    """All groups that match the filters, which ignore case; an unknown name matches nothing."""
     states = {each.strip().lower() for each in request.states}
     types = {each.lower() for each in request.types}
     listed = tuple(
@@ -57,7 +57,7 @@ class DeleteGroups(Request[DeleteGroupsAnswer]):
 
 
 def delete_groups(ctx: EngineContext, call: Call, request: DeleteGroups) -> None:
-    """Delete Empty groups and their offsets; a name given twice is answered once."""
+    """Delete Empty groups and their offsets; a repeated name is answered once."""
     names = tuple(dict.fromkeys(request.groups))
     ctx.answer(call.ticket, DeleteGroupsAnswer(groups=tuple((each, _delete(ctx, each)) for each in names)))
 

@@ -1,4 +1,4 @@
-"""The records of the coordinator: what its log says of groups and offsets, without the encoding."""
+"""The records of the coordinator's log about groups and offsets, independent of their encoding."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ V = TypeVar("V")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _GroupRecord(Generic[V]):
-    """A record of a group; its value is None where it deletes what the key names."""
+    """A record of a group; its value is None if it deletes the key."""
 
     group: str
     value: V | None
@@ -33,8 +33,8 @@ class _MemberRecord(_GroupRecord[V]):
 class StoredOffset(NamedTuple):
     """Value of key 1. Timestamps are ms since 1970; `expire_ms` None: by the retention of the group.
 
-    A coordinator writes more of them than of all else together, and a named tuple is made twice as fast as a frozen
-    dataclass.
+    A coordinator writes more of these than of all others together, and creating a named tuple takes half the time of a
+    frozen dataclass.
     """
 
     offset: int
@@ -62,7 +62,7 @@ class ClassicMemberValue:
     client_id: str
     host: str
     rebalance_timeout_ms: int
-    """-1 in records before version 1, of a time when there was but one timeout."""
+    """-1 in records before version 1, which have only one timeout."""
     session_timeout_ms: int
     subscription: bytes
     assignment: bytes
@@ -100,9 +100,9 @@ class ConsumerGroupRecord(_GroupRecord[ConsumerGroupValue]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionMetadataRecord(_GroupRecord[tuple[TopicInfo, ...]]):
-    """Key 4: ConsumerGroupPartitionMetadata, the subscribed topics as brokers before 4.1 wrote them down.
+    """Key 4: ConsumerGroupPartitionMetadata, the subscribed topics as brokers before 4.1 stored them.
 
-    Since then the hash of key 3 stands for it, and it is only deleted.
+    Since then the hash in key 3 replaces it, and it is only deleted.
     """
 
 
@@ -115,7 +115,7 @@ class JoinProtocol(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassicMemberMetadata:
-    """What a consumer group remembers of a member that speaks the classic protocol."""
+    """The classic metadata of a member that uses the classic protocol in a consumer group."""
 
     session_timeout_ms: int
     protocols: tuple[JoinProtocol, ...]
@@ -123,7 +123,7 @@ class ClassicMemberMetadata:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientMetadata:
-    """Bytes that client-side assignors tell each other; -1 is the version of what a classic member's assignor said."""
+    """Metadata that client-side assignors exchange; version -1 is a classic member's user data."""
 
     version: int = 0
     data: bytes = b""
@@ -131,7 +131,7 @@ class ClientMetadata:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientAssignor:
-    """A client-side assignor that a member has (KIP-848), and the versions of metadata that it can read."""
+    """A client-side assignor of a member (KIP-848), and the metadata versions that it can read."""
 
     name: str
     minimum_version: int = 0
@@ -142,15 +142,15 @@ class ClientAssignor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payload:
-    """What a client-side assignor has to say to a member in addition to its partitions."""
+    """A client-side assignor's metadata and error for a member, in addition to its partitions."""
 
     error: int = 0
-    """Why there is no assignment, in the assignor's own numbers; 0: there is one."""
+    """Why there is no assignment, a code of the assignor; 0: there is one."""
     metadata: ClientMetadata | None = None
 
 
 NO_PAYLOAD = Payload()
-"""Of the coordinator's own assignors."""
+"""For the coordinator's assignors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +196,7 @@ class TargetMemberRecord(_MemberRecord[TopicPartitions]):
 
 
 class MemberState(IntEnum):
-    """Member states as key 8 stores them."""
+    """Member states as in key 8."""
 
     STABLE = 0
     UNREVOKED_PARTITIONS = 1
@@ -206,7 +206,7 @@ class MemberState(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurrentAssignmentValue:
-    """Value of key 8. Partitions carry the epoch at which they were assigned (4.3, KIP-1251)."""
+    """Value of key 8. Partitions have the epoch at which they were assigned (4.3, KIP-1251)."""
 
     epoch: int
     previous_epoch: int
@@ -215,7 +215,7 @@ class CurrentAssignmentValue:
     revoking: TopicPartitions = field(default_factory=dict)
     assigned_epochs: dict[tuple[UUID, int], int] = field(default_factory=dict)
     payload: Payload = NO_PAYLOAD
-    """What came with the target that the member has reached."""
+    """The assignor's metadata of the target that the member has reached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,7 +240,7 @@ class RegexRecord(_GroupRecord[RegexValue]):
 
 
 Written: TypeAlias = tuple[str, tuple[bytes, bytes | None]]
-"""The group of a record, and its key and value as the log holds them; the value of a tombstone is None."""
+"""The group of a record, and its key and value as in the log; the value of a tombstone is None."""
 
 ConsumerRecord: TypeAlias = (
     ConsumerGroupRecord

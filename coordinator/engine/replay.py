@@ -1,4 +1,4 @@
-"""Records made true: the only way in which hard state changes."""
+"""Replay: applies records to the state, the only way in which hard state changes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from coordinator.engine.records import (
 
 
 def replay_classic_group(state: State, record: ClassicGroupRecord) -> None:
-    """A value makes or changes the group (of whatever type it was), a tombstone removes it."""
+    """A value creates or changes the group (of any former type), a tombstone removes it."""
     group = state.groups.get(record.group)
     if record.value is None:
         if isinstance(group, ClassicGroup):
@@ -36,7 +36,7 @@ def replay_classic_group(state: State, record: ClassicGroupRecord) -> None:
 
 
 def replay_consumer_group(state: State, record: ConsumerRecord) -> None:
-    """Make a record true."""
+    """Apply a record."""
     group = state.groups.get(record.group)
     if not isinstance(group, ConsumerGroup):
         if record.value is None:
@@ -50,7 +50,7 @@ def replay_consumer_group(state: State, record: ConsumerRecord) -> None:
 
 
 def draft(group_id: str, records: Iterable[ConsumerRecord]) -> ConsumerGroup:
-    """A group that is not part of the state: what these records would make of nothing."""
+    """A group that is not part of the state: created from these records alone."""
     group = ConsumerGroup(group_id)
     for record in records:
         apply(group, record)
@@ -58,7 +58,7 @@ def draft(group_id: str, records: Iterable[ConsumerRecord]) -> ConsumerGroup:
 
 
 def apply(group: ConsumerGroup, record: ConsumerRecord) -> None:
-    """Make a record of the group true, unless it deletes the whole group."""
+    """Apply a record to the group, unless it deletes the whole group."""
     match record:
         case ConsumerGroupRecord(value=value):
             if value is not None:
@@ -81,15 +81,15 @@ def apply(group: ConsumerGroup, record: ConsumerRecord) -> None:
 
 
 def replay_offset(state: State, record: OffsetRecord, producer_id: int | None = None) -> None:
-    """Keep or delete an offset; that of a transaction, which has a producer id, stays pending until its end.
+    """Store or delete an offset; that of a transaction, which has a producer id, stays pending until its end.
 
-    The first one of an unknown group makes it a simple group, be it pending. A tombstone deletes at once.
+    The first one of an unknown group, even if pending, creates a simple group. A tombstone deletes at once.
     """
     group, key, value = record.group, (record.topic, record.partition), record.value
     if value is None:
         _remove_offset(state, group, key)
         return
-    if group not in state.groups and group not in state.foreign:
+    if group not in state.groups and group not in state.other_types:
         state.groups[group] = ClassicGroup(id=group, state_since_ms=value.commit_ms)
     if producer_id is not None:
         state.pending.add(producer_id, group, key, value)
@@ -107,6 +107,6 @@ def _remove_offset(state: State, group: str, key: Partition) -> None:
 
 
 def end_transaction(state: State, producer_id: int, *, committed: bool) -> None:
-    """Make what the producer's transaction committed visible, or forget it; without any, nothing happens."""
+    """Make the transaction's offsets visible, or drop them; no effect without any."""
     for group, key, value in state.pending.end(producer_id, committed=committed):
         state.offsets.setdefault(group, {})[key] = value

@@ -1,4 +1,4 @@
-"""What happens in a group when time has passed: sessions end, members have not joined, synced or revoked in time."""
+"""Timeouts of groups: sessions that expire, members that have not joined, synced or revoked in time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from groups.listing import GroupState
 
 
 def initial_delay_ended(ctx: EngineContext, group: ClassicGroup, key: TimerKey) -> None:
-    """Prolong the delay when somebody came during it and the rebalance timeout leaves room; else go on."""
+    """Extend the delay if members joined during it and the rebalance timeout permits it; otherwise continue."""
     if group.state is not GroupState.PREPARING_REBALANCE:
         return
     remaining = group.initial_remaining_ms
@@ -35,24 +35,24 @@ def join_timed_out(ctx: EngineContext, group: ClassicGroup, _key: TimerKey) -> N
 
 
 def sync_timed_out(ctx: EngineContext, group: ClassicGroup, _key: TimerKey) -> None:
-    """Members that have not synced are out, whether or not the group has become Stable without them."""
+    """Remove members that have not synced, whether or not the group has become Stable without them."""
     settled = group.state in (GroupState.COMPLETING_REBALANCE, GroupState.STABLE)
     if not settled or not group.pending_sync:
         return
     for member in sorted(group.pending_sync):
-        rebalance.dismiss(ctx, group, member)
+        rebalance.drop_member(ctx, group, member)
     rebalance.prepare(ctx, group)
 
 
 def session_timed_out(ctx: EngineContext, group: ClassicGroup, key: TimerKey) -> None:
-    """A member is out, unless it waits for an answer (and is not new)."""
+    """Remove a member, unless it waits for an answer (and is not new)."""
     member = group.members.get(key.member)
     if member is None:
         return
     waits = member.id in group.joining or member.id in group.syncing
     if waits and not member.is_new:
         return
-    rebalance.dismiss(ctx, group, member.id)
+    rebalance.drop_member(ctx, group, member.id)
     if group.state is GroupState.PREPARING_REBALANCE:
         if group.all_joined():
             rebalance.complete(ctx, group)
@@ -61,14 +61,14 @@ def session_timed_out(ctx: EngineContext, group: ClassicGroup, key: TimerKey) ->
 
 
 def pending_member_timed_out(ctx: EngineContext, group: ClassicGroup, key: TimerKey) -> None:
-    """A member id expires with which nobody joined."""
+    """Remove a member id that no member joined with."""
     group.pending.discard(key.member)
     if group.state is GroupState.PREPARING_REBALANCE and group.all_joined():
         rebalance.complete(ctx, group)
 
 
 def classic_group_loaded(ctx: EngineContext, group: ClassicGroup) -> None:
-    """After recovery: every member has its session timeout to be heard of; too large a group rebalances."""
+    """After recovery: every member's session starts; a group that is too large rebalances."""
     group.learn_subscriptions()
     for member in group.members.values():
         rebalance.keep_alive(ctx, group, member)
@@ -86,14 +86,14 @@ CLASSIC_TIMERS: dict[TimerKind, Callable[[EngineContext, ClassicGroup, TimerKey]
 
 
 def member_timed_out(ctx: EngineContext, group: ConsumerGroup, key: TimerKey) -> None:
-    """A session ended, or a classic member has not joined or synced within its rebalance timeout."""
+    """A session expired, or a classic member has not joined or synced within its rebalance timeout."""
     member = group.members.get(key.member)
     if member is not None:
         remove(ctx, group, (member,))
 
 
 def rebalance_timed_out(ctx: EngineContext, group: ConsumerGroup, key: TimerKey) -> None:
-    """A member has not given up in time what it was told to."""
+    """A member has not revoked in time."""
     member = group.members.get(key.member)
     if member is not None and member.current.state is MemberState.UNREVOKED_PARTITIONS:
         remove(ctx, group, (member,))
@@ -104,7 +104,7 @@ def resolve_regexes(ctx: EngineContext, group: ConsumerGroup, _key: TimerKey) ->
 
 
 def consumer_group_loaded(ctx: EngineContext, group: ConsumerGroup) -> None:
-    """After recovery: every member has a session to be heard of, and those that revoke their rebalance timeout."""
+    """After recovery: start every member's session, and the rebalance timeout of those that are revoking."""
     session_timeout_ms = ctx.consumer_settings(group.id).session_timeout_ms
     for member in group.members.values():
         ctx.timers.set(TimerKey(TimerKind.SESSION, group.id, member.id), ctx.now_ms + session_timeout_ms)

@@ -1,8 +1,8 @@
-"""Static members (KIP-345): whose an instance id is, who is fenced, and how a restarted member takes its place again.
+"""Static members (KIP-345): ownership of instance ids, fencing, and replacement of a restarted member.
 
-A static member that restarts comes without its member id. Its JoinGroup or ConsumerGroupHeartbeat gets a new one, under
-which it has the old one's partitions; whoever still uses the old id is fenced. In a consumer group the old one must
-be away (epoch -2) before. A classic group does not rebalance for it unless its protocol would change.
+A static member that restarts has no member id. Its JoinGroup or ConsumerGroupHeartbeat gets a new one, with the old
+one's partitions; the old id is fenced. In a consumer group the old member must have left temporarily (epoch -2) before.
+A classic group does not rebalance for it unless its protocol would change.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import ClassicGroup, ClassicMember
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.consumer.member import AWAY, ConsumerMember
+from coordinator.engine.consumer.member import STATIC_LEAVE_EPOCH, ConsumerMember
 from coordinator.engine.context import EngineContext
 from coordinator.engine.records import (
     NO_PAYLOAD,
@@ -34,9 +34,9 @@ _log = logging.getLogger(__name__)
 
 
 def check_not_fenced(holder: str | None, member: str, instance: str) -> None:
-    """Whether the member holds the instance id, which `holder` has now.
+    """Check that the member holds the instance id, whose current holder is `holder`.
 
-    :raises RequestRefused: UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID when it is another one's
+    :raises RequestRefused: UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID if another member holds it
     """
     if holder is None:
         raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance} is unknown.")
@@ -48,7 +48,7 @@ def check_not_fenced(holder: str | None, member: str, instance: str) -> None:
 
 
 def check_classic_member(group: ClassicGroup, member: str, instance: str | None) -> None:
-    """Whether the group has the member. :raises RequestRefused: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID"""
+    """Check that the group has the member. :raises RequestRefused: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID"""
     if instance is not None:
         check_not_fenced(group.static.get(instance), member, instance)
     if member not in group.members:
@@ -56,15 +56,15 @@ def check_classic_member(group: ClassicGroup, member: str, instance: str | None)
 
 
 def static_member(group: ConsumerGroup, member: str, instance: str) -> ConsumerMember:
-    """The member with that instance id. Raises UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID when it is another one."""
+    """The member with that instance id. Raises UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID if it is another one."""
     holder = group.static_member(instance)
     check_not_fenced(None if holder is None else holder.id, member, instance)
     return group.member(member)
 
 
 def check_instance_released(holder: ConsumerMember, member: str, instance: str) -> None:
-    """Whether a static member's place may be taken. Raises UNRELEASED_INSTANCE_ID unless it is away."""
-    if holder.epoch != AWAY:
+    """Check that a static member may be replaced. Raises UNRELEASED_INSTANCE_ID unless it has left temporarily."""
+    if holder.epoch != STATIC_LEAVE_EPOCH:
         raise RequestRefused(
             ErrorCode.UNRELEASED_INSTANCE_ID,
             f"Static member {member} with instance id {instance} cannot join the group because the instance id "
@@ -75,7 +75,7 @@ def check_instance_released(holder: ConsumerMember, member: str, instance: str) 
 def replace_in_consumer_group(
     group: ConsumerGroup, old: ConsumerMember, new_id: str
 ) -> tuple[ConsumerMember, list[Record]]:
-    """Another member takes a static member's place, with its target and its partitions: the member, and its records."""
+    """Replace a static member by another, with its target and its partitions: the member, and its records."""
     current = replace(old.current, epoch=0, previous_epoch=0)
     new = ConsumerMember(id=new_id, metadata=old.metadata, current=current)
     return new, [
@@ -113,7 +113,7 @@ def replace_in_classic_group(
             answer = _replace_silently(ctx, group, member, version, old if leader == old else None)
         except CannotBeWritten as error:
             _log.warning("Group %.80r keeps member %.80r: %s", group.id, old, error)
-            answer = _put_back(ctx, group, before, leader)
+            answer = _restore_instance(ctx, group, before, leader)
         ctx.answer(call.ticket, answer)
         return
     rebalance.park_join(ctx, group, new.id, call.ticket)
@@ -123,10 +123,10 @@ def replace_in_classic_group(
         rebalance.prepare(ctx, group)
 
 
-def _put_back(
+def _restore_instance(
     ctx: EngineContext, group: ClassicGroup, before: ClassicMember, leader: str | None
 ) -> JoinGroupAnswer:
-    """The instance keeps the member id that it had, as the new one cannot be written down."""
+    """The instance keeps its previous member id, as the new one cannot be written."""
     instance = before.instance or ""
     ctx.timers.cancel(TimerKey(TimerKind.SESSION, group.id, group.static[instance]))
     member = group.replace_static(instance, before.id)
@@ -153,10 +153,10 @@ def _fence(ctx: EngineContext, group: ClassicGroup, old: str) -> None:
 def _replace_silently(
     ctx: EngineContext, group: ClassicGroup, member: ClassicMember, version: int, old_leader: str | None
 ) -> JoinGroupAnswer:
-    """Write the new id down, and hand out the present generation.
+    """Write the new id, and answer with the current generation.
 
-    From v9 on a replaced leader gets the members and skips the assignment (KIP-814). Below, its answer names its old
-    id as the leader, so that it takes itself for a follower.
+    Since v9 a replaced leader gets the members and skips the assignment (KIP-814). Before, its answer has its old id
+    as the leader, so that it considers itself a follower.
     """
     assignments = {each.id: each.assignment for each in group.members.values()}
     value = group.value(assignments, group.state_since_ms)

@@ -1,4 +1,4 @@
-"""Timers as data: a key and a deadline each. Nobody sleeps in here."""
+"""Timers as data: a key and a deadline each, without any clock."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class TimerKind(IntEnum):
-    """What is to be done when a deadline passes."""
+    """What to do when a deadline passes."""
 
     INITIAL_DELAY = auto()
     """A new or Empty classic group has waited for more members."""
@@ -18,13 +18,13 @@ class TimerKind(IntEnum):
     """The rebalance timeout: members that have not synced are removed."""
     SESSION = auto()
     PENDING_MEMBER = auto()
-    """A member id was given and nobody came back with it."""
+    """A member id was assigned and no member joined with it."""
     REBALANCE = auto()
-    """A consumer group's member has not revoked in time."""
+    """A consumer member has not revoked in time."""
     REGEX = auto()
     OFFSET_EXPIRY = auto()
     CLIENT_ASSIGNOR = auto()
-    """A member that was to compute an assignment has not answered."""
+    """A member that was asked to compute an assignment has not answered."""
 
 
 class TimerKey(NamedTuple):
@@ -38,20 +38,20 @@ class TimerKey(NamedTuple):
 class Timers:
     """Deadlines by key, in ms.
 
-    A key stands in the heap once, at its deadline or earlier: a session timer moves back with every heartbeat, and
-    is looked at again only when its old deadline comes up. So setting one costs no more than a look-up.
+    A key is in the heap once, at its deadline or earlier: a session timer is extended by every heartbeat, and is
+    checked again only when its old deadline comes up. So setting one costs no more than a look-up.
     """
 
     def __init__(self) -> None:
         self._deadlines: dict[TimerKey, tuple[int, int]] = {}
         """Deadline, and the number of the call that set it."""
         self._queued: dict[TimerKey, int] = {}
-        """Where in time the heap has the key."""
+        """The time at which the heap has the key."""
         self._heap: list[tuple[int, int, TimerKey]] = []
         self._number = 0
 
     def set(self, key: TimerKey, deadline_ms: int) -> None:
-        """Start the timer, or move its deadline."""
+        """Start the timer, or change its deadline."""
         self._number += 1
         self._deadlines[key] = (deadline_ms, self._number)
         queued = self._queued.get(key)
@@ -59,7 +59,7 @@ class Timers:
             self._push(deadline_ms, self._number, key)
 
     def cancel(self, key: TimerKey) -> None:
-        """Forget the timer; nothing happens when it is not there."""
+        """Cancel the timer; no effect if it does not exist."""
         self._deadlines.pop(key, None)
 
     def deadline(self, key: TimerKey) -> int | None:
@@ -67,11 +67,11 @@ class Timers:
         return None if entry is None else entry[0]
 
     def keys(self) -> tuple[TimerKey, ...]:
-        """Those that run, in the order in which they were set first."""
+        """The running timers, in the order in which they were first set."""
         return tuple(self._deadlines)
 
     def next_deadline(self) -> int | None:
-        """The earliest deadline; None when there is none."""
+        """The earliest deadline; None without any."""
         while self._heap:
             queued, number, key = self._heap[0]
             entry = self._deadlines.get(key)
@@ -87,11 +87,11 @@ class Timers:
         return None
 
     def no_deadline_before(self) -> int | None:
-        """A time in ms before which no deadline is, quicker to tell than the next deadline; None: there is none."""
+        """A lower bound of all deadlines in ms, faster than `next_deadline`; None: there is no deadline."""
         return self._heap[0][0] if self._heap else None
 
     def pop_due(self, now_ms: int) -> TimerKey | None:
-        """Take the earliest timer whose deadline has come; equal deadlines in the order in which they were set."""
+        """Remove the earliest timer whose deadline has come; equal deadlines in the order in which they were set."""
         deadline = self.next_deadline()
         if deadline is None or deadline > now_ms:
             return None

@@ -1,9 +1,9 @@
-"""Topics were created, changed or deleted: the group epoch of consumer groups that subscribe to them moves on.
+"""Topic changes: created, changed or deleted topics bump the group epoch of subscribed consumer groups.
 
-A change only marks the groups. The next heartbeat of a member computes the hash of the subscribed topics anew, and
-where that is another one than the group's record has, the group epoch moves on (`next_epoch`).
+A change only marks the groups. The next heartbeat of a member recomputes the hash of the subscribed topics, and if it
+differs from the hash in the group's record, the group epoch is bumped (`next_epoch`).
 
-A topic that is deleted and created again under its name is another one, with another id.
+A topic that is recreated under its name is a different topic, with another id.
 
 Source: GroupMetadataManager.onMetadataUpdate.
 """
@@ -20,7 +20,7 @@ from coordinator.engine.topics import TopicImage, metadata_hash
 
 
 def topics_changed(ctx: EngineContext, image: TopicImage) -> None:
-    """Let the coordinator work with another image of the topics from now on, and delete the offsets of deleted ones."""
+    """Replace the image of the topics, and delete the offsets of deleted ones."""
     old = ctx.topics
     ctx.topics = image
     if image.by_id.keys() - old.by_id.keys():
@@ -39,7 +39,7 @@ def topics_changed(ctx: EngineContext, image: TopicImage) -> None:
 
 
 def _delete_offsets_of_deleted_topics(ctx: EngineContext, old: TopicImage, new: TopicImage) -> None:
-    """Delete the offsets of topics that are gone. One that was made again under its name is another topic."""
+    """Delete the offsets of deleted topics. A recreated topic is a different one."""
     gone = {name: topic.id for name, topic in old.topics.items() if topic.id not in new.by_id}
     if not gone:
         return
@@ -54,9 +54,9 @@ def _delete_offsets_of_deleted_topics(ctx: EngineContext, old: TopicImage, new: 
 def next_epoch(
     ctx: EngineContext, group: ConsumerGroup, names: Collection[str], *, moves: bool
 ) -> ConsumerGroupRecord | None:
-    """The record that moves the group epoch on, with the hash of the subscribed topics.
+    """The record that bumps the group epoch, with the hash of the subscribed topics.
 
-    None where neither the request `moves` it nor a topic of these names was created, changed or deleted.
+    None if neither the request `moves` it nor a topic of these names was created, changed or deleted.
     """
     fingerprint = metadata_hash(names, ctx.topics)
     if not moves and fingerprint == group.metadata_hash:

@@ -1,4 +1,4 @@
-"""The topics that exist, as the coordinator is told of them."""
+"""The topics of the cluster, as the coordinator knows them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _INT = Struct("<i")
 
 @dataclass(frozen=True, kw_only=True)
 class TopicInfo:
-    """A topic; racks are those of each partition's replicas, by partition number, () where none is known."""
+    """A topic; racks are those of each partition's replicas, by partition number, () if none is known."""
 
     name: str
     id: UUID
@@ -31,7 +31,7 @@ class TopicInfo:
 
     @cached_property
     def metadata_hash(self) -> int:
-        """Id, name, number of partitions and racks as a broker takes them together: 64 bits, unsigned.
+        """The broker's hash of id, name, partition count and racks: 64 bits, unsigned.
 
         Source: coordinator.group.Utils.computeTopicHash: XXH3 of little-endian numbers, and of texts as hash4j puts
         them: their UTF-16 units, then the number of these.
@@ -47,7 +47,7 @@ class TopicInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class TopicImage:
-    """All topics at a moment. `version` grows with every change."""
+    """All topics at a moment. `version` increases with every change."""
 
     topics: Mapping[str, TopicInfo] = field(default_factory=dict)
     version: int = 0
@@ -58,7 +58,7 @@ class TopicImage:
 
     @cached_property
     def counts(self) -> Mapping[str, int]:
-        """Partitions by topic."""
+        """Partition counts by topic."""
         return {name: topic.partitions for name, topic in self.topics.items()}
 
     @cached_property
@@ -75,9 +75,9 @@ def _text(text: str) -> bytes:
 
 
 def metadata_hash(names: Iterable[str], image: TopicImage) -> int:
-    """What the subscribed topics that exist come to, in 64 bits, signed; 0 when there are none.
+    """The broker's hash of the subscribed topics that exist: 64 bits, signed; 0 without any.
 
-    Two coordinators that know the same topics have the same number, whichever of them wrote it down.
+    Two coordinators that know the same topics compute the same hash.
 
     Source: coordinator.group.Utils.computeGroupHash: XXH3 of the topics' own hashes in the order of their names.
     """

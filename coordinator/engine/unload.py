@@ -1,7 +1,7 @@
-"""Groups that another broker is to coordinate: who waits is sent there, and what no record says is forgotten.
+"""Unloading of groups that another broker will coordinate: waiting requests are refused, and soft state is dropped.
 
-What is left is what the log holds, as the other broker would load it: hard state is nothing but the records made true.
-So groups are not read again; they are made anew of what their last records said.
+What remains is the content of the log, as the other broker would load it: hard state is exactly the applied records.
+So groups are not read again; they are rebuilt from their last records.
 
 Source: CoordinatorRuntime (a shard is unloaded, and loaded elsewhere); GroupMetadataManager.onUnloaded.
 """
@@ -34,17 +34,17 @@ from wire.errors import ErrorCode
 
 
 def unload(ctx: EngineContext, belongs: Callable[[str], bool]) -> None:
-    """Of the groups whose ids `belongs` names: answer what waits, stop the timers, and forget what no record says."""
+    """For the groups whose ids `belongs` accepts: answer waiting requests, stop the timers, and drop soft state."""
     groups = ctx.state.groups
     for group in [each for each in groups.values() if belongs(each.id)]:
         for key in list(group.timer_keys()):
             ctx.timers.cancel(key)
         if isinstance(group, ClassicGroup):
-            _send_away(ctx, group)
+            _refuse_waiting(ctx, group)
         groups[group.id] = _as_recorded(group)
 
 
-def _send_away(ctx: EngineContext, group: ClassicGroup) -> None:
+def _refuse_waiting(ctx: EngineContext, group: ClassicGroup) -> None:
     for member in list(group.joining):
         answer = JoinGroupAnswer(error=ErrorCode.NOT_COORDINATOR, member=member)
         rebalance.answer_join(ctx, group, member, answer)
@@ -53,7 +53,7 @@ def _send_away(ctx: EngineContext, group: ClassicGroup) -> None:
 
 
 def _as_recorded(group: Group) -> Group:
-    """The group that its records make of nothing."""
+    """The group as its records alone create it."""
     if isinstance(group, ConsumerGroup):
         return draft(group.id, records_of(group))
     made = ClassicGroup(id=group.id, state_since_ms=group.state_since_ms)
@@ -63,7 +63,7 @@ def _as_recorded(group: Group) -> Group:
 
 
 def records_of(group: ConsumerGroup) -> Iterator[ConsumerRecord]:
-    """What a compacted log holds of a consumer group: a record per key, in the order in which a broker writes them."""
+    """A consumer group in a compacted log: one record per key, in the order in which a broker writes them."""
     members = group.members.values()
     for member in members:
         if member.metadata is not NEW_METADATA:

@@ -1,7 +1,7 @@
 """Online upgrade: a classic group with members becomes a consumer group (KIP-848 "Online Migration").
 
-The group epoch is the generation; targets and current assignments come from what the leader handed out. The members
-go on speaking the classic protocol, inside a consumer group.
+The group epoch is the generation; targets and current assignments come from the leader's assignment. The members
+continue to use the classic protocol, inside a consumer group.
 
 Source: GroupMetadataManager.validateOnlineUpgrade, convertToConsumerGroup; ConsumerGroup.fromClassicGroup.
 """
@@ -55,18 +55,18 @@ from wire.messages.reader import DecodeError
 
 
 def convert(ctx: EngineContext, group: ClassicGroup) -> tuple[tuple[Record, ...], ConsumerGroup]:
-    """The records that turn the group into a consumer group, and what they make of it: a draft.
+    """The records that turn the group into a consumer group, and the resulting group: a draft.
 
-    The broker walks through the draft to write the records: after them its map has another order than the draft.
+    The broker iterates over the draft to write the records: afterwards its map has another order than the draft.
 
-    :raises RequestRefused: GROUP_ID_NOT_FOUND, with the reason why it cannot be
+    :raises RequestRefused: GROUP_ID_NOT_FOUND, with the reason why it is not possible
     """
     _validate(ctx, group)
-    handed_out = {member.id: _handed_out(ctx, group, member) for member in group.in_order()}
+    handed_out = {member.id: _leader_assignment(ctx, group, member) for member in group.in_order()}
     members = [_convert(ctx.topics, group, member, handed_out[member.id]) for member in group.in_order()]
     _check_owners(group, members)
     made = draft(group.id, _records(ctx, group, members))
-    made.capacity = grown_slots(FIRST_SLOTS, len(made.members))  # the broker puts each member in but once
+    made.capacity = grown_slots(FIRST_SLOTS, len(made.members))  # the broker inserts each member only once
     return (*group.tombstones(), *_records(ctx, group, made.in_order())), made
 
 
@@ -74,7 +74,7 @@ def _records(
     ctx: EngineContext, group: ClassicGroup, members: Sequence[ConsumerMember]
 ) -> list[ConsumerRecord]:
     fingerprint = metadata_hash(subscribed_names(members, {}), ctx.topics)
-    # Of a group that has never completed a rebalance no target was computed: epoch 0 is that of members that join.
+    # For a group that has never completed a rebalance no target was computed: epoch 0 is that of members that join.
     epoch = ConsumerGroupValue(epoch=max(1, group.generation), metadata_hash=fingerprint)
     return [
         *(ConsumerMemberRecord(group=group.id, member=m.id, value=m.metadata) for m in members),
@@ -88,8 +88,8 @@ def _records(
     ]
 
 
-def take_over(ctx: EngineContext, group: ClassicGroup) -> None:
-    """The classic group is done with: parked requests are sent back, its members' sessions go on."""
+def discard_classic_group(ctx: EngineContext, group: ClassicGroup) -> None:
+    """Discard the classic group: its parked requests are answered, its members' sessions continue."""
     for member in group.in_order():
         again = JoinGroupAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS, member=member.id)
         rebalance.answer_join(ctx, group, member.id, again)
@@ -110,10 +110,10 @@ def _validate(ctx: EngineContext, group: ClassicGroup) -> None:
         raise _refused(group, "the group size exceeds the consumer group maximum size.")
 
 
-def _handed_out(ctx: EngineContext, group: ClassicGroup, member: ClassicMember) -> EmbeddedAssignment:
-    """What the leader gave to a member. Raises GROUP_ID_NOT_FOUND when it cannot be kept.
+def _leader_assignment(ctx: EngineContext, group: ClassicGroup, member: ClassicMember) -> EmbeddedAssignment:
+    """The leader's assignment of a member. Raises GROUP_ID_NOT_FOUND if it cannot be converted.
 
-    User data would be lost, but for client-side assignors that make more of it.
+    User data would be lost, unless client-side assignors use it.
     """
     if not member.assignment:
         return EmbeddedAssignment(version=0, partitions={})
@@ -178,7 +178,7 @@ def _payload(assignment: EmbeddedAssignment) -> Payload:
 
 
 def _check_owners(group: ClassicGroup, members: Sequence[ConsumerMember]) -> None:
-    """A leader may assign a partition to two members; in a consumer group it has one owner. Kafka fails there."""
+    """Check that each partition has one owner: a leader may assign one to two members. Kafka fails there."""
     owned = Counter(key for member in members for key in member.current.assigned_epochs)
     if any(owners > 1 for owners in owned.values()):
         raise _refused(group, "a partition is assigned to more than one member.")

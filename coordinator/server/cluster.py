@@ -321,7 +321,7 @@ class Cluster:
 
     def topics_changed(self) -> None:
         """Update engine and partitions to the current topics, and remove the configs of deleted ones."""
-        self.configs.keep_topics(self.topics.image.topics)
+        self.configs.retain_topics(self.topics.image.topics)
         self.partitions.set_topics(self.topics.image)
         result = self._engine.update_topics(self.topics.image, self.now_ms())
         self.groups.deliver(

@@ -19,7 +19,7 @@ from coordinator.engine.classic.group import ClassicGroup, ClassicMember
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.leave_group import LeaveGroup
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
-from coordinator.engine.consumer.member import AWAY, ConsumerMember
+from coordinator.engine.consumer.member import STATIC_LEAVE_EPOCH, ConsumerMember
 from coordinator.engine.context import Group
 from coordinator.errors import CannotBeWritten, CoordinatorError, RequestRefused
 from coordinator.server.caller import Caller
@@ -117,8 +117,10 @@ async def _take_place(cluster: Cluster, group: Group, member: ConsumerMember) ->
     if member.classic is not None:
         await _join(cluster, group.id, member, "consumer", member.classic)
         return
-    if member.epoch != AWAY:
-        away = ConsumerGroupHeartbeat(group=group.id, member=member.id, epoch=AWAY, instance=member.instance)
+    if member.epoch != STATIC_LEAVE_EPOCH:
+        away = ConsumerGroupHeartbeat(
+            group=group.id, member=member.id, epoch=STATIC_LEAVE_EPOCH, instance=member.instance
+        )
         await _send(cluster, away)
     metadata = member.metadata
     await _send(

@@ -22,10 +22,10 @@ from coordinator.simulation.node import Node
 def _assign_owned_partitions() -> Iterator[None]:
     """The coordinator assigns a partition although another member owns it or is still revoking it."""
 
-    def goal(**fields: Any) -> reconciliation.Goal:
-        return reconciliation.Goal(**{**fields, "is_free": lambda _topic, _partition: True})
+    def goal(**fields: Any) -> reconciliation.ReconciliationInput:
+        return reconciliation.ReconciliationInput(**{**fields, "is_free": lambda _topic, _partition: True})
 
-    with mock.patch.object(update, "Goal", goal):
+    with mock.patch.object(update, "ReconciliationInput", goal):
         yield
 
 

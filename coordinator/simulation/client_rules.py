@@ -91,7 +91,7 @@ class ClientRules:
         if not threw:
             return
         self._disturbed.add(process)
-        can_refuse = process.member.identity.library.ways.listener_can_refuse
+        can_refuse = process.member.identity.library.behavior.listener_can_refuse
         if callback.kind is CallbackKind.REVOKED and process.script.protocol == "consumer" and can_refuse:
             self._held[process] = self._held[process] | callback.partitions
 
@@ -133,7 +133,7 @@ class ClientRules:
             return "" if owned == held | named else "which are not the new partitions"
         if kind is CallbackKind.LOST:
             known = process.member.image.topics.keys() - self._back.get(process, frozenset())
-            if process.member.identity.library.ways.topic_error and all(
+            if process.member.identity.library.behavior.topic_error and all(
                 each.topic not in known for each in named
             ):
                 return ""  # a separate callback, independent of the rest

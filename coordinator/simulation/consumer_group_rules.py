@@ -131,7 +131,7 @@ def _report_flaw(process: Process | None, place: TopicPartition) -> str:
         return ""
     is_to_come = (
         place not in process.owned
-        or place in process.member.taking_over
+        or place in process.member.acquiring
         or process.assigned_ms.get(place, -1) >= process.reported_ms
     )
     return ASSIGNED_AFTER_REPORT if is_to_come else ""

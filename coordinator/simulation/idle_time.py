@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from coordinator.consumer.member import Routine
+from coordinator.consumer.member import PeriodicTask
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
@@ -50,19 +50,19 @@ def skip_idle(world: World, before_ms: int) -> bool:
 def end_of_idle(world: World, before_ms: int) -> int | None:
     """The last moment that can be skipped to; None if the group is not idle, or not for long."""
     now_ms, round_trip_ms = world.schedule.now_ms, 2 * world.network.slowest_ms
-    routines = _routines(world) if before_ms - now_ms > MIN_IDLE_MS else None
-    if routines is None:
+    periodic_tasks = _periodic_tasks(world) if before_ms - now_ms > MIN_IDLE_MS else None
+    if periodic_tasks is None:
         return None
     planned_ms, timer_ms = world.schedule.first_except(_recurs), world.engine.next_deadline()
     if planned_ms is not None:
         before_ms = min(before_ms, planned_ms)
     if timer_ms is not None:  # it may be that of a member whose heartbeat comes first
         before_ms = min(
-            before_ms, timer_ms - round_trip_ms - max((one.every_ms for one in routines), default=0)
+            before_ms, timer_ms - round_trip_ms - max((one.every_ms for one in periodic_tasks), default=0)
         )
     end_ms = before_ms - 1
     while end_ms >= now_ms + MIN_IDLE_MS:
-        sent_ms = max((each.last_by(end_ms) for each in routines), default=0)
+        sent_ms = max((each.last_by(end_ms) for each in periodic_tasks), default=0)
         if end_ms - sent_ms >= round_trip_ms:
             return end_ms
         end_ms = sent_ms - 1
@@ -79,7 +79,7 @@ def _replay_last(world: World, began_ms: int, end_ms: int) -> None:
         (sent_ms, number, process, request_of)
         for number, process in enumerate(world.processes.values())
         if process.is_running
-        for sent_ms, request_of in process.member.skip_routines(began_ms, end_ms)
+        for sent_ms, request_of in process.member.skip_periodic_tasks(began_ms, end_ms)
     ]
     for sent_ms, _, process, request_of in sorted(last, key=lambda each: each[:2]):
         world.schedule.now_ms = sent_ms
@@ -95,7 +95,7 @@ def _recurs(action: Callable[..., None]) -> bool:
     return getattr(action, "__func__", None) in _RECURRING
 
 
-def _routines(world: World) -> list[Routine] | None:
+def _periodic_tasks(world: World) -> list[PeriodicTask] | None:
     """Of all members; None if anything else may happen."""
     others = (node for node in world.nodes.values() if node is not world.coordinator)
     if (
@@ -104,13 +104,13 @@ def _routines(world: World) -> list[Routine] | None:
         or not world.network.has_no_faults
     ):
         return None
-    found: list[Routine] = []
+    found: list[PeriodicTask] = []
     for process in world.processes.values():
         if process.is_running:
-            routines = process.member.routines
-            if routines is None or not process.is_polling or not _is_idle(world, process):
+            periodic_tasks = process.member.periodic_tasks
+            if periodic_tasks is None or not process.is_polling or not _is_idle(world, process):
                 return None
-            found += routines
+            found += periodic_tasks
     return found
 
 

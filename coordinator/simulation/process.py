@@ -242,7 +242,7 @@ class Process:
 
     def reset(self, partition: TopicPartition) -> None:
         """The partition was deleted: a new one of its name is read from the start (auto.offset.reset=earliest)."""
-        if partition in self.owned or partition in self.member.taking_over:
+        if partition in self.owned or partition in self.member.acquiring:
             self.deleted_owned.add(partition)
         self.deleted_commits += [
             (commit, partition)

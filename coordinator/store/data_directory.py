@@ -71,10 +71,10 @@ class StorageSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovered:
-    """What was there. `records` counts those in the log; `foreign` are groups of types that are not served."""
+    """What was there. `records` counts those in the log; `other_types` are groups of types that are not served."""
 
     groups: int
-    foreign: int
+    other_types: int
     offsets: int
     records: int
     unknown_records: int
@@ -134,7 +134,7 @@ class DataDirectory:
         state = engine.state
         return Recovered(
             groups=len(state.groups),
-            foreign=len(state.foreign),
+            other_types=len(state.other_types),
             offsets=sum(map(len, state.offsets.values())),
             records=records,
             unknown_records=replay.unknown_keys.total(),

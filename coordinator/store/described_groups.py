@@ -70,7 +70,7 @@ def listed_group(group: EngineGroup | OtherGroup) -> GroupListing:
 def _assignor(group: ConsumerGroup) -> str | None:
     """The assignor in use; None where no member names one."""
     client_side = choose(list(group.members.values()))
-    return shown_assignor(group.wishes()) if client_side is None else client_side.name
+    return shown_assignor(group.requested_assignors()) if client_side is None else client_side.name
 
 
 def classic_group(group: ClassicGroup) -> tuple[Group, tuple[Problem, ...]]:

@@ -147,7 +147,7 @@ class Replay:
     def _other(self, record: OtherRecord) -> None:
         self.others.replay(record.key_type, record.key, record.value)
         group = record.key["groupId"]
-        self.engine.note_foreign(group, exists=group in self.others.by_id)
+        self.engine.note_other_type(group, exists=group in self.others.by_id)
         for topic_id, name in topic_names_in(record.value or {}):
             self.heard.setdefault(topic_id, KnownTopic(name=name, id=topic_id))
 

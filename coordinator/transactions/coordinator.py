@@ -4,11 +4,11 @@
     coordinator.complete(transactional_id, now)     when the markers of a transaction are written
     coordinator.expire(now)                         as soon as next_deadline() has come
 
-Theory of operation. A transaction is Ongoing from its first partition on; its end is decided by a record
-(PrepareCommit, PrepareAbort) from which there is no way back; then a marker goes into every partition, and a last
-record says that all of them are there. A change counts at once; the caller writes `Outcome.change` to the log before
-it lets the answer go, and where the change is a prepared end, it writes the markers after that and calls `complete`.
-A producer that initializes fences the one before it: their epochs tell them apart.
+Theory of operation. A transaction is Ongoing from its first partition; a record decides its end (PrepareCommit,
+PrepareAbort), which cannot be reversed; then a marker is written to every partition, and a final record states that
+all of them are written. A change takes effect at once; the caller writes `Outcome.change` to the log before it sends
+the answer, and if the change is a prepared end, it writes the markers after that and calls `complete`. A producer that
+initializes fences the previous one: their epochs differ.
 
 Source: TransactionCoordinator, TransactionStateManager.
 """
@@ -28,13 +28,13 @@ from coordinator.transactions.transaction import (
 from wire.errors import ErrorCode
 from wire.log.batch_header import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ProducerIdentity
 
-NOBODY = ProducerIdentity()
+NO_IDENTITY = ProducerIdentity()
 State, Version = TransactionState, TransactionVersion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionSettings:
-    """A broker's settings of transactions, with its defaults; names are the broker's, `_` for `.`."""
+    """A broker's transaction settings, with its defaults; names are the broker's, `_` for `.`."""
 
     transaction_max_timeout_ms: int = 900_000
     transactional_id_expiration_ms: int = 7 * 86_400_000
@@ -43,13 +43,13 @@ class TransactionSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a request leads to: its error, the producer it is answered with, and what is to be written before.
+    """The result of a request: its error, the producer in the answer, and the change to write first.
 
-    A refused request may change something, too: a producer that finds another one's transaction ends it.
+    A refused request may change something, too: a producer that finds another one's open transaction aborts it.
     """
 
     error: ErrorCode = ErrorCode.NONE
-    producer: ProducerIdentity = NOBODY
+    producer: ProducerIdentity = NO_IDENTITY
     change: Transaction | None = None
 
 
@@ -63,9 +63,9 @@ class TransactionCoordinator:
         transactions: Iterable[Transaction] = (),
         version: Callable[[], TransactionVersion] = lambda: Version.TV_2,
     ) -> None:
-        """`new_producer_id` gives one that nobody has had; `transactions` are those of the log.
+        """`new_producer_id` returns one that was never used; `transactions` are those of the log.
 
-        `version` gives the finalized level of `transaction.version`.
+        `version` returns the finalized level of `transaction.version`.
         """
         self._version = version
         self._settings = settings
@@ -79,13 +79,13 @@ class TransactionCoordinator:
         return self._transactions
 
     def prepared(self) -> list[Transaction]:
-        """Those whose markers are still to be written: what a restart has to complete."""
+        """Transactions whose markers are not all written: a restart must complete them."""
         return [each for each in self._transactions.values() if each.state.is_prepared]
 
     def init_producer_id(
         self, transactional_id: str, timeout_ms: int, expected: ProducerIdentity | None, now_ms: int
     ) -> Outcome:
-        """InitProducerId; `expected` is what a producer that goes on after an error had until now (KIP-360)."""
+        """InitProducerId; `expected` is the previous identity of a producer that continues after an error (KIP-360)."""
         if not transactional_id:
             return Outcome(error=ErrorCode.INVALID_REQUEST)
         if not 0 < timeout_ms <= self._settings.transaction_max_timeout_ms:
@@ -96,12 +96,12 @@ class TransactionCoordinator:
             transaction = Transaction(
                 transactional_id=transactional_id, producer=producer, timeout_ms=timeout_ms, updated_ms=now_ms
             )
-        if expected is not None and not _may_go_on(transaction, expected):
+        if expected is not None and not _is_current_producer(transaction, expected):
             return Outcome(error=ErrorCode.PRODUCER_FENCED)
         if transaction.state.is_prepared:
             return Outcome(error=ErrorCode.CONCURRENT_TRANSACTIONS)
         if transaction.state is State.ONGOING:
-            # The producer asks again and finds it ended.
+            # The producer retries and finds it ended.
             return Outcome(error=ErrorCode.CONCURRENT_TRANSACTIONS, change=self._abort(transaction, now_ms))
         next_one = self._next_producer(transaction, expected)
         if next_one is None:
@@ -118,7 +118,7 @@ class TransactionCoordinator:
         version: TransactionVersion,
         now_ms: int,
     ) -> Outcome:
-        """AddPartitionsToTxn, and of AddOffsetsToTxn the partition of the group's offsets."""
+        """AddPartitionsToTxn and, for the partition of the group's offsets, AddOffsetsToTxn."""
         found = self._find(transactional_id, producer)
         if isinstance(found, ErrorCode):
             return Outcome(error=found)
@@ -129,7 +129,7 @@ class TransactionCoordinator:
     def verify(
         self, transactional_id: str, producer: ProducerIdentity, partition: TopicPartition
     ) -> ErrorCode:
-        """Whether a partition is part of the producer's transaction; TRANSACTION_ABORTABLE where it is not."""
+        """Whether a partition is part of the producer's transaction; TRANSACTION_ABORTABLE if not."""
         found = self._find(transactional_id, producer)
         if isinstance(found, ErrorCode):
             return found
@@ -163,7 +163,7 @@ class TransactionCoordinator:
         return Outcome(producer=ProducerIdentity(next_id, 0) if rotates else change.producer, change=change)
 
     def complete(self, transactional_id: str, now_ms: int) -> Transaction:
-        """The markers of a prepared transaction are written: the change that says so."""
+        """The markers of a prepared transaction are written: the change that completes it."""
         return self._change(self._transactions[transactional_id].completed(now_ms))
 
     def next_deadline(self) -> int | None:
@@ -173,7 +173,7 @@ class TransactionCoordinator:
         return self._checked_ms + self._settings.transaction_abort_timed_out_transaction_cleanup_interval_ms
 
     def expire(self, now_ms: int) -> list[Transaction]:
-        """The changes that are due: transactions that took too long are aborted, ids that nobody used are forgotten."""
+        """The changes that are due: transactions that took too long are aborted, unused ids are removed."""
         self._checked_ms = now_ms
         changes = []
         for transaction in list(self._transactions.values()):
@@ -203,7 +203,7 @@ class TransactionCoordinator:
     def _next_producer(
         self, transaction: Transaction, expected: ProducerIdentity | None
     ) -> tuple[ProducerIdentity, int] | None:
-        """What a producer that initializes gets, and the last epoch to remember; None: it was fenced."""
+        """The new identity of a producer that initializes, and the last epoch to remember; None: it was fenced."""
         current = transaction.producer
         is_current = expected is None or current.epoch in (NO_PRODUCER_EPOCH, expected.epoch)
         if is_current:
@@ -212,11 +212,11 @@ class TransactionCoordinator:
                 return current._replace(epoch=current.epoch + 1), last_epoch
             return ProducerIdentity(self._new_producer_id(), 0), last_epoch
         if expected is not None and expected.epoch == transaction.last_epoch:
-            return current, transaction.last_epoch  # asked for once more
+            return current, transaction.last_epoch  # a repeated request
         return None
 
     def _abort(self, transaction: Transaction, now_ms: int) -> Transaction:
-        """End a transaction against its producer's will, which is fenced."""
+        """Abort a transaction whose producer is fenced."""
         return self._change(transaction.fenced(self._version(), now_ms))
 
     def _change(self, transaction: Transaction) -> Transaction:
@@ -224,8 +224,8 @@ class TransactionCoordinator:
         return transaction
 
 
-def _may_go_on(transaction: Transaction, expected: ProducerIdentity) -> bool:
-    """Whether the producer is the id's, as far as its id says; its epoch is looked at later."""
+def _is_current_producer(transaction: Transaction, expected: ProducerIdentity) -> bool:
+    """Whether the producer is the id's, judging by the producer id; its epoch is checked later."""
     is_late = expected.id == transaction.previous_id and expected.epoch >= MAX_EPOCH - 1
     return (
         transaction.producer.epoch == NO_PRODUCER_EPOCH or expected.id == transaction.producer.id or is_late
@@ -233,7 +233,7 @@ def _may_go_on(transaction: Transaction, expected: ProducerIdentity) -> bool:
 
 
 def _judge_end_1(transaction: Transaction, producer: ProducerIdentity, committed: bool) -> ErrorCode | None:
-    """What becomes of an EndTxn up to v4: NONE: it was done before; None: it is to be done now."""
+    """The result of an EndTxn up to v4: NONE: it was done before; None: it must be done now."""
     if transaction.producer.id != producer.id:
         return ErrorCode.INVALID_PRODUCER_ID_MAPPING
     if transaction.producer.epoch != producer.epoch:
@@ -244,7 +244,7 @@ def _judge_end_1(transaction: Transaction, producer: ProducerIdentity, committed
 
 
 def _judge_end_2(transaction: Transaction, producer: ProducerIdentity, committed: bool) -> ErrorCode | None:
-    """As `_judge_end_1` from v5 on, where an end has bumped the epoch: by it a repeated one is known."""
+    """As `_judge_end_1` from v5 on, where an end has bumped the epoch: this identifies a repeated one."""
     is_late = transaction.previous_id == producer.id and (producer.epoch, transaction.producer.epoch) == (
         MAX_EPOCH - 1,
         0,

@@ -1,6 +1,6 @@
-"""`__transaction_state-N` in the data directory: the last record of every transactional id counts.
+"""`__transaction_state-N` in the data directory: the last record of every transactional id is its state.
 
-The directories are made when the first transactional id is: most servers never have one.
+The directories are created with the first transactional id: most servers never have one.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class TransactionsLog:
     """See the module."""
 
     def __init__(self, root: Path, partitions: int, limits: SegmentLimits, *, was_clean: bool) -> None:
-        """Read what is there. :raises DamagedLog: :raises StorageFailed: :raises Unusable:"""
+        """Load the log. :raises DamagedLog: :raises StorageFailed: :raises Unusable:"""
         self._root, self._partitions, self._limits = root, partitions, limits
         self.recovered: dict[str, Transaction] = {}
-        """What the log held when it was opened, by transactional id."""
+        """The content of the log when it was opened, by transactional id."""
         self._new_id = uuid4()
         self._log: TopicLog | None = None
         self._appended: Callable[[Collection[int]], object] | None = None
@@ -40,16 +40,16 @@ class TransactionsLog:
 
     @property
     def partitions(self) -> int:
-        """Of `__transaction_state`, which is made with the first transaction."""
+        """The partitions of `__transaction_state`, which is created with the first transaction."""
         return self._partitions if self._log is None else len(self._log)
 
     @property
     def topic_id(self) -> UUID:
-        """Of `__transaction_state`, also before it is made."""
+        """The id of `__transaction_state`, also before it is created."""
         return self._new_id if self._log is None else self._log.topic_id
 
     def append(self, transaction: Transaction, now_ms: int) -> None:
-        """Write what is known of a transactional id now. :raises StorageFailed:"""
+        """Write the state of a transactional id. :raises StorageFailed:"""
         if self._log is None:
             self._log = self._open(was_clean=False)
             if self._appended is not None:
@@ -58,7 +58,7 @@ class TransactionsLog:
         self._log.append({partition: [encode_transaction(transaction)]}, now_ms)
 
     def watch(self, appended: Callable[[Collection[int]], object]) -> None:
-        """Have the partitions told that are written to."""
+        """Call `appended` with the partitions that are written to."""
         self._appended = appended
         if self._log is not None:
             self._log.appended = appended
@@ -106,7 +106,7 @@ class TransactionsLog:
                     self._replay(key or b"", columns.value(index))
                 except DecodeError as error:
                     batch = segment.batches[int(columns.batch_of[index])]
-                    reason = f"the record at offset {columns.offsets[index]} is none: {error}"
+                    reason = f"the record at offset {columns.offsets[index]} cannot be decoded: {error}"
                     raise DamagedLog(segment.path, batch.position, reason) from None
 
     def _replay(self, key: bytes, value: bytes | None) -> None:

@@ -23,7 +23,7 @@ _WRITTEN = TRANSACTION_RECORD.written
 
 
 def encode_transaction(transaction: Transaction) -> tuple[bytes, bytes | None]:
-    """Key and value; a tombstone for one that is Dead. :raises ValueError: a name has no room"""
+    """Key and value; a tombstone for one that is Dead. :raises ValueError: a name is too long"""
     key = bytearray(_INT16.pack(TRANSACTION_RECORD.id))
     message_writer(TRANSACTION_RECORD.key, 0, str)(key, {"transactionalId": transaction.transactional_id})
     if transaction.state is TransactionState.DEAD:
@@ -34,7 +34,7 @@ def encode_transaction(transaction: Transaction) -> tuple[bytes, bytes | None]:
 
 
 def decode_transactional_id(key: bytes) -> str | None:
-    """Whose record it is; None for a type of record that Kafka 4.3 does not know. :raises DecodeError:"""
+    """The transactional id of a record; None for a record type that Kafka 4.3 does not know. :raises DecodeError:"""
     if _number(key) != TRANSACTION_RECORD.id:
         return None
     fields, _ = message_reader(TRANSACTION_RECORD.key, 0, DICTIONARIES)(key, _INT16.size)
@@ -43,7 +43,7 @@ def decode_transactional_id(key: bytes) -> str | None:
 
 
 def decode_transaction(transactional_id: str, value: bytes) -> Transaction:
-    """What the value of a record says. :raises DecodeError: it is none, or one of a later Kafka"""
+    """Decode the value of a record. :raises DecodeError: it is malformed, or written by a later Kafka"""
     version = _number(value)
     if not 0 <= version <= TRANSACTION_RECORD.value.newest:
         raise DecodeError(f"TransactionLogValue has no version {version}")
@@ -72,7 +72,7 @@ def decode_transaction(transactional_id: str, value: bytes) -> Transaction:
 
 
 def by_topic(partitions: Iterable[TopicPartition]) -> list[tuple[str, list[int]]]:
-    """Partitions gathered by topic, both in order."""
+    """Partitions grouped by topic, both in order."""
     return [
         (topic, [partition for _, partition in some])
         for topic, some in groupby(sorted(partitions), key=lambda one: one[0])

@@ -1,4 +1,4 @@
-"""What is known of a transactional id: its producer, and its transaction.
+"""The state of a transactional id: its producer, and its transaction.
 
 Source: TransactionMetadata, TransactionState.
 """
@@ -17,7 +17,7 @@ TopicPartition: TypeAlias = tuple[str, int]
 
 
 class TransactionState(Enum):
-    """By the number in the log; names are those that Kafka shows."""
+    """The number in the log; names as Kafka shows them."""
 
     EMPTY = 0
     ONGOING = 1
@@ -35,7 +35,7 @@ class TransactionState(Enum):
 
     @property
     def is_prepared(self) -> bool:
-        """Whether the end is decided, and markers are still to be written."""
+        """Whether the end is decided, and markers are not all written."""
         return self in (TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT)
 
 
@@ -55,8 +55,8 @@ class TransactionVersion(Enum):
 class Transaction:
     """A transactional id. Times are ms since 1970.
 
-    `previous_id` and `last_epoch`: what the producer had before, by which a repeated request is known. `next_id`: the
-    producer id from the end of this transaction on, where epochs have run out. `last_epoch` is not in the log.
+    `previous_id` and `last_epoch`: the producer's previous identity, which identifies a repeated request. `next_id`:
+    the producer id after this transaction, if epochs have run out. `last_epoch` is not in the log.
     """
 
     transactional_id: str
@@ -73,11 +73,11 @@ class Transaction:
 
     @property
     def has_epochs_left(self) -> bool:
-        """The highest epoch is never given to a client, so that every one can be fenced."""
+        """The highest epoch is never assigned to a client, so that every one can be fenced."""
         return self.producer.epoch < MAX_EPOCH - 1
 
     def fenced(self, version: TransactionVersion, now_ms: int) -> Transaction:
-        """With an abort decided, and an epoch that no client has, so that the one it has is refused."""
+        """With a decided abort, and an epoch that no client has, so that the producer is refused."""
         return replace(
             self,
             state=TransactionState.PREPARE_ABORT,
@@ -89,7 +89,7 @@ class Transaction:
         )
 
     def reset(self, producer: ProducerIdentity, last_epoch: int, timeout_ms: int, now_ms: int) -> Transaction:
-        """For a producer that begins, or begins again."""
+        """For a producer that starts, or starts again."""
         return replace(
             self,
             producer=producer,
@@ -106,7 +106,7 @@ class Transaction:
     def with_partitions(
         self, partitions: frozenset[TopicPartition], version: TransactionVersion, now_ms: int
     ) -> Transaction:
-        """Ongoing, with these partitions too."""
+        """Ongoing, with these additional partitions."""
         begins = self.state is not TransactionState.ONGOING
         return replace(
             self,
@@ -123,7 +123,7 @@ class Transaction:
     ) -> Transaction:
         """With its end decided. In version 2 the producer gets the next epoch with it.
 
-        An abort without any partition is allowed there and begins with its end.
+        An abort without any partition is allowed there and starts with its end.
         """
         producer, last_epoch = self.producer, self.last_epoch
         if version.bumps_epoch:

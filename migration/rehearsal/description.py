@@ -63,7 +63,7 @@ class Description:
         return self._remember((bare, values), replace(bare, members=members))
 
     def _consumer(self, group: ConsumerGroup, names: Names) -> Group:
-        assignor = shown_assignor(group.wishes(), self._default_assignor)
+        assignor = shown_assignor(group.requested_assignors(), self._default_assignor)
         members, targets = tuple(group.members.values()), tuple(group.targets.items())
         source = (group.epoch, group.assignment_epoch, group.capacity, assignor, members, targets, names)
         if self._last is not None and self._described_by == source:

@@ -8,7 +8,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from coordinator.consumer.outputs import Partitions, TopicPartition
 from coordinator.engine.config import Config
-from coordinator.engine.consumer.member import AWAY
+from coordinator.engine.consumer.member import STATIC_LEAVE_EPOCH
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.simulation import idle_time
@@ -357,7 +357,8 @@ def _log_of(group: Group, topics: TopicImage) -> tuple[Record, ...]:
         return ()
     # Who holds an instance id cannot be replaced before it has gone away.
     members = tuple(
-        member if member.instance is None else replace(member, epoch=AWAY) for member in group.members
+        member if member.instance is None else replace(member, epoch=STATIC_LEAVE_EPOCH)
+        for member in group.members
     )
     try:
         return group_records(replace(group, id=GROUP, offsets=None, members=members), topics, 0)

@@ -379,7 +379,7 @@ def _leave(
 def _library() -> Library:
     """Java's, whose assignors write no user data; a leader may leave the bridge out of what it assigns."""
     java = library_named("java")
-    return replace(java, ways=replace(java.ways, forgives_assignments=True))
+    return replace(java, behavior=replace(java.behavior, tolerates_assignments=True))
 
 
 def _member_value(listed: Any) -> ClassicMemberValue:

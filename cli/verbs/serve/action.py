@@ -155,7 +155,9 @@ def recovery_notices(data: Path, recovered: Recovered, seconds: float) -> list[s
     if not recovered.records:
         first = f"{data}: no groups in it yet; groups, offsets and topics are kept there from now on"
     else:
-        others = f" and {counted(recovered.foreign, 'group')} of other types" if recovered.foreign else ""
+        others = (
+            f" and {counted(recovered.other_types, 'group')} of other types" if recovered.other_types else ""
+        )
         how = "" if recovered.was_clean else "; it was not shut down cleanly"
         first = (
             f"{data}: recovered {counted(recovered.groups, 'group')}{others} with "

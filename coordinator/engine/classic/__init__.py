@@ -1,1 +1,1 @@
-"""The classic protocol: JoinGroup, SyncGroup, Heartbeat and LeaveGroup, to groups of either type."""
+"""The classic protocol: JoinGroup, SyncGroup, Heartbeat and LeaveGroup, for groups of either type."""

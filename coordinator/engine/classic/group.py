@@ -1,11 +1,11 @@
-"""A classic group: its members, its generation, and the rebalance that may be going on.
+"""A classic group: its members, its generation, and a rebalance in progress.
 
-Theory of operation. What a record said last is `stored`, the hard part: it changes in `store` alone, when a record is
-replayed. Everything else is what the members have told since, and is forgotten by a restart: a rebalance in progress,
-parked requests, pending members. A rebalance ends with a record that makes the soft part hard (the leader's SyncGroup;
-the last member gone), so a restored group is Stable or Empty, at the generation of that record.
+Theory of operation. The last record is `stored`, the hard state: it changes only in `store`, when a record is replayed.
+Everything else comes from later requests of the members, and is lost by a restart: a rebalance in progress, parked
+requests, pending members. A rebalance ends with a record that turns the soft state into hard state (the leader's
+SyncGroup; the last member gone), so a restored group is Stable or Empty, at the generation of that record.
 
-Parked requests are tickets: `joining` and `syncing`, by member id. Methods here change one group and answer nobody.
+Parked requests are tickets: `joining` and `syncing`, by member id. Methods here change one group and answer no request.
 
 Source: classic.ClassicGroup.
 """
@@ -38,7 +38,7 @@ PREVIOUS_STATES = {
     GroupState.COMPLETING_REBALANCE: frozenset({GroupState.PREPARING_REBALANCE}),
     GroupState.STABLE: frozenset({GroupState.COMPLETING_REBALANCE}),
 }
-"""From which states a group may come into another one. Restoring from a record is no transition."""
+"""The states from which a group can enter each state. Restoring from a record is not a transition."""
 
 
 CONSUMER_PROTOCOL = "consumer"
@@ -47,14 +47,14 @@ CONSUMER_PROTOCOL = "consumer"
 
 @dataclass(slots=True, kw_only=True)
 class ClassicGroup:
-    """See the module. `protocol_type` is empty until a member joined."""
+    """See the module. `protocol_type` is empty until a member has joined."""
 
     type: ClassVar[GroupType] = GroupType.CLASSIC
 
     id: str
     state_since_ms: int
     stored: ClassicGroupValue | None = None
-    """What the last record said; None for a group that only its offsets or its coming members made."""
+    """The last record; None for a group that exists only by its offsets or pending members."""
     state: GroupState = GroupState.EMPTY
     previous_state: GroupState = GroupState.DEAD
     protocol_type: str = ""
@@ -65,24 +65,24 @@ class ClassicGroup:
     static: dict[str, str] = field(default_factory=dict)
     """Member ids by instance id."""
     pending: set[str] = field(default_factory=set)
-    """Member ids that were given out and not yet used to join."""
+    """Member ids that were assigned and not yet used to join."""
     joining: dict[str, int] = field(default_factory=dict)
     syncing: dict[str, int] = field(default_factory=dict)
     pending_sync: set[str] = field(default_factory=set)
     """Members that have not sent SyncGroup in this generation."""
     new_member_added: bool = False
-    """Somebody joined during the initial delay."""
+    """Whether a member joined during the initial delay."""
     initial_delay_ms: int = 0
     initial_remaining_ms: int = 0
-    """How long the initial delay may still be prolonged after the running one."""
+    """How long the initial delay can still be extended after the current one."""
     subscribed: frozenset[str] | None = None
-    """Topics of all members; None when they cannot be told."""
+    """Topics of all members; None if they are unknown."""
     _supported: Counter[str] = field(default_factory=Counter)
     """How many members support each protocol."""
     _capacity: int = DEFAULT_CAPACITY
     """Array length of the HashMap in which a broker keeps the members; it never shrinks."""
 
-    # What every group is asked.
+    # Common to all groups.
 
     def is_empty(self) -> bool:
         return self.state is GroupState.EMPTY
@@ -106,7 +106,7 @@ class ClassicGroup:
         for member in self.pending:
             yield TimerKey(TimerKind.PENDING_MEMBER, self.id, member)
 
-    # What the handlers of the classic protocol ask.
+    # Queries of the classic handlers.
 
     def uses_consumer_protocol(self) -> bool:
         return self.protocol_type == CONSUMER_PROTOCOL
@@ -120,7 +120,7 @@ class ClassicGroup:
         return protocol_type == self.protocol_type and any(self._supported[name] == size for name in names)
 
     def in_order(self) -> list[ClassicMember]:
-        """The members as a broker walks through them: in the order of a Java HashMap."""
+        """The members in a broker's order: that of a Java HashMap."""
         ids = list(self.members)
         if len(ids) < 2:
             return list(self.members.values())
@@ -128,7 +128,8 @@ class ClassicGroup:
         return [self.members[ids[i]] for i in order.indices.tolist()]
 
     def elect_protocol(self) -> str:
-        """By the members' votes. There is a member, and each was let in because it shares a protocol with all."""
+        """Elect by the members' votes. There is a member, and each was accepted because it shares a protocol with
+        all."""
         return elect([member.protocol_names() for member in self.in_order()])
 
     def rebalance_timeout_ms(self) -> int:
@@ -162,7 +163,7 @@ class ClassicGroup:
         self._put(member)
 
     def remove(self, member: str) -> None:
-        """Forget a member or a pending id; parked requests of it are to be answered before."""
+        """Remove a member or a pending id; parked requests of it must be answered first."""
         removed = self.members.pop(member, None)
         if removed is not None:
             count(self._supported, removed.protocol_names(), -1)
@@ -176,7 +177,7 @@ class ClassicGroup:
         self.syncing.pop(member, None)
 
     def replace_static(self, instance: str, new: str) -> ClassicMember:
-        """Give a static member another id; parked requests of the old one are to be answered before."""
+        """Give a static member another id; parked requests of the old one must be answered first."""
         old = self.static[instance]
         member = replace(self.members.pop(old), id=new, is_new=False)
         count(self._supported, member.protocol_names(), -1)
@@ -188,13 +189,13 @@ class ClassicGroup:
         return member
 
     def offer(self, member: ClassicMember, protocols: tuple[JoinProtocol, ...]) -> None:
-        """Let a member support other protocols from now on."""
+        """Replace the protocols that a member supports."""
         count(self._supported, member.protocol_names(), -1)
         member.protocols = protocols
         count(self._supported, member.protocol_names(), 1)
 
     def reelect_leader(self) -> bool:
-        """Make a member that has joined the leader, unless the present one has; False when nobody joined."""
+        """Elect a leader among the members that have joined, unless the current one has; False if none has joined."""
         if self.leader is None:
             return False
         if self.leader not in self.joining:
@@ -205,7 +206,7 @@ class ClassicGroup:
         return True
 
     def next_generation(self, now_ms: int) -> None:
-        """All who wanted to have joined: go on to CompletingRebalance or, without members, to Empty."""
+        """All awaited members have joined: move to CompletingRebalance or, without members, to Empty."""
         self.generation += 1
         self.protocol = self.elect_protocol() if self.members else None
         self.learn_subscriptions()
@@ -218,7 +219,7 @@ class ClassicGroup:
     # Hard changes.
 
     def value(self, assignments: Mapping[str, bytes], state_since_ms: int) -> ClassicGroupValue:
-        """What a record is to say, with these assignments; members that get none get an empty one."""
+        """The value of a record with these assignments; members without one get an empty one."""
         return ClassicGroupValue(
             protocol_type=self.protocol_type,
             generation=self.generation,
@@ -231,7 +232,7 @@ class ClassicGroup:
     def member_values(
         self, protocol: str | None, assignments: Mapping[str, bytes]
     ) -> tuple[ClassicMemberValue, ...]:
-        """The members as records and answers have them, with their metadata for the protocol."""
+        """The members as in records and answers, with their metadata for the protocol."""
         return tuple(
             ClassicMemberValue(
                 member=member.id,
@@ -247,10 +248,10 @@ class ClassicGroup:
         )
 
     def store(self, value: ClassicGroupValue) -> None:
-        """Make true what a record says. Members that stay keep what a record does not know.
+        """Apply a record. Members that stay keep what a record does not contain.
 
-        A record of the present generation replaces a static member; the group goes on with the topics that it
-        knew, and learns of others with the next generation or a restart.
+        A record of the current generation replaces a static member; the group keeps the topics that it knew, and
+        learns of others with the next generation or a restart.
         """
         replaces = self.state is GroupState.STABLE and self.generation == value.generation
         self.stored = value
@@ -269,7 +270,7 @@ class ClassicGroup:
             self.learn_subscriptions()
 
     def learn_subscriptions(self) -> None:
-        """Read the members' metadata for the topics that they want."""
+        """Read the subscribed topics from the members' metadata."""
         if not self.uses_consumer_protocol():
             self.subscribed = None
             return
@@ -296,7 +297,7 @@ class ClassicGroup:
 
 @dataclass(slots=True, kw_only=True)
 class ClassicMember:
-    """What a member joined with, and what it was given. Protocols stand in the member's order of preference."""
+    """A member's join request, and its assignment. Protocols are in the member's order of preference."""
 
     id: str
     instance: str | None
@@ -311,7 +312,7 @@ class ClassicMember:
 
     @classmethod
     def restored(cls, value: ClassicMemberValue, protocol: str) -> ClassicMember:
-        """From a record, which knows only the chosen protocol's metadata."""
+        """From a record, which has only the chosen protocol's metadata."""
         return cls(
             id=value.member,
             instance=value.instance,
@@ -324,7 +325,7 @@ class ClassicMember:
         )
 
     def restore(self, value: ClassicMemberValue) -> None:
-        """Take a record's word for a member that is already known, except for its protocols."""
+        """Update a known member from a record, except for its protocols."""
         if value.rebalance_timeout_ms != self.rebalance_timeout_ms:
             self.rebalance_timeout_ms = _restored_timeout(value)
         self.session_timeout_ms = value.session_timeout_ms
@@ -332,11 +333,11 @@ class ClassicMember:
         self.assignment = value.assignment
 
     def metadata(self, protocol: str | None) -> bytes | None:
-        """For the protocol; None when the member does not support it."""
+        """The metadata for the protocol; None if the member does not support it."""
         return next((each.metadata for each in self.protocols if each.name == protocol), None)
 
     def protocol_names(self) -> list[str]:
-        """Preferred first; a name that was sent twice counts once."""
+        """Preferred first; a repeated name counts once."""
         return list(dict.fromkeys(each.name for each in self.protocols))
 
 

@@ -39,13 +39,15 @@ class Heartbeat(Request[HeartbeatAnswer]):
 def handle(ctx: EngineContext, call: Call, request: Heartbeat) -> None:
     group = ctx.group_of_member(request.group)
     if isinstance(group, ClassicGroup):
-        _beat_in_classic_group(ctx, call, request, group)
+        _heartbeat_in_classic_group(ctx, call, request, group)
     else:
-        _beat_in_consumer_group(ctx, call, request, group)
+        _heartbeat_in_consumer_group(ctx, call, request, group)
 
 
-def _beat_in_classic_group(ctx: EngineContext, call: Call, request: Heartbeat, group: ClassicGroup) -> None:
-    """Keep the member alive, and tell it to join again while a rebalance is prepared."""
+def _heartbeat_in_classic_group(
+    ctx: EngineContext, call: Call, request: Heartbeat, group: ClassicGroup
+) -> None:
+    """Keep the member alive, and answer that it must rejoin while a rebalance is being prepared."""
     check_classic_member(group, request.member, request.instance)
     if request.generation != group.generation:
         raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
@@ -55,8 +57,10 @@ def _beat_in_classic_group(ctx: EngineContext, call: Call, request: Heartbeat, g
     ctx.answer(call.ticket, HeartbeatAnswer(error=error))
 
 
-def _beat_in_consumer_group(ctx: EngineContext, call: Call, request: Heartbeat, group: ConsumerGroup) -> None:
-    """REBALANCE_IN_PROGRESS where there is something for the member to give up or to get."""
+def _heartbeat_in_consumer_group(
+    ctx: EngineContext, call: Call, request: Heartbeat, group: ConsumerGroup
+) -> None:
+    """REBALANCE_IN_PROGRESS if the member must revoke partitions or can be assigned some."""
     member, classic = classic_member(group, request.member, request.instance, request.generation)
     keep_classic_member_alive(ctx, group, member, classic)
     state = member.current.state
@@ -74,7 +78,7 @@ def _beat_in_consumer_group(ctx: EngineContext, call: Call, request: Heartbeat, 
 def classic_member(
     group: ConsumerGroup, member_id: str, instance: str | None, generation: int
 ) -> tuple[ConsumerMember, ClassicMemberMetadata]:
-    """The member, if it speaks the classic protocol and knows its epoch. Raises RequestRefused."""
+    """The member, if it uses the classic protocol and knows its epoch. Raises RequestRefused."""
     member = group.member(member_id) if instance is None else static_member(group, member_id, instance)
     if member.classic is None:
         raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID)
@@ -91,7 +95,7 @@ def keep_classic_member_alive(
 
 
 def expect_join(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember) -> None:
-    """The member has been told to join again: from the first time on it has its rebalance timeout."""
+    """The member was asked to rejoin: the first time starts its rebalance timeout."""
     key = TimerKey(TimerKind.JOIN, group.id, member.id)
     if ctx.timers.deadline(key) is None:
         ctx.timers.set(key, ctx.now_ms + member.metadata.rebalance_timeout_ms)

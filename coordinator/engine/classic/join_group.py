@@ -1,11 +1,11 @@
 """JoinGroup: a member of the classic protocol joins a classic group, or a consumer group that is being migrated.
 
-A member comes with an empty id (new, or a static member that restarted) or with one that it was given. Refusals
-echo the member id that was sent, except where the group is full.
+A member joins with an empty id (new, or a restarted static member) or with one that it was assigned. Refusals echo the
+member id of the request, except if the group is full.
 
-In a consumer group (KIP-848 "Online Migration") it is reconciled like any other member, with what its subscription says
-it owns, and answered at once: there is no leader and no member list, the generation is its member epoch. A static one
-that takes the place of the last member of the consumer protocol turns the group into a classic one.
+In a consumer group (KIP-848 "Online Migration") it is reconciled like any other member, with the partitions in its
+subscription, and answered at once: there is no leader and no member list, the generation is its member epoch. A static
+one that replaces the last consumer member turns the group into a classic one.
 
 Source: GroupMetadataManager.classicGroupJoinToClassicGroup, classicGroupJoinToConsumerGroup.
 """
@@ -57,7 +57,7 @@ from wire.messages.reader import DecodeError
 from wire.uuids import format_uuid
 
 REQUIRES_MEMBER_ID = 4
-"""The first version of JoinGroup whose dynamic members have to come back with the id that they are given (KIP-394)."""
+"""The first version of JoinGroup whose dynamic members must rejoin with the id that they are assigned (KIP-394)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class JoinGroup(Request[JoinGroupAnswer]):
     protocol_type: str
     protocols: tuple[JoinProtocol, ...]
     may_describe: Callable[[str], bool] | None = None
-    """As of ConsumerGroupHeartbeat: a member of the classic protocol may have a group's regexes resolved."""
+    """As in ConsumerGroupHeartbeat: a classic member may cause a group's regexes to be resolved."""
     version: int = 9
 
     def refused(self, error: RequestRefused) -> JoinGroupAnswer:
@@ -80,7 +80,7 @@ class JoinGroup(Request[JoinGroupAnswer]):
 
 
 def check(request: JoinGroup, config: Config) -> None:
-    """Judge what needs no group, in the order of GroupCoordinatorService. :raises RequestRefused:"""
+    """Validate what needs no group, in the order of GroupCoordinatorService. :raises RequestRefused:"""
     require_group_id(request.group)
     shortest, longest = config.group_min_session_timeout_ms, config.group_max_session_timeout_ms
     if not shortest <= request.session_timeout_ms <= longest:
@@ -88,7 +88,7 @@ def check(request: JoinGroup, config: Config) -> None:
 
 
 def handle(ctx: EngineContext, call: Call, request: JoinGroup) -> None:
-    if request.group in ctx.state.foreign:
+    if request.group in ctx.state.other_types:
         raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     group = ctx.state.groups.get(request.group)
     if isinstance(group, ConsumerGroup) and not group.is_empty():
@@ -98,10 +98,10 @@ def handle(ctx: EngineContext, call: Call, request: JoinGroup) -> None:
 
 
 def _join_classic_group(ctx: EngineContext, call: Call, request: JoinGroup) -> None:
-    """Join, park or refuse. The group is a classic one, an Empty consumer group, or none yet."""
+    """Join, park or refuse. The group is a classic one, an Empty consumer group, or does not exist yet."""
     group = _find_classic_group(ctx, request)
     if not _has_room(ctx, group, request.member):
-        rebalance.dismiss(ctx, group, request.member)
+        rebalance.drop_member(ctx, group, request.member)
         ctx.answer(call.ticket, JoinGroupAnswer(error=ErrorCode.GROUP_MAX_SIZE_REACHED))
     elif not group.supports(request.protocol_type, request.protocols):
         raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
@@ -112,7 +112,7 @@ def _join_classic_group(ctx: EngineContext, call: Call, request: JoinGroup) -> N
 
 
 def _find_classic_group(ctx: EngineContext, request: JoinGroup) -> ClassicGroup:
-    """The group, made where there is none. An Empty consumer group makes way, whatever the migration policy says."""
+    """The group, created if there is none. It replaces an Empty consumer group, whatever the migration policy is."""
     group = ctx.state.groups.get(request.group)
     if isinstance(group, ClassicGroup):
         return group
@@ -124,7 +124,7 @@ def _find_classic_group(ctx: EngineContext, request: JoinGroup) -> ClassicGroup:
 
 
 def _create(ctx: EngineContext, name: str) -> ClassicGroup:
-    """A group comes into being with the first JoinGroup, even if that is refused."""
+    """The first JoinGroup creates a group, even if it is refused."""
     value = ClassicGroupValue(
         protocol_type="", generation=0, protocol=None, leader=None, state_since_ms=ctx.now_ms
     )
@@ -136,7 +136,7 @@ def _create(ctx: EngineContext, name: str) -> ClassicGroup:
 
 
 def _has_room(ctx: EngineContext, group: ClassicGroup, member: str) -> bool:
-    """While a rebalance is prepared only those count who have joined it, so newcomers may take a known one's place."""
+    """While a rebalance is prepared only members that have joined it count, so a new one may replace a known one."""
     most = ctx.config.group_max_size
     if group.is_empty():
         return True
@@ -152,13 +152,15 @@ def _join_without_id(ctx: EngineContext, call: Call, request: JoinGroup, group: 
         new = _new_member(call, request, member)
         replace_in_classic_group(ctx, call, group, new, request.version)
     elif request.instance is None and request.version >= 4:
-        _give_id(ctx, call, request, group, member)
+        _assign_member_id(ctx, call, request, group, member)
     else:
         _add(ctx, call, request, group, member)
 
 
-def _give_id(ctx: EngineContext, call: Call, request: JoinGroup, group: ClassicGroup, member: str) -> None:
-    """KIP-394: a dynamic member is to come back with its id, so that lost answers leave no ghosts behind."""
+def _assign_member_id(
+    ctx: EngineContext, call: Call, request: JoinGroup, group: ClassicGroup, member: str
+) -> None:
+    """KIP-394: a dynamic member must rejoin with its id, so that lost answers leave no stale members."""
     group.pending.add(member)
     key = TimerKey(TimerKind.PENDING_MEMBER, group.id, member)
     ctx.timers.set(key, ctx.now_ms + request.session_timeout_ms)
@@ -183,8 +185,8 @@ def _join_with_id(ctx: EngineContext, call: Call, request: JoinGroup, group: Cla
 
 
 def _knows_generation(group: ClassicGroup, member: ClassicMember, request: JoinGroup) -> bool:
-    """Whether nothing changes, so that the present generation answers at once. A leader of a Stable group who
-    joins again wants a rebalance."""
+    """Whether nothing changes, so that the current generation is answered at once. A leader of a Stable group that
+    rejoins requests a rebalance."""
     if member.protocols != request.protocols:
         return False
     if group.state is GroupState.STABLE:
@@ -216,7 +218,7 @@ def _add(ctx: EngineContext, call: Call, request: JoinGroup, group: ClassicGroup
 
 
 def _join_consumer_group(ctx: EngineContext, call: Call, request: JoinGroup, group: ConsumerGroup) -> None:
-    """Let the member in or refuse it. A refusal names no member id."""
+    """Accept or refuse the member. A refusal contains no member id."""
     try:
         ctx.answer(call.ticket, _reconciled(ctx, call, request, group))
     except RequestRefused as error:
@@ -245,11 +247,11 @@ def _reconciled(ctx: EngineContext, call: Call, request: JoinGroup, group: Consu
     subscribe(update, regex_moves_epoch=True)
     owned = _owned(ctx.topics, subscription)
     replaced = group.static_member(request.instance)
-    if replaced is not None and downgrade.may_replace(ctx, group, replaced):
+    if replaced is not None and downgrade.downgrades_on_replacement(ctx, group, replaced):
         _downgrade(update, replaced, owned)
     else:
         reconcile_member(update, retarget(update), owned)
-        _stay(update, request)
+        _remain_consumer_group(update, request)
     return JoinGroupAnswer(
         generation=update.after.epoch,
         protocol_type=CONSUMER_PROTOCOL,
@@ -258,8 +260,8 @@ def _reconciled(ctx: EngineContext, call: Call, request: JoinGroup, group: Consu
     )
 
 
-def _stay(update: Update, request: JoinGroup) -> None:
-    """The group remains a consumer group; now the member has to sync."""
+def _remain_consumer_group(update: Update, request: JoinGroup) -> None:
+    """The group remains a consumer group; the member must sync next."""
     ctx, group, member = update.ctx, update.group, update.after
     commit(update)
     ctx.timers.cancel(TimerKey(TimerKind.JOIN, group.id, member.id))
@@ -295,7 +297,7 @@ def _check_protocols(group: ConsumerGroup, request: JoinGroup) -> None:
 
 
 def _subscription(request: JoinGroup) -> EmbeddedSubscription:
-    """What the member's first protocol says. Raises INCONSISTENT_GROUP_PROTOCOL; Kafka fails there."""
+    """The subscription of the member's first protocol. Raises INCONSISTENT_GROUP_PROTOCOL; Kafka fails there."""
     try:
         return read_subscription(request.protocols[0].metadata)
     except DecodeError:
@@ -305,9 +307,9 @@ def _subscription(request: JoinGroup) -> EmbeddedSubscription:
 def _find_member(
     group: ConsumerGroup, request: JoinGroup, member_id: str
 ) -> tuple[ConsumerMember, list[Record]]:
-    """The member as it is, and the records that make it one where it replaces another.
+    """The member, and the records that create it if it replaces another.
 
-    A dynamic member's id is accepted as it comes; an instance id is taken even from a member that is there.
+    A dynamic member's id is accepted as it is; a static member replaces one that is present, too.
     """
     if request.instance is None:
         return group.members.get(member_id) or ConsumerMember(id=member_id), []

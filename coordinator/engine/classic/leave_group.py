@@ -20,7 +20,7 @@ from wire.errors import ErrorCode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaveGroupAnswer:
-    """`members`: member id, instance id and error of each that was to leave."""
+    """`members`: member id, instance id and error of each leaving member."""
 
     error: ErrorCode = ErrorCode.NONE
     members: tuple[tuple[str, str | None, ErrorCode], ...] = ()
@@ -28,11 +28,11 @@ class LeaveGroupAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaveGroup(Request[LeaveGroupAnswer]):
-    """LeaveGroup v0–v5; below v3 exactly one member."""
+    """LeaveGroup v0–v5; exactly one member before v3."""
 
     group: str
     members: tuple[tuple[str, str | None], ...]
-    """Member id, empty where only the instance id is named, and instance id of each."""
+    """Member id, empty if only the instance id is given, and instance id of each."""
     version: int = 5
 
     def refused(self, error: RequestRefused) -> LeaveGroupAnswer:
@@ -51,7 +51,7 @@ def handle(ctx: EngineContext, call: Call, request: LeaveGroup) -> None:
 
 
 def _leave_classic_group(ctx: EngineContext, call: Call, request: LeaveGroup, group: ClassicGroup) -> None:
-    """Remove the members one after the other, then rebalance once."""
+    """Remove the members one by one, then rebalance once."""
     codes = [_remove(ctx, group, *each) for each in request.members]
     ctx.answer(call.ticket, _answer(request, codes))
     if ErrorCode.NONE not in codes:
@@ -63,19 +63,19 @@ def _leave_classic_group(ctx: EngineContext, call: Call, request: LeaveGroup, gr
 
 
 def _answer(request: LeaveGroup, codes: Sequence[ErrorCode]) -> LeaveGroupAnswer:
-    """The answer, given each member's error. Below version 3 there is one member, and its error is the request's."""
+    """The answer, given each member's error. Before version 3 the error of the only member is the request's."""
     members = tuple((*each, code) for each, code in zip(request.members, codes, strict=True))
     error = codes[0] if request.version < 3 and codes else ErrorCode.NONE
     return LeaveGroupAnswer(error=error, members=members)
 
 
 def _remove(ctx: EngineContext, group: ClassicGroup, member_id: str, instance: str | None) -> ErrorCode:
-    """An administrator names a static member by its instance id alone."""
+    """An administrator identifies a static member by its instance id only."""
     try:
         member = _leaving_id(group, member_id, instance)
     except RequestRefused as error:
         return error.code
-    rebalance.dismiss(ctx, group, member)
+    rebalance.drop_member(ctx, group, member)
     return ErrorCode.NONE
 
 
@@ -91,7 +91,7 @@ def _leaving_id(group: ClassicGroup, member: str, instance: str | None) -> str:
 
 
 def _leave_consumer_group(ctx: EngineContext, call: Call, request: LeaveGroup, group: ConsumerGroup) -> None:
-    """Remove all that can be removed at once: members of either protocol."""
+    """Remove all members at once that can be removed, of either protocol."""
     leaving: dict[str, ConsumerMember] = {}
     codes = []
     for each in request.members:
@@ -107,7 +107,7 @@ def _leave_consumer_group(ctx: EngineContext, call: Call, request: LeaveGroup, g
 
 
 def _leaving_member(group: ConsumerGroup, member_id: str, instance: str | None) -> ConsumerMember:
-    """An administrator names a static member by its instance id alone."""
+    """An administrator identifies a static member by its instance id only."""
     if instance is None:
         return group.member(member_id)
     holder = group.static_member(instance)

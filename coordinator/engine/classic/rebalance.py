@@ -1,4 +1,4 @@
-"""The rebalance of a classic group: prepare, complete, hand out.
+"""The rebalance of a classic group: prepare, complete, distribute.
 
 PreparingRebalance waits for every known member's JoinGroup (or the rebalance timeout), CompletingRebalance for the
 leader's SyncGroup. Source: GroupMetadataManager.prepareRebalance, completeClassicGroupJoin, propagateAssignment.
@@ -42,13 +42,13 @@ class SyncGroupAnswer:
 def keep_alive(
     ctx: EngineContext, group: ClassicGroup, member: ClassicMember, timeout_ms: int | None = None
 ) -> None:
-    """Start a member's session timer anew."""
+    """Restart a member's session timer."""
     timeout = member.session_timeout_ms if timeout_ms is None else timeout_ms
     ctx.timers.set(TimerKey(TimerKind.SESSION, group.id, member.id), ctx.now_ms + timeout)
 
 
 def prepare_or_complete(ctx: EngineContext, group: ClassicGroup) -> None:
-    """Start a rebalance or, when one is being prepared, see whether it can go on."""
+    """Start a rebalance or, if one is being prepared, complete it if possible."""
     if group.can_rebalance():
         prepare(ctx, group)
     else:
@@ -56,7 +56,7 @@ def prepare_or_complete(ctx: EngineContext, group: ClassicGroup) -> None:
 
 
 def prepare(ctx: EngineContext, group: ClassicGroup) -> None:
-    """To PreparingRebalance: parked SyncGroups are sent back, and every member must join again."""
+    """Enter PreparingRebalance: parked SyncGroups are answered, and every member must rejoin."""
     if group.state is GroupState.COMPLETING_REBALANCE:
         for member in group.members.values():
             member.assignment = b""
@@ -81,14 +81,14 @@ def _delay_initially(ctx: EngineContext, group: ClassicGroup) -> None:
 
 
 def complete_if_all_joined(ctx: EngineContext, group: ClassicGroup) -> None:
-    """Go on when nobody is waited for; the initial delay always runs to its end."""
+    """Continue when all members have joined; the initial delay always runs to its end."""
     initial = group.previous_state is GroupState.EMPTY
     if group.state is GroupState.PREPARING_REBALANCE and not initial and group.all_joined():
         complete(ctx, group)
 
 
 def complete(ctx: EngineContext, group: ClassicGroup) -> None:
-    """End PreparingRebalance: dynamic members that did not join are out, the others get the next generation."""
+    """End PreparingRebalance: dynamic members that did not join are removed, the others get the next generation."""
     ctx.timers.cancel(TimerKey(TimerKind.INITIAL_DELAY, group.id))
     ctx.timers.cancel(TimerKey(TimerKind.JOIN, group.id))
     for member in group.not_joined():
@@ -96,7 +96,7 @@ def complete(ctx: EngineContext, group: ClassicGroup) -> None:
             group.remove(member.id)
             ctx.timers.cancel(TimerKey(TimerKind.SESSION, group.id, member.id))
     if not group.reelect_leader() and group.members:
-        # Only static members are left and none of them came: wait for them once more.
+        # Only static members are left and none of them has joined: wait for them once more.
         wait = max(1, group.rebalance_timeout_ms())
         ctx.timers.set(TimerKey(TimerKind.JOIN, group.id), ctx.now_ms + wait)
         return
@@ -117,7 +117,7 @@ def _begin_sync(ctx: EngineContext, group: ClassicGroup) -> None:
 
 
 def joined(group: ClassicGroup, member: str) -> JoinGroupAnswer:
-    """The present generation; for the leader with all members and their metadata for the chosen protocol."""
+    """The current generation; for the leader with all members and their metadata for the chosen protocol."""
     return JoinGroupAnswer(
         generation=group.generation,
         protocol_type=group.protocol_type,
@@ -159,9 +159,9 @@ def assigned(group: ClassicGroup, member: ClassicMember) -> SyncGroupAnswer:
 
 
 def park_join(ctx: EngineContext, group: ClassicGroup, member: str, ticket: int) -> None:
-    """Keep a JoinGroup until the rebalance goes on; an earlier one of the same member is sent back.
+    """Park a JoinGroup until the rebalance continues; an earlier one of the same member is answered.
 
-    Kafka never answers the earlier one. Its connection may still be open, and would wait for ever.
+    Kafka never answers the earlier one. Its connection may still be open, and would wait forever.
     """
     answer_join(ctx, group, member, JoinGroupAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS, member=member))
     group.joining[member] = ticket
@@ -173,8 +173,8 @@ def park_sync(ctx: EngineContext, group: ClassicGroup, member: str, ticket: int)
     group.syncing[member] = ticket
 
 
-def dismiss(ctx: EngineContext, group: ClassicGroup, member: str) -> None:
-    """Remove a member or a pending id with its timers; requests that it has parked get UNKNOWN_MEMBER_ID."""
+def drop_member(ctx: EngineContext, group: ClassicGroup, member: str) -> None:
+    """Remove a member or a pending id with its timers; its parked requests get UNKNOWN_MEMBER_ID."""
     answer_join(ctx, group, member, JoinGroupAnswer(error=ErrorCode.UNKNOWN_MEMBER_ID))
     answer_sync(ctx, group, member, SyncGroupAnswer(error=ErrorCode.UNKNOWN_MEMBER_ID))
     group.remove(member)

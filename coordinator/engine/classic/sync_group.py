@@ -59,7 +59,7 @@ def handle(ctx: EngineContext, call: Call, request: SyncGroup) -> None:
 
 
 def _sync_classic_group(ctx: EngineContext, call: Call, request: SyncGroup, group: ClassicGroup) -> None:
-    """Take the leader's assignments and hand them out; a follower waits for them."""
+    """Store and distribute the leader's assignments; a follower waits for them."""
     _validate(request, group)
     if group.state is GroupState.PREPARING_REBALANCE:
         raise RequestRefused(ErrorCode.REBALANCE_IN_PROGRESS)
@@ -95,7 +95,7 @@ def _validate(request: SyncGroup, group: ClassicGroup) -> None:
 
 
 def _sync_consumer_group(ctx: EngineContext, call: Call, request: SyncGroup, group: ConsumerGroup) -> None:
-    """Answer with the member's assignment, which may still be one that it has to get smaller from."""
+    """Answer with the member's assignment, which may still contain partitions that it must revoke."""
     member, classic = classic_member(group, request.member, request.instance, request.generation)
     first, subscription = classic.protocols[0]
     for asked, actual in ((request.protocol_type, CONSUMER_PROTOCOL), (request.protocol, first)):

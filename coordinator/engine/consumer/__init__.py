@@ -1,1 +1,1 @@
-"""The consumer protocol (KIP-848): ConsumerGroupHeartbeat, and what the coordinator works out for it."""
+"""The consumer protocol (KIP-848): ConsumerGroupHeartbeat, and the coordinator's computations for it."""

@@ -1,11 +1,11 @@
-"""A member computes the group's assignment: it is asked in a heartbeat's answer, prepares, computes and installs.
+"""Client-side assignment: a heartbeat's answer asks a member to compute; it prepares, computes and installs.
 
-The chosen member has its rebalance timeout, from the answer that asks it. If it does not manage another one is chosen;
-it is not removed. The group epoch may move on meanwhile: the assignment is judged by what it was computed from and
-installed for that epoch, and the next computation follows at once.
+The chosen member has its rebalance timeout, starting with that answer. If it times out, another one is chosen; it is
+not removed. The group epoch may change meanwhile: the assignment is validated against the input that it was computed
+from and installed for that epoch, and the next computation follows at once.
 
-What the assignor says beside the partitions, metadata for each member and an error for all, reaches a member with the
-target: in the answer that brings it to the target's epoch, or as the user data of its SyncGroup.
+The assignor's other results, metadata for each member and an error for all, reach a member with the target: in the
+answer that brings it to the target's epoch, or as the user data of its SyncGroup.
 
 Source: KIP-848 "Client Side Mode", "ConsumerGroupPrepareAssignment API", "ConsumerGroupInstallAssignment API".
 """
@@ -43,7 +43,7 @@ from wire.errors import ErrorCode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrepareAssignmentAnswer:
-    """The group at an epoch. `topics`: id, name and number of partitions."""
+    """The group at an epoch. `topics`: id, name and partition count."""
 
     error: ErrorCode = ErrorCode.NONE
     message: str | None = None
@@ -51,17 +51,17 @@ class PrepareAssignmentAnswer:
     assignor: str = ""
     members: tuple[ConsumerMember, ...] = ()
     subscribed: Mapping[str, tuple[UUID, ...]] = field(default_factory=dict)
-    """Ids of the topics that exist of those that each member subscribes to."""
+    """The ids of each member's subscribed topics that exist."""
     assignors: Mapping[str, ClientAssignor] = field(default_factory=dict)
-    """Each member's own, with what it says to the others."""
+    """Each member's own, with its metadata for the others."""
     targets: Mapping[str, TopicPartitions] = field(default_factory=dict)
-    """What each member is to have now."""
+    """Each member's current target."""
     topics: tuple[tuple[UUID, str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrepareAssignment(Request[PrepareAssignmentAnswer]):
-    """KIP-848's ConsumerGroupPrepareAssignment, which Kafka never shipped: what is the group to be assigned?"""
+    """KIP-848's ConsumerGroupPrepareAssignment, which Kafka never shipped: requests the input of the assignor."""
 
     group: str
     member: str
@@ -79,8 +79,8 @@ class InstallAssignmentAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallAssignment(Request[InstallAssignmentAnswer]):
-    """KIP-848's ConsumerGroupInstallAssignment: a computed assignment. `error`, in the assignor's own numbers, is 0 or
-    why it could not compute one; all members are told."""
+    """KIP-848's ConsumerGroupInstallAssignment: a computed assignment. `error`, a code of the assignor, is 0 or the
+    reason of its failure, which is sent to all members."""
 
     group: str
     member: str
@@ -95,14 +95,14 @@ class InstallAssignment(Request[InstallAssignmentAnswer]):
 
 
 def should_compute(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember) -> bool:
-    """Whether the answer to this member's heartbeat asks it to compute. Its time begins with the first one."""
+    """Whether the answer to this member's heartbeat asks it to compute. The first such answer starts its timeout."""
     if group.epoch <= group.assignment_epoch or not ctx.config.group_consumer_client_assignors_enable:
-        return False  # before the members are put in order, which every heartbeat would pay for
+        return False  # before the members are sorted, which is too slow for every heartbeat
     choice = assignor_in_use(ctx, group.in_order())
     if choice is None:
         return False
     client = group.client
-    if client.chosen not in choice.able:
+    if client.chosen not in choice.capable:
         client.chosen, client.computation = _next(group, choice), None
     if client.chosen != member.id or client.computation is not None:
         return False
@@ -113,7 +113,7 @@ def should_compute(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMem
 
 
 def prepare(ctx: EngineContext, call: Call, request: PrepareAssignment) -> None:
-    """Tell the chosen member what it is to assign. Raises RequestRefused."""
+    """Answer the chosen member with the input of its assignor. Raises RequestRefused."""
     group = _check(ctx, request.group, request.member, request.epoch)
     choice = assignor_in_use(ctx, group.in_order())
     if choice is None:
@@ -142,7 +142,7 @@ def prepare(ctx: EngineContext, call: Call, request: PrepareAssignment) -> None:
 def install(ctx: EngineContext, call: Call, request: InstallAssignment) -> None:
     """Make a computed assignment the target. Raises RequestRefused.
 
-    An assignor that could not compute one says so to all members, with what it gives them in spite of it.
+    An assignor that failed sends its error to all members, with the partial assignment.
     """
     group = _check(ctx, request.group, request.member, request.epoch)
     computation = group.client.computation
@@ -164,16 +164,16 @@ def computing_timed_out(_ctx: EngineContext, group: ConsumerGroup, key: TimerKey
 
 
 def assignor_in_use(ctx: EngineContext, members: Sequence[ConsumerMember]) -> AssignorChoice | None:
-    """The client-side assignor that computes for these members; None: the coordinator does."""
+    """The client-side assignor that computes for these members; None: the coordinator computes."""
     return choose(members) if ctx.config.group_consumer_client_assignors_enable else None
 
 
 def _next(group: ConsumerGroup, choice: AssignorChoice) -> str:
-    """The first that can and has not failed; when all have, each gets another turn, the last one last."""
+    """The first member that can compute and has not failed; once all have, each is asked again, the last one last."""
     client = group.client
-    if set(choice.able) <= set(client.failed):
-        client.failed = client.failed[-1:] if len(choice.able) > 1 else []
-    return next(member for member in choice.able if member not in client.failed)
+    if set(choice.capable) <= set(client.failed):
+        client.failed = client.failed[-1:] if len(choice.capable) > 1 else []
+    return next(member for member in choice.capable if member not in client.failed)
 
 
 def _check(ctx: EngineContext, group_id: str, member_id: str, epoch: int) -> ConsumerGroup:
@@ -186,7 +186,7 @@ def _check(ctx: EngineContext, group_id: str, member_id: str, epoch: int) -> Con
             ErrorCode.STALE_MEMBER_EPOCH, f"The member is at epoch {member.epoch}, not at {epoch}."
         )
     if group.client.chosen != member_id:
-        raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not to compute.")
+        raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} was not asked to compute.")
     return group
 
 
@@ -198,9 +198,9 @@ def _subscribed(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember
 
 
 def _validate(computation: Computation, request: InstallAssignment) -> None:
-    """Every partition is assigned, and only once, to a member that there was. Raises INVALID_ASSIGNMENT.
+    """Check that every partition is assigned exactly once, to a known member. Raises INVALID_ASSIGNMENT.
 
-    Where the assignor failed there may be partitions that nobody is given.
+    If the assignor failed, partitions may be unassigned.
     """
     strangers = request.assignments.keys() - computation.members
     if strangers:
@@ -219,11 +219,11 @@ def _validate(computation: Computation, request: InstallAssignment) -> None:
     if expected - set(given) and not request.error:
         raise _invalid("not all partitions are assigned.")
     if set(given) - expected:
-        raise _invalid("there are partitions that do not exist or that nobody subscribes to.")
+        raise _invalid("there are partitions that do not exist or that no member subscribes to.")
 
 
 def _install(ctx: EngineContext, group: ConsumerGroup, request: InstallAssignment) -> None:
-    """Members that left meanwhile get nothing, those that came wait for the next assignment."""
+    """Members that have left get nothing, those that have joined wait for the next assignment."""
     client = group.client
     records: list[Record] = []
     for member in group.in_order():

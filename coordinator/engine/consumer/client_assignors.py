@@ -1,10 +1,10 @@
-"""Client-side assignors under the consumer protocol: who has which, and which one is used (KIP-848).
+"""Client-side assignors under the consumer protocol: the members' lists, and the elected one (KIP-848).
 
-Kafka never shipped this half of KIP-848; it is off unless `group.consumer.client.assignors.enable` says so.
+Kafka never shipped this part of KIP-848; it is off unless `group.consumer.client.assignors.enable` is set.
 
-A client-side assignor is used if every member has it, and if some member can read what all others say to it. A member
-of the classic protocol has the assignors of its JoinGroup; the user data of its subscription are what it says to them,
-the user data of its assignment what they say to it, and both have version -1: the coordinator translates neither.
+A client-side assignor is used if every member has it, and if some member can read the metadata of all others. A classic
+member has the assignors of its JoinGroup; the user data of its subscription is its metadata, the user data of its
+assignment is the metadata for it, and both have version -1: the coordinator does not convert them.
 
 Source: KIP-848 "Client Side Mode", "Client Side Assignor".
 """
@@ -25,32 +25,33 @@ from wire.messages.embedded_protocol import read_subscription
 from wire.messages.reader import DecodeError
 
 CLASSIC_VERSION = -1
-"""The version of metadata of a classic member's assignor."""
+"""The metadata version of a classic member's assignor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Computation:
-    """What a member computes with: the group as it was when it asked. The assignment is judged by that."""
+    """A computation in progress, with its input: the group when it was prepared. The assignment is validated by
+    that."""
 
     member: str
     group_epoch: int
     members: frozenset[str]
     partitions: Mapping[UUID, int]
-    """Number of partitions of each subscribed topic."""
+    """The partition count of each subscribed topic."""
 
 
 @dataclass(slots=True, kw_only=True)
 class ClientSide:
-    """Who computes for one group. It is not written down: after a restart a member is asked anew."""
+    """The computing member of a group. It is not persisted: after a restart a member is asked again."""
 
     chosen: str | None = None
-    """The member that is to compute."""
+    """The member that is asked to compute."""
     computation: Computation | None = None
     failed: list[str] = field(default_factory=list)
-    """Members that were chosen and did not manage; each gets another turn when all have failed."""
+    """Members that were asked and failed; each is asked again once all have failed."""
 
     def forget(self, member: str) -> None:
-        """The member is gone."""
+        """The member has left."""
         if member in self.failed:
             self.failed.remove(member)
         if member == self.chosen:
@@ -64,14 +65,14 @@ class AssignorChoice:
     name: str
     offers: Mapping[str, ClientAssignor]
     """Each member's own."""
-    able: tuple[str, ...]
-    """None where no member can read what all others say."""
+    capable: tuple[str, ...]
+    """None if no member can read the metadata of all others."""
 
 
 def choose(members: Sequence[ConsumerMember]) -> AssignorChoice | None:
-    """The assignor for the group by the members' preferences; None: the coordinator's own are used."""
+    """The group's assignor by the members' preferences; None: the coordinator's assignors are used."""
     choice = _elect(members)
-    return choice if choice is not None and choice.able else None
+    return choice if choice is not None and choice.capable else None
 
 
 def _elect(members: Sequence[ConsumerMember]) -> AssignorChoice | None:
@@ -85,18 +86,18 @@ def _elect(members: Sequence[ConsumerMember]) -> AssignorChoice | None:
         return None
     by_member = {member: next(offer for offer in own if offer.name == name) for member, own in offers.items()}
     spoken = [offer.metadata.version for offer in by_member.values()]
-    able = tuple(
+    capable = tuple(
         member.id
         for member in members
         if member.classic is None
         and by_member[member.id].minimum_version <= min(spoken)
         and max(spoken) <= by_member[member.id].maximum_version
     )
-    return AssignorChoice(name=name, offers=by_member, able=able)
+    return AssignorChoice(name=name, offers=by_member, capable=capable)
 
 
 def without_reason(metadata: ConsumerMemberValue) -> tuple[ClientAssignor, ...]:
-    """A member's client-side assignors, to compare: a reason counts when it is sent, not while it is kept."""
+    """A member's client-side assignors, for comparison: a reason counts once, when it is sent."""
     return tuple(replace(each, reason=0) for each in metadata.client_assignors)
 
 
@@ -116,13 +117,13 @@ def _offers_of(member: ConsumerMember) -> tuple[ClientAssignor, ...]:
 
 
 def check_readable(before: Sequence[ConsumerMember], after: Sequence[ConsumerMember]) -> None:
-    """Whether some member can still read what all others say to the assignor of the group.
+    """Check that some member can still read the metadata of all others for the group's assignor.
 
-    `before` and `after` are the members without and with what the request says of one of them.
-    :raises RequestRefused: UNSUPPORTED_ASSIGNOR, since this request none can
+    `before` and `after` are the members without and with the changes of the request.
+    :raises RequestRefused: UNSUPPORTED_ASSIGNOR: because of this request, none can
     """
     old, new = _elect(before), _elect(after)
-    if new is None or new.able or (old is not None and old.name == new.name and not old.able):
+    if new is None or new.capable or (old is not None and old.name == new.name and not old.capable):
         return
     raise RequestRefused(
         ErrorCode.UNSUPPORTED_ASSIGNOR,
@@ -131,7 +132,7 @@ def check_readable(before: Sequence[ConsumerMember], after: Sequence[ConsumerMem
 
 
 def check_reads_classic(members: Iterable[ConsumerMember], offers: Sequence[ClientAssignor]) -> None:
-    """Whether a joining member's assignors can read what classic members say to them. Raises INVALID_REQUEST."""
+    """Check that a joining member's assignors can read classic members' metadata. Raises INVALID_REQUEST."""
     said = {
         offer.name
         for member in members

@@ -1,10 +1,10 @@
-"""A consumer group (KIP-848): three epochs, the members, their targets, and who has which partition.
+"""A consumer group (KIP-848): three epochs, the members, their targets, and the owner of each partition.
 
-    group epoch        moves on when the members or what they subscribe to change
+    group epoch        bumped when the members or their subscriptions change
     assignment epoch   the group epoch that the target assignment was computed for
-    member epoch       how far a member has come
+    member epoch       the assignment epoch that a member has reached
 
-Hard state is what the records 3 to 8 and 16 say; `consumer_replay` alone changes it. The rest is derived from it.
+Hard state is the records 3 to 8 and 16; only `replay` changes it. The rest is derived from it.
 
 Source: KIP-848 "Consumer Group"; modern.ModernGroup, modern.consumer.ConsumerGroup.
 """
@@ -61,7 +61,7 @@ MEMBER_TIMERS = (
 
 
 class ConsumerGroup:
-    """A group of type consumer. A new one stands at group epoch 1 with an empty assignment of epoch 1."""
+    """A group of type consumer. A new one starts at group epoch 1 with an empty assignment of epoch 1."""
 
     type = GroupType.CONSUMER
     protocol_type = "consumer"
@@ -71,32 +71,32 @@ class ConsumerGroup:
         self.epoch = 1
         self.metadata_hash = 0
         self.has_partition_metadata = False
-        """Whether a broker before 4.1 left a record of key 4 behind, which is to be deleted."""
+        """Whether a broker before 4.1 left a record of key 4, which must be deleted."""
         self.assignment_epoch = 1
         self.assigned_ms = 0
-        """When the target was computed; 0 when none was, or before brokers noted it."""
+        """When the target was computed; 0 if none was, or by a broker that did not record it."""
         self.members: dict[str, ConsumerMember] = {}
         self.targets: dict[str, TopicPartitions] = {}
         self.payloads: dict[str, Payload] = {}
-        """What the target came with, of members to whom a client-side assignor has something to say."""
+        """The client-side assignor's metadata that comes with the target, by member."""
         self.regexes: dict[str, RegexValue] = {}
-        """Resolved regexes; one that is not in here matches nothing yet."""
+        """Resolved regexes; one that is missing matches nothing yet."""
         self.refresh_metadata = True
         """Soft: whether a topic may have changed since the metadata hash was computed."""
         self.may_describe: Callable[[str], bool] | None = None
-        """Soft: which topics the member may describe that has the regexes resolved; None: all."""
+        """Soft: which topics the member may describe that had the regexes resolved; None: all."""
         self.client = ClientSide()
-        """Soft: which member computes for the group."""
+        """Soft: the member that computes for the group."""
         self.capacity = FIRST_SLOTS
-        """Slots of the map in which a broker keeps the members; they never become fewer."""
+        """The capacity of the map in which a broker keeps the members; it never shrinks."""
         self.regex_users: Counter[str] = Counter()
-        """How many members subscribe by each regex."""
+        """How many members subscribe with each regex."""
         self._subscriptions: Counter[str] = Counter()
-        """How many members and resolved regexes want each topic."""
+        """How many members and resolved regexes subscribe to each topic."""
         self._static: dict[str, str] = {}
         self._owners: dict[UUID, dict[int, str]] = {}
 
-    # What the records say
+    # Changes by records.
 
     def set_epoch(self, value: ConsumerGroupValue) -> None:
         self.epoch, self.metadata_hash = value.epoch, value.metadata_hash
@@ -131,7 +131,7 @@ class ConsumerGroup:
         member = self.members.pop(member_id, None)
         if member is None:
             return
-        self._disown(member)
+        self._remove_owner(member)
         self._count(member, -1)
         self.client.forget(member_id)
         self._release_instance(member)
@@ -148,7 +148,7 @@ class ConsumerGroup:
         old = self.members.get(member.id)
         if old is None or old.current is not member.current:
             if old is not None:
-                self._disown(old)
+                self._remove_owner(old)
             for topic, partition in _partitions(member):
                 self._owners.setdefault(topic, {})[partition] = member.id
         if old is None or old.metadata is not member.metadata:
@@ -157,7 +157,7 @@ class ConsumerGroup:
                 if old.instance != member.instance:
                     self._release_instance(old)
             self._count(member, 1)
-        # The broker's map makes room for one more even when it only replaces a member.
+        # The broker's map grows for one more even when it only replaces a member.
         self.capacity = grown_slots(self.capacity, len(self.members) + 1)
         self.members[member.id] = member
         if member.instance is not None:
@@ -172,7 +172,7 @@ class ConsumerGroup:
         if member.metadata.regex:
             count(self.regex_users, (member.metadata.regex,), change)
 
-    def _disown(self, member: ConsumerMember) -> None:
+    def _remove_owner(self, member: ConsumerMember) -> None:
         for topic, partition in _partitions(member):
             owners = self._owners.get(topic, {})
             if owners.get(partition) == member.id:
@@ -180,7 +180,7 @@ class ConsumerGroup:
                 if not owners:
                     del self._owners[topic]
 
-    # What follows from it
+    # Derived state.
 
     @property
     def state(self) -> GroupState:
@@ -193,13 +193,13 @@ class ConsumerGroup:
         return GroupState.RECONCILING
 
     def in_order(self) -> list[ConsumerMember]:
-        """The members as a broker walks through them."""
+        """The members in a broker's order."""
         members = list(self.members.values())
         order = timeline_order([member.id for member in members], self.capacity) if members else []
         return [members[index] for index in order]
 
     def owner(self, topic: UUID, partition: int) -> str | None:
-        """Who has the partition, or is giving it up; None when it is free."""
+        """The member that has the partition, or is revoking it; None if it is free."""
         return self._owners.get(topic, {}).get(partition)
 
     def is_free(self, topic: UUID, partition: int) -> bool:
@@ -209,13 +209,13 @@ class ConsumerGroup:
         return None if instance is None else self.members.get(self._static.get(instance, ""))
 
     def target_of(self, member: str, instance: str | None) -> TopicPartitions:
-        """The member's target; under an instance id, that of the member which has it now."""
+        """The member's target; with an instance id, that of the member which has it now."""
         if instance is None:
             return self.targets.get(member, {})
         return self.targets.get(self._static.get(instance, ""), {})
 
     def member(self, member_id: str) -> ConsumerMember:
-        """Raises UNKNOWN_MEMBER_ID when it is not there."""
+        """Raises UNKNOWN_MEMBER_ID if there is none."""
         if member_id not in self.members:
             raise RequestRefused(
                 ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {self.id}."
@@ -223,11 +223,11 @@ class ConsumerGroup:
         return self.members[member_id]
 
     def subscribed_topics(self) -> Set[str]:
-        """Names that members subscribe to, and those that their resolved regexes bring. For looking at at once."""
+        """Names that members subscribe to, and those that their resolved regexes match. A view, not to be kept."""
         return self._subscriptions.keys()
 
     def waits_for_others(self, member: ConsumerMember) -> bool:
-        """Whether something in the target of a member with unreleased partitions still belongs to somebody."""
+        """Whether another member still has something in the target of a member with unreleased partitions."""
         if member.current.state is not MemberState.UNRELEASED_PARTITIONS:
             return False
         return any(
@@ -236,15 +236,15 @@ class ConsumerGroup:
             for partition in partitions
         )
 
-    def wishes(self) -> dict[str, int]:
-        """How many members wish for each assignor, in the order of the broker's map."""
+    def requested_assignors(self) -> dict[str, int]:
+        """How many members request each assignor, in the order of the broker's map."""
         wished = Counter(
             m.metadata.assignor for m in self.members.values() if m.metadata.assignor is not None
         )
         names = list(wished)
         return {names[index]: wished[names[index]] for index in (timeline_order(names) if names else ())}
 
-    # What every group answers (coordinator.engine.group.Group)
+    # Common to all groups (coordinator.engine.group.Group).
 
     def is_empty(self) -> bool:
         return not self.members
@@ -269,9 +269,9 @@ class ConsumerGroup:
         )
 
     def tombstones(self, old: str | None = None, new: str | None = None) -> tuple[Record, ...]:
-        """The records that delete the group, in the broker's order. It deletes type 4 whether it is there or not.
+        """The records that delete the group, in the broker's order. It always deletes type 4, even if there is none.
 
-        With `new` in the place of the member `old`, when records not replayed yet put it there.
+        With `new` instead of the member `old`, if records that are not replayed yet replace it.
         """
         members = [new if new is not None and member.id == old else member.id for member in self.in_order()]
         aimed = dict.fromkeys((*members, *(member for member in self.targets if member != old)))
@@ -287,13 +287,13 @@ class ConsumerGroup:
 
 
 def member_timer_keys(group: str, member: str) -> Iterator[TimerKey]:
-    """Every timer that a member of a consumer group may have; JOIN and SYNC are those of classic members."""
+    """All timers of a member of a consumer group; JOIN and SYNC are those of classic members."""
     for kind in MEMBER_TIMERS:
         yield TimerKey(kind, group, member)
 
 
 def _partitions(member: ConsumerMember) -> Iterator[tuple[UUID, int]]:
-    """What the member has and what it is giving up."""
+    """What the member has and what it is revoking."""
     for partitions in (member.revoking, member.assigned):
         for topic, numbers in partitions.items():
             for partition in numbers:
@@ -301,7 +301,7 @@ def _partitions(member: ConsumerMember) -> Iterator[tuple[UUID, int]]:
 
 
 def check_room(group: ConsumerGroup, member: str, config: Config) -> None:
-    """Whether the group has room for the member, known or not. Raises GROUP_MAX_SIZE_REACHED."""
+    """Check that the group has room for the member, new or known. Raises GROUP_MAX_SIZE_REACHED."""
     limit = config.group_consumer_max_size
     if len(group.members) >= limit and not (member and group.has_member(member)):
         raise RequestRefused(

@@ -1,9 +1,9 @@
 """ConsumerGroupHeartbeat: joining, staying and leaving under the consumer protocol.
 
-    epoch 0     join, or rejoin after having given up everything
+    epoch 0     join, or rejoin after having released everything
     epoch > 0   alive; None in a field means unchanged
     epoch -1    leave
-    epoch -2    a static member goes away for a while
+    epoch -2    a static member leaves temporarily
 
 Source: KIP-848 "ConsumerGroupHeartbeat"; GroupMetadataManager.consumerGroupHeartbeat.
 """
@@ -22,8 +22,8 @@ from coordinator.engine.consumer import client_assignment
 from coordinator.engine.consumer.client_assignors import check_readable, check_reads_classic
 from coordinator.engine.consumer.group import ConsumerGroup, check_room
 from coordinator.engine.consumer.member import (
-    AWAY,
-    LEFT,
+    LEAVE_EPOCH,
+    STATIC_LEAVE_EPOCH,
     ConsumerMember,
     normal_assignment,
     normal_topics,
@@ -63,11 +63,11 @@ class ConsumerGroupHeartbeatAnswer:
     heartbeat_interval_ms: int = 0
     assignment: TopicPartitions | None = None
     should_compute: bool = False
-    """The member is to compute the group's assignment with a client-side assignor."""
+    """Whether the member must compute the group's assignment with a client-side assignor."""
     metadata: ClientMetadata | None = None
-    """What a client-side assignor has to say to the member, with an assignment."""
+    """A client-side assignor's metadata for the member, with an assignment."""
     assignment_error: int = 0
-    """Why a client-side assignor could not compute an assignment, in its own numbers, with an assignment."""
+    """The error of a client-side assignor, a code of its own, with an assignment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +85,9 @@ class ConsumerGroupHeartbeat(Request[ConsumerGroupHeartbeatAnswer]):
     assignor: str | None = None
     owned: TopicPartitions | None = None
     client_assignors: tuple[ClientAssignor, ...] | None = None
-    """Preferred first. Kafka never gave them a wire form: they are in tagged fields that it does not have."""
+    """Preferred first. Kafka never defined fields for them: they are in tagged fields of Kohort's."""
     may_describe: Callable[[str], bool] | None = None
-    """Which topics who sent it may describe; None: all. Regexes match no others."""
+    """Which topics the sender may describe; None: all. Regexes match no others."""
     version: int = 1
 
     def refused(self, error: RequestRefused) -> ConsumerGroupHeartbeatAnswer:
@@ -95,10 +95,14 @@ class ConsumerGroupHeartbeat(Request[ConsumerGroupHeartbeatAnswer]):
 
 
 def handle(ctx: EngineContext, call: Call, request: ConsumerGroupHeartbeat) -> None:
-    """Answer a heartbeat. Raises RequestRefused when it is refused; then nothing changed."""
-    if request.group in ctx.state.foreign:
+    """Answer a heartbeat. Raises RequestRefused if it is refused; then nothing has changed."""
+    if request.group in ctx.state.other_types:
         raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group} is not a consumer group.")
-    answer = _leave(ctx, request) if request.epoch in (LEFT, AWAY) else _heartbeat(ctx, call, request)
+    answer = (
+        _leave(ctx, request)
+        if request.epoch in (LEAVE_EPOCH, STATIC_LEAVE_EPOCH)
+        else _heartbeat(ctx, call, request)
+    )
     ctx.answer(call.ticket, answer)
 
 
@@ -119,7 +123,7 @@ def _heartbeat(
         ctx=ctx,
         group=group,
         before=before,
-        after=_said(before, request, call),
+        after=_with_request(before, request, call),
         records=[*opened.records, *records],
         replaces=opened.replaces,
         may_describe=request.may_describe,
@@ -131,7 +135,7 @@ def _heartbeat(
     reconcile_member(update, retarget(update), request.owned)
     commit(update)
     if before.classic is not None:
-        # It has nothing to join or to sync any more; Kafka lets these timers run and removes the member.
+        # It must neither join nor sync any more; Kafka lets these timers run and removes the member.
         for kind in (TimerKind.JOIN, TimerKind.SYNC):
             ctx.timers.cancel(TimerKey(kind, group.id, member_id))
     return _answer(ctx, request, update.before, update.after)
@@ -140,8 +144,8 @@ def _heartbeat(
 def _changes_nothing(
     group: ConsumerGroup, member: ConsumerMember, request: ConsumerGroupHeartbeat, call: Call
 ) -> bool:
-    """Whether the member only says that it is alive, has got to the target, and nothing is due in its group: most
-    heartbeats are such."""
+    """Whether the member only reports that it is alive, has reached the target, and nothing is due in its group, as in
+    most heartbeats."""
     return (
         request.epoch > 0
         and (request.topics, request.regex, request.assignor, request.rack) == (None, None, None, None)
@@ -159,7 +163,7 @@ def _changes_nothing(
 def _find(
     group: ConsumerGroup, request: ConsumerGroupHeartbeat, member_id: str
 ) -> tuple[ConsumerMember, list[Record]]:
-    """The member as it is, and the records that make it one where it replaces another."""
+    """The member, and the records that create it if it replaces another."""
     joins, instance = request.epoch == 0, request.instance
     if instance is None:
         member = group.members.get(member_id) if joins else group.member(member_id)
@@ -178,8 +182,8 @@ def _find(
     return replace_in_consumer_group(group, holder, member_id)
 
 
-def _said(before: ConsumerMember, request: ConsumerGroupHeartbeat, call: Call) -> ConsumerMember:
-    """The member with what the request says; whoever sends this speaks the consumer protocol."""
+def _with_request(before: ConsumerMember, request: ConsumerGroupHeartbeat, call: Call) -> ConsumerMember:
+    """The member with the changes of the request, whose sender uses the consumer protocol."""
     old, timeout_ms = before.metadata, request.rebalance_timeout_ms
     new = ConsumerMemberValue(
         instance=old.instance if request.instance is None else request.instance,
@@ -200,7 +204,7 @@ def _said(before: ConsumerMember, request: ConsumerGroupHeartbeat, call: Call) -
 def _answer(
     ctx: EngineContext, request: ConsumerGroupHeartbeat, before: ConsumerMember, after: ConsumerMember
 ) -> ConsumerGroupHeartbeatAnswer:
-    """To a member that was `before` and is `after` the heartbeat."""
+    """The answer to a member that was `before` and is `after` the heartbeat."""
     group = ctx.consumer_group(request.group)
     settings = ctx.consumer_settings(request.group)
     session = TimerKey(TimerKind.SESSION, request.group, after.id)
@@ -225,33 +229,33 @@ def _answer(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Opened:
-    """A group to work with. A draft becomes part of the state with the records."""
+class _OpenGroup:
+    """The group of a heartbeat. A draft becomes part of the state with the records."""
 
     group: ConsumerGroup
     records: tuple[Record, ...] = ()
-    """They come before all others."""
+    """They are written before all others."""
     replaces: ClassicGroup | None = None
 
 
-def _open_group(ctx: EngineContext, group_id: str, *, joins: bool) -> _Opened:
-    """The group that a heartbeat speaks to; a member that joins makes one where there is none.
+def _open_group(ctx: EngineContext, group_id: str, *, joins: bool) -> _OpenGroup:
+    """The group of a heartbeat; a joining member creates one if there is none.
 
-    :raises RequestRefused: GROUP_ID_NOT_FOUND, with the reason when a classic group cannot be upgraded
+    :raises RequestRefused: GROUP_ID_NOT_FOUND, with the reason if a classic group cannot be upgraded
     """
     group = ctx.state.groups.get(group_id)
     if isinstance(group, ConsumerGroup):
-        return _Opened(group=group)
+        return _OpenGroup(group=group)
     if group is None:
         if not joins:
             raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Consumer group {group_id} not found.")
-        return _Opened(group=ConsumerGroup(group_id))
+        return _OpenGroup(group=ConsumerGroup(group_id))
     if not joins or not isinstance(group, ClassicGroup):
         raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a consumer group.")
     if group.is_empty():
-        return _Opened(group=ConsumerGroup(group_id), records=group.tombstones(), replaces=group)
+        return _OpenGroup(group=ConsumerGroup(group_id), records=group.tombstones(), replaces=group)
     records, draft = upgrade.convert(ctx, group)
-    return _Opened(group=draft, records=records, replaces=group)
+    return _OpenGroup(group=draft, records=records, replaces=group)
 
 
 def _leave(ctx: EngineContext, request: ConsumerGroupHeartbeat) -> ConsumerGroupHeartbeatAnswer:
@@ -261,18 +265,18 @@ def _leave(ctx: EngineContext, request: ConsumerGroupHeartbeat) -> ConsumerGroup
         member = group.member(request.member)
     else:
         member = static_member(group, request.member, request.instance)
-    if request.epoch == AWAY:
-        _go_away(ctx, group, member)
+    if request.epoch == STATIC_LEAVE_EPOCH:
+        _leave_temporarily(ctx, group, member)
     else:
         remove(ctx, group, (member,))
     return ConsumerGroupHeartbeatAnswer(member=request.member, epoch=request.epoch)
 
 
-def _go_away(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember) -> None:
-    """Keep the member's place, target and partitions until its session ends; it may come back under another id."""
+def _leave_temporarily(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember) -> None:
+    """Keep the member, its target and partitions until its session expires; it may rejoin under another id."""
     current = replace(
         member.current,
-        epoch=AWAY,
+        epoch=STATIC_LEAVE_EPOCH,
         revoking={},
         assigned_epochs=dict.fromkeys(member.current.assigned_epochs, 0),
     )
@@ -281,22 +285,22 @@ def _go_away(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember) -
 
 
 def check(request: ConsumerGroupHeartbeat, config: Config) -> None:
-    """Whether the request makes sense by itself. Raises RequestRefused."""
-    if request.version >= 1 or request.epoch > 0 or request.epoch == LEFT:
+    """Validate the request by itself. Raises RequestRefused."""
+    if request.version >= 1 or request.epoch > 0 or request.epoch == LEAVE_EPOCH:
         _not_blank(request.member, "MemberId")
     _not_blank(request.group, "GroupId")
     _not_blank(request.instance, "InstanceId")
     _not_blank(request.rack, "RackId")
     if request.epoch == 0:
         _check_join(request)
-    elif request.epoch == AWAY:
+    elif request.epoch == STATIC_LEAVE_EPOCH:
         if request.instance is None:
             raise _invalid("InstanceId can't be null.")
-    elif request.epoch < AWAY:
+    elif request.epoch < STATIC_LEAVE_EPOCH:
         raise _invalid("MemberEpoch is invalid.")
     known = config.group_consumer_assignors
     if request.assignor is not None and request.assignor not in known:
-        # The broker lists them as they stand in a Java HashMap.
+        # The broker lists them in the order of a Java HashMap.
         names = ", ".join(known[index] for index in map_order(string_hashes(known)).indices.tolist())
         raise RequestRefused(
             ErrorCode.UNSUPPORTED_ASSIGNOR,
@@ -331,10 +335,10 @@ def _check_join(request: ConsumerGroupHeartbeat) -> None:
 
 
 def _check_epoch(member: ConsumerMember, epoch: int, owned: TopicPartitions | None) -> None:
-    """Whether the member may speak with this epoch. Raises FENCED_MEMBER_EPOCH.
+    """Check the member's epoch. Raises FENCED_MEMBER_EPOCH.
 
-    The previous epoch will do when the answer that told the new one may have been lost: then the member reports
-    nothing that it was not assigned.
+    The previous epoch is accepted if the answer with the new one may have been lost: then the member reports only
+    partitions that it was assigned.
     """
     if epoch in (0, member.epoch):
         return

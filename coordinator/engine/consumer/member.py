@@ -1,4 +1,4 @@
-"""A member of a consumer group: what its two records say.
+"""A member of a consumer group: the content of its two records.
 
 Source: KIP-848 "Member metadata", "Current assignment"; modern.consumer.ConsumerGroupMember.
 """
@@ -20,12 +20,12 @@ from coordinator.engine.records import (
 from coordinator.errors import RequestRefused
 from wire.errors import ErrorCode
 
-LEFT = -1
+LEAVE_EPOCH = -1
 """Epoch of a heartbeat that leaves, and of a member whose current assignment was deleted."""
 
 
-AWAY = -2
-"""Epoch of a static member that is away for a while."""
+STATIC_LEAVE_EPOCH = -2
+"""Epoch of a static member that has left temporarily."""
 
 
 NEW_METADATA = ConsumerMemberValue(
@@ -43,12 +43,14 @@ NEW_METADATA = ConsumerMemberValue(
 NEW_ASSIGNMENT = CurrentAssignmentValue(epoch=0, previous_epoch=-1, state=MemberState.STABLE)
 
 
-DELETED_ASSIGNMENT = CurrentAssignmentValue(epoch=LEFT, previous_epoch=LEFT, state=MemberState.STABLE)
+DELETED_ASSIGNMENT = CurrentAssignmentValue(
+    epoch=LEAVE_EPOCH, previous_epoch=LEAVE_EPOCH, state=MemberState.STABLE
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerMember:
-    """Frozen: a heartbeat makes another one, and records bring it into the group."""
+    """Frozen: a heartbeat creates another one, and records put it into the group."""
 
     id: str
     metadata: ConsumerMemberValue = NEW_METADATA
@@ -64,7 +66,7 @@ class ConsumerMember:
 
     @property
     def classic(self) -> ClassicMemberMetadata | None:
-        """What there is of it when it speaks the classic protocol."""
+        """Its classic metadata, if it uses the classic protocol."""
         return self.metadata.classic
 
     @property
@@ -81,19 +83,19 @@ class ConsumerMember:
 
 
 def normal_topics(topics: Iterable[str]) -> tuple[str, ...]:
-    """Subscribed names as they are kept: neither order nor repetition matters."""
+    """Subscribed names in canonical form: order and repetition do not matter."""
     return tuple(sorted(set(topics)))
 
 
 def normal_partitions(partitions: Mapping[UUID, Iterable[int]]) -> dict[UUID, tuple[int, ...]]:
-    """Partitions as they are kept, ascending and without topics that have none: equal sets are equal values."""
+    """Partitions in canonical form, ascending and without empty topics: equal sets are equal values."""
     kept = {topic: tuple(sorted(set(numbers))) for topic, numbers in partitions.items()}
     return {topic: numbers for topic, numbers in kept.items() if numbers}
 
 
 def normal_assignment(value: CurrentAssignmentValue) -> CurrentAssignmentValue:
-    """A record's value as it is kept. Partitions without an epoch of their own, as brokers before 4.3 wrote them,
-    count as assigned at the member's epoch."""
+    """A record's value in canonical form. Partitions without their own epoch, as written by brokers before 4.3, count
+    as assigned at the member's epoch."""
     assigned, revoking = normal_partitions(value.assigned), normal_partitions(value.revoking)
     fallback = max(value.epoch, 0)
     epochs = {
@@ -137,9 +139,9 @@ def subscribed_names(members: Iterable[ConsumerMember], regexes: Mapping[str, Re
 
 
 def is_homogeneous(members: Iterable[ConsumerMember]) -> bool:
-    """Whether the broker takes all subscriptions for equal: the same names and no regex, or one regex and no name.
+    """Whether the broker considers all subscriptions equal: the same names and no regex, or one regex and no name.
 
-    Not the same question as whether they are equal: a name beside a regex is enough to make it say no.
+    This differs from whether they are equal: a name in addition to a regex is enough for false.
     """
     everybody = list(members)
     used = {member.metadata.regex for member in everybody}
@@ -150,6 +152,6 @@ def is_homogeneous(members: Iterable[ConsumerMember]) -> bool:
 
 
 def stale_epoch(member: ConsumerMember, what: str) -> RequestRefused:
-    """An offset request with another epoch than the member's; a classic member hears of its generation."""
+    """The error of an offset request with a wrong epoch; for a classic member it is about its generation."""
     code = ErrorCode.STALE_MEMBER_EPOCH if member.classic is None else ErrorCode.ILLEGAL_GENERATION
     return RequestRefused(code, f"The received {what}")

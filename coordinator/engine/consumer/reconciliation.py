@@ -1,13 +1,13 @@
-"""Reconciliation: how a member gets from what it has to its target, never owning what somebody else still has.
+"""Reconciliation: a member's steps to its target, never owning what another member still has.
 
-A member gives up first what its target no longer holds; until it reports without those partitions it keeps its
-epoch. Then it takes over the target's epoch and gets those partitions that nobody else has any more. It waits for
-the rest at its new epoch.
+A member first revokes what its target no longer contains; until it reports without those partitions it keeps its epoch.
+Then it gets the target's epoch and those partitions that no other member has any more. It waits for the rest at its new
+epoch.
 
     STABLE                    has its target and nothing else
-    UNREVOKED_PARTITIONS      was told to give up partitions and has not reported without them
+    UNREVOKED_PARTITIONS      was asked to revoke partitions and still reports them
     UNRELEASED_PARTITIONS     waits for partitions that others still have
-    UNKNOWN                   written by a broker with other states: the member has to start over
+    UNKNOWN                   written by a broker with other states: the member must start over
 
 Source: KIP-848 "Member Reconciliation"; modern.consumer.CurrentAssignmentBuilder.
 """
@@ -31,27 +31,27 @@ from wire.errors import ErrorCode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Goal:
-    """Where a member is to get, and what stands in its way."""
+class ReconciliationInput:
+    """The input of a reconciliation: the member's target, and the facts that limit it."""
 
     epoch: int
     """Of the target assignment."""
     target: TopicPartitions
     subscribed: Container[UUID]
-    """Topics that the member wants: the rest of its target is not given to it (any more)."""
+    """Topics that the member subscribes to: the rest of its target is not assigned to it (any more)."""
     owned: TopicPartitions | None
-    """What the member reports to have; None when it does not say."""
+    """The partitions that the member reports; None if it does not report them."""
     is_free: Callable[[UUID, int], bool]
-    """Whether no member has the partition, nor is giving it up."""
+    """Whether no member has the partition or is revoking it."""
     subscription_changed: bool = False
     payload: Payload = NO_PAYLOAD
-    """What the target comes with."""
+    """The assignor's metadata that comes with the target."""
 
 
-def reconcile(current: CurrentAssignmentValue, goal: Goal) -> CurrentAssignmentValue:
-    """The member's next assignment; `current` itself where nothing changes.
+def reconcile(current: CurrentAssignmentValue, goal: ReconciliationInput) -> CurrentAssignmentValue:
+    """The member's next assignment; `current` itself if nothing changes.
 
-    :raises RequestRefused: FENCED_MEMBER_EPOCH, the member has to give up everything and rejoin
+    :raises RequestRefused: FENCED_MEMBER_EPOCH: the member must release everything and rejoin
     """
     match current.state:
         case MemberState.STABLE if current.epoch == goal.epoch:
@@ -70,14 +70,14 @@ def reconcile(current: CurrentAssignmentValue, goal: Goal) -> CurrentAssignmentV
 
 
 def _still_has(revoking: TopicPartitions, owned: TopicPartitions | None) -> bool:
-    """Whether the member may still have some of the partitions; it may when it does not say."""
+    """Whether the member may still have some of the partitions, which it may if it does not report any."""
     if owned is None:
         return True
     return any(not set(numbers).isdisjoint(owned.get(topic, ())) for topic, numbers in revoking.items())
 
 
-def _next(current: CurrentAssignmentValue, goal: Goal, epoch: int) -> CurrentAssignmentValue:
-    """One step towards the target; a member that has to revoke stays at `epoch`."""
+def _next(current: CurrentAssignmentValue, goal: ReconciliationInput, epoch: int) -> CurrentAssignmentValue:
+    """One step towards the target; a member that must revoke stays at `epoch`."""
     kept: dict[UUID, set[int]] = {}
     revoking: dict[UUID, set[int]] = {}
     free: dict[UUID, set[int]] = {}
@@ -94,7 +94,7 @@ def _next(current: CurrentAssignmentValue, goal: Goal, epoch: int) -> CurrentAss
     giving_up = normal_partitions(revoking)
     if giving_up and _still_has(giving_up, goal.owned):
         return _moved(current, epoch, MemberState.UNREVOKED_PARTITIONS, kept, giving_up)
-    # The broker's map has topics that are new to the member in front of those that share a bin with them.
+    # The broker's map has topics that are new to the member before those that share a bin with them.
     new = [topic for topic, numbers in kept.items() if not numbers]
     assigned = {topic: kept[topic] | free[topic] for topic in (*reversed(new), *kept)}
     state = MemberState.UNRELEASED_PARTITIONS if waits else MemberState.STABLE
@@ -102,8 +102,8 @@ def _next(current: CurrentAssignmentValue, goal: Goal, epoch: int) -> CurrentAss
     return replace(_moved(current, goal.epoch, state, assigned, {}, gained), payload=goal.payload)
 
 
-def _trim(current: CurrentAssignmentValue, goal: Goal) -> CurrentAssignmentValue:
-    """Take back topics that the member no longer subscribes to, before there is a new target (KIP-848, since 4.2)."""
+def _trim(current: CurrentAssignmentValue, goal: ReconciliationInput) -> CurrentAssignmentValue:
+    """Remove topics that the member no longer subscribes to, before there is a new target (KIP-848, since 4.2)."""
     gone = {topic: numbers for topic, numbers in current.assigned.items() if topic not in goal.subscribed}
     if not gone:
         return current
@@ -125,7 +125,7 @@ def _moved(
     revoking: TopicPartitions,
     gained: Mapping[tuple[UUID, int], int] | None = None,
 ) -> CurrentAssignmentValue:
-    """Partitions keep the epoch at which they were assigned; `gained` holds that of the new ones."""
+    """Partitions keep the epoch at which they were assigned; `gained` is that of the new ones."""
     known = {**current.assigned_epochs, **(gained or {})}
     now = normal_partitions(assigned)
     return replace(

@@ -1,11 +1,11 @@
-"""When a group's regexes are resolved, and what follows from it.
+"""The refresh of a group's regexes: when they are resolved, and the effect.
 
-Resolving is a step of its own, never part of an answer: a heartbeat sets the timer, the timer matches all regexes of
-the group against all topics. At least 10 s lie between two refreshes of a group; one is due for a regex that is not
-resolved, a topic that was created, and every `group.consumer.regex.refresh.interval.ms`. The engine's time is linear
-in the names and bounded in memory (groups.regex.broker).
+Regexes are resolved in a separate step, never in an answer: a heartbeat sets the timer, the timer matches all regexes
+of the group against all topics. Two refreshes of a group are at least 10 s apart; one is due for an unresolved regex, a
+new topic, and every `group.consumer.regex.refresh.interval.ms`. The matching time is linear in the names, and its
+memory is bounded (groups.regex.broker).
 
-A topic that may not be described by the member whose heartbeat had them resolved is not matched.
+A topic that the member whose heartbeat triggered it may not describe is not matched.
 
 Source: GroupMetadataManager.maybeUpdateRegularExpressions, handleRegularExpressionsResult; TopicRegexResolver.
 """
@@ -22,20 +22,20 @@ from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.engine.topic_changes import next_epoch
 from groups.regex.broker import judge
 
-SHORTEST_INTERVAL_MS = 10_000
+MIN_INTERVAL_MS = 10_000
 
 
 def refresh_is_due(ctx: EngineContext, group: ConsumerGroup, used: Set[str], *, unresolved: bool) -> bool:
-    """Whether a heartbeat is to have the group's regexes resolved.
+    """Whether a heartbeat triggers a refresh of the group's regexes.
 
-    `used` are those that its members subscribe to after the heartbeat, `unresolved` says that one of them is new.
+    `used` are those of its members after the heartbeat; `unresolved`: whether one of them is new.
     """
     if not used or ctx.timers.deadline(TimerKey(TimerKind.REGEX, group.id)) is not None:
         return False
     last = next(iter(group.regexes.values()), None)
     if last is None:
         return True
-    if ctx.now_ms <= last.resolved_ms + SHORTEST_INTERVAL_MS:
+    if ctx.now_ms <= last.resolved_ms + MIN_INTERVAL_MS:
         return False
     newest = ctx.topics.version if ctx.new_topics_version == -1 else ctx.new_topics_version
     return (
@@ -48,7 +48,7 @@ def refresh_is_due(ctx: EngineContext, group: ConsumerGroup, used: Set[str], *, 
 
 
 def resolve(ctx: EngineContext, group: ConsumerGroup) -> None:
-    """Match the group's regexes against all topics; the group epoch moves on when that changed anything."""
+    """Match the group's regexes against all topics; a changed result bumps the group epoch."""
     regexes = sorted(group.regex_users)
     if not regexes:
         return

@@ -1,7 +1,7 @@
-"""The target assignment of a consumer group: what its members are to have in the end.
+"""The target assignment of a consumer group: what each member will own in the end.
 
-Members come in the order of the broker's own map, one that joins after the others; topics are those that somebody
-subscribes to and that exist. The order decides which of several equal assignments it is.
+Members are in the order of the broker's map, a joining one last; topics are the subscribed ones that exist. The order
+decides between equally good assignments.
 
 Source: KIP-848 "Target Assignment"; modern.TargetAssignmentBuilder.
 """
@@ -26,12 +26,12 @@ from wire.errors import ErrorCode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssignmentInput:
-    """What the assignor is asked. `members` stand in the order in which the assignor is to see them."""
+    """The input of the assignor. `members` are in the order in which the assignor processes them."""
 
     epoch: int
     members: tuple[ConsumerMember, ...]
     targets: Mapping[str, TopicPartitions]
-    """The present target of each member."""
+    """The current target of each member."""
     regexes: Mapping[str, RegexValue]
     topics: TopicImage
 
@@ -39,30 +39,30 @@ class AssignmentInput:
 def in_broker_order(
     known: Sequence[ConsumerMember], members: Mapping[str, ConsumerMember]
 ) -> tuple[ConsumerMember, ...]:
-    """`members` in the broker's order: those `known` before as it walks through them, newcomers last."""
+    """`members` in the broker's order: those `known` before in their order, new ones last."""
     ids = {member.id for member in known}
     there = [members[member.id] for member in known if member.id in members]
     return (*there, *(member for member in members.values() if member.id not in ids))
 
 
-def compute_target(question: AssignmentInput, assignor: str) -> dict[str, TopicPartitions]:
+def compute_target(inputs: AssignmentInput, assignor: str) -> dict[str, TopicPartitions]:
     """The new target of every member, members and topics in the order of the broker's maps.
 
     :raises RequestRefused: UNKNOWN_SERVER_ERROR, the assignor failed
     """
-    group = DenseGroup.of(_spec(question))
+    group = DenseGroup.of(_spec(inputs))
     try:
         result = find(assignor, Side.BROKER).assign(group)
     except AssignorError as error:
         raise RequestRefused(
             ErrorCode.UNKNOWN_SERVER_ERROR,
-            f"Failed to compute a new target assignment for epoch {question.epoch}: {error}",
+            f"Failed to compute a new target assignment for epoch {inputs.epoch}: {error}",
         ) from error
-    return _in_map_order(question, result)
+    return _in_map_order(inputs, result)
 
 
-def _in_map_order(question: AssignmentInput, result: Result) -> dict[str, TopicPartitions]:
-    """The assignment as the broker's maps have it: their order is that of the records, and decides the next round."""
+def _in_map_order(inputs: AssignmentInput, result: Result) -> dict[str, TopicPartitions]:
+    """The assignment in the order of the broker's maps, which is that of the records, and affects the next round."""
     group, named = result.assignment.group, result.assignment.named()
     topics, members = group.spec.topics, group.spec.members
     orders = [range(len(topics))] * len(members) if result.map_order is None else result.map_order()
@@ -70,24 +70,24 @@ def _in_map_order(question: AssignmentInput, result: Result) -> dict[str, TopicP
     for index in hash_map_order(members).tolist():
         has, names = named[members[index].id], [topics[topic].name for topic in orders[index]]
         targets[members[index].id] = {
-            question.topics.topics[name].id: tuple(has[name]) for name in names if name in has
+            inputs.topics.topics[name].id: tuple(has[name]) for name in names if name in has
         }
     return targets
 
 
-def _spec(question: AssignmentInput) -> GroupSpec:
-    topics = question.topics.topics
-    by_regex = _by_regex(question)
-    names = {name for name in subscribed_names(question.members, question.regexes) if name in topics}
+def _spec(inputs: AssignmentInput) -> GroupSpec:
+    topics = inputs.topics.topics
+    by_regex = _by_regex(inputs)
+    names = {name for name in subscribed_names(inputs.members, inputs.regexes) if name in topics}
     members = []
-    for member in question.members:
-        target = question.targets.get(member.id, {})
-        owned = {_name(question.topics, topic): numbers for topic, numbers in target.items()}
+    for member in inputs.members:
+        target = inputs.targets.get(member.id, {})
+        owned = {_name(inputs.topics, topic): numbers for topic, numbers in target.items()}
         names |= owned.keys() & topics.keys()
         members.append(
             MemberSpec(
                 id=member.id,
-                topics=tuple(sorted(names_of(member.metadata, question.regexes))),
+                topics=tuple(sorted(names_of(member.metadata, inputs.regexes))),
                 instance=member.instance,
                 rack=member.metadata.rack,
                 owned=Claim(partitions=owned),
@@ -105,39 +105,43 @@ def _spec(question: AssignmentInput) -> GroupSpec:
 
 
 def _name(image: TopicImage, topic: UUID) -> str:
-    """A topic that is gone has one that no topic can have: it still takes room in the map of a target."""
+    """A deleted topic gets an impossible name: it still takes a slot in the map of a target."""
     return image.by_id[topic].name if topic in image.by_id else f"/{topic}"
 
 
-def _by_regex(question: AssignmentInput) -> dict[str, tuple[str, ...]]:
-    """By member what makes the assignor take the subscriptions for unequal; nothing when the broker calls them equal.
+def _by_regex(inputs: AssignmentInput) -> dict[str, tuple[str, ...]]:
+    """By member what makes the subscriptions unequal for the assignor; empty if the broker considers them equal.
 
-    The broker calls one regex for all equal, and a regex beside a name unequal whatever they come to.
+    The broker considers one common regex equal, and a regex in addition to a name unequal whatever they match.
     """
-    if is_homogeneous(question.members):
+    if is_homogeneous(inputs.members):
         return {}
     found = {
-        member.id: question.regexes[member.metadata.regex].topics
-        for member in question.members
-        if member.metadata.regex in question.regexes
+        member.id: inputs.regexes[member.metadata.regex].topics
+        for member in inputs.members
+        if member.metadata.regex in inputs.regexes
     }
-    unresolved = {m.id: m.metadata.topics for m in question.members if m.metadata.regex and m.id not in found}
+    unresolved = {m.id: m.metadata.topics for m in inputs.members if m.metadata.regex and m.id not in found}
     return {**found, **unresolved}
 
 
-def shown_assignor(wishes: Mapping[str, int], default: str | None = None) -> str | None:
-    """What describe shows; `wishes` stand in the order of the broker's map."""
-    return max(wishes, key=lambda name: wishes[name]) if wishes else default
+def shown_assignor(requested_assignors: Mapping[str, int], default: str | None = None) -> str | None:
+    """The assignor that describe shows; `requested_assignors` are in the order of the broker's map."""
+    return (
+        max(requested_assignors, key=lambda name: requested_assignors[name])
+        if requested_assignors
+        else default
+    )
 
 
 def chosen_assignor(
-    wishes: Mapping[str, int], old: str | None, new: str | None, configured: Sequence[str]
+    requested_assignors: Mapping[str, int], old: str | None, new: str | None, configured: Sequence[str]
 ) -> str:
-    """What is computed with, after a member wishes for `new` and no longer for `old`; None is no wish.
+    """The assignor to use, after a member requests `new` and no longer `old`; None is no request.
 
-    The first configured assignor stands for no wish at all, and for one that is not configured any more.
+    The first configured assignor replaces a missing request, and one that is not configured any more.
     """
-    counts, in_bin = dict(wishes), list(wishes)
+    counts, in_bin = dict(requested_assignors), list(requested_assignors)
     if old is not None and old in counts:
         counts[old] -= 1
         if counts[old] == 0:
@@ -149,7 +153,11 @@ def chosen_assignor(
         counts[new] = counts.get(new, 0) + 1
     if not counts:
         return configured[0]
-    capacity = presized_capacity(int(len(wishes) / 0.75 + 1)) if wishes else DEFAULT_CAPACITY
+    capacity = (
+        presized_capacity(int(len(requested_assignors) / 0.75 + 1))
+        if requested_assignors
+        else DEFAULT_CAPACITY
+    )
     bins = dict(zip(in_bin, (spread(string_hashes(in_bin)) & (capacity - 1)).tolist(), strict=True))
     winner = max(sorted(in_bin, key=lambda name: bins[name]), key=lambda name: counts[name])
     return winner if winner in configured else configured[0]

@@ -1,12 +1,12 @@
-"""A member's request in the making: what it changes, in records that nobody has seen yet.
+"""A member's update: the changes of a request, as records that are not emitted yet.
 
-Everything is computed from the group as it stands, and nothing is emitted before the whole request is known to
+Everything is computed from the group's current state, and nothing is emitted before the whole request is known to
 succeed. The steps, in this order:
 
-    subscribe   the member's metadata and regexes; the group epoch moves on when subscriptions changed
-    retarget    a new target assignment, where the group epoch is ahead of it
-    settle      the member's next current assignment
-    commit      emit the records and set the timers
+subscribe          the member's metadata and regexes; a changed subscription bumps the group epoch
+retarget           a new target assignment, if the group epoch is newer
+reconcile_member   the member's next current assignment
+commit             emit the records and set the timers
 
 Source: KIP-848 "Heartbeat handling"; GroupMetadataManager.consumerGroupHeartbeat.
 """
@@ -23,7 +23,7 @@ from coordinator.engine.consumer.client_assignment import assignor_in_use
 from coordinator.engine.consumer.client_assignors import without_reason
 from coordinator.engine.consumer.group import ConsumerGroup, member_timer_keys
 from coordinator.engine.consumer.member import ConsumerMember, names_of, subscribed_names
-from coordinator.engine.consumer.reconciliation import Goal, reconcile
+from coordinator.engine.consumer.reconciliation import ReconciliationInput, reconcile
 from coordinator.engine.consumer.regex_refresh import refresh_is_due
 from coordinator.engine.consumer.target_assignment import (
     AssignmentInput,
@@ -54,13 +54,13 @@ from wire.errors import ErrorCode
 
 
 class RegexStatus(Enum):
-    """What became of a member's regex."""
+    """The change of a member's regex."""
 
     UNCHANGED = "unchanged"
     CHANGED = "changed"
-    """It has to be resolved before it counts."""
+    """It must be resolved before it takes effect."""
     RESOLVED = "resolved"
-    """It changed to one that is resolved already, or to none."""
+    """It changed to one that is already resolved, or was removed."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,33 +70,33 @@ class Update:
     ctx: EngineContext
     group: ConsumerGroup
     before: ConsumerMember
-    """The member as it is; a new or replacing one as it starts out."""
+    """The current member; the initial one if it is new or a replacement."""
     after: ConsumerMember
-    """With what the request says; from `settle` on with its next assignment."""
+    """With the changes of the request; after `reconcile_member` with its next assignment."""
     records: list[Record] = field(default_factory=list)
     replaces: ClassicGroup | None = None
-    """A classic group that is done with when the request succeeds."""
+    """A classic group that is replaced when the request succeeds."""
     may_describe: Callable[[str], bool] | None = None
-    """Which topics who sent it may describe; None: all."""
+    """Which topics the sender may describe; None: all."""
     epoch: int = field(init=False)
     """The group epoch after the request."""
     asks_for_assignment: bool = False
     """Whether a client-side assignor of the member gives a reason for a new assignment."""
     changed: bool = False
-    """Whether the member subscribes to something else than before."""
+    """Whether the member's subscription has changed."""
     refreshed: bool = False
     """Whether the metadata hash is up to date."""
     moved: bool = False
-    """Whether the member's current assignment is another one than before."""
+    """Whether the member's current assignment has changed."""
     resolve: bool = False
-    """Whether the group's regexes are to be resolved."""
+    """Whether the group's regexes must be resolved."""
 
     def __post_init__(self) -> None:
         self.epoch = self.group.epoch
 
     @property
     def predecessor(self) -> str | None:
-        """The static member whose place this one takes, before the request; None: it takes nobody's."""
+        """The static member that this one replaces, before the request; None: it replaces none."""
         holder = self.group.static_member(self.after.instance)
         return None if holder is None or holder.id == self.after.id else holder.id
 
@@ -110,9 +110,9 @@ class Update:
 
 
 def subscribe(update: Update, *, regex_moves_epoch: bool = False) -> None:
-    """Write down what the member is and wants now. Raises RequestRefused for a regex that is none.
+    """Record the member's metadata and subscription. Raises RequestRefused for an invalid regex.
 
-    A regex that waits to be resolved moves the group epoch only for a classic member (`regex_moves_epoch`).
+    An unresolved regex bumps the group epoch only for a classic member (`regex_moves_epoch`).
     """
     group, before, after = update.group, update.before, update.after
     if after.metadata != before.metadata:
@@ -129,7 +129,7 @@ def subscribe(update: Update, *, regex_moves_epoch: bool = False) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberTarget:
-    """A member's part of a target assignment, the target's epoch, and what comes with it."""
+    """A member's part of a target assignment, the target's epoch, and the assignor's metadata for it."""
 
     epoch: int
     partitions: TopicPartitions
@@ -137,7 +137,7 @@ class MemberTarget:
 
 
 def present_target(update: Update) -> MemberTarget:
-    """The member's part of the target assignment that there is."""
+    """The member's part of the current target assignment."""
     group, after = update.group, update.after
     return MemberTarget(
         epoch=group.assignment_epoch,
@@ -147,9 +147,9 @@ def present_target(update: Update) -> MemberTarget:
 
 
 def retarget(update: Update) -> MemberTarget:
-    """The member's part of the target: the present one, or a new one for a new group epoch.
+    """The member's part of the target: the current one, or a new one for a new group epoch.
 
-    Within the assignment interval (4.3) the present one stays.
+    Within the assignment interval (4.3) the current one stays.
     """
     group, after = update.group, update.after
     present = present_target(update)
@@ -169,7 +169,7 @@ def retarget(update: Update) -> MemberTarget:
         topics=update.ctx.topics,
     )
     assignor = chosen_assignor(
-        group.wishes(),
+        group.requested_assignors(),
         update.before.metadata.assignor,
         after.metadata.assignor,
         update.ctx.config.group_consumer_assignors,
@@ -187,12 +187,12 @@ def retarget(update: Update) -> MemberTarget:
 
 
 def reconcile_member(update: Update, target: MemberTarget, owned: TopicPartitions | None) -> None:
-    """Move the member towards its target, as far as others let it. Raises RequestRefused when it must rejoin."""
+    """Move the member towards its target, as far as others allow. Raises RequestRefused if it must rejoin."""
     if not update.changed and update.after.reconciled_to(target.epoch):
         return
     group, topics = update.group, update.ctx.topics.topics
     names = names_of(update.after.metadata, group.regexes)
-    goal = Goal(
+    goal = ReconciliationInput(
         epoch=target.epoch,
         target=target.partitions,
         payload=target.payload,
@@ -209,14 +209,14 @@ def reconcile_member(update: Update, target: MemberTarget, owned: TopicPartition
 
 
 def commit(update: Update) -> None:
-    """Make it all true, and let the soft state and the timers follow. :raises CannotBeWritten: nothing changes"""
+    """Emit the records, then update the soft state and the timers. :raises CannotBeWritten: nothing changes"""
     ctx, after, name, predecessor = update.ctx, update.after, update.group.id, update.predecessor
     ctx.emit(*update.records)
     if update.replaces is not None:
-        upgrade.take_over(ctx, update.replaces)
+        upgrade.discard_classic_group(ctx, update.replaces)
     group = ctx.state.groups.get(name)
     if not isinstance(group, ConsumerGroup):
-        raise AssertionError(f"{name} is no consumer group")
+        raise AssertionError(f"{name} is not a consumer group")
     group.refresh_metadata = group.refresh_metadata and not update.refreshed
     if predecessor is not None:
         for key in member_timer_keys(name, predecessor):
@@ -232,7 +232,7 @@ def commit(update: Update) -> None:
 
 
 def _refresh(update: Update, moves: bool) -> None:
-    """Look at the subscribed topics anew, and move the group epoch on if they changed."""
+    """Recompute the hash of the subscribed topics, and bump the group epoch if it changed."""
     group = update.group
     names = subscribed_names(update.members.values(), group.regexes)
     record = next_epoch(update.ctx, group, names, moves=moves)
@@ -269,7 +269,7 @@ def _validate(regex: str) -> None:
     try:
         compile_broker_regex(regex)
     except InvalidRegexError as error:
-        # RE2/J's description alone: the broker's message does not quote the construct.
+        # Only RE2/J's description: the broker's message does not quote the construct.
         description = error.reason.partition(": `")[0]
         raise RequestRefused(
             ErrorCode.INVALID_REGULAR_EXPRESSION,
@@ -278,13 +278,13 @@ def _validate(regex: str) -> None:
 
 
 def remove(ctx: EngineContext, group: ConsumerGroup, members: Sequence[ConsumerMember]) -> None:
-    """Take members out of the group, with their timers, and regexes that nobody uses any more.
+    """Remove members from the group, with their timers, and regexes that no member uses any more.
 
-    Where only members of the classic protocol are left the group becomes a classic one, if the policy lets it.
+    If only classic members are left, the group becomes a classic one, if the policy allows it.
     """
     if not members:
         return
-    if downgrade.may_leave(ctx, group, members):
+    if downgrade.downgrades_on_leave(ctx, group, members):
         downgrade.convert(ctx, group, leaving=members, must_rebalance=True)
         return
     gone = {member.id for member in members}

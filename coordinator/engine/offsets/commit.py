@@ -26,7 +26,7 @@ R = TypeVar("R")
 
 
 class Offset(NamedTuple):
-    """An offset to commit; `topic_id` is None below v10. Expires after `retention_ms` where given (v2–v4)."""
+    """An offset to commit; `topic_id` is None before v10. Expires after `retention_ms` if given (v2–v4)."""
 
     topic: str
     topic_id: UUID | None
@@ -38,8 +38,8 @@ class Offset(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetCommitAnswer:
-    """Topic name, topic id, partition and error: first what does not exist, then the rest, each in the order of the
-    request. Clients go by the first error that they find."""
+    """Topic name, topic id, partition and error: unknown partitions first, then the rest, each in the order of the
+    request. Clients use the first error that they find."""
 
     partitions: tuple[tuple[str, UUID | None, int, ErrorCode], ...] = ()
 
@@ -61,21 +61,21 @@ class OffsetCommit(Request[OffsetCommitAnswer]):
 
 
 PartitionCheck: TypeAlias = Callable[[str, UUID | None, int], None]
-"""Raises a RequestRefused when the member may not commit this topic (name, id if known) and partition."""
+"""Raises RequestRefused if the member may not commit this topic (name, id if known) and partition."""
 
 
 BY_ID = 10
-"""The version from which on topics are named by id."""
+"""The first version in which topics are identified by id."""
 
 
 NEEDS_EPOCH = 9
-"""The first version of OffsetCommit that a member of the consumer protocol may use."""
+"""The first version of OffsetCommit that a consumer member may use."""
 BY_EPOCH = 9
-"""The version from which on an unknown group is told from an old generation."""
+"""The first version that distinguishes an unknown group from an old generation."""
 
 
 def handle(ctx: EngineContext, call: Call, request: OffsetCommit) -> None:
-    """Commit what may be committed; a refusal of the group spoils every partition that exists."""
+    """Commit the permitted offsets; a refusal for the group applies to every partition that exists."""
     found = [_find(ctx.topics, each, by_id=request.version >= BY_ID) for each in request.offsets]
 
     def admit() -> PartitionCheck | None:
@@ -93,9 +93,9 @@ def handle(ctx: EngineContext, call: Call, request: OffsetCommit) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TxnOffsetCommit(Request[OffsetCommitAnswer]):
-    """TxnOffsetCommit v0–v5: offsets that count when the transaction of the producer commits.
+    """TxnOffsetCommit v0–v5: offsets that take effect when the transaction of the producer commits.
 
-    Before v3 the members of a group do not say who they are.
+    Before v3 the request does not contain the member.
     """
 
     group: str
@@ -110,7 +110,7 @@ class TxnOffsetCommit(Request[OffsetCommitAnswer]):
 
 
 def handle_transactional(ctx: EngineContext, call: Call, request: TxnOffsetCommit) -> None:
-    """As `handle`. Whether the transaction is the producer's is for the transaction coordinator to say."""
+    """As `handle`. The transaction coordinator decides whether the transaction is the producer's."""
     found = [_find(ctx.topics, each, by_id=False) for each in request.offsets]
     commit = _Commit(group=request.group, offsets=request.offsets, producer=request.producer)
 
@@ -125,7 +125,7 @@ def handle_transactional(ctx: EngineContext, call: Call, request: TxnOffsetCommi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Commit:
-    """What a commit of either kind wants to be written."""
+    """A commit of either kind."""
 
     group: str
     offsets: tuple[Offset, ...]
@@ -150,7 +150,7 @@ def _committed(
 
 
 def _find(image: TopicImage, offset: Offset, *, by_id: bool) -> TopicInfo | ErrorCode:
-    """The topic, if it and the partition exist; else why not."""
+    """The topic, if it and the partition exist; otherwise the error."""
     if by_id:
         topic = None if offset.topic_id is None else image.by_id.get(offset.topic_id)
         if topic is None:
@@ -168,9 +168,9 @@ def _write(
     found: Sequence[TopicInfo | ErrorCode],
     admit: Callable[[], PartitionCheck | None],
 ) -> list[ErrorCode]:
-    """Judge everything, then write. RequestRefused: nothing may be committed.
+    """Validate everything, then write. RequestRefused: nothing may be committed.
 
-    An unknown group comes into being with its first offset, when that is replayed.
+    The first offset of an unknown group creates it when replayed.
     """
     missing = [each for each in found if isinstance(each, ErrorCode)]
     if len(missing) == len(found):
@@ -193,7 +193,7 @@ def _write(
 
 
 def _check_group(group: Group | None, request: OffsetCommit) -> PartitionCheck | None:
-    """Whether the request may commit; None where every partition is allowed. :raises RequestRefused:"""
+    """Whether the request may commit; None if every partition is allowed. :raises RequestRefused:"""
     if group is None:
         if request.generation_or_epoch >= 0:
             by_epoch = request.version >= BY_EPOCH
@@ -226,7 +226,7 @@ def _check_classic_group(group: ClassicGroup, request: OffsetCommit) -> None:
 
 
 def _check_epoch(member: ConsumerMember, epoch: int) -> PartitionCheck | None:
-    """A commit may come late: an older epoch will do for a partition that was assigned to the member at that epoch
+    """A commit may be late: an older epoch is accepted for a partition that was assigned to the member at that epoch
     or before (4.3, KIP-1251). Source: modern.consumer.ConsumerGroup.validateOffsetCommit.
     """
     if epoch == member.epoch:
@@ -251,7 +251,7 @@ def _check_epoch(member: ConsumerMember, epoch: int) -> PartitionCheck | None:
 
 
 def _check_transactional(ctx: EngineContext, request: TxnOffsetCommit) -> PartitionCheck | None:
-    """Whether a member may commit in its transaction; what it does not say is not looked at. :raises RequestRefused:
+    """Whether a member may commit in its transaction; missing fields are not checked. :raises RequestRefused:
 
     Source: OffsetMetadataManager.validateTransactionalOffsetCommit.
     """
@@ -273,7 +273,7 @@ def _check_transactional(ctx: EngineContext, request: TxnOffsetCommit) -> Partit
 
 
 def _as_generation(check: Callable[P, R]) -> Callable[P, R]:
-    """Who commits in a transaction knows generations only."""
+    """Errors in terms of generations: a transactional commit knows no epochs."""
 
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
@@ -297,7 +297,7 @@ def _record(commit: _Commit, offset: Offset, topic: TopicInfo, now_ms: int) -> O
 
 
 def _keep_alive(ctx: EngineContext, request: OffsetCommit, group: Group | None) -> None:
-    """A commit keeps a member of a classic group alive, as a heartbeat does, except while nobody may commit."""
+    """A commit keeps a classic member alive, like a heartbeat, except while commits are refused."""
     if isinstance(group, ClassicGroup) and group.has_member(request.member):
         rebalance.keep_alive(ctx, group, group.members[request.member])
 

@@ -23,7 +23,7 @@ from wire.errors import ErrorCode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetQuery:
-    """One group of an OffsetFetch; `topics` None is all, keyed by name or, from v10 on, by id."""
+    """One group of an OffsetFetch; `topics` None is all, keyed by name or, since v10, by id."""
 
     group: str
     member: str | None = None
@@ -38,7 +38,7 @@ class OffsetFetchAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetFetch(Request[OffsetFetchAnswer]):
-    """OffsetFetch v1–v10; below v8 exactly one group."""
+    """OffsetFetch v1–v10; exactly one group before v8."""
 
     groups: tuple[OffsetQuery, ...]
     require_stable: bool = False
@@ -60,7 +60,7 @@ class FetchedOffset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueriedOffsets:
-    """Offsets by topic (name or id, as asked) and partition."""
+    """Offsets by topic (name or id, as requested) and partition."""
 
     group: str
     error: ErrorCode = ErrorCode.NONE
@@ -71,24 +71,24 @@ Topic: TypeAlias = tuple[str | UUID, tuple[tuple[int, FetchedOffset], ...]]
 
 
 BY_ID = 10
-"""The version from which on topics are named by id."""
+"""The first version in which topics are identified by id."""
 
 
 def handle(ctx: EngineContext, call: Call, request: OffsetFetch) -> None:
-    """Answer for every group that is asked for; one that refuses does not spoil the others."""
+    """Answer for every requested group; a refusal of one does not affect the others."""
     groups = tuple(_fetch(ctx, each, request) for each in request.groups)
     ctx.answer(call.ticket, OffsetFetchAnswer(groups=groups))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Offsets:
-    """What a fetch may see of a group."""
+    """The offsets of a group that are visible to a fetch."""
 
     committed: Mapping[Partition, StoredOffset]
     unstable: Container[Partition]
 
     def fetched(self, topic: str, partition: int, topic_id: UUID | None = None) -> FetchedOffset:
-        """An offset that was committed to another topic of the same name is none of this topic."""
+        """An offset committed to an earlier topic of the same name does not belong to this topic."""
         if (topic, partition) in self.unstable:
             return FetchedOffset(error=ErrorCode.UNSTABLE_OFFSET_COMMIT)
         value = self.committed.get((topic, partition))
@@ -99,7 +99,7 @@ class _Offsets:
 
 def _fetch(ctx: EngineContext, fetch: OffsetQuery, request: OffsetFetch) -> QueriedOffsets:
     group = ctx.state.groups.get(fetch.group)
-    if isinstance(group, ConsumerGroup):  # member id and epoch mean nothing to a classic group
+    if isinstance(group, ConsumerGroup):  # a classic group ignores member id and epoch
         try:
             _check_member(group, fetch)
         except RequestRefused as error:
@@ -112,13 +112,13 @@ def _fetch(ctx: EngineContext, fetch: OffsetQuery, request: OffsetFetch) -> Quer
         topics = _all(offsets, ctx.topics, by_id=request.version >= BY_ID)
     else:
         asked = [_asked(offsets, ctx.topics, topic, partitions) for topic, partitions in fetch.topics]
-        # Topics that do not exist stand last, as a broker answers for them itself.
+        # Topics that do not exist are last, as a broker answers for them itself.
         topics = tuple(sorted(asked, key=_is_unknown))
     return QueriedOffsets(group=fetch.group, topics=topics)
 
 
 def _all(offsets: _Offsets, image: TopicImage, *, by_id: bool) -> tuple[Topic, ...]:
-    """Every offset, by topic and partition. By id, a topic that has none any more cannot be named."""
+    """Every offset, by topic and partition. By id, deleted topics cannot be identified."""
     by_topic: dict[str, list[tuple[int, FetchedOffset]]] = {}
     for topic, partition in sorted(offsets.committed):
         by_topic.setdefault(topic, []).append((partition, offsets.fetched(topic, partition)))
@@ -144,7 +144,7 @@ def _is_unknown(topic: Topic) -> bool:
 
 
 def _check_member(group: ConsumerGroup, fetch: OffsetQuery) -> None:
-    """Whether a member that names itself is at the epoch that it names. :raises RequestRefused:
+    """Check the epoch of a request with a member id. :raises RequestRefused:
 
     A null member id with an epoch crashes Kafka's handler (UNKNOWN_SERVER_ERROR); here it is an unknown member.
     """

@@ -1,8 +1,8 @@
-"""Offsets that were committed within transactions which have not ended yet.
+"""Pending offsets: those committed within open transactions.
 
-They are not visible before the transaction commits, and they keep their partitions unstable until it ends. A value
-that was written after them wins, in whichever order the transactions end: the plain commit or the other transaction's
-that is further on in the log. Records are replayed in the order of the log, so the order here is that of the log.
+They are not visible before the transaction commits, and they keep their partitions unstable until it ends. A later
+value in the log wins, in whichever order the transactions end: a plain commit, or another transaction's. Records are
+replayed in the order of the log, so the order here is that of the log.
 
 Source: OffsetMetadataManager.pendingTransactionalOffsets, OpenTransactions, replayEndTransactionMarker.
 """
@@ -23,9 +23,9 @@ Partition: TypeAlias = tuple[str, int]
 class _Pending:
     value: StoredOffset
     position: int
-    """Grows along the log."""
+    """Increases along the log."""
     superseded: bool = False
-    """Something further on in the log is visible already: this never will be."""
+    """A later value in the log is already visible: this one never will be."""
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class PendingOffsets:
 
     _by_producer: dict[int, dict[tuple[str, Partition], _Pending]] = field(default_factory=dict)
     _producers: dict[str, dict[Partition, set[int]]] = field(default_factory=dict)
-    """Who has a transaction open, by group and partition."""
+    """The producers of open transactions, by group and partition."""
     _position: int = 0
 
     def add(self, producer_id: int, group: str, partition: Partition, value: StoredOffset) -> None:
@@ -45,14 +45,14 @@ class PendingOffsets:
         self._producers.setdefault(group, {}).setdefault(partition, set()).add(producer_id)
 
     def supersede(self, group: str, partition: Partition) -> None:
-        """A plain commit is further on in the log than everything that is pending now."""
+        """A plain commit is later in the log than everything that is pending now."""
         if not self._producers:
             return
         for producer_id in self._producers.get(group, {}).get(partition, ()):
             self._by_producer[producer_id][group, partition].superseded = True
 
     def drop(self, group: str, partition: Partition) -> None:
-        """A tombstone deletes what is pending too, and makes the partition stable."""
+        """A tombstone also deletes what is pending, and makes the partition stable."""
         for producer_id in self._close(group, partition):
             of_producer = self._by_producer[producer_id]
             del of_producer[group, partition]
@@ -79,13 +79,13 @@ class PendingOffsets:
         return self._producers.get(group, {})
 
     def of_group(self, group: str) -> Iterator[tuple[Partition, StoredOffset]]:
-        """Everything that is pending for a group."""
+        """All pending offsets of a group."""
         for partition, producers in self._producers.get(group, {}).items():
             for producer_id in producers:
                 yield partition, self._by_producer[producer_id][group, partition].value
 
     def groups(self) -> tuple[str, ...]:
-        """Groups that have something pending."""
+        """Groups with pending offsets."""
         return tuple(self._producers)
 
     def _close(self, group: str, partition: Partition) -> set[int]:

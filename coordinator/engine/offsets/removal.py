@@ -1,4 +1,4 @@
-"""Offsets that are deleted: by OffsetDelete, with their group, or because nobody will come back for them (KIP-211).
+"""Removal of offsets: by OffsetDelete, with their group, or by expiry (KIP-211).
 
 Source: KafkaApis.handleOffsetDeleteRequest, OffsetMetadataManager.deleteOffsets, cleanupExpiredOffsets;
 GroupCoordinatorShard.cleanupGroupMetadata.
@@ -70,7 +70,7 @@ def exists(state: State, group: str, key: Partition) -> bool:
 
 
 def tombstones(state: State, group: str) -> list[OffsetRecord]:
-    """The records that delete every offset of a group, those that are pending too."""
+    """The records that delete every offset of a group, including pending ones."""
     keys = dict.fromkeys((*state.offsets.get(group, ()), *state.pending.partitions(group)))
     return [
         OffsetRecord(group=group, topic=topic, partition=partition, value=None) for topic, partition in keys
@@ -81,12 +81,12 @@ CHECK = TimerKey(TimerKind.OFFSET_EXPIRY)
 
 
 def schedule(ctx: EngineContext) -> None:
-    """Check once more after the interval."""
+    """Schedule the next check after the interval."""
     ctx.timers.set(CHECK, ctx.now_ms + ctx.config.offsets_retention_check_interval_ms)
 
 
 def expire_offsets(ctx: EngineContext) -> None:
-    """Delete expired offsets, then the Empty groups that have none left; a group only of pending members too.
+    """Delete expired offsets, then Empty groups without any left, including groups that have only pending members.
 
     An open transaction keeps the partitions that it committed, and its group.
     """
@@ -116,7 +116,7 @@ def _is_expired(ctx: EngineContext, group: Group, value: StoredOffset) -> bool:
 
 
 def _base_ms(group: Group, offset: StoredOffset) -> int | None:
-    """The time from which the retention of an unsubscribed topic's offset counts; None: it is kept."""
+    """The start of the retention time of an unsubscribed topic's offset; None: it does not expire."""
     if isinstance(group, ConsumerGroup) or not group.protocol_type:
         return offset.commit_ms
     if group.is_empty():

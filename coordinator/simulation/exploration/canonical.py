@@ -16,7 +16,17 @@ from coordinator.simulation.exploration.steps import LONG_MS, Message
 
 _OMITTED = frozenset(
     {
-        *("identity", "settings", "_ways", "image", "position", "metrics", "outputs", "_numbers", "_waiting"),
+        *(
+            "identity",
+            "settings",
+            "_behavior",
+            "image",
+            "position",
+            "metrics",
+            "outputs",
+            "_numbers",
+            "_waiting",
+        ),
         *("_assignments", "_fields", "_beat", "_missing_since_ms"),
     }
 )

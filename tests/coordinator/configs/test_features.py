@@ -61,6 +61,6 @@ def test_what_was_set_is_kept_and_levels_given_at_the_start_win(tmp_path: Path) 
         '{"kohort": 1, "features": {"group.version": {"level": "9"}}}'
     )
     data = DataDirectory.open(tmp_path, SMALL)
-    with pytest.raises(Unusable, match=r"feature-configs\.json: group.version is a number from 0 to 1"):
+    with pytest.raises(Unusable, match=r"feature-configs\.json: group.version must be a number from 0 to 1"):
         StoredConfigs({}, 1, data, [])
     data.abandon()

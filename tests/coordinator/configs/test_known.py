@@ -49,7 +49,7 @@ def test_addresses_and_directories_are_options() -> None:
             "0",
             "Invalid value 0 for configuration num.network.threads: Value must be at least 1",
         ),
-        ("group.version", "2", "group.version is a number from 0 to 1, not '2'"),
+        ("group.version", "2", "group.version must be a number from 0 to 1, not '2'"),
     ],
 )
 def test_what_no_broker_takes_is_refused(name: str, text: str, why: str) -> None:

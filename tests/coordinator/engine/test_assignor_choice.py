@@ -10,7 +10,7 @@ BOTH = ("uniform", "range")
 
 
 @pytest.mark.parametrize(
-    ("wishes", "old", "new", "expected"),
+    ("requested_assignors", "old", "new", "expected"),
     [
         ({}, None, None, "uniform"),
         ({}, None, "range", "range"),
@@ -26,9 +26,9 @@ BOTH = ("uniform", "range")
     ],
 )
 def test_what_is_computed_with(
-    wishes: dict[str, int], old: str | None, new: str | None, expected: str
+    requested_assignors: dict[str, int], old: str | None, new: str | None, expected: str
 ) -> None:
-    assert chosen_assignor(wishes, old, new, BOTH) == expected
+    assert chosen_assignor(requested_assignors, old, new, BOTH) == expected
 
 
 def test_an_assignor_that_is_not_configured_any_more_is_not_used() -> None:

@@ -15,7 +15,7 @@ HEARTBEAT = ConsumerGroupHeartbeat(
 
 
 def test_nobody_joins_under_the_id_of_a_foreign_group(driver: Driver) -> None:
-    driver.engine.note_foreign(GROUP, exists=True)
+    driver.engine.note_other_type(GROUP, exists=True)
     answer = driver.ask(Member(driver).request(), JoinGroupAnswer)
     assert answer.error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     beat = driver.ask(HEARTBEAT, ConsumerGroupHeartbeatAnswer)
@@ -27,15 +27,15 @@ def test_nobody_joins_under_the_id_of_a_foreign_group(driver: Driver) -> None:
 
 
 def test_a_foreign_group_that_is_gone_leaves_its_id(driver: Driver) -> None:
-    driver.engine.note_foreign(GROUP, exists=True)
-    driver.engine.note_foreign(GROUP, exists=False)
+    driver.engine.note_other_type(GROUP, exists=True)
+    driver.engine.note_other_type(GROUP, exists=False)
     assert driver.ask(HEARTBEAT, ConsumerGroupHeartbeatAnswer).error is ErrorCode.NONE
 
 
 def test_the_record_that_came_last_says_whose_the_id_is(driver: Driver) -> None:
     record = ConsumerGroupRecord(group=GROUP, value=ConsumerGroupValue(epoch=3))
     driver.engine.replay(record)
-    driver.engine.note_foreign(GROUP, exists=True)
-    assert (driver.engine.state.groups, driver.engine.state.foreign) == ({}, {GROUP})
+    driver.engine.note_other_type(GROUP, exists=True)
+    assert (driver.engine.state.groups, driver.engine.state.other_types) == ({}, {GROUP})
     driver.engine.replay(record)
-    assert (set(driver.engine.state.groups), driver.engine.state.foreign) == ({GROUP}, set())
+    assert (set(driver.engine.state.groups), driver.engine.state.other_types) == ({GROUP}, set())

@@ -175,7 +175,7 @@ def test_an_open_transaction_keeps_a_group_without_offsets() -> None:
 
 def test_offsets_of_a_group_of_another_type_make_no_simple_group() -> None:
     engine = Engine()
-    engine.state.foreign.add(GROUP)
+    engine.state.other_types.add(GROUP)
     engine.replay(at(1))
     engine.replay(at(2, "t2"), P)
     engine.end_transaction(P, committed=True)

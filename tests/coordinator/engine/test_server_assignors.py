@@ -42,7 +42,7 @@ def test_kafkas_assignors_by_the_names_of_their_classes(text: str, names: tuple[
     ("text", "why"),
     [
         (f"{KAFKA}SimpleAssignor", "there is no assignor 'org.apache.kafka"),
-        (f"uniform,{KAFKA}UniformAssignor", "names each assignor once"),
+        (f"uniform,{KAFKA}UniformAssignor", "must list at least one assignor, each once"),
         ("cooperative-sticky", "there is no assignor 'cooperative-sticky'"),
         (OWN, f"there is no assignor '{OWN}'"),
     ],

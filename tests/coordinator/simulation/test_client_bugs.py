@@ -314,7 +314,7 @@ def test_partitions_are_stranded_where_a_member_becomes_cooperative(
     assert _unread(scenario, seed) == [3, 0]
     assert _unread(_of("java", scenario), seed) == [0, 0]
     flawed = LIBRARIES["franz-go-1.16"]
-    mended = replace(flawed, ways=replace(flawed.ways, remembers_eager=False))
+    mended = replace(flawed, behavior=replace(flawed.behavior, remembers_eager=False))
     monkeypatch.setitem(LIBRARIES, flawed.name, mended)
     assert _unread(scenario, seed) == [0, 0]
     assert run(scenario, seed).violations == ()

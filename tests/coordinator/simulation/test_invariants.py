@@ -344,12 +344,12 @@ UPGRADE = replace(
 
 
 def test_i12_an_upgrade_that_loses_offsets() -> None:
-    def take_over(ctx: Any, group: Any) -> None:
+    def discard(ctx: Any, group: Any) -> None:
         original(ctx, group)
         ctx.state.offsets.clear()
 
-    original = upgrade.take_over
-    with mock.patch.object(upgrade, "take_over", take_over):
+    original = upgrade.discard_classic_group
+    with mock.patch.object(upgrade, "discard_classic_group", discard):
         assert "I12" in play(Variant.AS_WRITTEN, scenario=UPGRADE)
     assert play(Variant.AS_WRITTEN, scenario=UPGRADE) == set()
 

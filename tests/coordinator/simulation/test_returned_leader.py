@@ -15,7 +15,7 @@ from coordinator.simulation.known_flaws import RETURNED_LEADER
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario_file import parse_scenario
 
-AWAY = """\
+STATIC_LEAVE_EPOCH = """\
 kohort: 1
 topics: {orders: 2}
 members:
@@ -26,7 +26,7 @@ events:
   - {at: 22, topic: orders, partitions: 4}
 until: 60
 """
-LATER = AWAY.replace("at: 22", "at: 30")
+LATER = STATIC_LEAVE_EPOCH.replace("at: 22", "at: 30")
 
 
 def _found(text: str) -> set[tuple[str, str]]:
@@ -37,12 +37,14 @@ def _found(text: str) -> set[tuple[str, str]]:
 @pytest.mark.parametrize("change", ["partitions: 4", "recreate: 1"])
 @pytest.mark.parametrize("library", ["java", "librdkafka"])
 def test_nobody_notices_what_changed_while_the_leader_was_away(library: str, change: str) -> None:
-    text = AWAY.replace("library: java", f"library: {library}").replace("partitions: 4", change)
+    text = STATIC_LEAVE_EPOCH.replace("library: java", f"library: {library}").replace("partitions: 4", change)
     assert _found(text) == {("I4", RETURNED_LEADER)}
 
 
 # A message takes half a second. The leader's second JoinGroup is answered at 27.5, and it hears so at 28.
-UNDER_WAY = AWAY.replace("until", "faults: {delay_ms: [500, 500]}\nuntil").replace("at: 22", "at: 27.7")
+UNDER_WAY = STATIC_LEAVE_EPOCH.replace("until", "faults: {delay_ms: [500, 500]}\nuntil").replace(
+    "at: 22", "at: 27.7"
+)
 
 
 def test_what_the_leader_finds_is_what_it_sees_when_it_hears_that_it_leads() -> None:

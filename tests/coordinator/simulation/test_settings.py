@@ -42,13 +42,13 @@ def test_what_else_can_be_set() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [
-        ("hearbeat.interval.ms", "1", "is 'heartbeat.interval.ms' meant"),
+        ("hearbeat.interval.ms", "1", "did you mean 'heartbeat.interval.ms'"),
         ("heartbeat.interval.ms", "soon", "number of ms"),
         ("session.timeout.ms", "2000", "heartbeat"),
         ("loss", "2", "from 0 to 1"),
         ("loss", "much", "from 0 to 1"),
         ("library", "no-such-library", "there is no library"),
-        ("group.max.size", "none", "whole number"),
+        ("group.max.size", "none", "must be an integer"),
     ],
 )
 def test_what_cannot_be_played_is_refused(name: str, value: str, why: str) -> None:

@@ -99,7 +99,7 @@ def test_an_upgrade_that_forgets_an_assignment_is_a_fault() -> None:
         return EmbeddedAssignment(version=0, partitions={})
 
     later = BETWEEN_TWO_REBALANCES.replace("at: 44", "at: 60")
-    with mock.patch.object(upgrade, "_handed_out", handed_out):
+    with mock.patch.object(upgrade, "_leader_assignment", handed_out):
         assert ("I2", "") in _found(later)
 
 

@@ -38,7 +38,7 @@ UNICODE = "zahlungen-für-Łódź-😀"
 METADATA = "Prüfsumme|ü😀"
 SILENT = 0
 """librdkafka's log level for those whose broker dies under them."""
-AWAY = -2
+STATIC_LEAVE_EPOCH = -2
 """The epoch of a static member that has left and may come back."""
 CRASH_SESSION_MS = 5000
 """Those who live send heartbeats in it, on a busy machine too."""
@@ -266,7 +266,7 @@ def _rests(group: Document | None, members: int, ends: int, *, late: bool) -> bo
     if group is None or len(group["members"]) != members:
         return False
     # A static member that is away is as one that has not reached its target.
-    away = any(one["epoch"] == AWAY for one in group["members"])
+    away = any(one["epoch"] == STATIC_LEAVE_EPOCH for one in group["members"])
     if group["state"] != ("Reconciling" if away else "Stable" if members else "Empty"):
         return False
     if not members:

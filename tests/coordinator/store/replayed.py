@@ -73,7 +73,7 @@ class Sequential:
     def _other(self, record: OtherRecord) -> None:
         group = record.key["groupId"]
         self.others.replay(record.key_type, record.key, record.value)
-        self.engine.note_foreign(group, exists=group in self.others.by_id)
+        self.engine.note_other_type(group, exists=group in self.others.by_id)
 
 
 def other_groups(groups: Mapping[str, OtherGroup]) -> dict[str, Any]:

@@ -128,7 +128,7 @@ def test_a_broker_takes_its_directory_back(
     compaction = CompactionSettings(min_cleanable_dirty_ratio=0.0, delete_retention_ms=0)
     data = DataDirectory.open(theirs, StorageSettings(limits=LIMITS, compaction=compaction))
     recovered = data.recover(Engine())
-    assert recovered.foreign == len(FOREIGN)
+    assert recovered.other_types == len(FOREIGN)
     value = StoredOffset(offset=40, leader_epoch=0, metadata="from Kohort", commit_ms=now_ms())
     data.append([OffsetRecord(group="simple", topic=PAYMENTS, partition=0, value=value)], now_ms())
     assert any(not data.compact(now_ms()) for _ in range(20))

@@ -103,7 +103,7 @@ def test_what_is_left_comes_to_the_same_as_all_records(
 
     assert groups(replay.engine.state) == groups(slow.engine.state)
     assert replay.engine.state.offsets == slow.engine.state.offsets
-    assert replay.engine.state.foreign == slow.engine.state.foreign
+    assert replay.engine.state.other_types == slow.engine.state.other_types
     assert other_groups(replay.others.by_id) == other_groups(slow.others.by_id)
     assert replay.unknown_keys == slow.unknown_keys
     assert {position for position, _ in malformed} <= set(slow.malformed)

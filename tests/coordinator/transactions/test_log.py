@@ -76,7 +76,7 @@ def size(root: Path) -> int:
     return sum(path.stat().st_size for path in root.glob(f"{TRANSACTIONS_TOPIC}-*/*.log"))
 
 
-def test_a_record_that_is_none_is_named(tmp_path: Path) -> None:
+def test_an_undecodable_record_is_reported(tmp_path: Path) -> None:
     log = opened(tmp_path)
     log.append(changed("a", 0, TransactionState.ONGOING), NOW_MS)
     log.close()
@@ -84,5 +84,5 @@ def test_a_record_that_is_none_is_named(tmp_path: Path) -> None:
     partition_log, _ = PartitionLog.open(partition.parent, SegmentLimits())
     partition_log.append([(b"\0\0\0\1a", b"\0\7")], NOW_MS)
     partition_log.close()
-    with pytest.raises(DamagedLog, match="the record at offset 1 is none"):
+    with pytest.raises(DamagedLog, match="the record at offset 1 cannot be decoded"):
         opened(tmp_path)

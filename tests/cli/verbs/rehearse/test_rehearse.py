@@ -253,7 +253,7 @@ def test_a_configuration_that_no_consumer_starts_with(
     file.write_text("heartbeat.interval.ms=soon\n")
     answer = _rehearse(kohort, plan, sample, "--client-config", str(file))
     assert answer.status == 2
-    assert "heartbeat.interval.ms is a number of ms from 1 to 2147483647, not 'soon'" in answer.stderr
+    assert "heartbeat.interval.ms must be a number of ms from 1 to 2147483647, not 'soon'" in answer.stderr
 
 
 def test_the_picture_shows_rounds_and_members(
