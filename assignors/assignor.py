@@ -1,4 +1,4 @@
-"""What an assignor is: a pure function with a name, a side and the rebalance protocols that it supports."""
+"""An assignor: a pure function with a name, a side and the rebalance protocols that it supports."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from assignors.model import DenseGroup, Result
 
 
 class Side(Enum):
-    """Who computes: the leader among the clients (classic protocol) or the broker (KIP-848)."""
+    """Where assignments are computed: by the leader among the clients (classic protocol) or by the broker (KIP-848)."""
 
     CLIENT = "client"
     BROKER = "broker"
 
 
 class Leader(Enum):
-    """The library of a classic group's leader: it decides which implementation of an assignor runs."""
+    """The library of a classic group's leader, which decides which implementation of an assignor runs."""
 
     JAVA = "java"
     LIBRDKAFKA = "librdkafka"
 
 
 class RebalanceProtocol(Enum):
-    """KIP-429: how much a member gives up before it rejoins. A higher value is preferred."""
+    """KIP-429: how much a member revokes before it rejoins. A higher value is preferred."""
 
     EAGER = 0
     COOPERATIVE = 1
@@ -42,8 +42,8 @@ class Assignor:
     """Rebalance protocols that the assignor supports; empty on the broker."""
     assign: Callable[[DenseGroup], Result]
     shares_partitions: bool = False
-    """Whether it may give a partition to several members, as an index that is read twice wants it. Clients do not mind
-    (the client-side assignment proposal names it as a use); a broker gives a partition to one member only."""
+    """Whether it may assign a partition to several members, such as an index that is read twice. Clients accept it (the
+    client-side assignment proposal lists it as a use); a broker assigns a partition to one member only."""
 
     @property
     def may_share(self) -> bool:

@@ -1,4 +1,4 @@
-"""What an assignment changes: who keeps, gains and loses what, how much moves, and how even the result is."""
+"""The changes of an assignment: partitions kept, gained and lost by each member, moves, and balance."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assignors.model import GroupSpec, Partitions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberDiff:
-    """What changes for a member; partition numbers ascending by topic. Before is empty for a newcomer."""
+    """The changes of a member; partition numbers ascending by topic. Before is empty for a new member."""
 
     id: str
     before: Partitions
@@ -23,7 +23,7 @@ class MemberDiff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Balance:
-    """How evenly partitions are spread over members; over none, all is 0."""
+    """How evenly partitions are spread over members; without members, all is 0."""
 
     least: int
     most: int
@@ -42,10 +42,10 @@ def member_diffs(before: Mapping[str, Partitions], after: Mapping[str, Partition
 
 
 def minimum_moved(spec: GroupSpec, before: Mapping[str, Partitions]) -> int | None:
-    """The fewest partitions that must change hands until everything is owned and spread evenly.
+    """The fewest partitions that must move until everything is owned and spread evenly.
 
-    Exact where members fall into blocks of equal subscriptions that share no topic; None elsewhere, where
-    "evenly" has several meanings.
+    Exact if members fall into blocks of equal subscriptions that share no topic; None otherwise, because "evenly" is
+    then ambiguous.
     """
     counts = {topic.name: topic.partitions for topic in spec.topics}
     blocks: dict[frozenset[str], list[str]] = {}
@@ -123,7 +123,7 @@ def _without_rivals(before: Mapping[str, Partitions]) -> Mapping[str, Partitions
 
 
 def _fewest(partitions: int, members: Collection[str], held: Mapping[str, int]) -> int:
-    """Owned partitions of a block less those that can stay: each member keeps its share, some one more."""
+    """The owned partitions of a block minus those that can stay: each member keeps its share, some one more."""
     share, extra = divmod(partitions, len(members))
     staying = [held.get(member, 0) for member in members]
     over = sum(1 for count in staying if count > share)

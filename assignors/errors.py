@@ -1,4 +1,4 @@
-"""What can go wrong with an assignor. A signal between two functions does not derive from the root."""
+"""The errors of assignors. A signal between two functions does not derive from the root."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ class AssignorError(Exception):
 
 
 class UnknownAssignorError(AssignorError, LookupError):
-    """There is no such assignor; the message lists those there are and names the nearest."""
+    """There is no such assignor; the message lists the existing ones and the nearest name."""
 
 
 class AssignorFailedError(AssignorError):
-    """The real assignor would throw here; the message is the one that it would throw."""
+    """The real assignor would throw here; the message is its exception's."""
 
 
 class AssignorHangsError(AssignorFailedError):
-    """The real assignor would never return: the leader stays away from the group until it is thrown out."""
+    """The real assignor would never return: the leader misses its group until it is removed."""
 
 
 class NoCommonProtocolError(AssignorError):
@@ -29,10 +29,10 @@ class Rule(Enum):
     """What an assignment must not do."""
 
     TWICE = "a partition is assigned twice"
-    NON_MEMBER = "a partition is assigned to somebody who is not a member"
+    NON_MEMBER = "a partition is assigned to a member that is not in the group"
     NON_SUBSCRIBER = "a partition is assigned to a member that does not subscribe to its topic"
     NO_SUCH_PARTITION = "a partition that does not exist is assigned"
-    HANDED_OVER = "a partition is handed to a new owner before the old one has revoked it (KIP-429)"
+    HANDED_OVER = "a partition is assigned to a new owner before the old one has revoked it (KIP-429)"
 
 
 class RuleBrokenError(AssignorError):

@@ -1,11 +1,11 @@
-"""What an assignor is asked, and what it answers.
+"""The input and output of an assignor.
 
-A question arrives in Kafka's words: `GroupSpec` names topics and members. `DenseGroup` turns every name into
-a small integer, once, and all algorithms work on numpy arrays of those. An answer is an `Assignment` over the
-same integers; names come back only where something is printed.
+The input is in Kafka's terms: `GroupSpec` has names of topics and members. `DenseGroup` turns every name into a small
+integer, once, and all algorithms work on numpy arrays of those. The output is an `Assignment` over the same integers;
+names are used again only for printing.
 
 Dense partition ids: partition p of topic t is `topic_start[t] + p`. Ids from `partition_count` on are
-*strays*: claims of partitions that do not exist (a topic that is gone, a number beyond the count). Java's
+*strays*: claims of partitions that do not exist (a deleted topic, a number beyond the count). Java's
 assignors do not check claims against the metadata, so a stray can matter to the result.
 """
 
@@ -24,7 +24,7 @@ Partitions = Mapping[str, Sequence[int]]
 """Partition numbers by topic name."""
 
 NO_GENERATION = -1
-"""A member that sent no generation (Java's `Optional.empty()` and `DEFAULT_GENERATION` read the same)."""
+"""A member that sent no generation (Java reads `Optional.empty()` and `DEFAULT_GENERATION` alike)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,14 +34,14 @@ class TopicSpec:
     name: str
     partitions: int
     id: UUID | None = None
-    """Orders topics in the broker's uniform assignor; unknown where the source has no topic ids."""
+    """Orders topics in the broker's uniform assignor; None if the source has no topic ids."""
     racks: tuple[tuple[str, ...], ...] | None = None
-    """Racks of the replicas of each partition, by partition number; None when not known."""
+    """Racks of the replicas of each partition, by partition number; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """Partitions that a member says it owns, and since which generation."""
+    """The partitions that a member reports as its own, and since which generation."""
 
     partitions: Partitions = field(default_factory=dict)
     generation: int = NO_GENERATION
@@ -49,7 +49,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberSpec:
-    """A member as the leader (client side) or the coordinator (broker side) sees it."""
+    """A member in the view of the leader (client side) or of the coordinator (broker side)."""
 
     id: str
     topics: tuple[str, ...]
@@ -59,18 +59,18 @@ class MemberSpec:
     owned: Claim = Claim()
     """`ownedPartitions` and `generationId` of the embedded subscription; on the broker: its target."""
     user_data: Claim | None = None
-    """The sticky assignor's user data (V1: with generation, V0: without); None when there is none."""
+    """The sticky assignor's user data (V1: with generation, V0: without); None if there is none."""
     by_regex: tuple[str, ...] = ()
-    """On the broker: what the member has through a regular expression that makes the group heterogeneous: one that
-    not all members share, or that stands beside a name (ConsumerGroup.subscriptionType). Empty otherwise."""
+    """On the broker: the topics of a regular expression that makes the group heterogeneous: one that not all members
+    share, or that is used in addition to names (ConsumerGroup.subscriptionType). Empty otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSpec:
-    """A group to be assigned.
+    """The group to assign.
 
-    `members` stand in the order in which the assignor's caller iterates over them: the order of the
-    JoinGroup response, or the coordinator's. It decides where Java's maps keep insertion order in a bucket.
+    `members` are in the order in which the assignor's caller iterates over them: the order of the JoinGroup response,
+    or the coordinator's. It matters because Java's maps keep insertion order in a bucket.
     """
 
     topics: tuple[TopicSpec, ...]
@@ -78,7 +78,7 @@ class GroupSpec:
 
 
 def starts_of(lengths: Ints | Sequence[int]) -> Ints:
-    """Where each of several runs of these lengths starts, and where the last ends."""
+    """The starts of consecutive runs of these lengths, and the end of the last."""
     start = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=start[1:])
     return start
@@ -92,7 +92,7 @@ def places(order: Ints) -> Ints:
 
 
 def stable_order(keys: Ints) -> Ints:
-    """The indices sorted by their keys, equals as they stand; no key is negative."""
+    """The indices sorted by their keys, equal ones in their order; no key is negative."""
     # Sixteen-bit keys are radix sorted, an order of magnitude faster than wider ones.
     if len(keys) and int(keys.max()) < 2**16:
         return np.argsort(keys.astype(np.uint16), kind="stable")
@@ -153,12 +153,12 @@ class DenseGroup:
 
     @classmethod
     def of(cls, spec: GroupSpec) -> DenseGroup:
-        """Replace names by integers; a name that occurs twice among topics or members is a ValueError."""
+        """Replace names with integers; a name that occurs twice among topics or members is a ValueError."""
         index = {topic.name: i for i, topic in enumerate(spec.topics)}
         if len(index) != len(spec.topics):
-            raise ValueError("a topic is named twice")
+            raise ValueError("a topic occurs twice")
         if len({member.id for member in spec.members}) != len(spec.members):
-            raise ValueError("a member is named twice")
+            raise ValueError("a member occurs twice")
         start = starts_of([topic.partitions for topic in spec.topics])
         interner = _Interner(spec.topics, index, start)
         subscriptions = Rows.of([sorted({index[t] for t in m.topics if t in index}) for m in spec.members])
@@ -178,7 +178,7 @@ class DenseGroup:
 
     @cached_property
     def topic_of(self) -> Ints:
-        """Topic of every dense partition id, strays included; -1 where the topic is gone."""
+        """Topic of every dense partition id, strays included; -1 if the topic is deleted."""
         if not self.strays:
             return self.partition_topic
         strays = np.array([self.topic_index.get(name, -1) for name, _ in self.strays], dtype=np.int64)
@@ -221,7 +221,7 @@ class DenseGroup:
         return Rows(starts_of(lengths), positions[np.lexsort((positions, rows.values))])
 
     def subscribed(self) -> NDArray[np.bool_]:
-        """Members × topics: who subscribes to what. One byte a cell."""
+        """Members × topics: the subscriptions. One byte a cell."""
         cells = np.zeros((len(self.spec.members), len(self.spec.topics)), dtype=bool)
         cells[self.subscriptions.row_of, self.subscriptions.values] = True
         return cells
@@ -235,14 +235,14 @@ class DenseGroup:
 
 
 _SPARSE = 16
-"""A matrix of members and topics may have this many cells for each subscription before it costs too much."""
+"""The limit of a matrix of members and topics, in cells per subscription, before it costs too much."""
 
 _LONG = 32
-"""Partitions of one topic from which on numpy is quicker than a loop."""
+"""The number of partitions of one topic from which numpy is faster than a loop."""
 
 
 class _Interner:
-    """Gives claimed partitions their dense ids, strays from the partition count on."""
+    """Assigns dense ids to claimed partitions, and ids from the partition count on to strays."""
 
     def __init__(self, topics: Sequence[TopicSpec], index: Mapping[str, int], start: Ints) -> None:
         self.topics, self.index = topics, index
@@ -267,7 +267,7 @@ class _Interner:
                     parts += [np.array(ids, dtype=np.int64), dense + base]
                     ids = []
                     continue
-            # One by one is quicker for the few partitions of a topic that a member usually has.
+            # For the few partitions of a topic that a member usually has, one at a time is faster.
             ids += [base + p if 0 <= p < count else self._stray(name, int(p)) for p in numbers]
         last = np.array(ids, dtype=np.int64)
         return np.concatenate([*parts, last]) if parts else last
@@ -278,14 +278,14 @@ class _Interner:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assignment:
-    """Dense partition ids by member, ascending. Java can give a partition twice: so can this."""
+    """Dense partition ids by member, ascending. Java can assign a partition twice: so can this."""
 
     group: DenseGroup
     partitions: Rows
 
     @classmethod
     def from_owners(cls, group: DenseGroup, owners: NDArray[np.signedinteger]) -> Assignment:
-        """From the member index of every partition id; -1 is nobody."""
+        """From the member index of every partition id; -1 for no member."""
         shifted = owners + 1
         counts = np.bincount(shifted, minlength=len(group.spec.members) + 1)
         return cls(group, Rows(starts_of(counts[1:]), stable_order(shifted)[counts[0] :]))
@@ -302,7 +302,7 @@ class Assignment:
         return cls(group, Rows(start, values))
 
     def owners(self) -> Ints:
-        """Member index of every partition id, strays included; -1 is nobody, the last owner wins."""
+        """Member index of every partition id, strays included; -1 for no member, the last owner wins."""
         owners = np.full(self.group.partition_count + len(self.group.strays), -1, dtype=np.int64)
         owners[self.partitions.values] = self.partitions.row_of
         return owners
@@ -328,7 +328,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undetermined:
-    """Something that the result hangs on and that nobody outside the JVM can know."""
+    """Something that the result depends on and that is unknown outside the JVM."""
 
     subject: str
     """A member id, a topic, or a partition as `topic-3`."""
@@ -342,18 +342,18 @@ class Result:
     assignment: Assignment
     undetermined: tuple[Undetermined, ...] = ()
     map_order: Callable[[], list[list[int]]] | None = None
-    """On the broker: topics by member, those that share a bin as they stand in the map of its target. All topics that
-    the member has are there, and others may be."""
+    """On the broker: topics by member, those that share a bin in the order of its target's map. All topics of the
+    member are included, and others may be."""
 
 
 def level_fill(loads: Ints, amount: int) -> Ints:
-    """Hand out partitions one by one to the member that has least, the first in line among equals.
+    """Assign partitions one at a time to the member with the fewest, the first in line among equals.
 
-    The answer is the positions in `loads` of the receivers, in order; `loads` is raised accordingly. Members at the
-    lowest level take turns until they reach the next one, then those of both, and so on: runs of turns are copies of
-    one pattern.
+    Returns the positions in `loads` of the receivers, in order; `loads` is increased accordingly. Members at the lowest
+    level take turns until they reach the next one, then those of both, and so on: runs of turns are copies of one
+    pattern.
 
-    `loads` are how many partitions members have, in the order in which equals are served; not empty.
+    `loads` are the numbers of partitions of members, in the order in which equals are served; not empty.
     """
     levels = np.unique(loads)
     turns, left = [], amount

@@ -1,10 +1,10 @@
-"""Which assignor a group elects, and what it goes through until it rests: one assignment or several.
+"""The assignor that a group elects, and its rebalances until it settles: one assignment or several.
 
-- eager: everybody gives up everything, the leader assigns, the group rests;
-- cooperative (KIP-429): a partition that changes hands is withheld in one rebalance and handed over in the
-  next, which begins because somebody had to revoke; eager members among them give up everything each time;
-- the consumer protocol (KIP-848): the broker sets one target, and each partition that moves is handed over as
-  soon as its old owner has let go.
+- eager: all members revoke everything, the leader assigns, the group settles;
+- cooperative (KIP-429): a partition that moves is withheld in one rebalance and assigned in the next, which a member
+  that had to revoke starts; eager members among them revoke everything each time;
+- the consumer protocol (KIP-848): the broker sets one target, and each partition that moves is assigned as soon as its
+  old owner has revoked it.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from assignors.model import Claim, DenseGroup, GroupSpec, Partitions, Result, Un
 Place: TypeAlias = tuple[str, int]
 """A topic and a partition number."""
 Owners: TypeAlias = dict[Place, tuple[str, ...]]
-"""Member ids by what they have; several of one partition where an assignor shares it, or claims are at odds."""
+"""Member ids by their partitions; several of one partition if an assignor shares it, or claims conflict."""
 
 MOST_REBALANCES = 10
-"""Cooperative groups rest after two; more than this would be a loop, and is said to be one."""
+"""Cooperative groups settle after two; more than this is reported as a loop."""
 
 
 class Procedure(Enum):
-    """How partitions change hands."""
+    """How partitions move."""
 
     EAGER = "eager"
     COOPERATIVE = "cooperative"
@@ -42,31 +42,31 @@ class Rebalance:
     """One rebalance: counts are of partitions."""
 
     assignment: Mapping[str, Partitions]
-    """What the assignor gave, by member."""
+    """The assignor's result, by member."""
     moved: int
-    """Given to a member that was not their owner last."""
+    """Assigned to a member that was not their last owner."""
     revoked: int
-    """Taken from members, to be given to others or back to them."""
+    """Revoked from members, to be assigned to others or to the same again."""
     without_owner: int
     """Had an owner before, and none meanwhile or, if they are withheld, afterwards."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebalanceSeries:
-    """All rebalances until the group rests."""
+    """All rebalances until the group settles."""
 
     rebalances: tuple[Rebalance, ...]
     rests: bool
-    """False when the bound was reached first."""
+    """False if the bound was reached first."""
     undetermined: tuple[Undetermined, ...]
     failure: str | None = None
-    """What the real assignor would throw in the rebalance after the last one here."""
+    """The exception of the real assignor in the rebalance after the last one here."""
 
 
 def procedure_of(assignor: Assignor, members: Collection[str], eager: Collection[str]) -> Procedure:
-    """How partitions change hands among these members, of which some are eager.
+    """How partitions move between these members, some of which are eager.
 
-    It is cooperative as long as the assignor can be, and any member keeps what does not move.
+    It is cooperative as long as the assignor can be, and any member keeps partitions that do not move.
     """
     if assignor.side is Side.BROKER:
         return Procedure.CONSUMER
@@ -78,11 +78,11 @@ def procedure_of(assignor: Assignor, members: Collection[str], eager: Collection
 def run_rebalances(
     spec: GroupSpec, assignor: Assignor, before: Mapping[str, Partitions], eager: Collection[str] = ()
 ) -> RebalanceSeries:
-    """From what members own before to where the group rests.
+    """From the current owners until the group settles.
 
-    `eager` members, by id, give up everything before each rebalance, and cause none by what they lose: all of them
-    under an eager assignor, and after the first of two bounces those that list one too (KIP-429).
-    AssignorFailedError where the real assignor would throw in the first one.
+    `eager` members, by id, revoke everything before each rebalance, and cause none by their losses: all of them under
+    an eager assignor, and after the first of two bounces those that also list one (KIP-429).
+    AssignorFailedError if the real assignor would throw in the first one.
     """
     rebalances: list[Rebalance] = []
     undetermined: dict[Undetermined, None] = {}
@@ -101,7 +101,7 @@ def run_rebalances(
         assignment = _named(result)
         undetermined |= dict.fromkeys(result.undetermined)
         new = owners_in(assignment)
-        # Members that are gone cannot revoke, and do not rejoin.
+        # Members that have left cannot revoke, and do not rejoin.
         given_up = [
             (place, owner)
             for place, holders in owners.items()
@@ -131,7 +131,7 @@ def _named(result: Result) -> dict[str, Partitions]:
 
 
 def owners_in(assignment: Mapping[str, Partitions]) -> Owners:
-    """Who has what, of an assignment by member id."""
+    """The owners in an assignment by member id."""
     owners: Owners = {}
     for member, topics in assignment.items():
         for topic, numbers in topics.items():
@@ -142,7 +142,7 @@ def owners_in(assignment: Mapping[str, Partitions]) -> Owners:
 
 
 def moved_between(latest: Owners, new: Owners) -> int:
-    """Partitions that had an owner and are now given to a member that was none of theirs."""
+    """Partitions that had an owner and are now assigned to a member that was not one of them."""
     return sum(
         1
         for place, holders in new.items()
@@ -151,7 +151,7 @@ def moved_between(latest: Owners, new: Owners) -> int:
 
 
 def _next_round(spec: GroupSpec, assignment: Mapping[str, Partitions], eager: Collection[str]) -> GroupSpec:
-    """Everybody rejoins with what it was given, or without it where it is eager, one generation on."""
+    """Every member rejoins with its assignment, or without it if it is eager, one generation later."""
     generation = max((member.owned.generation for member in spec.members), default=-1) + 1
 
     def claim(member: str) -> Claim:
@@ -165,8 +165,8 @@ def _next_round(spec: GroupSpec, assignment: Mapping[str, Partitions], eager: Co
 def elect(lists: Sequence[Sequence[str]]) -> str:
     """The group's assignor by vote: every member votes for its first one that all members support.
 
-    A tie goes to the name that comes first in a Java HashMap (ClassicGroup.selectProtocol). Names stand in
-    each list preferred first. NoCommonProtocolError when no name is in all lists.
+    A tie is decided by the order of a Java HashMap (ClassicGroup.selectProtocol). Names are in order of preference.
+    NoCommonProtocolError if no name is in all lists.
     """
     candidates = set(lists[0]).intersection(*lists[1:]) if lists else set()
     if not candidates:

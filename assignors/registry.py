@@ -1,8 +1,8 @@
 """Assignors by name, side and leader: the built-in ones, and custom ones that installed packages offer.
 
-A package offers its assignors through the entry-point group `kohort.assignors`; each entry point names an
-`Assignor` (or a function without arguments that returns one). They are imported when they are first looked up,
-and everything they answer is checked against the rules (`assignors.rules`).
+A package offers its assignors through the entry-point group `kohort.assignors`; each entry point is an `Assignor` (or a
+function without arguments that returns one). They are imported on first use, and all their results are checked against
+the rules (`assignors.rules`).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ BUILT_IN = (
 
 
 def known(side: Side, leader: Leader | None = None) -> tuple[str, ...]:
-    """Names of the assignors of a side and leader (client side: Java unless told), custom ones included."""
+    """Names of the assignors of a side and leader (client side: Java by default), custom ones included."""
     own = {assignor.name for assignor in BUILT_IN if _fits(assignor, side, leader)}
     return tuple(sorted(own | {point.name for point in entry_points(group=ENTRY_POINT_GROUP)}))
 
@@ -77,14 +77,14 @@ def find(name: str, side: Side, leader: Leader | None = None) -> Assignor:
 
 
 STREAMS = "stream"
-"""StreamsPartitionAssignor's name (Kafka Streams): it assigns tasks, which no dry run can."""
+"""StreamsPartitionAssignor's name (Kafka Streams): it assigns tasks, which a dry run cannot."""
 
 
 def rebalance_protocol(names: Sequence[str], leader: Leader | None = None) -> RebalanceProtocol:
     """The highest protocol that all assignors of a member's list support: one eager assignor keeps it eager.
 
-    An assignor that is not known is taken to be eager, as most are. NoCommonProtocolError where the list is empty or
-    has nothing in common: Java and librdkafka refuse to construct such a consumer (ConsumerCoordinator).
+    An unknown assignor is assumed to be eager, as most are. NoCommonProtocolError if the list is empty or has nothing
+    in common: Java and librdkafka refuse to construct such a consumer (ConsumerCoordinator).
     """
     if not names:
         raise NoCommonProtocolError("a member needs at least one assignor")

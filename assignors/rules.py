@@ -1,4 +1,4 @@
-"""The rules that every assignment must keep, for assignors that are not Kafka's own.
+"""The rules of every assignment, for assignors that are not Kafka's own.
 
 Kafka's clients check almost none of them: a custom assignor that breaks one makes two members read a
 partition.
@@ -44,15 +44,15 @@ def check(assignor: Assignor, assignment: Assignment) -> None:
     again = given[counts > 1] % max(1, group.partition_count)
     if len(again):
         raise RuleBrokenError(assignor.name, Rule.TWICE, _name(group, int(again.min())))
-    foreign = np.flatnonzero(~group.subscribed()[owners, group.partition_topic[partitions]])
-    if len(foreign):
-        raise RuleBrokenError(assignor.name, Rule.NON_SUBSCRIBER, _who(group, rows, int(foreign[0])))
+    unsubscribed = np.flatnonzero(~group.subscribed()[owners, group.partition_topic[partitions]])
+    if len(unsubscribed):
+        raise RuleBrokenError(assignor.name, Rule.NON_SUBSCRIBER, _who(group, rows, int(unsubscribed[0])))
     if RebalanceProtocol.COOPERATIVE in assignor.protocols:
         _check_handover(assignor, assignment)
 
 
 def _check_handover(assignor: Assignor, assignment: Assignment) -> None:
-    """ConsumerCoordinator.validateCooperativeAssignment: what somebody gains, nobody may lose."""
+    """ConsumerCoordinator.validateCooperativeAssignment: no member may lose what another gains."""
     group, rows, claims = assignment.group, assignment.partitions, assignment.group.owned.partitions
     size = group.partition_count + len(group.strays)
     has, had = rows.row_of * size + rows.values, claims.row_of * size + claims.values
@@ -63,7 +63,7 @@ def _check_handover(assignor: Assignor, assignment: Assignment) -> None:
 
 
 def from_named(name: str, group: DenseGroup, named: Mapping[str, Mapping[str, Sequence[int]]]) -> Assignment:
-    """An assignment from names, as a custom assignor may prefer to give it: member id → topic → partitions.
+    """An assignment from names, for custom assignors: member id → topic → partitions.
 
     Members left out get nothing. Raises RuleBrokenError for members, topics and partitions that do not exist;
     `name` is the assignor's.

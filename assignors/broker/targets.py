@@ -1,16 +1,16 @@
-"""The target assignment as the broker holds it: per member a map from topic id to a set of partition numbers.
+"""The target assignment as the broker stores it: per member a map from topic id to a set of partition numbers.
 
-A target comes from its record (`Assignment.fromRecord`): a HashMap filled topic by topic, of `new
-HashSet(list)`s. Their iteration orders decide which partitions an overloaded member gives up. Where Java
-versions size a copied set differently, `Java` remembers that it mattered.
+A target is read from its record (`Assignment.fromRecord`): a HashMap filled topic by topic, of `new
+HashSet(list)`s. Their iteration orders decide which partitions an overloaded member revokes. Where Java versions size a
+copied set differently, `Java` remembers that it mattered.
 
-The order of topics in the map that an assignor makes matters too (`TargetMaps`): it goes through a record into a `new
-HashMap<>()` by topic id, where topics that share a bin keep the order in which they came. That decides which of them an
-overloaded member gives up first in the next round.
+The order of topics in the map that an assignor creates matters too (`TargetMaps`): it is written to a record and read
+into a `new HashMap<>()` by topic id, where topics that share a bin keep their order. That decides which of them an
+overloaded member revokes first in the next round.
 
-The uniform assignor takes the present target as it is, or a copy of it as soon as something changes: a topic goes when
-nobody subscribes to it or its last partition went, and `computeIfAbsent` puts a new one first in its bin. The range
-assignor puts topic after topic into an empty map, each last in its bin.
+The uniform assignor uses the current target unchanged, or a copy of it as soon as something changes: a topic is removed
+when no member subscribes to it or its last partition is removed, and `computeIfAbsent` puts a new one first in its bin.
+The range assignor puts topic after topic into an empty map, each last in its bin.
 
 Source: java.util.HashMap; modern.Assignment.fromRecord, AssignorHelpers.deepCopyAssignment.
 """
@@ -49,7 +49,7 @@ class Java:
 
     version: int = 17
     mattered: bool = False
-    """Whether some set was met that another version would have made of another size."""
+    """Whether there was a set to which another version would have given another size."""
 
     def copied_capacity(self, size: int) -> int:
         before = copied_capacity(size, java=JAVA_RESIZED_COPIES - 1)
@@ -59,7 +59,7 @@ class Java:
 
 
 def topic_id(group: DenseGroup, topic: int) -> UUID:
-    """The topic's id; where it is not known a stand-in, in the order of the topics."""
+    """The topic's id; if it is unknown, a placeholder in the order of the topics."""
     return group.spec.topics[topic].id or UUID(int=topic + 1)
 
 
@@ -78,7 +78,7 @@ def named_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list[int]
 def subscribed_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list[int]:
     """Topics of the member in the order of `new HashSet<>(subscribedTopicIds())`.
 
-    The ids enter it in the order of the set of names; names without a topic count for its size.
+    The ids are inserted in the order of the set of names; names without a topic count for its size.
     """
     topics = named_topics(group, member, java)
     ids = [topic_id(group, topic) for topic in topics]
@@ -91,9 +91,9 @@ def subscribed_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list
 
 
 def homogeneous(group: DenseGroup) -> bool:
-    """Whether the broker takes the members' subscriptions for equal (modern.ModernGroup.subscriptionType).
+    """Whether the broker considers the members' subscriptions equal (modern.ModernGroup.subscriptionType).
 
-    Topics that do not exist count, and what only a regular expression brings in never counts as subscribed by name.
+    Topics that do not exist count, and topics from regular expressions never count as subscribed by name.
     """
     members = group.spec.members
     if any(member.by_regex for member in members):
@@ -123,7 +123,7 @@ class Targets:
         _, topics = self._row(member)
         known, first = np.unique(topics[topics >= 0], return_index=True)
         in_order = known[np.argsort(first)]
-        # Topics that are gone count for the length of the array; their bins are not known.
+        # Deleted topics count for the length of the array; their bins are unknown.
         gone = self.gone(member)
         order = map_order(
             self.hashes[in_order],
@@ -133,7 +133,7 @@ class Targets:
         return [int(topic) for topic in in_order[order.indices]]
 
     def gone(self, member: int) -> int:
-        """How many topics of a member's target do not exist any more."""
+        """The number of topics of a member's target that no longer exist."""
         row, topics = self._row(member)
         return len({self.group.name_of(int(p))[0] for p in row[topics < 0]})
 
@@ -156,14 +156,14 @@ NOTHING: Mapping[int, Sequence[int]] = {}
 
 @dataclass(slots=True, eq=False)
 class _Target:
-    """A copy of a member's target that changes."""
+    """A mutable copy of a member's target."""
 
     topics: JavaMap
     partitions: dict[int, set[int]]
     """Dense ids by topic; no topic is empty."""
 
     def drop(self, topic: int) -> None:
-        """A topic goes that is there."""
+        """Remove an existing topic."""
         del self.partitions[topic]
         self.topics.remove(topic)
 
@@ -182,15 +182,15 @@ class TargetMaps:
         self._copies: dict[int, _Target] = {}
 
     def copy(self, member: int) -> None:
-        """Copy a target although nothing may come to it; a later copy is the same one."""
+        """Copy a target even if nothing will be added to it; a later copy is the same one."""
         self._copy(member)
 
     def revoke(
         self, member: int, topics: Sequence[bool], given_up: Mapping[int, Sequence[int]] = NOTHING
     ) -> None:
-        """Walk through a target: topics that are not wanted (False by topic, or gone) leave it, and what is given up.
+        """Walk through a target: remove revoked partitions, and unwanted topics (False by topic, or deleted).
 
-        `given_up` are partitions by topic.
+        `given_up` are the revoked partitions by topic.
         """
         if self._gone[member]:
             self._copy(member)
@@ -201,7 +201,7 @@ class TargetMaps:
                 self.remove(member, topic, given_up[topic])
 
     def add(self, member: int, topic: int, partitions: Sequence[int]) -> None:
-        """Partitions of one topic that come to a member one after the other, at least one."""
+        """Partitions of one topic that are added to a member one at a time, at least one."""
         target = self._copy(member)
         # The second one can still make the array longer, all later ones only find their topic.
         for _ in partitions[:2]:
@@ -209,7 +209,7 @@ class TargetMaps:
         target.partitions.setdefault(topic, set()).update(partitions)
 
     def remove(self, member: int, topic: int, partitions: Sequence[int]) -> None:
-        """Partitions of one topic that a member gives up one after the other; it has some of the topic."""
+        """Partitions of one topic that a member revokes one at a time; it has some of the topic."""
         target = self._copy(member)
         left = target.partitions[topic]
         left.difference_update(partitions)
@@ -228,7 +228,7 @@ class TargetMaps:
             topics, gone = self._present[member], self._gone[member]
             capacity = presized_capacity(len(topics) + gone)
             if gone:
-                # They only make the array longer: nobody subscribes to them, so they go before anything comes.
+                # They only make the array longer: without subscribers, they are removed before anything is added.
                 capacity = grown_capacity(len(topics) + gone, capacity)
             copied = JavaMap(self._spreads, capacity, self._keys)
             partitions: dict[int, set[int]] = {}
@@ -242,24 +242,24 @@ class TargetMaps:
 
 
 Changes: TypeAlias = Callable[[TargetMaps], None]
-"""Does to the maps what an assignor did to them; for who wants to know their order."""
+"""Applies an assignor's changes to the maps, to find out their order."""
 
 
 def no_changes(maps: TargetMaps) -> None:
-    """Of an assignor that leaves nobody anything: without topics there is no order."""
+    """For an assignor that leaves no member anything: without topics there is no order."""
 
 
 def changed_order(group: DenseGroup, changes: Changes) -> list[list[int]]:
-    """By member: the topics of its target after the uniform assignor changed_order it."""
+    """By member: the topics of its target after the uniform assignor changed it."""
     maps = TargetMaps(group)
     changes(maps)
     return maps.order()
 
 
-def put_order(assignment: Assignment, order: Ints) -> list[list[int]]:
-    """By member: the topics of its target, put_order one by one as its set of names has them.
+def inserted_order(assignment: Assignment, order: Ints) -> list[list[int]]:
+    """By member: the topics of its target, inserted in the order of its set of names.
 
-    Where all subscribe to the same ones it is the set of the first in `order`, the order of the members.
+    If all members subscribe to the same topics, it is the set of the first member in `order`.
     """
     group, java = assignment.group, Java()
     members = group.spec.members
@@ -275,7 +275,7 @@ def put_order(assignment: Assignment, order: Ints) -> list[list[int]]:
 
 
 def _in_bins(assignment: Assignment, member: int, topics: Sequence[int], size: int) -> list[int]:
-    """Those of the topics that the member has, as a map of `new HashMap<>((int) (size / 0.75f + 1.0f))` has them."""
+    """The topics that the member has, in the order of `new HashMap<>((int) (size / 0.75f + 1.0f))`."""
     group = assignment.group
     row = assignment.partitions[member]
     has = set(group.partition_topic[row[row < group.partition_count]].tolist())

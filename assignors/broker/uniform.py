@@ -1,14 +1,14 @@
-"""The broker's uniform assignor: everybody gets as many partitions as everybody else, and keeps what it can.
+"""The broker's uniform assignor: all members get equally many partitions, and keep as many as possible.
 
-It has two algorithms: `assign_homogeneous`, and `uniform_heterogeneous`. The broker takes the first where
-every topic is subscribed to by name by all members; topics that do not exist count, and a topic that only a
-regular expression brings in never counts as subscribed by name.
+It has two algorithms: `assign_homogeneous`, and `uniform_heterogeneous`. The broker uses the first if every topic is
+subscribed to by name by all members; topics that do not exist count, and topics from regular expressions never count as
+subscribed by name.
 
-Where all members subscribe to the same topics, every member may have P // n partitions and P % n members one more.
-Members in map order keep what they have up to that: whole topics while they fit, of the first that does not fit as
-many as there is room for, of later ones nothing. A member that would not use its extra partition passes it on, as
-long as more members than extras are left. Partitions without an owner (topics in set order, then what was given up)
-go out in consecutive runs to the members with room.
+If all members subscribe to the same topics, every member may have P // n partitions and P % n members one more.
+Members in map order keep their partitions up to that: whole topics while they fit, as many as possible of the first
+that does not fit, none of later ones. A member that would not use its extra partition passes it on, as long as more
+members than extras are left. Partitions without an owner (topics in set order, then the revoked ones) are assigned in
+consecutive runs to the members below their quota.
 
 Source: org.apache.kafka.coordinator.group.assignor.UniformAssignor, UniformHomogeneousAssignmentBuilder,
 modern.ModernGroup.subscriptionType.
@@ -41,7 +41,7 @@ from assignors.model import Assignment, DenseGroup, Ints, Result, Rows, Undeterm
 
 
 def assign(group: DenseGroup) -> Result:
-    """Assign as the broker's UniformAssignor does; the members' `owned` are their present targets."""
+    """Assign like the broker's UniformAssignor; the members' `owned` are their current targets."""
     if not group.spec.members:
         return Result(assignment=Assignment.from_pairs(group, np.zeros(0, dtype=np.int64)), map_order=list)
     algorithm = assign_homogeneous if homogeneous(group) else assign_heterogeneous
@@ -62,7 +62,7 @@ def _without_ids(group: DenseGroup) -> tuple[Undetermined, ...]:
     topics = [group.spec.topics[i] for i in np.unique(group.subscriptions.values).tolist()]
     if len(topics) < 2:
         return ()
-    why = "its topic id is not known, and the assignor takes topics in the order of their ids"
+    why = "its topic id is unknown, and the assignor orders topics by their ids"
     return tuple(Undetermined(subject=topic.name, why=why) for topic in topics if topic.id is None)
 
 
@@ -79,7 +79,7 @@ def _differences(ours: Assignment, other: Assignment) -> tuple[Undetermined, ...
 def assign_homogeneous(group: DenseGroup, java: Java) -> tuple[Assignment, Changes]:
     """Assign a group whose members subscribe to the same topics; there is at least one member.
 
-    Also gives what that does to their targets.
+    Also returns the changes of their targets.
     """
     order = hash_map_order(group.spec.members)
     topics = subscribed_topics(group, group.spec.members[int(order[0])], java)
@@ -102,7 +102,7 @@ def assign_homogeneous(group: DenseGroup, java: Java) -> tuple[Assignment, Chang
 def _change(
     group: DenseGroup, topics: Sequence[int], plan: _Plan, unassigned: Ints, receivers: Ints, maps: TargetMaps
 ) -> None:
-    """Do to the maps of targets what the assignor did: all give up what is too much, then some get more."""
+    """Apply the assignor's changes to the maps of targets: members revoke excess partitions, then others get more."""
     topic_of = group.topic_of
     subscribed = [False] * len(group.spec.topics)
     for topic in topics:
@@ -127,20 +127,20 @@ def _change(
 class _Plan:
     unfilled: list[int] = field(default_factory=list)
     room: list[int] = field(default_factory=list)
-    """By unfilled member: how many partitions it still takes."""
+    """By member below its quota: how many partitions it still needs."""
     given_up: list[Ints] = field(default_factory=list)
     losers: list[int] = field(default_factory=list)
-    """The member that gave up each array of `given_up`."""
+    """The member that revoked each array of `given_up`."""
 
 
 @dataclass(slots=True, eq=False)
 class _Claims:
-    """Present targets, topics that nobody subscribes to left out."""
+    """Current targets, without topics that no member subscribes to."""
 
     values: Ints
     members: NDArray[np.signedinteger]
     owners: NDArray[np.int32]
-    """By dense partition id: some claimant, -1 is none."""
+    """By dense partition id: some claimant, -1 for none."""
     disputed: bool
     """Whether a partition occurs twice."""
 
@@ -177,7 +177,7 @@ class _Claims:
 def _cut(
     group: DenseGroup, claims: _Claims, topics: Sequence[int], order: Ints, plan: _Plan, java: Java
 ) -> None:
-    """Walk the members: who has too much gives up, who has too little is noted with its room."""
+    """Walk the members: those above their quota revoke, those below it are noted with the difference."""
     counts = np.diff(group.topic_start)
     each, extras = divmod(int(counts[topics].sum()), len(order))
     sizes = np.bincount(claims.members, minlength=len(order)).tolist()
@@ -201,7 +201,7 @@ def _cut(
 
 
 def _beyond(targets: Targets, member: int, topics: set[int], quota: int) -> list[Ints]:
-    """What a member has to give up, in Java's order."""
+    """The partitions that a member must revoke, in Java's order."""
     given_up = []
     for topic, ids in targets.of(member):
         if topic in topics:
@@ -213,7 +213,7 @@ def _beyond(targets: Targets, member: int, topics: set[int], quota: int) -> list
 
 
 def _unclaimed(group: DenseGroup, claims: _Claims, topics: Sequence[int]) -> list[Ints]:
-    """Partitions that nobody claims: topics as given, numbers ascending."""
+    """Partitions that no member claims: topics in the given order, numbers ascending."""
     free = np.flatnonzero(claims.owners[: group.partition_count] < 0)
     edges = np.searchsorted(free, group.topic_start)
     return [free[edges[t] : edges[t + 1]] for t in topics if edges[t] < edges[t + 1]]

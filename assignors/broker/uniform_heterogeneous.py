@@ -1,16 +1,16 @@
 """The broker's uniform assignor where members subscribe to different topics.
 
-Members keep what they have of topics they subscribe to. Then, topics with the most partitions a subscriber
-first (fewer subscribers first among equals, then by id), every partition without an owner goes to the
-subscriber that has least, counting all topics. Then up to 16 sweeps over the topics in that order level
-them: the last partition of the subscriber that has most goes to the one that has least, until they differ
-by at most one; a sweep without a move ends it. Among equals members stand in map order.
+Members keep their partitions of topics they subscribe to. Then, topics with the most partitions per subscriber first
+(fewer subscribers first among equals, then by id), every partition without an owner is assigned to the subscriber with
+the fewest, counting all topics. Then up to 16 sweeps over the topics in that order level them: the last partition of
+the subscriber with the most moves to the one with the fewest, until they differ by at most one; a sweep without a move
+ends it. Among equals members are in map order.
 
-`level_topic` levels the loads of one topic's subscribers by moving its partitions, as the broker does it. Two hands
-walk the line of subscribers, which is sorted by load. The giving hand goes round among those with the highest load,
-from the back, and takes down who has no partition of this topic left; a round done, the level it stands at is one
-lower. The receiving hand goes round among those with the lowest load, from the front. Levels count rounds, so the
-hands meet when their levels differ by one or less; a partition that was picked up then goes back.
+`level_topic` levels the loads of one topic's subscribers by moving its partitions, as the broker does. Two pointers
+move over the list of subscribers, which is sorted by load. The giving pointer cycles through those with the highest
+load, from the back, and removes members without a partition of this topic; after a cycle its level is one lower. The
+receiving pointer cycles through those with the lowest load, from the front. Levels count cycles, so the pointers meet
+when their levels differ by one or less; a partition that was already taken is then returned.
 
 Source: org.apache.kafka.coordinator.group.assignor.UniformHeterogeneousAssignmentBuilder (balanceTopic,
 MemberAssignmentBalancer).
@@ -32,7 +32,7 @@ MAXIMUM_SWEEPS = 16
 
 
 def assign_heterogeneous(group: DenseGroup, java: Java) -> tuple[Assignment, Changes]:
-    """Assign a group whose members subscribe to different topics; also gives what that does to their targets."""
+    """Assign a group whose members subscribe to different topics; also returns the changes of their targets."""
     order = hash_map_order(group.spec.members)
     state = _State(group, order)
     if not len(state.subscribers.values):
@@ -46,13 +46,13 @@ def assign_heterogeneous(group: DenseGroup, java: Java) -> tuple[Assignment, Cha
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Moves:
-    """Partitions of one topic that move one after the other. Members are positions in map order."""
+    """Partitions of one topic that move one at a time. Members are positions in map order."""
 
     topic: int
     partitions: Ints
     """Dense ids."""
     givers: NDArray[np.int32]
-    """-1 is nobody."""
+    """-1 for no member."""
     receivers: NDArray[np.int32]
 
 
@@ -68,10 +68,10 @@ class _State:
         self.overshadowed: Ints | None = None
         """Pairs (as in `from_pairs`) of claims that are not the last of their partition: they stay."""
         self.moves: list[_Moves] = []
-        """In order; each topic's own are of one kind, handed out or leveled."""
+        """In order; those of a topic are all of one kind, assigned or leveled."""
 
     def keep(self, java: Java) -> None:
-        """Take over the targets; of several owners of a partition the last in map order counts."""
+        """Start from the targets; of several owners of a partition the last in map order counts."""
         rows = self.group.owned.partitions
         if not len(rows.values):
             return
@@ -92,7 +92,7 @@ class _State:
         self.loads += np.bincount(positions, minlength=len(self.order))
 
     def _disputed(self, values: Ints, positions: NDArray[np.int32]) -> tuple[Ints, NDArray[np.int32]]:
-        """Some partition occurs twice: each claim once, ordered by member."""
+        """If some partition occurs twice: each claim once, ordered by member."""
         keys = np.unique(positions * self._total + values)
         members, values = np.divmod(keys, self._total)
         # Ascending members: of several values for one index numpy keeps the last.
@@ -102,7 +102,7 @@ class _State:
         return values, members.astype(np.int32)
 
     def _fail(self, java: Java) -> None:
-        """A claim beyond a topic's partitions: Java's array says so for the first that it meets."""
+        """A claim beyond a topic's partitions: Java's array throws for the first such claim."""
         targets = Targets(self.group, java)
         subscribed = self.group.subscribed()
         for member in self.order.tolist():
@@ -127,7 +127,7 @@ class _State:
         return sorted(np.flatnonzero(members).tolist(), key=key)
 
     def fill(self, topics: list[int]) -> None:
-        """Give every partition without an owner to the subscriber that has least."""
+        """Assign every partition without an owner to the subscriber with the fewest."""
         free = np.flatnonzero(self.owners < 0)
         edges = np.searchsorted(free, self.group.topic_start).tolist()
         for topic in topics:
@@ -141,7 +141,7 @@ class _State:
                 self.loads[line] = loads
 
     def level(self, topics: list[int]) -> None:
-        """Sweep until a whole sweep moved nothing, or 16 times."""
+        """Sweep until a whole sweep moves nothing, or 16 times."""
         last = -1
         for _ in range(MAXIMUM_SWEEPS):
             for i, topic in enumerate(topics):
@@ -151,7 +151,7 @@ class _State:
                     last = i
 
     def _level(self, topic: int) -> int:
-        """Move partitions of one topic; the answer is how many."""
+        """Move partitions of one topic; returns how many."""
         subscribers = self.subscribers[topic]
         loads = self.loads[subscribers]
         if int(loads.max()) - int(loads.min()) <= 1:
@@ -165,7 +165,7 @@ class _State:
         return len(moved)
 
     def change(self, maps: TargetMaps) -> None:
-        """Do to the maps of targets what was done here."""
+        """Apply these changes to the maps of targets."""
         subscribed = self.group.subscribed()
         for member in self.order.tolist():
             maps.revoke(member, subscribed[member].tolist())
@@ -176,7 +176,7 @@ class _State:
                 self._hand_over(moves, maps)
 
     def _hand_out(self, moves: _Moves, maps: TargetMaps) -> None:
-        """What one member gets of a topic comes in one go: other members have maps of their own."""
+        """A member gets all its partitions of a topic together: other members have separate maps."""
         by_member = np.argsort(moves.receivers, kind="stable")
         members, first = np.unique(moves.receivers[by_member], return_index=True)
         parts = np.split(moves.partitions[by_member], first[1:])
@@ -192,7 +192,7 @@ class _State:
             maps.add(receiver, moves.topic, [partition])
 
     def _by_load(self, subscribers: Ints) -> Ints:
-        """Least loaded first, map order among equals."""
+        """By load ascending, map order among equals."""
         loads = self.loads[subscribers]
         return subscribers[stable_order(loads - loads.min())]
 
@@ -201,7 +201,7 @@ class _State:
         if self.overshadowed is None:
             owners = np.where(owned, self.order.astype(np.int32)[self.owners], np.int32(-1))
             return Assignment.from_owners(self.group, owners)
-        # A claim that came true ends when the partition moves on.
+        # A granted claim ends when the partition moves on.
         given = [self.order[m.givers] * self._total + m.partitions for m in self.moves if m.givers[0] >= 0]
         shadows = np.setdiff1d(self.overshadowed, np.concatenate([self.overshadowed[:0], *given]))
         ids = np.flatnonzero(owned)
@@ -212,24 +212,24 @@ class _State:
 def level_topic(loads: Ints, line: Ints, owners: NDArray[np.int32]) -> list[int]:
     """Move partitions; `loads` (by member) and `owners` (by partition of the topic) change in place.
 
-    `line` are the subscribers, least loaded first. The answer is which partitions moved, in order; each moves once.
+    `line` are the subscribers by load ascending. Returns the partitions that moved, in order; each moves once.
     """
-    hands = _Hands(loads, line)
+    pointers = _Pointers(loads, line)
     holdings = _TopicHoldings(owners)
     given: list[int] = []
     received: list[int] = []
-    while not hands.level():
-        giver = hands.giver(holdings)
+    while not pointers.level():
+        giver = pointers.giver(holdings)
         if giver is None:
             break
         partition = holdings.pop(giver)
-        receiver = hands.receiver()
-        if hands.level():
+        receiver = pointers.receiver()
+        if pointers.level():
             break
         given.append(partition)
         received.append(receiver)
-        hands.loads[giver] -= 1
-        hands.loads[receiver] += 1
+        pointers.loads[giver] -= 1
+        pointers.loads[receiver] += 1
     if given:
         np.subtract.at(loads, owners[given], 1)
         np.add.at(loads, received, 1)
@@ -238,7 +238,7 @@ def level_topic(loads: Ints, line: Ints, owners: NDArray[np.int32]) -> list[int]
 
 
 class _TopicHoldings:
-    """What each member had of the topic at first, as stacks: the highest partition comes off first."""
+    """The initial partitions of the topic by member, as stacks: the highest partition is popped first."""
 
     def __init__(self, owners: NDArray[np.int32]) -> None:
         order = np.argsort(owners, kind="stable")
@@ -257,18 +257,18 @@ class _TopicHoldings:
         return self.partitions[self.top[member]]
 
 
-class _Hands:
+class _Pointers:
     def __init__(self, loads: Ints, sorted_members: Ints) -> None:
         line: list[int] = sorted_members.tolist()
         self.line = line
         self.loads: dict[int, int] = dict(zip(line, loads[sorted_members].tolist(), strict=True))
         self.low_level = self.loads[line[0]] - 1
         self.low_end = 0
-        """The receiving hand goes round among `line[:low_end]`."""
+        """The receiving pointer cycles through `line[:low_end]`."""
         self.low_next = 0
         self.high_level = self.loads[line[-1]] + 1
         self.high_start = self.high_end = len(line)
-        """The giving hand goes round among `line[high_start:high_end]`."""
+        """The giving pointer cycles through `line[high_start:high_end]`."""
         self.high_next = len(line) - 1
 
     def level(self) -> bool:
@@ -285,12 +285,12 @@ class _Hands:
         return member
 
     def giver(self, holdings: _TopicHoldings) -> int | None:
-        """The next member to give a partition, None when nobody is left."""
+        """The next member to give a partition, None when there is none."""
         while True:
             member = self._next_giver()
             if member is None or holdings.holds(member):
                 return member
-            # Out of the round for good: it changes places with the last in it.
+            # Removed from the cycle for good: it is swapped with the last in it.
             self.high_end -= 1
             out = self.high_next + 1
             self.line[out], self.line[self.high_end] = self.line[self.high_end], self.line[out]

@@ -1,26 +1,25 @@
-"""The order in which Java's hash maps give back their keys, and Java's natural orders.
+"""The iteration order of Java's hash maps, and Java's natural orders.
 
-Theory of operation. A `java.util.HashMap` keeps an array of bins whose length is a power of two; a key
-falls into bin `spread(hash) & (length - 1)`. Iteration walks the bins in order. Inside a bin keys keep the
-order in which they were put in, and doubling the array keeps that order too. So for keys that were put in
-once each, the order is a stable sort by bin: `map_order`. Two things break the rule, both detected here:
-the ninth key of one bin turns the bin into a red-black tree whose iteration order is not that of insertion
-(`JavaMap` replays those maps key by key), or doubles an array below 64 early.
-
+Theory of operation. A `java.util.HashMap` has an array of bins whose length is a power of two; a key is in bin
+`spread(hash) & (length - 1)`. Iteration walks the bins in order. In a bin keys keep the order of insertion, and
+doubling the array keeps that order too. So for keys that were each inserted once, the order is a stable sort by bin:
+`map_order`. Two things break the rule, both detected here: the ninth key of one bin turns the bin into a red-black tree
+whose iteration order is not that of insertion (`JavaMap` replays those maps key by key), or doubles an array below 64
+early.
 Hash codes are int64 arrays of values in [-2^31, 2^31). Capacities follow Java 17; where Java 19 and later
 differ (`copied_capacity`), callers can ask for theirs.
 
-`JavaMap`. `put` chains a new key last in its bin, `compute_if_absent` first. Both double the array when it is too
-full, `put` after the key is in, `compute_if_absent` before, and even where the key is there already. A key too many
-in one bin doubles an array that is shorter than 64, and else turns the bin into a red-black tree. A tree bin still
-chains its keys, and iteration follows that chain; but a new key is chained right behind its parent in the tree, and
-whenever the root changes the new root moves to the front of the chain. An array never shrinks.
+`JavaMap`. `put` adds a new key last in its bin, `compute_if_absent` first. Both double the array when it is too full,
+`put` after the insertion, `compute_if_absent` before, and even if the key already exists. One key too many in a bin
+doubles an array that is shorter than 64, and otherwise turns the bin into a red-black tree. A tree bin still links its
+keys, and iteration follows that list; but a new key is linked right after its parent in the tree, and whenever the root
+changes the new root moves to the front of the list. An array never shrinks.
 
 Keys are indices: into their spread hash codes, and into what Java compares them by.
 
-`_Tree`, the red-black tree of one bin: the textbook's insertion and removal, as HashMap does them. It orders keys by
-spread hash code as a signed integer, equal ones by `compareTo`, and those that Java cannot compare by identity hash
-code: only then nobody outside the JVM can know the order. Keys are integers that `less` compares.
+`_Tree`, the red-black tree of one bin: the textbook's insertion and removal, as in HashMap. It orders keys by spread
+hash code as a signed integer, equal ones by `compareTo`, and those that Java cannot compare by identity hash code: only
+then the order is unknown outside the JVM. Keys are integers that `less` compares.
 
 Members: both the leader (ConsumerCoordinator.onLeaderElected) and the broker (TargetAssignmentBuilder.build) put them
 one by one into a `new HashMap<>()` keyed by member id.
@@ -28,9 +27,9 @@ one by one into a `new HashMap<>()` keyed by member id.
 Source: java.util.HashMap (putVal, computeIfAbsent, removeNode, resize, treeifyBin, TreeNode), HashSet, String.hashCode;
 org.apache.kafka.common.Uuid, TopicPartition.
 
-The members of a consumer group: `ModernGroup.members` is a TimelineHashMap, whose order is not that of
-java.util.HashMap: slots by Fibonacci hashing, and inside a slot the latest first. A consumer group is described in
-this order already. A classic group is described in the order of its HashMap, in which a conversion puts its members
+The members of a consumer group: `ModernGroup.members` is a TimelineHashMap, whose order differs from that of
+java.util.HashMap: slots by Fibonacci hashing, and in a slot the latest first. The description of a consumer group is
+already in this order. That of a classic group is in the order of its HashMap, in which a conversion inserts its members
 into the new map (`ConsumerGroup.fromClassicGroup`).
 
 Source: org.apache.kafka.timeline.BaseHashTable, SnapshottableHashTable.CurrentIterator (Kafka 4.3.1).
@@ -57,8 +56,7 @@ class Order:
 
     indices: Ints
     determined: bool = True
-    """False where Java falls back to identity hash codes: another run of the JVM may order them
-    differently."""
+    """False if Java falls back to identity hash codes: another run of the JVM may order them differently."""
 
 
 def string_hashes(strings: Sequence[str]) -> Ints:
@@ -99,7 +97,7 @@ def utf16(string: str) -> bytes:
 
 
 def spread(hashes: Ints) -> Ints:
-    """What HashMap makes of hash codes before it takes the bin: non-negative, below 2^32."""
+    """HashMap's spread of hash codes before it computes the bin: non-negative, below 2^32."""
     unsigned = hashes & 0xFFFFFFFF
     return unsigned ^ (unsigned >> 16)
 
@@ -112,26 +110,26 @@ def presized_capacity(initial: int) -> int:
 def copied_capacity(size: int, *, java: int = 17) -> int:
     """Array length of `new HashSet(collection)`.
 
-    Before Java 19 room for `size / 0.75 + 1` keys, since then for `ceil(size / 0.75)`: they differ for
-    12, 24, 48, … keys.
+    Before Java 19 capacity for `size / 0.75 + 1` keys, since then for `ceil(size / 0.75)`: they differ for 12, 24, 48,
+    … keys.
     """
     needed = int(np.float32(size) / np.float32(0.75)) + 1 if java < 19 else -(-max(size, 12) * 4 // 3)
     return presized_capacity(max(needed, DEFAULT_CAPACITY))
 
 
 def grown_capacity(size: int, capacity: int = DEFAULT_CAPACITY) -> int:
-    """Array length after `size` keys were put in, without overfull bins."""
+    """Array length after `size` insertions, without overfull bins."""
     while size > _threshold(capacity):
         capacity *= 2
     return capacity
 
 
 def map_order(hashes: Ints, *, capacity: int = DEFAULT_CAPACITY, keys: Sequence[Key] | None = None) -> Order:
-    """Iteration order of a HashMap into which distinct keys were put one by one.
+    """Iteration order of a HashMap into which distinct keys were inserted one at a time.
 
-    `capacity` is the array length at the start. `keys` are what Java compares keys with equal hash codes by
-    (`utf16` of strings, `uuid_sort_key`, the integer itself); None for keys that Java cannot compare. They
-    matter only in maps with overfull bins.
+    `capacity` is the array length at the start. `keys` are the values by which Java compares keys with equal hash codes
+    (`utf16` of strings, `uuid_sort_key`, the integer itself); None for keys that Java cannot compare. They matter only
+    in maps with overfull bins.
     """
     spreads = spread(hashes)
     if _overfull(spreads, capacity):
@@ -148,12 +146,12 @@ def _threshold(capacity: int) -> int:
 
 
 def _overfull(spreads: Ints, capacity: int) -> bool:
-    """Whether some bin ever holds a ninth key while the array is `capacity`, twice that, and so on."""
+    """Whether some bin ever has a ninth key while the array is `capacity`, twice that, and so on."""
     size = len(spreads)
     if size <= TREEIFY_THRESHOLD:
         return False
     while True:
-        # The key that makes the array grow is still put into the old one.
+        # The key that makes the array grow is still inserted into the old one.
         present = spreads[: _threshold(capacity) + 1]
         if np.bincount(present & (capacity - 1)).max() > TREEIFY_THRESHOLD:
             return True
@@ -180,14 +178,14 @@ def _signed_long(unsigned: int) -> int:
 
 
 Key = bytes | int | tuple[int, int]
-"""What `compareTo` compares: bytes of UTF-16 units, an integer, the halves of a Uuid."""
+"""The operands of `compareTo`: bytes of UTF-16 units, an integer, the halves of a Uuid."""
 
 UNTREEIFY_THRESHOLD = 6
 MIN_TREEIFY_CAPACITY = 64
 
 
 class JavaMap:
-    """The keys of a HashMap; iterating gives them in Java's order."""
+    """The keys of a HashMap; iterating returns them in Java's order."""
 
     def __init__(
         self, spreads: Sequence[int] | Mapping[int, int], capacity: int, keys: Sequence[Key] | None
@@ -203,7 +201,7 @@ class JavaMap:
             yield from self._bins[place].chain
 
     def put(self, key: int) -> None:
-        """Add a key that is not there."""
+        """Add a key that is not in the map."""
         bin_ = self._bin(key)
         if bin_.tree is not None:
             bin_.insert(key)
@@ -216,7 +214,7 @@ class JavaMap:
             self._double()
 
     def compute_if_absent(self, key: int) -> None:
-        """Add a key unless it is there."""
+        """Add a key unless it exists."""
         if self._too_full():
             self._double()
         bin_ = self._bin(key)
@@ -231,7 +229,7 @@ class JavaMap:
         self.size += 1
 
     def remove(self, key: int) -> None:
-        """Take a key out unless it is not there."""
+        """Remove a key if it exists."""
         bin_ = self._bin(key)
         if key in bin_.chain:
             bin_.remove(key)
@@ -265,7 +263,7 @@ class JavaMap:
         self._bins = bins
 
     def _less(self, left: int, right: int) -> bool:
-        """Whether the tree puts `left` to the left of `right`."""
+        """Whether the tree orders `left` before `right`."""
         if self.spreads[left] != self.spreads[right]:
             # Java compares the spread hash codes as signed integers.
             return _signed_int(self.spreads[left]) < _signed_int(self.spreads[right])
@@ -327,7 +325,7 @@ Links = dict[int, int | None]
 
 
 class _Tree:
-    """Which key is the root decides the order of the bin, and through parents every new key's place in it."""
+    """The root decides the order of the bin, and parents decide every new key's place in it."""
 
     def __init__(self, less: Less) -> None:
         self.less = less
@@ -338,7 +336,7 @@ class _Tree:
         self.red: dict[int, bool] = {}
 
     def insert(self, key: int) -> int:
-        """Add a key; the answer is the parent it was put under, before balancing (itself for a root)."""
+        """Add a key; returns its parent before balancing (itself for a root)."""
         node, parent = self.root, None
         go_left = False
         while node is not None:
@@ -355,31 +353,31 @@ class _Tree:
         return parent
 
     def too_small(self) -> bool:
-        """Whether HashMap makes the bin a list again when a key goes: it looks at four places, not at the size."""
+        """Whether HashMap makes the bin a list again when a key is removed: it checks four places, not the size."""
         if self.root is None or self.right[self.root] is None:
             return True
         left = self.left[self.root]
         return left is None or self.left[left] is None
 
     def remove(self, key: int) -> None:
-        """Take a key out; one with two children changes places with its successor before."""
+        """Remove a key; one with two children is swapped with its successor before."""
         right = self.right[key]
         if self.left[key] is not None and right is not None:
             while (lower := self.left[right]) is not None:
                 right = lower
-            self._change_places(key, right)
+            self._swap(key, right)
         child = self.right[key] if self.left[key] is None else self.left[key]
         if child is not None:
-            self._hang(child, key)
+            self._replace_child(child, key)
         if not self.red[key]:
             # A leaf stays where it is until the tree is balanced without it.
             self._after_removal(key if child is None else child)
         if child is None:
-            self._hang(None, key)
+            self._replace_child(None, key)
         for links in (self.left, self.right, self.parent, self.red):
             del links[key]
 
-    def _change_places(self, key: int, other: int) -> None:
+    def _swap(self, key: int, other: int) -> None:
         """Colors stay with the places."""
         names: dict[int | None, int] = {key: other, other: key}
         self.left, self.right, self.parent = (
@@ -389,8 +387,8 @@ class _Tree:
         self.red[key], self.red[other] = self.red[other], self.red[key]
         self.root = names.get(self.root, self.root)
 
-    def _hang(self, node: int | None, instead: int) -> None:
-        """Hang a node, or nothing, where another hangs."""
+    def _replace_child(self, node: int | None, instead: int) -> None:
+        """Replace a node with another, or with nothing."""
         above = self.parent[instead]
         if above is None:
             self.root = node
@@ -424,7 +422,7 @@ class _Tree:
             self._rotate(grand, near, far)
 
     def _after_removal(self, node: int) -> None:
-        """Make up for a black node less on the way to `node`."""
+        """Compensate for one black node less on the path to `node`."""
         while (parent := self.parent[node]) is not None and not self.red[node]:
             near, far = (self.left, self.right) if self.left[parent] == node else (self.right, self.left)
             sibling = far[parent]
@@ -452,15 +450,15 @@ class _Tree:
         return node is not None and self.red[node]
 
     def _rotate(self, node: int, up: Links, down: Links) -> int:
-        """Lift the `up` child of a node above it; the answer is that child."""
+        """Rotate the `up` child of a node above it; returns that child."""
         child = up[node]
         if child is None:
-            raise ValueError("nothing to lift")
+            raise ValueError("nothing to rotate")
         inner = down[child]
         up[node] = inner
         if inner is not None:
             self.parent[inner] = node
-        self._hang(child, node)
+        self._replace_child(child, node)
         down[child] = node
         self.parent[node] = child
         return child
@@ -469,17 +467,17 @@ class _Tree:
 def hash_map_order(members: Sequence[MemberSpec]) -> Ints:
     """Member indices in the iteration order of the map of members.
 
-    Always determined: member ids are Strings, which Java compares where their hash codes collide.
+    Always determined: member ids are Strings, which Java compares if their hash codes collide.
     """
     ids = [member.id for member in members]
     return map_order(string_hashes(ids), keys=[utf16(id_) for id_ in ids]).indices
 
 
 def static_first(members: Sequence[MemberSpec]) -> Ints:
-    """Member indices as range, round robin and the broker's range sort them.
+    """Member indices in the sort order of range, round robin and the broker's range.
 
-    Static members by instance id, then dynamic ones by member id; members with one instance id, which a
-    coordinator never lets in, keep the order of the map (`AbstractPartitionAssignor.MemberInfo.compareTo`).
+    Static members by instance id, then dynamic ones by member id; members with the same instance id, which a
+    coordinator never allows, keep the order of the map (`AbstractPartitionAssignor.MemberInfo.compareTo`).
     """
 
     def key(index: int) -> tuple[bool, bytes]:
@@ -503,9 +501,9 @@ _LONG = 2**64
 
 
 def timeline_order(ids: Sequence[str], capacity: int = FIRST_SLOTS) -> list[int]:
-    """Indices into the ids, all different and put in one after another, in iteration order.
+    """Indices into the ids, all distinct and inserted in order, in iteration order.
 
-    `capacity` is the number of slots that the map grew to before: it does not shrink when ids are taken out.
+    `capacity` is the number of slots that the map grew to before: it does not shrink when ids are removed.
     """
     bits = grown_slots(capacity, len(ids)).bit_length() - 1
     slots = [(int(hash_) * _GOLDEN % _LONG) >> (64 - bits) for hash_ in string_hashes(ids).tolist()]
@@ -513,7 +511,7 @@ def timeline_order(ids: Sequence[str], capacity: int = FIRST_SLOTS) -> list[int]
 
 
 def grown_slots(capacity: int, size: int) -> int:
-    """The number of slots once so many are in: a power of two, doubled just before it would be too full."""
+    """The number of slots for `size` ids: a power of two, doubled just before it would be too full."""
     while size * _LOAD_FACTOR > capacity:
         capacity *= 2
     return capacity

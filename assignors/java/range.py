@@ -1,16 +1,16 @@
-"""The client's range assignor, with its rack-aware passes; and what all range assignors share.
+"""The client's range assignor, with its rack-aware passes; and the parts that all range assignors share.
 
-Per topic, with P partitions and n subscribers sorted `static_first`, everybody gets q = P // n partitions and the first
-P % n members to come one more. Where no topic needs racks these are plain ranges in closed form: of each topic, every
+Per topic, with P partitions and n subscribers sorted `static_first`, every subscriber gets q = P // n partitions and
+the first P % n of them one more. If no topic needs racks these are plain ranges in closed form: of each topic, every
 subscriber in turn gets the next partitions. Otherwise (KIP-881):
 
-1. Topics with the same subscribers and the same P are co-partitioned: partition p of all of them goes to the first
-   member that still has room and a rack match in every one of them. Alone in its class, a topic that needs racks gives
+1. Topics with the same subscribers and the same P are co-partitioned: partition p of all of them is assigned to the
+   first member with room and a rack match in every one of them. Alone in its class, a topic that needs racks gives
    every member in turn the first partitions with a matching rack, as many as it has room for.
-2. What is left is handed out in plain ranges, up to the same quotas.
+2. The rest is assigned in plain ranges, up to the same quotas.
 
-A topic needs racks where some subscriber's rack is among the racks of its partitions and these do not all stand in the
-same racks. Once one topic does, pass 1 runs for all. A member without a rack matches everywhere.
+A topic needs racks if some subscriber's rack is among the racks of its partitions and these are not all in the same
+racks. Once one topic does, pass 1 runs for all. A member without a rack matches everywhere.
 
 Source: org.apache.kafka.clients.consumer.RangeAssignor, AbstractPartitionAssignor.useRackAwareAssignment.
 """
@@ -29,7 +29,7 @@ Racks = frozenset[str]
 
 
 def assign(group: DenseGroup) -> Result:
-    """Assign as Java's RangeAssignor does."""
+    """Assign like Java's RangeAssignor."""
     members = static_first(group.spec.members)
     racks = [group.spec.members[m].rack or None for m in members.tolist()]
     if not any(racks):
@@ -49,19 +49,19 @@ def assign(group: DenseGroup) -> Result:
 
 @dataclass(slots=True, kw_only=True)
 class RangeTopic:
-    """A topic while it is handed out."""
+    """A topic during the assignment."""
 
     subscribers: Ints
     """Sorted: members by index, or positions in a sorted list of members."""
     partitions: int
     racks: Sequence[Racks] = ()
-    """By partition; empty where no subscriber has a rack."""
+    """By partition; empty if no subscriber has a rack."""
     quota: Quota | None = None
     owners: Ints | None = None
-    """What pass 1 gave away: index into `subscribers` by partition, -1 is nobody yet."""
+    """The assignments of pass 1: index into `subscribers` by partition, -1 for none yet."""
 
     def finish(self) -> Ints:
-        """Owners of all partitions, the rest given in plain ranges."""
+        """Owners of all partitions, the rest assigned in plain ranges."""
         if self.quota is None or self.owners is None:
             return np.repeat(self.subscribers, counts(self.partitions, len(self.subscribers)))
         left = self.owners < 0
@@ -97,7 +97,7 @@ def _needs_racks(
     racks: Sequence[str | None],
     sets: dict[tuple[str, ...], Racks],
 ) -> bool:
-    """Also notes the racks of the topic's partitions; `sets` holds one object for each set of racks."""
+    """Also notes the racks of the topic's partitions; `sets` has one object for each set of racks."""
     mine = {*_of(topic, racks)} - {None}
     if not mine or topic.partitions == 0:
         return False
@@ -116,7 +116,7 @@ def give_together(
 ) -> None:
     """Co-partitioned topics: one member takes partition p of all of them, if one fits.
 
-    `racks` are those of the subscribers; `rackless_match` says whether a member without a rack matches everywhere.
+    `racks` are those of the subscribers; `rackless_match`: whether a member without a rack matches everywhere.
     """
     quota = Quota(topics[0].partitions, len(racks))
     owners = np.full(topics[0].partitions, -1)
@@ -158,7 +158,7 @@ def give_alone(topic: RangeTopic, racks: Sequence[str | None]) -> None:
 
 @dataclass(slots=True)
 class Quota:
-    """An equal share each, and one more for as many members as partitions are left over. It only shrinks."""
+    """An equal share for each member, and one more for as many members as partitions are left over. It only shrinks."""
 
     partitions: int
     members: int
@@ -181,7 +181,7 @@ class Quota:
             self.extras -= 1
 
     def rest(self) -> Ints:
-        """What each member takes when all, in order, take all they may."""
+        """The number that each member takes when all, in order, take all they may."""
         have = np.array(self.have)
         rest: Ints = np.maximum(self.each - have, 0)
         rest[np.flatnonzero(have <= self.each)[: self.extras]] += 1
@@ -189,12 +189,12 @@ class Quota:
 
 
 def plain_ranges(group: DenseGroup, members: Ints) -> Assignment:
-    """Hand out all topics; `members` is the order of the members."""
+    """Assign all topics; `members` is the order of the members."""
     return _alike_ranges(group, members) if group.all_alike else _differing_ranges(group, members)
 
 
 def counts(partitions: int, members: int) -> Ints:
-    """How many partitions each of the members gets."""
+    """The number of partitions of each member."""
     each, extra = divmod(partitions, members)
     result = np.full(members, each, dtype=np.int64)
     result[:extra] += 1

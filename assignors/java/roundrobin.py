@@ -1,7 +1,7 @@
 """The client's round robin assignor: all partitions in order, members in a circle.
 
-Topics by name (`String.compareTo`), partitions ascending, members as `static_first` sorts them; a member
-that does not subscribe to the topic is passed over. Racks play no part.
+Topics by name (`String.compareTo`), partitions ascending, members as `static_first` sorts them; a member that does not
+subscribe to the topic is skipped. Racks do not matter.
 
 Source: org.apache.kafka.clients.consumer.RoundRobinAssignor.
 """
@@ -17,14 +17,16 @@ from assignors.model import Assignment, DenseGroup, Ints, Result
 
 
 def assign(group: DenseGroup) -> Result:
-    """Assign as Java's RoundRobinAssignor does."""
+    """Assign like Java's RoundRobinAssignor."""
     members = static_first(group.spec.members)
     names = [utf16(topic.name) for topic in group.spec.topics]
-    return Result(assignment=deal(group, members, sorted(range(len(names)), key=names.__getitem__)))
+    return Result(
+        assignment=assign_round_robin(group, members, sorted(range(len(names)), key=names.__getitem__))
+    )
 
 
-def deal(group: DenseGroup, circle: Ints, topics: Sequence[int]) -> Assignment:
-    """Deal out the topics in this order; `circle` is the order of the members."""
+def assign_round_robin(group: DenseGroup, circle: Ints, topics: Sequence[int]) -> Assignment:
+    """Assign the topics in this order; `circle` is the order of the members."""
     subscribers = group.subscribers(circle)
     owners = np.full(group.partition_count, -1, dtype=np.int32)
     pointer = 0

@@ -3,27 +3,26 @@
 Java visits the partitions again and again, in order, until a whole visit moves nothing or the group is balanced: no
 member that lacks some of its topics' partitions sees one at a member with two more than itself. A visited partition
 moves back to its claimant of an older generation if that one has two less than the owner, even if it no longer
-subscribes, else to its subscriber with the fewest partitions if some subscriber has two less. Instead of moving to and
-fro, an earlier move is taken back (`PartitionMovements`).
+subscribes, otherwise to its subscriber with the fewest partitions if some subscriber has two less. Instead of moving
+back and forth, an earlier move is undone (`PartitionMovements`).
 
-Nothing changes between two moves. So instead of asking about every partition, this looks for the next one that moves
-in blocks of one class, and keeps one witness of imbalance until it is no longer one.
+Nothing changes between two moves. So instead of checking every partition, this searches for the next one that moves in
+blocks of one class, and keeps one witness of imbalance as long as it is valid.
 
-A claimant that no longer subscribes can make Java move partitions round and round for ever: the claimant takes them, a
-subscriber takes them from it, or an earlier move is taken back although that levels nothing. The state of a visit that
-was there before gives this away.
+A claimant that no longer subscribes can make Java move partitions in an endless cycle: the claimant takes them, a
+subscriber takes them from it, or an earlier move is undone although that levels nothing. A repeated state of a visit
+reveals this.
 
-Racks play no part in the result: where Java asks for a better member in the rack, it then moves the partition to the
-same member that it takes without asking.
+Racks do not change the result: where Java looks for a better member in the rack, it then moves the partition to the
+same member as without the rack.
 
-Where partitions that do not exist are held, or partitions are held twice (`BalancingWithStrays`), Java's shortcuts
-show: it compares with whoever comes last in its map among the holders of a partition, and it fails on members that it
-has set aside, depending on whom it happens to ask first. So this asks in Java's order, one partition and one member
-at a time.
+If claims include partitions that do not exist, or partitions are owned twice (`BalancingWithStrays`), Java's shortcuts
+matter: it compares with the last owner of a partition in its map, and it fails on members that it has set aside,
+depending on which member it checks first. So this follows Java's order, one partition and one member at a time.
 
-`PartitionMovements`: no move is made both ways. Java records for every partition that moved from where to where it
-did. When it wants to move a partition of a topic from a to b and another one of that topic went from b to a before,
-that one goes back instead: the first in the iteration order of a HashSet of partitions.
+`PartitionMovements`: no move is made both ways. Java records the source and target of every partition that moved. To
+move a partition of a topic from a to b when another one of that topic moved from b to a before, it moves that one back
+instead: the first in the iteration order of a HashSet of partitions.
 
 Source: performReassignments and isBalanced of AbstractStickyAssignor.GeneralAssignmentBuilder,
 AbstractStickyAssignor.PartitionMovements.
@@ -46,23 +45,23 @@ from assignors.java.hash_map import (
     topic_partition_hashes,
 )
 from assignors.java.sticky_claims import Holdings
-from assignors.java.sticky_question import Racks, StickyQuestion, Subscribers, run_starts, runs
+from assignors.java.sticky_input import Racks, StickyInput, Subscribers, run_starts, runs
 from assignors.model import NO_GENERATION, Ints, Undetermined, places
 
 NO_LIST = (
     'Cannot invoke "java.util.List.size()" because the return value of "java.util.Map.get(Object)" is null'
 )
-"""What Java says where it asks for the partitions of a member that was set aside."""
+"""Java's exception when it looks up the partitions of a member that was set aside."""
 
 SET_ASIDE = -(2**40)
-"""Load of a member that was set aside: everybody looks overloaded beside it, so it is found and Java's error raised."""
+"""Load of a member that was set aside: every member is overloaded compared with it, so Java's error is raised."""
 
 FULL = 2**40
-"""Stands for the load of a member that has all it could have: nobody looks overloaded beside it."""
+"""Load of a member that has all it could have: no member is overloaded compared with it."""
 
 
-class Watch:
-    """Looks out for a state that comes back, in visits far beyond what a group needs that comes to rest."""
+class CycleDetector:
+    """Detects a repeated state, after far more visits than a group that settles needs."""
 
     PATIENCE = 64
 
@@ -72,64 +71,64 @@ class Watch:
         self._next = self.PATIENCE
 
     def visited(self, state: Callable[[], object]) -> None:
-        """Count a visit; raises AssignorHangsError if its state was there before (Brent's algorithm)."""
+        """Count a visit; raises AssignorHangsError if its state occurred before (Brent's algorithm)."""
         self._visits += 1
         if self._visits < self.PATIENCE:
             return
         now = state()
         if now == self._kept:
             raise AssignorHangsError(
-                "the assignor never comes to an end: it moves the same partitions round and round"
+                "the assignor never ends: it moves the same partitions in an endless cycle"
             )
         if self._visits == self._next:
             self._kept, self._next = now, 2 * self._next
 
 
 class Balancing:
-    """State of the balancing; changes `held` and counts along. Every id that is held is a partition that exists."""
+    """State of the balancing; changes `held` and counts along. Every owned id is an existing partition."""
 
     def __init__(
         self,
-        question: StickyQuestion,
+        inputs: StickyInput,
         subscribers: Subscribers,
         held: Holdings,
         counts: Ints,
         fixed: NDArray[np.bool_],
         racks: Racks | None,
     ) -> None:
-        self.question, self.subscribers, self.racks = question, subscribers, racks
+        self.inputs, self.subscribers, self.racks = inputs, subscribers, racks
         self.held, self.counts, self.fixed = held, counts, fixed
-        self.previous = _previous_owners(question)
+        self.previous = _previous_owners(inputs)
         self.movements = PartitionMovements(self._spread_of)
-        self._topic_hashes = string_hashes([topic.name for topic in question.group.spec.topics])
+        self._topic_hashes = string_hashes([topic.name for topic in inputs.group.spec.topics])
         self.loads = np.where(fixed, SET_ASIDE, counts)
         shared = subscribers.in_order[subscribers.potential[subscribers.in_order] > 1]
-        self.shared = question.partitions_of(shared)
-        self._shared_classes = subscribers.class_of[question.topics_of(self.shared)]
+        self.shared = inputs.partitions_of(shared)
+        self._shared_classes = subscribers.class_of[inputs.topics_of(self.shared)]
         self._starts = run_starts(self._shared_classes)
         self._witness: tuple[int, int] | None = None
 
     def reassign(self, ids: Ints) -> bool:
         """Visit these partitions until nothing moves; whether anything did."""
-        classes = self.subscribers.class_of[self.question.topics_of(ids)]
+        classes = self.subscribers.class_of[self.inputs.topics_of(ids)]
         blocks = [(ids[start:end], int(classes[start])) for start, end in runs(classes)]
-        performed, watch = False, Watch()
+        performed, watch = False, CycleDetector()
         while self._visit(blocks):
             performed = True
             watch.visited(self._state)
         return performed
 
     def _state(self) -> tuple[bytes, object]:
-        """All that the next visit hangs on."""
+        """Everything that the next visit depends on."""
         return self.held.owner.tobytes(), self.movements.state()
 
     def undetermined(self) -> tuple[Undetermined, ...]:
-        """Moves taken back that hang on the order inside a tree."""
+        """Undone moves that depend on the order in a tree."""
         why = (
-            "the assignor takes back an earlier move of one of several partitions of the topic; Java keeps them "
+            "the assignor undoes an earlier move of one of several partitions of the topic; Java stores them "
             "in a red-black tree, whose order depends on how it grew"
         )
-        names = [self.question.group.name_of(partition) for partition in self.movements.guessed]
+        names = [self.inputs.group.name_of(partition) for partition in self.movements.guessed]
         return tuple(Undetermined(subject=f"{topic}-{number}", why=why) for topic, number in names)
 
     def _visit(self, blocks: list[tuple[Ints, int]]) -> bool:
@@ -175,7 +174,7 @@ class Balancing:
         self._move_to(partition, owner, int(members[self.loads[members].argmin()]))
 
     def _move_to(self, partition: int, owner: int, target: int) -> None:
-        topic = int(self.question.group.partition_topic[partition])
+        topic = int(self.inputs.group.partition_topic[partition])
         moved = self.movements.instead_of(partition, topic, owner, target)
         source = int(self.held.owner[moved])
         self.movements.record(moved, topic, source, target)
@@ -187,7 +186,7 @@ class Balancing:
     def _balanced(self) -> bool:
         if self._witness is not None:
             partition, member = self._witness
-            if self._overloaded_beside(partition, member):
+            if self._is_more_loaded(partition, member):
                 return False
         loads = self.counts[~self.fixed]
         if loads.min() >= loads.max() - 1:
@@ -195,13 +194,13 @@ class Balancing:
         self._witness = self._find_witness()
         return self._witness is None
 
-    def _overloaded_beside(self, partition: int, member: int) -> bool:
+    def _is_more_loaded(self, partition: int, member: int) -> bool:
         if self.counts[member] == self.subscribers.capacity[member]:
             return False
         return bool(self.counts[self.held.owner[partition]] > self.counts[member] + 1)
 
     def _find_witness(self) -> tuple[int, int] | None:
-        """A partition and a subscriber that could have it and has two less than its owner, at least."""
+        """A partition and a subscriber that could have it and has at least two less than its owner."""
         if not len(self.shared):
             return None
         load = self.loads[self.held.owner[self.shared]]
@@ -217,51 +216,51 @@ class Balancing:
         kind = int(kinds[block])
         member = int(rows[kind][wanting[rows.start[kind] : rows.start[kind + 1]].argmin()])
         ends = np.append(self._starts[1:], len(self.shared))
-        # The last one of the block is the last one to be moved away.
+        # The last one of the block is the last to move away.
         place = int(np.flatnonzero(load[self._starts[block] : ends[block]] == most[block])[-1])
         return int(self.shared[self._starts[block] + place]), member
 
     def _spread_of(self, partition: int) -> int:
-        group = self.question.group
+        group = self.inputs.group
         topic = int(group.partition_topic[partition])
         number = np.array([partition - group.topic_start[topic]])
         return int(spread(topic_partition_hashes(self._topic_hashes[topic], number))[0])
 
 
-def _previous_owners(question: StickyQuestion) -> Ints | None:
-    """By id, who claimed it in an older generation than the group's newest: the newest of those claims, the first
-    in the order of the members among equals. None where nobody did."""
-    newest = max(NO_GENERATION, int(question.since.max()))
-    late = question.since < newest
-    ids, claimants = question.claims.values, question.claims.row_of
+def _previous_owners(inputs: StickyInput) -> Ints | None:
+    """By id, the claimant in an older generation than the group's newest: the newest of those claims, the first
+    in the order of the members among equals. None if there is no such claim."""
+    newest = max(NO_GENERATION, int(inputs.since.max()))
+    late = inputs.since < newest
+    ids, claimants = inputs.claims.values, inputs.claims.row_of
     counting = late[claimants]
     ids, claimants = ids[counting], claimants[counting]
     if not len(ids):
         return None
-    turn = places(question.hash_order)
-    order = np.lexsort((-turn[claimants], question.since[claimants]))
-    previous = np.full(question.id_count, -1, dtype=np.int64)
+    turn = places(inputs.hash_order)
+    order = np.lexsort((-turn[claimants], inputs.since[claimants]))
+    previous = np.full(inputs.id_count, -1, dtype=np.int64)
     # Of several values for one place, numpy stores the last.
     previous[ids[order]] = claimants[order]
     return previous
 
 
 class BalancingWithStrays(Balancing):
-    """Like `Balancing`, for any holdings."""
+    """Like `Balancing`, for any ownership."""
 
     _known_balanced: bool | None = None
 
     @cached_property
     def _turn(self) -> Ints:
-        return places(self.question.owners_order)
+        return places(self.inputs.owners_order)
 
     @cached_property
     def _place(self) -> Ints:
-        return places(self.question.by_id)
+        return places(self.inputs.by_id)
 
     @cached_property
     def _in_map_order(self) -> list[Ints]:
-        turn, rows = places(self.question.hash_order), self.subscribers.members
+        turn, rows = places(self.inputs.hash_order), self.subscribers.members
         return [rows[kind][np.argsort(turn[rows[kind]])] for kind in range(len(rows))]
 
     def _visit(self, blocks: list[tuple[Ints, int]]) -> bool:
@@ -335,26 +334,26 @@ class BalancingWithStrays(Balancing):
         return True
 
     def _sees_more(self, member: int, shown: Ints) -> bool:
-        ids = self.question.partitions_of(self._topics_as_listed(member))
+        ids = self.inputs.partitions_of(self._topics_as_listed(member))
         ids = ids[self.held.owner[ids] != member]
         if self.held.first_copy is not None:
             ids = ids[self.held.first_copy[ids] != member]
         holders = shown[ids]
-        nobody = holders < 0
-        stop = np.flatnonzero(nobody | (self.counts[holders] > self.counts[member] + 1))
-        if len(stop) and nobody[stop[0]]:
+        unowned = holders < 0
+        stop = np.flatnonzero(unowned | (self.counts[holders] > self.counts[member] + 1))
+        if len(stop) and unowned[stop[0]]:
             raise AssignorFailedError(NO_LIST)
         return len(stop) > 0
 
     def _topics_as_listed(self, member: int) -> Ints:
         """In the order of the subscription."""
-        spec = self.question.group.spec
+        spec = self.inputs.group.spec
         place = {name: i for i, name in enumerate(spec.members[member].topics)}
-        topics = self.question.listed[member].tolist()
+        topics = self.inputs.listed[member].tolist()
         return np.array(sorted(topics, key=lambda t: place[spec.topics[t].name]), dtype=np.int64)
 
     def _shown(self) -> Ints:
-        """By id, the holder that comes last in the map; -1 where it was set aside or there is none."""
+        """By id, the last owner in the map; -1 if it was set aside or there is none."""
         shown = self.held.owner.copy()
         shown[(shown >= 0) & self.fixed[shown]] = -1
         first = self.held.first_copy
@@ -367,7 +366,7 @@ class BalancingWithStrays(Balancing):
 
 
 class PartitionMovements:
-    """Every partition's way from its first owner to its present one."""
+    """Every partition's path from its first owner to its current one."""
 
     def __init__(self, spread_of: Callable[[int], int]) -> None:
         """`spread_of` gives a partition's spread hash code."""
@@ -376,10 +375,10 @@ class PartitionMovements:
         self._spreads: dict[int, int] = {}
         self._by_way: dict[tuple[int, int, int], JavaMap] = {}
         self.guessed: dict[int, int] = {}
-        """Partitions that went back out of a set whose order nobody outside the JVM can know, and their topics."""
+        """Partitions moved back from a set whose order is unknown outside the JVM, and their topics."""
 
     def instead_of(self, partition: int, topic: int, source: int, target: int) -> int:
-        """The partition to move where this one would be moved from source to target."""
+        """The partition to move instead of moving this one from source to target."""
         if partition in self._way:
             source = self._way[partition][0]
         back = self._by_way.get((topic, target, source))
@@ -391,7 +390,7 @@ class PartitionMovements:
         return first
 
     def state(self) -> object:
-        """All that later answers hang on, to be compared."""
+        """Everything that later results depend on, for comparison."""
         return dict(self._way), {way: (found.capacity, *found) for way, found in self._by_way.items()}
 
     def record(self, partition: int, topic: int, source: int, target: int) -> None:

@@ -1,16 +1,15 @@
-"""Which claims the sticky assignors grant, and who holds what while they work.
+"""The claims that the sticky assignors grant, and the owners of partitions during the assignment.
 
-Java walks the members in the order of its HashMap and their claims in the order listed. A claim nobody made before is
-granted. Against a rival, the claimant's own generation is compared with the one in the rival's *subscription*: later
-takes the partition away, the same generation takes it away from both, earlier changes nothing. After a tie the
-partition is disputed, and later claims are compared with the last claimant, who does not hold it.
+Java walks the members in the order of its HashMap and their claims in the listed order. The first claim of a partition
+is granted. For a later claim, the claimant's own generation is compared with the one in the rival's *subscription*: a
+later one takes the partition away, the same generation takes it away from both, an earlier one changes nothing. After a
+tie the partition is disputed, and later claims are compared with the last claimant, who does not own it.
 
-Claims are not compared with the number of partitions: strays of a topic that takes part are held like any other.
+Claims are not compared with the number of partitions: strays of a topic that takes part are owned like any other.
 
-Which partitions are unassigned: Java finds them by merging the sorted list of all with the sorted list of those that
-are kept. The merge stalls at the first kept partition that does not exist: every partition behind it counts as
-unassigned although somebody keeps it, and is given out a second time. The holder of such a first copy keeps it to the
-end.
+Unassigned partitions: Java finds them by merging the sorted list of all with the sorted list of those that are kept.
+The merge stalls at the first kept partition that does not exist: every partition after it counts as unassigned although
+a member keeps it, and is assigned a second time. The owner of such a first copy keeps it to the end.
 
 Source: AbstractStickyAssignor.allSubscriptionsEqual, getUnassignedPartitions of both its builders.
 """
@@ -22,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.java.sticky_question import StickyQuestion, run_starts
+from assignors.java.sticky_input import StickyInput, run_starts
 from assignors.model import Assignment, Ints, Rows, Undetermined, places, starts_of
 
 
@@ -31,15 +30,15 @@ class Granted:
     """Arrays over all dense ids, strays included."""
 
     owner: Ints
-    """The member that holds the partition before anything is assigned; -1 is nobody."""
+    """The owner of the partition before anything is assigned; -1 for none."""
     disputed: NDArray[np.bool_] | None
-    """Whether two members claimed it in one generation; somebody later may hold it all the same."""
+    """Whether two members claimed it in one generation; a later member may own it nevertheless."""
 
 
-def grant_claims(question: StickyQuestion) -> Granted:
+def grant_claims(inputs: StickyInput) -> Granted:
     """Grant and refuse the claims of a group."""
-    owner = np.full(question.id_count, -1, dtype=np.int64)
-    ids, claimants = _claims_that_count(question)
+    owner = np.full(inputs.id_count, -1, dtype=np.int64)
+    ids, claimants = _claims_that_count(inputs)
     if not len(ids):
         return Granted(owner, None)
     owner[ids] = claimants
@@ -47,21 +46,21 @@ def grant_claims(question: StickyQuestion) -> Granted:
     if times.max() == 1:
         return Granted(owner, None)
     contested = times[ids] > 1
-    return _contested(question, owner, ids[contested], claimants[contested])
+    return _contested(inputs, owner, ids[contested], claimants[contested])
 
 
-def _claims_that_count(question: StickyQuestion) -> tuple[Ints, Ints]:
-    ids, claimants = question.claims.values, question.claims.row_of
-    if question.takes_part.all() and not question.group.strays:
+def _claims_that_count(inputs: StickyInput) -> tuple[Ints, Ints]:
+    ids, claimants = inputs.claims.values, inputs.claims.row_of
+    if inputs.takes_part.all() and not inputs.group.strays:
         return ids, claimants
-    topics = question.topics_of(ids)
-    counting = (topics >= 0) & question.takes_part[topics] if len(question.takes_part) else topics > 0
+    topics = inputs.topics_of(ids)
+    counting = (topics >= 0) & inputs.takes_part[topics] if len(inputs.takes_part) else topics > 0
     return ids[counting], claimants[counting]
 
 
-def _contested(question: StickyQuestion, owner: Ints, ids: Ints, claimants: Ints) -> Granted:
-    """Settle partitions claimed more than once: the first claims of all, then the second ones, and so on."""
-    turn = places(question.hash_order)
+def _contested(inputs: StickyInput, owner: Ints, ids: Ints, claimants: Ints) -> Granted:
+    """Decide partitions claimed more than once: the first claims of all, then the second ones, and so on."""
+    turn = places(inputs.hash_order)
     order = np.lexsort((turn[claimants], ids))
     ids, claimants = ids[order], claimants[order]
     starts = run_starts(ids)
@@ -71,7 +70,7 @@ def _contested(question: StickyQuestion, owner: Ints, ids: Ints, claimants: Ints
     for nth in range(1, int(lengths.max())):
         some = np.flatnonzero(lengths > nth)
         claimant = claimants[starts[some] + nth]
-        mine, theirs = question.since[claimant], question.sent[last[some]]
+        mine, theirs = inputs.since[claimant], inputs.sent[last[some]]
         tie, later = mine == theirs, mine > theirs
         disputed[partition[some[tie]]] = True
         held[some[tie]], held[some[later]] = False, True
@@ -82,13 +81,13 @@ def _contested(question: StickyQuestion, owner: Ints, ids: Ints, claimants: Ints
 
 @dataclass(slots=True, eq=False)
 class Holdings:
-    """Arrays over all dense ids, strays included; -1 is nobody."""
+    """Arrays over all dense ids, strays included; -1 for no member."""
 
     owner: Ints
     first_copy: Ints | None = None
-    """Who keeps a partition that has been given out again; None where nobody does."""
+    """The member that keeps a partition that has been assigned again; None if there is none."""
     withheld: Ints | None = None
-    """Ids that change hands and that a cooperative assignor has to withhold, where the algorithm says."""
+    """Ids that move and that a cooperative assignor must withhold, if the algorithm determines them."""
 
     def counts(self, members: int) -> Ints:
         held = np.bincount(self.owner + 1, minlength=members + 1)[1:]
@@ -96,31 +95,31 @@ class Holdings:
             held += np.bincount(self.first_copy + 1, minlength=members + 1)[1:]
         return held
 
-    def assignment(self, question: StickyQuestion) -> Assignment:
+    def assignment(self, inputs: StickyInput) -> Assignment:
         if self.first_copy is None:
-            return Assignment.from_owners(question.group, self.owner)
+            return Assignment.from_owners(inputs.group, self.owner)
         ids = np.concatenate((np.flatnonzero(self.owner >= 0), np.flatnonzero(self.first_copy >= 0)))
         both = np.concatenate((self.owner[self.owner >= 0], self.first_copy[self.first_copy >= 0]))
         order = np.lexsort((ids, both))
-        start = starts_of(np.bincount(both, minlength=question.member_count))
-        return Assignment(question.group, Rows(start, ids[order]))
+        start = starts_of(np.bincount(both, minlength=inputs.member_count))
+        return Assignment(inputs.group, Rows(start, ids[order]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StickyOutcome:
-    """Holdings, and what they hang on that nobody outside the JVM can know."""
+    """Holdings, and the unknowns outside the JVM that they depend on."""
 
     held: Holdings
     undetermined: tuple[Undetermined, ...] = ()
 
 
-def take_unassigned(question: StickyQuestion, held: Holdings, topics: Ints) -> Ints:
-    """Ids that Java takes for unassigned, in order: topics as given, partitions ascending.
+def take_unassigned(inputs: StickyInput, held: Holdings, topics: Ints) -> Ints:
+    """Ids that Java considers unassigned, in order: topics in the given order, partitions ascending.
 
     `topics` are those that take part. Partitions that are kept and yet unassigned become first copies.
     """
-    everything = question.partitions_of(topics)
-    stall = _stall(question, held, topics)
+    everything = inputs.partitions_of(topics)
+    stall = _stall(inputs, held, topics)
     if stall >= len(everything):
         return everything[held.owner[everything] < 0]
     before, behind = everything[:stall], everything[stall:]
@@ -132,15 +131,15 @@ def take_unassigned(question: StickyQuestion, held: Holdings, topics: Ints) -> I
     return np.concatenate((before[held.owner[before] < 0], behind))
 
 
-def _stall(question: StickyQuestion, held: Holdings, topics: Ints) -> int:
-    """The place of the first stray that is kept, among all partitions in order."""
-    count = question.group.partition_count
+def _stall(inputs: StickyInput, held: Holdings, topics: Ints) -> int:
+    """The place of the first kept stray among all partitions in order."""
+    count = inputs.group.partition_count
     kept = np.flatnonzero(held.owner[count:] >= 0)
     if not len(kept):
         return count
-    lengths = np.diff(question.group.topic_start)[topics]
-    place = np.zeros(len(question.group.spec.topics), dtype=np.int64)
+    lengths = np.diff(inputs.group.topic_start)[topics]
+    place = np.zeros(len(inputs.group.spec.topics), dtype=np.int64)
     place[topics] = np.cumsum(lengths) - lengths
-    of = question.stray_topics[kept]
-    numbers = question.numbers_of(kept + count)
-    return int((place[of] + np.clip(numbers, 0, np.diff(question.group.topic_start)[of])).min())
+    of = inputs.stray_topics[kept]
+    numbers = inputs.numbers_of(kept + count)
+    return int((place[of] + np.clip(numbers, 0, np.diff(inputs.group.topic_start)[of])).min())

@@ -1,16 +1,16 @@
 """The sticky algorithm for members that all subscribe to the same topics.
 
-With P partitions and n members everybody ends at the low quota P // n or, P % n of them, one above it.
+With P partitions and n members every member ends at the low quota P // n or, P % n of them, one above it.
 
 In HashMap order each member keeps its partitions, the lowest numbers first (then topic names): up to the high quota
-while high places are left, else up to the low one. Disputed partitions are not kept, nor are those whose racks
-mismatch. The rest goes to the places that are left (`hand_out`):
+while high places are left, otherwise up to the low one. Disputed partitions are not kept, nor are those whose racks
+mismatch. The rest is assigned to the remaining places (`hand_out`):
 
-1. Where racks matter: partitions with the fewest members in their racks first; each goes to the next member below the
-   low quota whose rack matches, else to the first one waiting at the low quota whose rack does. Members without a rack
-   are never picked.
-2. The rest goes round the members below the low quota, by id, until they reach it, then one each to the members that
-   wait at the low quota, in the order in which they stood or got there.
+1. If racks matter: partitions with the fewest members in their racks first; each is assigned to the next member below
+   the low quota whose rack matches, otherwise to the first one waiting at the low quota whose rack does. Members
+   without a rack are never picked.
+2. The rest cycles through the members below the low quota, by id, until they reach it, then one each to the members
+   that wait at the low quota, in the order in which they reached it.
 
 Source: AbstractStickyAssignor.ConstrainedAssignmentBuilder (Kafka 4.3.1).
 """
@@ -25,58 +25,58 @@ import numpy as np
 
 from assignors.errors import AssignorFailedError
 from assignors.java.sticky_claims import Granted, Holdings, take_unassigned
-from assignors.java.sticky_question import Racks, StickyQuestion, run_starts
+from assignors.java.sticky_input import Racks, StickyInput, run_starts
 from assignors.model import Ints, places
 
 
-def assign_equal(question: StickyQuestion, settled: Granted, racks: Racks | None) -> Holdings:
+def assign_equal(inputs: StickyInput, granted: Granted, racks: Racks | None) -> Holdings:
     """Granted claims become holdings in place.
 
-    Raises AssignorFailedError where claims of partitions that do not exist leave Java without places.
+    Raises AssignorFailedError if claims of partitions that do not exist leave Java without places.
     """
-    held = Holdings(settled.owner)
-    topics = question.by_name[question.takes_part[question.by_name]]
-    total = int(np.diff(question.group.topic_start)[topics].sum())
-    cuts = _cut_mismatches(held, racks)
-    if settled.disputed is not None:
-        held.owner[settled.disputed] = -1
-    counts = held.counts(question.member_count)
-    quotas, filled = _quotas(question, counts, total)
+    held = Holdings(granted.owner)
+    topics = inputs.by_name[inputs.takes_part[inputs.by_name]]
+    total = int(np.diff(inputs.group.topic_start)[topics].sum())
+    cuts = _revoke_mismatches(held, racks)
+    if granted.disputed is not None:
+        held.owner[granted.disputed] = -1
+    counts = held.counts(inputs.member_count)
+    quotas, filled = _quotas(inputs, counts, total)
     if (counts > quotas).any():
-        cuts += _cut_down(question, held, counts, quotas)
+        cuts += _revoke_excess(inputs, held, counts, quotas)
         counts = np.minimum(counts, quotas)
-    rest = take_unassigned(question, held, topics)
-    receivers = hand_out(_places(question, counts, total, filled), rest, racks)
+    rest = take_unassigned(inputs, held, topics)
+    receivers = hand_out(_places(inputs, counts, total, filled), rest, racks)
     held.owner[rest] = receivers
-    held.withheld = _changing_hands(settled, cuts, rest, receivers)
+    held.withheld = _changing_hands(granted, cuts, rest, receivers)
     return held
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Cut:
-    """Partitions that their owners have to give up."""
+class _Revoked:
+    """Partitions that their owners must revoke."""
 
     ids: Ints
     owners: Ints
 
 
-def _cut_mismatches(held: Holdings, racks: Racks | None) -> list[_Cut]:
+def _revoke_mismatches(held: Holdings, racks: Racks | None) -> list[_Revoked]:
     if racks is None:
         return []
     ids = np.flatnonzero(held.owner >= 0)
     ids = ids[racks.mismatch(held.owner[ids], ids)]
-    cut = _Cut(ids, held.owner[ids])
+    cut = _Revoked(ids, held.owner[ids])
     held.owner[ids] = -1
     return [cut]
 
 
-def _changing_hands(settled: Granted, cuts: list[_Cut], rest: Ints, receivers: Ints) -> Ints:
-    """Partitions handed to another member than the one they were cut from, and disputed ones."""
+def _changing_hands(granted: Granted, cuts: list[_Revoked], rest: Ints, receivers: Ints) -> Ints:
+    """Partitions assigned to another member than the one that they were revoked from, and disputed ones."""
     moving = np.zeros(len(rest), dtype=bool)
-    if settled.disputed is not None:
-        moving |= settled.disputed[rest]
+    if granted.disputed is not None:
+        moving |= granted.disputed[rest]
     if cuts:
-        cut_from = np.full(len(settled.owner), -1, dtype=np.int64)
+        cut_from = np.full(len(granted.owner), -1, dtype=np.int64)
         for cut in cuts:
             cut_from[cut.ids] = cut.owners
         former = cut_from[rest]
@@ -84,31 +84,31 @@ def _changing_hands(settled: Granted, cuts: list[_Cut], rest: Ints, receivers: I
     return rest[moving]
 
 
-def _quotas(question: StickyQuestion, counts: Ints, total: int) -> tuple[Ints, int]:
-    """How many partitions each member may keep, and how many members keep the high quota."""
-    low, above = divmod(total, question.member_count)
-    quotas = np.full(question.member_count, low, dtype=np.int64)
+def _quotas(inputs: StickyInput, counts: Ints, total: int) -> tuple[Ints, int]:
+    """The number of partitions that each member may keep, and the number of members with the high quota."""
+    low, above = divmod(total, inputs.member_count)
+    quotas = np.full(inputs.member_count, low, dtype=np.int64)
     if not above or counts.max() <= low:
         return quotas, 0
-    in_order = question.owners_order
+    in_order = inputs.owners_order
     high = in_order[counts[in_order] > low][:above]
     quotas[high] = low + 1
     return quotas, len(high)
 
 
-def _cut_down(question: StickyQuestion, held: Holdings, counts: Ints, quotas: Ints) -> list[_Cut]:
-    """Overloaded members give up their highest partitions: by number, then topic name."""
+def _revoke_excess(inputs: StickyInput, held: Holdings, counts: Ints, quotas: Ints) -> list[_Revoked]:
+    """Overloaded members revoke their highest partitions: by number, then topic name."""
     ids = np.flatnonzero(held.owner >= 0)
     ids = ids[(counts > quotas)[held.owner[ids]]]
     owners = held.owner[ids]
-    name_rank = places(question.by_name)
-    order = _three_keys(owners, question.numbers_of(ids), name_rank[question.topics_of(ids)])
+    name_rank = places(inputs.by_name)
+    order = _three_keys(owners, inputs.numbers_of(ids), name_rank[inputs.topics_of(ids)])
     ids, owners = ids[order], owners[order]
     starts = run_starts(owners)
     place = np.arange(len(ids)) - np.repeat(starts, np.diff(np.append(starts, len(ids))))
     gone = place >= quotas[owners]
     held.owner[ids[gone]] = -1
-    return [_Cut(ids[gone], owners[gone])]
+    return [_Revoked(ids[gone], owners[gone])]
 
 
 def _three_keys(first: Ints, second: Ints, third: Ints) -> Ints:
@@ -120,11 +120,11 @@ def _three_keys(first: Ints, second: Ints, third: Ints) -> Ints:
     return np.lexsort((third, second, first))
 
 
-def _places(question: StickyQuestion, counts: Ints, total: int, filled: int) -> Places:
-    low, above = divmod(total, question.member_count)
-    order = question.by_id
+def _places(inputs: StickyInput, counts: Ints, total: int, filled: int) -> Places:
+    low, above = divmod(total, inputs.member_count)
+    order = inputs.by_id
     in_order = counts[order]
-    # Nobody waits for a high place once the members that had enough have taken them all.
+    # No member waits for a high place once the members that had enough have taken them all.
     waiting = order[in_order == low] if filled < above else order[:0]
     under = order[in_order < low]
     return Places(
@@ -134,7 +134,7 @@ def _places(question: StickyQuestion, counts: Ints, total: int, filled: int) -> 
         under=under,
         need=low - counts[under],
         waiting=waiting.tolist(),
-        names=[member.id for member in question.group.spec.members],
+        names=[member.id for member in inputs.group.spec.members],
     )
 
 
@@ -144,21 +144,21 @@ class Places:
 
     low: int
     above: int
-    """How many members may end above the low quota."""
+    """The number of members that may end above the low quota."""
     filled: int
-    """How many do."""
+    """The number of members that do."""
     under: Ints
     """Members below the low quota, by id."""
     need: Ints
-    """How many partitions each of them lacks."""
+    """The number of partitions that each of them lacks."""
     waiting: list[int]
-    """Members at the low quota that may get one more, in the order in which they do."""
+    """Members at the low quota that may get one more, in order."""
     names: list[str]
     """Member ids."""
 
 
 def hand_out(places: Places, ids: Ints, racks: Racks | None) -> Ints:
-    """The receiver of each partition; raises AssignorFailedError where Java runs out of members."""
+    """The receiver of each partition; raises AssignorFailedError if Java runs out of members."""
     if racks is None:
         return _in_turn(places, len(ids))
     receivers = np.full(len(ids), -1, dtype=np.int64)
@@ -176,7 +176,7 @@ def _in_turn(places: Places, amount: int) -> Ints:
         _raise_unfilled(places, receivers)
     if amount == asked:
         return receivers
-    # Who is filled first is first in the line for one more.
+    # The member that is filled first is first in the line for one more.
     line = [*places.waiting, *places.under[np.argsort(places.need, kind="stable")].tolist()]
     beyond = amount - asked
     if beyond > len(line):
@@ -185,7 +185,7 @@ def _in_turn(places: Places, amount: int) -> Ints:
 
 
 def _rounds(members: Ints, need: Ints, amount: int) -> Ints:
-    """Round after round through the members that still need something, `amount` turns at most."""
+    """Cycle through the members that still need something, `amount` turns at most."""
     turns, left, done = [], amount, 0
     for level in np.unique(need).tolist():
         going = members[need >= level]
@@ -211,7 +211,7 @@ def _raise_unfilled(places: Places, receivers: Ints) -> None:
 
 
 class _RackPass:
-    """One partition at a time: whose turn it is hangs on every choice before."""
+    """One partition at a time: each turn depends on every choice before."""
 
     def __init__(self, places: Places, racks: Racks) -> None:
         self.places = places
@@ -228,7 +228,7 @@ class _RackPass:
         self.waiting_in: list[deque[tuple[int, int]]] = [deque() for _ in range(rack_count)]
         """Place in the line and member, by rack."""
         self.line: dict[int, int] = {}
-        """All that wait, by place in the line."""
+        """All waiting members, by place in the line."""
         self.arrivals = 0
         for member in places.waiting:
             self._wait(member)
@@ -248,7 +248,7 @@ class _RackPass:
         return receivers
 
     def _next_under(self, racks: list[int]) -> int:
-        """The first position from the turn on, round the list, whose rack matches; -1 if none."""
+        """The first position from the turn on, cyclic, whose rack matches; -1 if none."""
         best, best_distance = -1, len(self.under)
         for rack in racks:
             positions = self.under_in[rack]

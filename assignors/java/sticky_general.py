@@ -1,10 +1,10 @@
 """The sticky algorithm for members with different subscriptions.
 
-1. Members keep what they hold, except topics they no longer subscribe to and partitions whose racks mismatch.
-2. Unassigned partitions go, topics with the fewest subscribers first, to the subscriber with the fewest partitions
-   (then the lowest id); where racks matter, first to one whose rack does not mismatch.
+1. Members keep their partitions, except topics they no longer subscribe to and partitions whose racks mismatch.
+2. Unassigned partitions are assigned, topics with the fewest subscribers first, to the subscriber with the fewest
+   partitions (then the lowest id); if racks matter, first to one whose rack does not mismatch.
 3. Partitions move from member to member while that levels loads (`sticky_balance`); members that cannot take part in
-   that are set aside. Unless nobody held anything before, moves that did not lower the balance score are undone.
+   that are set aside. Unless no member owned anything before, moves that did not lower the balance score are undone.
 
 Source: AbstractStickyAssignor.GeneralAssignmentBuilder (Kafka 4.3.1).
 """
@@ -19,34 +19,34 @@ from numpy.typing import NDArray
 
 from assignors.java.sticky_balance import Balancing, BalancingWithStrays
 from assignors.java.sticky_claims import Granted, Holdings, StickyOutcome, take_unassigned
-from assignors.java.sticky_question import Racks, StickyQuestion, Subscribers, runs, subscribers_of
+from assignors.java.sticky_input import Racks, StickyInput, Subscribers, runs, subscribers_of
 from assignors.model import Ints, level_fill, places
 
 
-def assign_general(question: StickyQuestion, settled: Granted, racks: Racks | None) -> StickyOutcome:
+def assign_general(inputs: StickyInput, granted: Granted, racks: Racks | None) -> StickyOutcome:
     """Granted claims become holdings in place.
 
-    Raises AssignorFailedError where Java asks for a member that it has set aside.
+    Raises AssignorFailedError if Java looks up a member that it has set aside.
     """
-    subscribers = subscribers_of(question)
-    held = Holdings(settled.owner)
-    revoked = _drop_unsuitable(question, subscribers, held, racks)
+    subscribers = subscribers_of(inputs)
+    held = Holdings(granted.owner)
+    revoked = _drop_unsuitable(inputs, subscribers, held, racks)
     initializing = not (held.owner >= 0).any()
-    rest = take_unassigned(question, held, subscribers.in_order)
-    counts = held.counts(question.member_count)
-    _give(question, subscribers, held, rest, counts, racks)
-    fixed = _set_aside(question, subscribers, held, counts)
+    rest = take_unassigned(inputs, held, subscribers.in_order)
+    counts = held.counts(inputs.member_count)
+    _give(inputs, subscribers, held, rest, counts, racks)
+    fixed = _set_aside(inputs, subscribers, held, counts)
     loads = counts[~fixed]
     if not len(loads) or loads.min() >= loads.max() - 1:
         return StickyOutcome(held)
     shared = subscribers.in_order[subscribers.potential[subscribers.in_order] > 1]
-    movable = rest[subscribers.potential[question.topics_of(rest)] > 1]
+    movable = rest[subscribers.potential[inputs.topics_of(rest)] > 1]
     before, score = held.owner.copy(), balance_score(loads)
-    kind = Balancing if _all_real(question, held) else BalancingWithStrays
-    balancing = kind(question, subscribers, held, counts, fixed, racks)
+    kind = Balancing if _all_real(inputs, held) else BalancingWithStrays
+    balancing = kind(inputs, subscribers, held, counts, fixed, racks)
     if not revoked:
         balancing.reassign(movable)
-    performed = balancing.reassign(question.partitions_of(shared))
+    performed = balancing.reassign(inputs.partitions_of(shared))
     if performed and not initializing and balance_score(balancing.counts[~fixed]) >= score:
         held.owner[:] = before
     return StickyOutcome(held, balancing.undetermined())
@@ -60,19 +60,19 @@ def balance_score(counts: Ints) -> int:
     return (score + 2**31) % 2**32 - 2**31
 
 
-def _all_real(question: StickyQuestion, held: Holdings) -> bool:
-    return held.first_copy is None and not (held.owner[question.group.partition_count :] >= 0).any()
+def _all_real(inputs: StickyInput, held: Holdings) -> bool:
+    return held.first_copy is None and not (held.owner[inputs.group.partition_count :] >= 0).any()
 
 
 def _drop_unsuitable(
-    question: StickyQuestion, subscribers: Subscribers, held: Holdings, racks: Racks | None
+    inputs: StickyInput, subscribers: Subscribers, held: Holdings, racks: Racks | None
 ) -> bool:
-    """Take from members what they must not keep; whether that was anything."""
+    """Remove the partitions that members must not keep; returns whether there were any."""
     ids = np.flatnonzero(held.owner >= 0)
     if not len(ids):
         return False
     owners = held.owner[ids]
-    suits = subscribers.subscribed[owners, subscribers.class_of[question.topics_of(ids)]]
+    suits = subscribers.subscribed[owners, subscribers.class_of[inputs.topics_of(ids)]]
     if racks is not None:
         suits &= ~racks.mismatch(owners, ids)
     held.owner[ids[~suits]] = -1
@@ -80,15 +80,15 @@ def _drop_unsuitable(
 
 
 def _give(
-    question: StickyQuestion,
+    inputs: StickyInput,
     subscribers: Subscribers,
     held: Holdings,
     rest: Ints,
     counts: Ints,
     racks: Racks | None,
 ) -> None:
-    """Assign what is unassigned, and count it."""
-    classes = subscribers.class_of[question.topics_of(rest)]
+    """Assign the unassigned partitions, and count them."""
+    classes = subscribers.class_of[inputs.topics_of(rest)]
     if racks is not None:
         receivers = _give_by_rack(subscribers, counts, classes.tolist(), racks.set_of[rest].tolist(), racks)
         held.owner[rest] = receivers
@@ -104,12 +104,12 @@ def _give(
 def _give_by_rack(
     subscribers: Subscribers, counts: Ints, classes: Sequence[int], sets: Sequence[int], racks: Racks
 ) -> Ints:
-    """One partition at a time to the least loaded subscriber whose rack does not mismatch; -1 where none.
+    """One partition at a time to the least loaded subscriber whose rack does not mismatch; -1 for none.
 
-    A heap per class and rack set. Loads only grow, so an entry is too low at worst and is then put right.
+    A heap per class and rack set. Loads only grow, so an entry is too low at worst and is then corrected.
     """
     members = len(counts)
-    order = subscribers.question.by_id
+    order = subscribers.inputs.by_id
     by_id, place = order.tolist(), places(order)
     key = (counts * members + place).tolist()
     heaps: dict[tuple[int, int], list[int]] = {}
@@ -137,9 +137,9 @@ def _give_by_rack(
 
 
 def _set_aside(
-    question: StickyQuestion, subscribers: Subscribers, held: Holdings, counts: Ints
+    inputs: StickyInput, subscribers: Subscribers, held: Holdings, counts: Ints
 ) -> NDArray[np.bool_]:
-    """Members that are full and hold no partition that anybody else could have."""
+    """Members that are full and own no partition that another member could have."""
     full = counts >= subscribers.capacity
     if not full.any():
         return full
@@ -147,6 +147,6 @@ def _set_aside(
         if owners is not None:
             ids = np.flatnonzero(owners >= 0)
             ids = ids[full[owners[ids]]]
-            shared = subscribers.potential[question.topics_of(ids)] > 1
+            shared = subscribers.potential[inputs.topics_of(ids)] > 1
             full[owners[ids[shared]]] = False
     return full

@@ -1,30 +1,30 @@
 """librdkafka's cooperative-sticky assignor: Java's general algorithm, for every group.
 
-There is no path for equal subscriptions as Java has it since 2.4, so results differ from Java's even in the plainest
+There is no algorithm for equal subscriptions as in Java since 2.4, so results differ from Java's even in the simplest
 groups. In order:
 
-1. JudgedClaims are judged (`judge_claims`). Only `ownedPartitions` and `generationId` count, never user data.
-2. All partitions that somebody subscribes to are put in order. If all members can have the same: round robin from the
-   members that own most, what others owned before first; then partitions that nobody owns, topics and partitions
-   backwards from the Metadata response (or forwards by name, if nobody owns anything). Otherwise by number of
-   subscribers, topic and partition.
-3. What is owned stays, if its owner still subscribes to it and, where racks count, its rack matches.
-4. The rest goes, one by one, to the subscriber that has least; with racks first to those whose rack matches.
-5. Partitions are moved (`sticky_balance`), first those of step 4 unless step 3 took something away, then all. If
-   owned partitions are no better balanced afterwards, that is undone.
-6. A partition that its last claimant has to give up is withheld until he has. What is claimed but assigned to nobody,
-   because nobody subscribes to it or it does not exist, goes back to its last claimant.
+1. Claims are judged (`judge_claims`). Only `ownedPartitions` and `generationId` count, never user data.
+2. All partitions with subscribers are put in order. If all members can have the same: round robin from the members that
+   own most, partitions with previous owners first; then partitions without an owner, topics and partitions backwards
+   from the Metadata response (or forwards by name, if no member owns anything). Otherwise by number of subscribers,
+   topic and partition.
+3. Owned partitions stay, if their owner still subscribes to them and, if racks count, its rack matches.
+4. The rest is assigned, one at a time, to the subscriber with the fewest; with racks first to those whose rack matches.
+5. Partitions are moved (`sticky_balance`), first those of step 4 unless step 3 revoked something, then all. If owned
+   partitions are not better balanced afterwards, that is undone.
+6. A partition that its last claimant must revoke is withheld until then. Claimed partitions that are assigned to no
+   member, because they have no subscribers or do not exist, are assigned to their last claimant again.
 
-A member whose rack is the empty string, which librdkafka sends where `client.rack` is not set, has a rack that
-matches nothing; one whose rack is null matches everything. A leader crashes where racks count and a member's
-subscription has a version below 3, or any member's has version 0: that is not in the model.
+A member whose rack is the empty string, which librdkafka sends if `client.rack` is not set, has a rack that matches
+nothing; one whose rack is null matches everything. A leader crashes if racks count and a member's subscription has a
+version below 3, or any member's has version 0: that is not in the model.
 
-Claims: per partition the claim of the highest generation counts; the one before it makes the *previous* owner. Two
-claims of one generation, whichever, void all claims of the partition. That a partition exists, or that the claimant
-subscribes to it, is looked at later.
+Claims: per partition the claim of the highest generation counts; the one before it determines the *previous* owner. Two
+claims of one generation, even an old one, void all claims of the partition. Whether a partition exists, and whether the
+claimant subscribes to it, is checked later.
 
-Beside that the leader keeps, per partition, the *last claimant* in the order of the JoinGroup response, whatever its
-generation, and goes by it when partitions are moved and when the assignment is trimmed to the cooperative protocol.
+In addition the leader stores, per partition, the *last claimant* in the order of the JoinGroup response, whatever its
+generation, and uses it when partitions are moved and when the assignment is trimmed to the cooperative protocol.
 
 Source: librdkafka 2.15, rd_kafka_sticky_assignor_assign_cb, rd_kafka_cooperative_protocol_adjust_assignment,
 prepopulateCurrentAssignments, rd_kafka_collect_partitions.
@@ -38,20 +38,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.librdkafka.order import NOBODY, metadata_order, readable, utf8, without_unreadable
-from assignors.librdkafka.sticky_balance import Board, FreedMemoryError, MoveByMove
+from assignors.librdkafka.order import NO_MEMBER, metadata_order, readable, utf8, without_unreadable
+from assignors.librdkafka.sticky_balance import BalancingInput, FreedMemoryError, Rebalancer
 from assignors.model import Assignment, DenseGroup, Ints, Result, Rows, Undetermined, level_fill, places
 
 FREED = (
-    "librdkafka's leader reads memory that it has freed while it moves partitions back: what it assigns to members "
-    "that share topics depends on what stands there, and mostly its process crashes"
+    "librdkafka's leader reads memory that it has freed while it moves partitions back: its assignment of shared "
+    "topics depends on the content of that memory, and usually its process crashes"
 )
 
 
 def assign(group: DenseGroup) -> Result:
-    """Assign as a librdkafka leader's `cooperative-sticky` does.
+    """Assign like the `cooperative-sticky` of a librdkafka leader.
 
-    Raises AssignorFailedError where the leader's process ends, and takes the application with it.
+    Raises AssignorFailedError if the leader's process would crash, together with the application.
     """
     group = without_unreadable(group)
     members = [m for m, member in enumerate(group.spec.members) if readable(member)]
@@ -72,7 +72,7 @@ def assign(group: DenseGroup) -> Result:
 
 
 class _Plan:
-    """An assignment in the making: members by partition id, NOBODY where there is none."""
+    """An unfinished assignment: members by partition id, NO_MEMBER if there is none."""
 
     def __init__(self, group: DenseGroup, members: Sequence[int], claims: JudgedClaims) -> None:
         self.group, self.members, self.claims = group, np.array(members, dtype=np.int64), claims
@@ -84,17 +84,17 @@ class _Plan:
         self.assignable = [t for t, subs in enumerate(self.subscribers) if len(subs) and sizes[t]]
         self.identical = all(len(self.subscribers[t]) == len(members) for t in self.assignable)
         self.racks = _Racks(group, members, self.assignable)
-        self.owner = np.full(group.partition_count, NOBODY, dtype=np.int64)
+        self.owner = np.full(group.partition_count, NO_MEMBER, dtype=np.int64)
         self.thought = claims.last_claimant[: group.partition_count].copy()
         self.active = self.members
         self.order = np.empty(0, dtype=np.int64)
         self.left = np.empty(0, dtype=np.int64)
-        """Partitions of `order` that nobody keeps."""
+        """Partitions of `order` that no member keeps."""
         self.took_away = False
         self.initializing = False
 
     def counts(self) -> Ints:
-        """How many partitions each member has."""
+        """The number of partitions of each member."""
         return np.bincount(self.owner[self.owner >= 0], minlength=len(self.group.spec.members))
 
     # ---- what stays ----
@@ -105,7 +105,7 @@ class _Plan:
         exists = np.zeros(self.group.partition_count, dtype=bool)
         for topic in self.assignable:
             exists[self._span(topic)] = True
-        self.owner = np.where(exists, claimed, NOBODY)
+        self.owner = np.where(exists, claimed, NO_MEMBER)
         self.order = self._in_order()
         for topic in self.assignable:
             span = self._span(topic)
@@ -115,7 +115,7 @@ class _Plan:
                 stays &= self.racks.match(topic, own)
             gone = (own >= 0) & ~stays
             self.took_away |= bool(gone.any())
-            own[gone] = NOBODY
+            own[gone] = NO_MEMBER
         self.left = self.order[self.owner[self.order] < 0]
         self.initializing = not self.counts().any()
 
@@ -127,7 +127,7 @@ class _Plan:
         return np.arange(span.start, span.stop)
 
     def _in_order(self) -> Ints:
-        """All assignable partitions in the order in which they are handed out and moved."""
+        """All assignable partitions in the order in which they are assigned and moved."""
         names = [utf8(topic.name) for topic in self.group.spec.topics]
         if not self.identical:
             topics = sorted(self.assignable, key=lambda t: (len(self.subscribers[t]), names[t]))
@@ -141,7 +141,7 @@ class _Plan:
         return np.concatenate((self._round_robin(owned), rest[self.owner[rest] < 0]))
 
     def _round_robin(self, owned: Ints) -> Ints:
-        """Always one of the member that has most left, the last by id among equals; first what others had before."""
+        """Always one of the member with most left, the last by id among equals; those with previous owners first."""
         members = self.owner[owned]
         by_member = np.lexsort((self.claims.previous[owned] < 0, members))
         owned, members = owned[by_member], members[by_member]
@@ -177,7 +177,7 @@ class _Plan:
         self.thought[self.left] = self.owner[self.left]
 
     def _alike(self, left: Ints, at: int) -> int:
-        """Where the run of partitions with the same subscribers ends."""
+        """The end of the run of partitions with the same subscribers."""
         if self.identical:
             return len(left)
         topics = self.group.partition_topic[left[at:]]
@@ -187,7 +187,7 @@ class _Plan:
     # ---- what is moved ----
 
     def balance(self) -> None:
-        """Step 5. The owners of partitions that are held twice are those that the trimming goes by."""
+        """Step 5. The owners of partitions that are owned twice are those that the trimming uses."""
         movable = np.zeros(self.group.partition_count, dtype=bool)
         for topic in self.assignable:
             movable[self._span(topic)] = len(self.subscribers[topic]) > 1
@@ -199,8 +199,8 @@ class _Plan:
         self.active = self.members[(counts[self.members] < potential) | holds_movable[self.members]]
         if not movable.any():
             return
-        balance = MoveByMove(
-            Board(
+        balance = Rebalancer(
+            BalancingInput(
                 topic_start=self.group.topic_start,
                 partition_topic=self.group.partition_topic,
                 subscribers=self.subscribers,
@@ -244,12 +244,12 @@ class _Racks:
         self.count = not mine.isdisjoint(union) and any(len(racks) != len(union) for racks in places)
 
     def matching(self, topic: int, number: int, members: Ints) -> list[bool]:
-        """Which members the partition may go to."""
+        """The members to which the partition may be assigned."""
         racks = self.of_topic[topic][number]
         return [self.of_member[m] is None or self.of_member[m] in racks for m in members.tolist()]
 
     def match(self, topic: int, members: Ints) -> NDArray[np.bool_]:
-        """Which partitions of the topic are in the rack of their member; `members` has -1 for nobody."""
+        """The partitions of the topic that are in the rack of their member; `members` has -1 for no member."""
         places = zip(members.tolist(), self.of_topic[topic], strict=True)
         return np.array(
             [m >= 0 and (self.of_member[m] is None or self.of_member[m] in racks) for m, racks in places]
@@ -258,10 +258,10 @@ class _Racks:
 
 def _trimmed(group: DenseGroup, owner: Ints, claimant: Ints) -> Assignment:
     """Step 6. Both by partition id, `claimant` with strays."""
-    given = np.full(len(claimant), NOBODY, dtype=np.int64)
+    given = np.full(len(claimant), NO_MEMBER, dtype=np.int64)
     given[: len(owner)] = owner
     final = np.where(given < 0, claimant, given)
-    final[(given >= 0) & (claimant >= 0) & (given != claimant)] = NOBODY
+    final[(given >= 0) & (claimant >= 0) & (given != claimant)] = NO_MEMBER
     return Assignment.from_owners(group, final)
 
 
@@ -271,20 +271,20 @@ def _joined(rows: Sequence[Ints]) -> Ints:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedClaims:
-    """Members by dense partition id, strays included; NOBODY where there is none."""
+    """Members by dense partition id, strays included; NO_MEMBER if there is none."""
 
     owner: Ints
     previous: Ints
     last_claimant: Ints
-    """Of the partitions whose claims are not void."""
+    """For partitions whose claims are not void."""
     last_of_all: Ints
     """The same, void claims included."""
 
 
 def judge_claims(group: DenseGroup, members: Sequence[int]) -> JudgedClaims:
-    """Settle the claims of `members`, which are in the order of the JoinGroup response."""
+    """Judge the claims of `members`, which are in the order of the JoinGroup response."""
     everything = group.partition_count + len(group.strays)
-    owner, previous, last = (np.full(everything, NOBODY, dtype=np.int64) for _ in range(3))
+    owner, previous, last = (np.full(everything, NO_MEMBER, dtype=np.int64) for _ in range(3))
     rows = [group.owned.partitions[m] for m in members]
     partitions = np.concatenate([*rows, np.empty(0, dtype=np.int64)])
     claimants = np.repeat(np.array(members, dtype=np.int64), [len(row) for row in rows])
@@ -296,11 +296,11 @@ def judge_claims(group: DenseGroup, members: Sequence[int]) -> JudgedClaims:
     follows = partitions[1:] == partitions[:-1]
     void = partitions[1:][follows & (generations[1:] == generations[:-1])]
     owner[partitions] = claimants
-    # The last of a partition's run is its owner; the one before that, where there is one, comes before it.
+    # The last of a partition's run is its owner; the previous owner, if any, is right before it.
     is_last = np.concatenate((~follows, [True])) if len(partitions) else np.zeros(0, dtype=bool)
     second = np.flatnonzero(is_last[1:] & follows)
     previous[partitions[second]] = claimants[second]
     claimant = last.copy()
     for known in (owner, previous, claimant):
-        known[void] = NOBODY
+        known[void] = NO_MEMBER
     return JudgedClaims(owner, previous, claimant, last)

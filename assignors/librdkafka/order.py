@@ -1,15 +1,15 @@
 """The orders in which a librdkafka leader walks members and topics.
 
-Strings are compared as bytes of UTF-8 (Java compares UTF-16 units). Hash maps play no part: RD_MAP iterates over its
+Strings are compared as bytes of UTF-8 (Java compares UTF-16 units). Hash maps do not matter: RD_MAP iterates over its
 entries from the newest to the oldest, whatever their hashes.
 
-**Members** compare by instance id where both are static, else by member id. With static and dynamic members that is
-not always an order: two static members can stand one way by instance id and the other way by member id, with a
-dynamic one in between by member id. What comes out of the sort then depends on the C library's `qsort` and on the order
-of the JoinGroup response. glibc's merge sort is assumed, and the result is said to be undetermined.
+**Members** are compared by instance id if both are static, otherwise by member id. With static and dynamic members that
+is not always an order: two static members can be ordered one way by instance id and the other way by member id, with a
+dynamic one in between by member id. The result of the sort then depends on the C library's `qsort` and on the order
+of the JoinGroup response. glibc's merge sort is assumed, and the result is reported as undetermined.
 
-**Topics** of cooperative-sticky stand as the broker's Metadata response lists them. The leader asks for them in the
-order in which the subscriptions first name them; the broker puts the names into Scala's immutable `Set`, which keeps
+**Topics** of cooperative-sticky are in the order of the broker's Metadata response. The leader requests them in the
+order in which the subscriptions first list them; the broker puts the names into Scala's immutable `Set`, which keeps
 up to four in order and is a hash trie from five on.
 
 Source: librdkafka 2.15 and 2.16, rd_kafka_group_member_cmp, rd_kafka_cgrp_handle_JoinGroup; Kafka 4.3
@@ -29,22 +29,22 @@ SCALA_SMALL_SET = 4
 LEVEL_BITS, HASH_BITS = 5, 32
 WORD = 0xFFFFFFFF
 
-NOBODY = -1
-"""Stands for the member where a partition has none."""
+NO_MEMBER = -1
+"""The member of a partition that has none."""
 
 
 def utf8(text: str) -> bytes:
-    """The bytes by which librdkafka compares. Broken UTF-16, which no broker sends, stays comparable."""
+    """The bytes that librdkafka compares. Broken UTF-16, which no broker sends, stays comparable."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def readable(member: MemberSpec) -> bool:
-    """Whether the leader takes notice of the member: one without topics, or with over 10,000, is passed over."""
+    """Whether the leader considers the member: one without topics, or with over 10,000, is skipped."""
     return 0 < len(member.topics) <= MOST_TOPICS
 
 
 def without_unreadable(group: DenseGroup) -> DenseGroup:
-    """The group with the subscriptions of members that are passed over emptied."""
+    """The group with empty subscriptions for skipped members."""
     members = group.spec.members
     if all(readable(m) or not len(group.subscriptions[i]) for i, m in enumerate(members)):
         return group
@@ -54,7 +54,7 @@ def without_unreadable(group: DenseGroup) -> DenseGroup:
 
 
 class MemberOrder:
-    """The members sorted, as glibc's `qsort` does it from the order of the spec."""
+    """The members sorted by glibc's `qsort` from the order of the spec."""
 
     def __init__(self, members: Sequence[MemberSpec]) -> None:
         self._ids = [utf8(member.id) for member in members]
@@ -70,7 +70,7 @@ class MemberOrder:
         return [member for member in self.all if member in wanted]
 
     def agrees(self, order: Sequence[int]) -> bool:
-        """Whether every pair stands as the comparison wants it: then no sort could have done otherwise."""
+        """Whether every pair is in the order of the comparison: then every sort has the same result."""
         last_static = last_dynamic = b""
         highest_static_id = b""
         for member in order:
@@ -121,23 +121,23 @@ class MemberOrder:
 
 
 def no_order(members: Sequence[MemberSpec]) -> tuple[Undetermined, ...]:
-    """Says of each static member of those that no order fits them."""
+    """Reports each static member of those that have no order."""
     why = (
-        "static members stand one way by instance id and the other way by member id, with a dynamic member in "
-        "between: what librdkafka makes of that depends on the leader's C library (assumed: glibc)"
+        "static members are ordered one way by instance id and the other way by member id, with a dynamic member in "
+        "between: librdkafka's order depends on the leader's C library (assumed: glibc)"
     )
     return tuple(Undetermined(subject=m.id, why=why) for m in members if m.instance is not None)
 
 
 def metadata_order(group: DenseGroup) -> list[int]:
-    """Topics as the broker's Metadata response lists them to the leader."""
+    """Topics in the order of the broker's Metadata response to the leader."""
     index = group.topic_index
     asked = dict.fromkeys(name for m in group.spec.members if readable(m) for name in m.topics)
     return [index[name] for name in scala_set_order(list(asked)) if name in index]
 
 
 def scala_set_order(names: Sequence[str]) -> list[str]:
-    """The names, all different, as an immutable Set iterates over them that they were added to one by one."""
+    """The distinct names, added one at a time, in the iteration order of an immutable Set."""
     if len(names) <= SCALA_SMALL_SET:
         return list(names)
     hashes = [_improved(int(h) & WORD) for h in string_hashes(names).tolist()]

@@ -1,17 +1,17 @@
 """librdkafka's range assignor, with its rack-aware passes.
 
-As in Java's, everybody gets P // n partitions of a topic and the first P % n members to come one more. What differs:
+As in Java's, every subscriber gets P // n partitions of a topic and the first P % n of them one more. Differences:
 
-- Members stand in librdkafka's order (`assignors.librdkafka.order`), topic by topic.
-- Topics with the same subscribers and the same P always go through the pass for co-partitioned topics, also where no
-  topic needs racks. In it a partition goes to the first member that *has* a rack, with room and a match in every one
-  of the topics; a member without a rack gets nothing before the plain ranges, where Java's matches everywhere.
-- A topic alone in its class goes by racks only if it needs them itself. There, as in Java, a member without a rack
+- Members are in librdkafka's order (`assignors.librdkafka.order`), topic by topic.
+- Topics with the same subscribers and the same P always use the pass for co-partitioned topics, even if no topic needs
+  racks. In it a partition is assigned to the first member that *has* a rack, with room and a match in every one of the
+  topics; a member without a rack gets nothing before the plain ranges, whereas in Java it matches everywhere.
+- A topic alone in its class uses racks only if it needs them itself. There, as in Java, a member without a rack
   matches everywhere.
-- The leader asks for racks only where some member of the group has one.
+- The leader requests racks only if some member of the group has one.
 
-A topic needs racks where some subscriber's rack is among the racks of its partitions and these do not all stand in
-the same number of racks.
+A topic needs racks if some subscriber's rack is among the racks of its partitions and these are not all in the same
+number of racks.
 
 Source: librdkafka 2.15, rd_kafka_range_assignor_assign_cb, rd_kafka_use_rack_aware_assignment.
 """
@@ -28,7 +28,7 @@ from assignors.model import Assignment, DenseGroup, Ints, Result, Undetermined
 
 
 def assign(group: DenseGroup) -> Result:
-    """Assign as a librdkafka leader's `range` does."""
+    """Assign like the `range` of a librdkafka leader."""
     group = without_unreadable(group)
     members = group.spec.members
     subscribers, doubtful = _subscribers(group)
@@ -46,7 +46,7 @@ def assign(group: DenseGroup) -> Result:
 
 
 def _subscribers(group: DenseGroup) -> tuple[list[Ints], tuple[Undetermined, ...]]:
-    """Member indices by topic, sorted; and what is not known about the orders."""
+    """Member indices by topic, sorted; and what is unknown about the orders."""
     members = group.spec.members
     order = MemberOrder(members)
     if order.is_order:

@@ -1,7 +1,7 @@
 """librdkafka's round robin assignor: all partitions in order, members in a circle.
 
 Topics by name, partitions ascending, members as `MemberOrder` sorts them; a member that does not subscribe to the topic
-is passed over. Differs from Java's in the two orders only.
+is skipped. It differs from Java's only in the two orders.
 
 Source: librdkafka 2.15, rd_kafka_roundrobin_assignor_assign_cb.
 """
@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from assignors.java.roundrobin import deal
+from assignors.java.roundrobin import assign_round_robin
 from assignors.librdkafka.order import MemberOrder, no_order, readable, utf8, without_unreadable
 from assignors.model import DenseGroup, Result
 
 
 def assign(group: DenseGroup) -> Result:
-    """Assign as a librdkafka leader's `roundrobin` does."""
+    """Assign like the `roundrobin` of a librdkafka leader."""
     group = without_unreadable(group)
     taking_part = [m for m, member in enumerate(group.spec.members) if readable(member)]
     order = MemberOrder([group.spec.members[m] for m in taking_part])
     idle = np.setdiff1d(np.arange(len(group.spec.members)), taking_part)
     circle = np.concatenate([np.array(taking_part, dtype=np.int64)[order.all], idle])
     names = [utf8(topic.name) for topic in group.spec.topics]
-    assignment = deal(group, circle, sorted(range(len(names)), key=names.__getitem__))
+    assignment = assign_round_robin(group, circle, sorted(range(len(names)), key=names.__getitem__))
     doubtful = () if order.is_order else no_order([group.spec.members[m] for m in taking_part])
     return Result(assignment=assignment, undetermined=doubtful)

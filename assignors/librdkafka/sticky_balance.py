@@ -1,27 +1,27 @@
 """The reassignments of librdkafka's cooperative-sticky, move by move.
 
-Members that hold all they can, none of which anybody else could take, stay out. Then, list after list, each partition
-with two or more subscribers is looked at until the group is balanced, and the list is walked again while that moved
-something:
+Members that own all they can, none of which another member could take, are left out. Then, list after list, each
+partition with two or more subscribers is checked until the group is balanced, and the list is walked again while that
+moved something:
 
 - a previous owner with at least two partitions fewer than the current one gets it back;
-- else, where some subscriber has at least two fewer, the least loaded subscriber gets it.
+- otherwise, if some subscriber has at least two fewer, the least loaded subscriber gets it.
 
-"Current one" is whom the leader thinks to hold the partition: the last claimant, where nothing was assigned since. He
-may hold something else altogether; then the partition ends up with two members. A leader that looks up a member that
-stayed out follows a null pointer: AssignorFailedError.
+The "current one" is the owner that the leader assumes: the last claimant, if nothing was assigned since. It may own
+something else altogether; then the partition ends up with two members. A leader that looks up a member that was left
+out follows a null pointer: AssignorFailedError.
 
-`Movements` is librdkafka's memory of which partitions were moved between which members, with its flaws. A move from
-one member to another while some partition of that topic went the other way before is to take that one back instead.
-In librdkafka 2.15 this goes wrong in ways that can be followed, and in ways that cannot:
+`Movements` is librdkafka's record of which partitions were moved between which members, with its flaws. A move from
+one member to another after some partition of that topic moved the other way should undo that move instead. In
+librdkafka 2.15 this fails in ways that can be modeled, and in ways that cannot:
 
-- A partition that moved back to where it came from keeps its entry. When it is moved again, assertions fail and the
-  leader's process ends: AssignorFailedError.
-- The partition to take back is a reference into a list out of which it is removed before it is used. With others left
-  in the list, the next of them is moved in its stead. With none left, the list's memory has been freed: what is moved
-  then is whatever stands there. FreedMemoryError.
-- A list's key is freed with the entry of the partition that it was made for, though others may still be in the list.
-  A search that comes across such a key reads freed memory: FreedMemoryError.
+- A partition that moved back to its source keeps its entry. When it is moved again, assertions fail and the leader's
+  process exits: AssignorFailedError.
+- The partition to move back is a reference into a list from which it is removed before it is used. With others left
+  in the list, the next of them is moved instead. With none left, the list's memory has been freed: the moved partition
+  is whatever that memory contains. FreedMemoryError.
+- A list's key is freed with the entry of the partition that it was created for, though others may still be in the list.
+  A search that compares such a key reads freed memory: FreedMemoryError.
 
 Source: librdkafka 2.15, performReassignments, isBalanced, processPartitionMovement, PartitionMovements_movePartition,
 PartitionMovements_getTheActualPartitionToBeMoved.
@@ -36,7 +36,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from assignors.errors import AssignorFailedError
-from assignors.librdkafka.order import NOBODY
+from assignors.librdkafka.order import NO_MEMBER
 from assignors.model import Ints
 
 CRASH = (
@@ -45,8 +45,8 @@ CRASH = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Board:
-    """What does not change while partitions move. Partitions are dense ids, members indices of the spec."""
+class BalancingInput:
+    """The constants while partitions move. Partitions are dense ids, members indices of the spec."""
 
     topic_start: Ints
     partition_topic: Ints
@@ -63,29 +63,29 @@ class Board:
     previous: Ints
 
     def potential(self, member: int) -> int:
-        """How many partitions the member could have."""
+        """The number of partitions that the member could have."""
         topics = self.subscribed[member]
         return int((self.topic_start[topics + 1] - self.topic_start[topics]).sum())
 
 
 @dataclass(slots=True, eq=False)
-class MoveByMove:
-    """Who holds what, while it is balanced."""
+class Rebalancer:
+    """The owners of partitions during the balancing."""
 
-    board: Board
+    board: BalancingInput
     owner: Ints
-    """A member by partition; of several that hold it the first in the order of the JoinGroup response."""
+    """A member by partition; of several owners the first in the order of the JoinGroup response."""
     thought: Ints
-    """Whom the leader thinks to hold it."""
+    """The owner that the leader assumes."""
     counts: Ints
-    """How many partitions each member has, twice held ones twice."""
+    """The number of partitions of each member; a partition owned twice counts twice."""
     movements: Movements = field(init=False)
     shared: dict[int, Counter[int]] = field(default_factory=dict)
-    """Holders of the partitions that are held more than once, and how often each holds them."""
+    """Owners of the partitions that are owned more than once, and how often each owns them."""
     _takes_part: list[bool] = field(init=False)
     _potential: list[int] = field(init=False)
     _witness: tuple[int, int] | None = None
-    """A member and a partition that it could take from somebody with more: proof of imbalance."""
+    """A member and a partition that it could take from a member with more: proof of imbalance."""
 
     def __post_init__(self) -> None:
         topic = self.board.partition_topic
@@ -96,7 +96,7 @@ class MoveByMove:
         self._potential = [self.board.potential(member) for member in range(len(self.counts))]
 
     def reassign(self, partitions: Iterable[int]) -> bool:
-        """Move what can be moved to improve the balance; whether anything was."""
+        """Move partitions to improve the balance; whether any moved."""
         candidates = list(partitions)
         performed = False
         while self._walk(candidates):
@@ -104,7 +104,7 @@ class MoveByMove:
         return performed
 
     def holders(self, partition: int) -> Counter[int]:
-        """Who holds the partition, and how often."""
+        """The owners of the partition, and how often each owns it."""
         return self.shared.get(partition) or Counter({int(self.owner[partition]): 1})
 
     def score(self) -> int:
@@ -120,27 +120,27 @@ class MoveByMove:
             if self.is_balanced():
                 break
             new = self._better(partition)
-            if new != NOBODY:
+            if new != NO_MEMBER:
                 self._reassign(partition, new)
                 modified = True
         return modified
 
     def _better(self, partition: int) -> int:
-        """Who is to have the partition, NOBODY if it stays."""
+        """The new owner of the partition, NO_MEMBER if it stays."""
         load = self._count_of(int(self.thought[partition]))
         previous = int(self.board.previous[partition])
-        if previous != NOBODY and load > self._count_of(previous) + 1:
+        if previous != NO_MEMBER and load > self._count_of(previous) + 1:
             return previous
         subscribers = self.board.subscribers[int(self.board.partition_topic[partition])]
         counts = self.counts[subscribers]
         least = counts.min()
         if load <= least + 1:
-            return NOBODY
+            return NO_MEMBER
         candidates = subscribers[counts == least]
         return int(candidates[np.argmin(self.board.rank[candidates])])
 
     def _count_of(self, member: int) -> int:
-        if member == NOBODY or not self._takes_part[member]:
+        if member == NO_MEMBER or not self._takes_part[member]:
             raise AssignorFailedError(CRASH)
         return int(self.counts[member])
 
@@ -166,10 +166,10 @@ class MoveByMove:
     # ---- balanced? ----
 
     def is_balanced(self) -> bool:
-        """Whether nobody could take a partition from somebody with more.
+        """Whether no member could take a partition from one with more.
 
-        Members are within one partition of each other; or each either has as many as it could have, or nobody with
-        more partitions holds one that it could have and has not.
+        Members are within one partition of each other; or each has as many as it could have, or no member with more
+        partitions owns one that it could have and has not.
         """
         counts = self.counts[self.board.active]
         if counts.min() >= counts.max() - 1:
@@ -192,7 +192,7 @@ class MoveByMove:
         )
 
     def _find_witness(self) -> tuple[int, int] | None:
-        loads = np.where(np.array(self._takes_part)[self.owner], self.counts[self.owner], NOBODY)
+        loads = np.where(np.array(self._takes_part)[self.owner], self.counts[self.owner], NO_MEMBER)
         starts = self.board.topic_start
         heaviest = {
             topic: int(loads[starts[topic] : starts[topic + 1]].max())
@@ -205,7 +205,7 @@ class MoveByMove:
             if mine == self._potential[member]:
                 continue
             for topic in self.board.subscribed[member].tolist():
-                if heaviest.get(topic, NOBODY) <= mine:
+                if heaviest.get(topic, NO_MEMBER) <= mine:
                     continue
                 start = int(starts[topic])
                 for offset in np.flatnonzero(loads[start : int(starts[topic + 1])] > mine).tolist():
@@ -219,18 +219,18 @@ Pair = tuple[int, int]
 
 
 class FreedMemoryError(Exception):
-    """librdkafka reads memory that it has freed; what follows cannot be known.
+    """librdkafka reads memory that it has freed; the result is unknown.
 
-    confluent-kafka 2.16.1 on Linux crashed every time that a test came here.
+    confluent-kafka 2.16.1 on Linux crashed every time that a test reached this.
     """
 
 
 @dataclass(slots=True, eq=False)
 class _Moved:
-    """The partitions that went one way, in order."""
+    """The partitions that moved one way, in order."""
 
     key_of: int
-    """The partition whose entry holds the memory of this list's key."""
+    """The partition whose entry owns the memory of this list's key."""
     partitions: list[int]
     key_freed: bool = False
 
@@ -253,7 +253,7 @@ class Movements:
         return (partition, False) if opposite is None else (opposite.partitions[0], True)
 
     def move(self, partition: int, old: int, new: int, *, from_list: bool) -> int:
-        """Note the move; returns the partition that is really moved."""
+        """Record the move; returns the partition that is actually moved."""
         if partition not in self.entries:
             self._add(partition, (old, new))
             return partition

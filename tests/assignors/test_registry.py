@@ -165,5 +165,5 @@ def test_an_assignment_for_more_members_than_there_are_is_refused() -> None:
         protocols=frozenset(),
         assign=lambda group: Result(assignment=Assignment(group, rows)),
     )
-    with pytest.raises(RuleBrokenError, match="not a member"):
+    with pytest.raises(RuleBrokenError, match="not in the group"):
         checked(assignor).assign(GROUP)

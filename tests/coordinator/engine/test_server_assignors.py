@@ -72,7 +72,10 @@ def test_an_installed_assignor_computes() -> None:
     [
         ("refused", "this topic cannot be assigned"),
         ("twice", f"assignor '{OWN}': a partition is assigned twice: foo-0"),
-        ("broken", f"assignor '{OWN}': a partition is assigned to somebody who is not a member: stranger"),
+        (
+            "broken",
+            f"assignor '{OWN}': a partition is assigned to a member that is not in the group: stranger",
+        ),
     ],
 )
 def test_an_assignor_that_fails_refuses_the_heartbeat(topic: str, why: str) -> None:

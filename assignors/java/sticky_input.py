@@ -1,15 +1,15 @@
-"""What both sticky assignors are asked: a group, what its members claim, and the orders Java walks it in.
+"""The input of both sticky assignors: a group, its members' claims, and the orders in which Java walks it.
 
-Claims come from the user data (sticky) or from the owned partitions (cooperative-sticky). Only topics that exist,
-have partitions and are subscribed to by somebody take part: `AbstractPartitionAssignor.assign` drops the others.
+Claims are read from the user data (sticky) or from the owned partitions (cooperative-sticky). Only topics that exist,
+have partitions and have subscribers take part: `AbstractPartitionAssignor.assign` drops the others.
 
 `Subscribers`: who may get which topic, for the general algorithm. Topics with the same subscribers form a class:
-partitions of one class are interchangeable to everything that asks only who could take them. Real groups have few
-classes, however many topics.
+partitions of one class are interchangeable if only their possible owners matter. Real groups have few classes, however
+many topics.
 
-`Racks` count only where they can make a difference: some member's rack is among the racks of the partitions, and not
-all partitions stand in the same racks. Then a member with a rack mismatches every partition that has no replica
-there, strays and partitions without racks included; a member without a rack mismatches nothing.
+`Racks` count only if they can make a difference: some member's rack is among the racks of the partitions, and not all
+partitions are in the same racks. Then a member with a rack mismatches every partition that has no replica there, strays
+and partitions without racks included; a member without a rack mismatches nothing.
 
 Source: org.apache.kafka.clients.consumer.internals.AbstractStickyAssignor (RackInfo, GeneralAssignmentBuilder),
 AbstractPartitionAssignor (useRackAwareAssignment, KIP-881), ConsumerCoordinator.onLeaderElected (Kafka 4.3.1).
@@ -29,20 +29,20 @@ from assignors.model import NO_GENERATION, DenseGroup, Ints, Rows, places, stabl
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class StickyQuestion:
+class StickyInput:
     """A group and its claims. Partition ids are dense, strays included."""
 
     group: DenseGroup
     claims: Rows
     """Partitions that each member claims, in the order in which it lists them."""
     since: Ints
-    """The generation a member's own claims are judged by."""
+    """The generation of a member's own claims."""
 
     @cached_property
     def sent(self) -> Ints:
-        """The generation a member's claims are judged by where they rival another's: always the subscription's.
+        """The generation of a member's claims when they rival another's: always the subscription's.
 
-        `Subscription` knows no negative generation: it reads as none.
+        `Subscription` has no negative generation: it is read as none.
         """
         return np.maximum(self.group.owned.generations, NO_GENERATION)
 
@@ -62,16 +62,16 @@ class StickyQuestion:
 
     @cached_property
     def owners_order(self) -> Ints:
-        """Members in the order of the HashMap of what they own, which is filled in the order of the other one.
+        """Members in the order of the HashMap of owners, which is filled in the order of the other one.
 
-        The two differ only where so many ids collide that Java makes a tree of them.
+        The two differ only if enough ids collide for Java to build a tree of them.
         """
         first = self.hash_order
         return first[hash_map_order([self.group.spec.members[i] for i in first.tolist()])]
 
     @cached_property
     def by_id(self) -> Ints:
-        """Members in the order of their ids, as `String.compareTo` has it."""
+        """Members in the order of their ids, by `String.compareTo`."""
         return _sorted_names(member.id for member in self.group.spec.members)
 
     @cached_property
@@ -88,7 +88,7 @@ class StickyQuestion:
 
     @cached_property
     def listed(self) -> Rows:
-        """Topics by member that take part, as often as the subscription names them (once, from real clients)."""
+        """Topics by member that take part, as often as the subscription lists them (once, from real clients)."""
         rows = self.group.subscriptions
         if any(
             len(m.topics) > n for m, n in zip(self.group.spec.members, rows.lengths.tolist(), strict=True)
@@ -103,10 +103,10 @@ class StickyQuestion:
 
     @cached_property
     def all_equal(self) -> bool:
-        """Whether Java takes its algorithm for equal subscriptions.
+        """Whether Java uses its algorithm for equal subscriptions.
 
-        Everybody is compared with the first subscription that is not empty, so empty ones before it (in the
-        order of the map) go unnoticed. Names that do not exist count.
+        Every subscription is compared with the first one that is not empty, so empty ones before it (in the order of
+        the map) go unnoticed. Topics that do not exist count.
         """
         members, lengths = self.group.spec.members, self.group.subscriptions.lengths
         if not any(len(m.topics) > n for m, n in zip(members, lengths.tolist(), strict=True)):
@@ -134,7 +134,7 @@ class StickyQuestion:
 
     @cached_property
     def stray_topics(self) -> Ints:
-        """The topic of each stray that takes part, else -1."""
+        """The topic of each stray that takes part, otherwise -1."""
         topics = self.group.topic_of[self.group.partition_count :]
         if not len(self.takes_part):
             return topics
@@ -176,9 +176,9 @@ def _sorted_names(names: Iterable[str]) -> Ints:
 class Subscribers:
     """Topics that take part, and their subscribers."""
 
-    question: StickyQuestion
+    inputs: StickyInput
     potential: Ints
-    """How many subscribers each topic has; one that names a topic twice counts twice, as in Java."""
+    """The number of subscribers of each topic; one that lists a topic twice counts twice, as in Java."""
     class_of: Ints
     """Class of each topic; 0 for topics that take no part."""
     members: Rows
@@ -186,30 +186,30 @@ class Subscribers:
 
     @cached_property
     def in_order(self) -> Ints:
-        """Topics that take part, as Java sorts them: those with the fewest subscribers first, then by name."""
-        by_name = self.question.by_name[self.question.takes_part[self.question.by_name]]
+        """Topics that take part, in Java's order: those with the fewest subscribers first, then by name."""
+        by_name = self.inputs.by_name[self.inputs.takes_part[self.inputs.by_name]]
         return by_name[np.argsort(self.potential[by_name], kind="stable")]
 
     @cached_property
     def capacity(self) -> Ints:
-        """How many partitions each member could have. A list as long as that of all topics counts as all."""
-        sizes = np.diff(self.question.group.topic_start)
-        listed = self.question.listed
+        """The number of partitions that each member could have. A list as long as that of all topics counts as all."""
+        sizes = np.diff(self.inputs.group.topic_start)
+        listed = self.inputs.listed
         summed = np.concatenate(([0], np.cumsum(sizes[listed.values])))[listed.start]
-        everything = int(sizes[self.question.takes_part].sum())
+        everything = int(sizes[self.inputs.takes_part].sum())
         return np.where(listed.lengths == len(self.in_order), everything, np.diff(summed))
 
     @cached_property
     def subscribed(self) -> NDArray[np.bool_]:
         """By member and class."""
-        table = np.zeros((self.question.member_count, len(self.members)), dtype=bool)
+        table = np.zeros((self.inputs.member_count, len(self.members)), dtype=bool)
         table[self.members.values, self.members.row_of] = True
         return table
 
 
-def subscribers_of(question: StickyQuestion) -> Subscribers:
-    listed, topics = question.listed, len(question.group.spec.topics)
-    rank = places(question.by_id)
+def subscribers_of(inputs: StickyInput) -> Subscribers:
+    listed, topics = inputs.listed, len(inputs.group.spec.topics)
+    rank = places(inputs.by_id)
     # Two stable sorts: by member id, then by topic.
     by_member = stable_order(rank[listed.row_of])
     by_topic = by_member[stable_order(listed.values[by_member])]
@@ -219,18 +219,18 @@ def subscribers_of(question: StickyQuestion) -> Subscribers:
     classes: dict[bytes, int] = {}
     rows: list[Ints] = []
     class_of = np.zeros(topics, dtype=np.int64)
-    for topic in np.flatnonzero(question.takes_part).tolist():
+    for topic in np.flatnonzero(inputs.takes_part).tolist():
         row = members[start[topic] : start[topic + 1]]
         class_of[topic] = classes.setdefault(row.tobytes(), len(classes))
         if len(rows) < len(classes):
             rows.append(row)
     return Subscribers(
-        question=question, potential=potential, class_of=class_of, members=Rows.of([_unique(r) for r in rows])
+        inputs=inputs, potential=potential, class_of=class_of, members=Rows.of([_unique(r) for r in rows])
     )
 
 
 def _unique(row: Ints) -> Ints:
-    """Without repetition; equals stand side by side."""
+    """Without repetition; equal values are adjacent."""
     return row[np.concatenate(([True], row[1:] != row[:-1]))]
 
 
@@ -251,25 +251,25 @@ class Racks:
         return (racks >= 0) & ~self.contains[self.set_of[ids], racks]
 
     def members_by_set(self) -> Ints:
-        """How many members have a rack of the set."""
+        """The number of members with a rack of the set."""
         with_rack = np.bincount(self.of_member[self.of_member >= 0], minlength=self.contains.shape[1])
         counts: Ints = self.contains.astype(np.int64) @ with_rack
         return counts
 
 
-def racks_of(question: StickyQuestion) -> Racks | None:
-    """None where racks make no difference."""
-    spec = question.group.spec
+def racks_of(inputs: StickyInput) -> Racks | None:
+    """None if racks make no difference."""
+    spec = inputs.group.spec
     named = {member.rack for member in spec.members if member.rack}
     if not named or all(topic.racks is None for topic in spec.topics):
         return None
     sets: dict[frozenset[str], int] = {frozenset(): 0}
-    set_of = np.zeros(question.id_count, dtype=np.int64)
-    for i in np.flatnonzero(question.takes_part).tolist():
-        replicas, start = spec.topics[i].racks, int(question.group.topic_start[i])
+    set_of = np.zeros(inputs.id_count, dtype=np.int64)
+    for i in np.flatnonzero(inputs.takes_part).tolist():
+        replicas, start = spec.topics[i].racks, int(inputs.group.topic_start[i])
         if replicas is not None:
             set_of[start : start + len(replicas)] = _interned(replicas, sets)
-    used = _used_sets(question, set_of)
+    used = _used_sets(inputs, set_of)
     present = [racks for racks, i in sets.items() if i in used]
     union = frozenset[str]().union(*present)
     if union.isdisjoint(named) or all(racks == union for racks in present):
@@ -293,14 +293,14 @@ def _interned(racks: Iterable[tuple[str, ...]], sets: dict[frozenset[str], int])
     return result
 
 
-def _used_sets(question: StickyQuestion, set_of: Ints) -> set[int]:
+def _used_sets(inputs: StickyInput, set_of: Ints) -> set[int]:
     """Rack sets of partitions that take part."""
-    partitions = question.partitions_of(np.flatnonzero(question.takes_part))
+    partitions = inputs.partitions_of(np.flatnonzero(inputs.takes_part))
     return set(np.unique(set_of[partitions]).tolist())
 
 
 def run_starts(keys: Ints) -> Ints:
-    """Where each run starts; none in an empty array."""
+    """The start of each run; none in an empty array."""
     if not len(keys):
         return np.zeros(0, dtype=np.int64)
     return np.concatenate(([0], np.flatnonzero(keys[1:] != keys[:-1]) + 1))
