@@ -48,8 +48,8 @@ completions: $(SETUP) ## Generate the shell completions
 	$(BIN)/kohort completion zsh > completions/_kohort
 	$(BIN)/kohort completion fish > completions/kohort.fish
 
-pictures: $(SETUP) ## Write the pictures of a terminal for README.md and the docs
-	$(BIN)/python -m tests.docs.pictures
+pictures: $(SETUP) ## Write the pictures of a terminal for README.md and the docs (SCREENS=DIR: draw the golden screens)
+	$(BIN)/python -m tests.docs.pictures $(SCREENS)
 
 shells: ## Install missing shells for the tests of completion (Debian and derivatives)
 	@sh tests/cli/shells/install.sh

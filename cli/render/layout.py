@@ -76,7 +76,8 @@ def is_parted(before: Block, block: Block) -> bool:
 def block_lines(block: Block, width: int, *, wraps: bool) -> Iterator[Line]:
     """The lines of what is not a table; lists keep a line for each of their items unless they wrap."""
     if isinstance(block, Heading):
-        yield (Piece(safe_text(block.text), Role.HEADING),)
+        text = safe_text(block.text)
+        yield from folded(text, width, Role.HEADING) if wraps else [(Piece(text, Role.HEADING),)]
     elif isinstance(block, Item):
         first, *more = folded(f"{block.lead} {safe_text(block.text)}".rstrip(), width, breaks=False)
         yield (Piece(block.lead, block.role), Piece(first[0].text.removeprefix(block.lead)))

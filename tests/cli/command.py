@@ -23,6 +23,7 @@ import typer.main
 from cli.app import app, run_command
 from tests.cli.schemas import faults
 from tests.support.forked import run
+from tests.support.terminals import TerminalText
 
 TIMEOUT_S = 150.0
 Word = str | bytes | Path
@@ -124,6 +125,12 @@ class Kohort:
         with patch.dict(os.environ, env), patch.object(sys, "stdin", _text(stdin)):
             return run_here(run_command, "kohort", words(*args))
 
+    def screen(self, *args: Word, columns: int, **env: str) -> str:
+        """What it prints on a terminal of this width, colors too; inside this process."""
+        here = {"TERM": "xterm", "COLUMNS": str(columns), **env}
+        with patch.dict(os.environ, here), patch.object(sys, "stdin", _text("")):
+            return run_here(run_command, "kohort", words(*args), TerminalText()).stdout
+
     def in_shell(self, line: str, program: str = "kohort") -> Answer:
         """What a shell makes of a line that begins with the installed program."""
         done = subprocess.run(
@@ -143,9 +150,11 @@ def words(line: Word = "", *more: Word) -> list[Word]:
     return [*(shlex.split(line) if isinstance(line, str) else [line]), *more]
 
 
-def run_here(program: Callable[[], object], name: str, args: Iterable[Word]) -> Answer:
+def run_here(
+    program: Callable[[], object], name: str, args: Iterable[Word], stdout: io.StringIO | None = None
+) -> Answer:
     """Run a program of ours inside this process."""
-    stdout, stderr = io.StringIO(), io.StringIO()
+    stdout, stderr = stdout or io.StringIO(), io.StringIO()
     status: int | str | None = None
     # Help names the program by its path, where the main module belongs to no package.
     installed = patch.object(sys.modules["__main__"], "__package__", None)

@@ -1,13 +1,16 @@
 """Pictures of a terminal for README.md and the docs: what commands print of the sample fleet, as SVG.
 
-`python -m tests.docs.pictures` writes them to docs/pictures.
+`python -m tests.docs.pictures` writes them to docs/pictures; with a directory, it draws the screens of
+tests/golden/screens there instead, on a dark and a light terminal.
 """
 
 from __future__ import annotations
 
 import io
 import shlex
+import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -15,6 +18,7 @@ from rich.terminal_theme import DEFAULT_TERMINAL_THEME, SVG_EXPORT_THEME, Termin
 from rich.text import Text
 
 from tests.cli.command import Kohort
+from tests.cli.render.screens import DIRECTORY as SCREENS
 from tests.support.terminals import on_terminal
 
 DIRECTORY = Path(__file__).parents[2] / "docs" / "pictures"
@@ -70,7 +74,21 @@ def shown(kohort: Kohort, command: str, columns: int) -> str:
     return on_terminal([kohort.executable, *shlex.split(command)], kohort.env, columns=columns).terminal
 
 
-def main() -> None:
+def draw_screens(directory: Path) -> None:
+    """The screens that goldens hold, to look at."""
+    directory.mkdir(exist_ok=True)
+    for file in sorted(SCREENS.glob("*-*.txt")):
+        columns = int(file.stem.rpartition("-")[2])
+        for name, theme in (("dark", DARK), ("light", LIGHT)):
+            svg = picture(file.read_text(), columns, f"{file.stem}, {name}", theme)
+            (directory / f"{file.stem}-{name}.svg").write_text(svg, encoding="utf-8")
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Write the pictures of the documentation, or those of the screens."""
+    if arguments:
+        draw_screens(Path(arguments[0]))
+        return
     DIRECTORY.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as home:
         kohort = Kohort(Path(home))
@@ -81,4 +99,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,6 +1,7 @@
 """A command on a terminal: what it shows there, and answers to what it asks."""
 
 import fcntl
+import io
 import os
 import pty
 import struct
@@ -22,6 +23,13 @@ class Shown:
     status: int
     stdout: str
     terminal: str
+
+
+class TerminalText(io.StringIO):
+    """A text that passes for a terminal; COLUMNS is its width."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 def resize(terminal: int, columns: int, lines: int) -> None:

@@ -82,9 +82,7 @@ def _blocks(found: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]:
     if len(found) == 1:
         yield Text(_verdict_line(found[0], verbose=verbose), _ROLES[found[0].verdict])
     else:
-        worst = max(found, key=lambda each: list(_ROLES).index(each.verdict), default=None)
-        healthy = f"{len(found) - len(shown)} of {len(found)} groups are healthy."
-        yield Text(healthy, Role.PLAIN if worst is None else _ROLES[worst.verdict])
+        yield _fleet_line(found)
     if shown and len(found) > 1:
         yield table_of(
             shown,
@@ -114,6 +112,19 @@ def _verdict_line(found: Diagnosis, *, verbose: bool) -> str:
     levels = Counter(finding.level for finding in found.findings)
     counts = [counted(levels[level], level.value) for level in (Level.ERROR, Level.WARNING) if levels[level]]
     return f"{found.group}: {' and '.join(counts)}"
+
+
+def _fleet_line(found: Sequence[Diagnosis]) -> Text:
+    """How many groups are healthy, and how many are not."""
+    verdicts = Counter(each.verdict for each in found)
+    text = f"{verdicts[Verdict.OK]} of {counted(len(found), 'group')} are healthy"
+    others = [
+        f"{verdicts[verdict]} {'has' if verdicts[verdict] == 1 else 'have'} {what}"
+        for verdict, what in ((Verdict.ERROR, "errors"), (Verdict.WARNING, "only warnings"))
+        if verdicts[verdict]
+    ]
+    worst = max(verdicts, key=list(_ROLES).index, default=Verdict.OK)
+    return Text("; ".join([text, *others]) + ".", _ROLES[worst])
 
 
 def _finding_blocks(found: Diagnosis, *, verbose: bool) -> Iterator[Block]:

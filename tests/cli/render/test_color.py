@@ -11,6 +11,7 @@ from cli.render.lines import Role
 from cli.render.roles import LAG_BAD, LAG_WARNING, role_of
 from groups.listing import GroupState
 from tests.cli.command import Kohort
+from tests.support.terminals import TerminalText
 
 PALETTES = {
     "xterm, dark": ("000000", "cd0000 00cd00 cdcd00 0000ee cd00cd 00cdcd", "ff0000 ff00ff"),
@@ -29,13 +30,6 @@ PALETTES = {
     "Dracula": ("282a36", "ff5555 50fa7b f1fa8c bd93f9 ff79c6 8be9fd", "ff6e6e ff92df"),
 }
 """Background; red, green, yellow, blue, magenta, cyan; the red and magenta of bold text."""
-
-
-class Terminal(io.StringIO):
-    """A stream that is a terminal."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 def luminance(color: str) -> float:
@@ -102,7 +96,7 @@ def test_who_gets_color(
     monkeypatch.setenv("TERM", "xterm")
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    assert (has_color(Terminal()), has_color(io.StringIO())) == (on_terminal, in_pipe)
+    assert (has_color(TerminalText()), has_color(io.StringIO())) == (on_terminal, in_pipe)
 
 
 @pytest.mark.parametrize("line", ["--color always list", "list --color always"])

@@ -1,0 +1,63 @@
+"""What eight commands show on a terminal of three widths; tests/golden/screens holds them with their colors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from cli.render.color import painted
+from cli.render.lines import cut
+from cli.verbs.watch.event_text import event_lines
+from cli.verbs.watch.state import Observation, WatchState
+from cli.verbs.watch.view import LogLine, View, view_lines
+from groups.model import GroupState
+from groups.snapshot import read_snapshot
+from tests.cli.command import Kohort
+
+DIRECTORY = Path(__file__).parents[2] / "golden" / "screens"
+FLEET = DIRECTORY / "fleet.yaml"
+START_MS = 1_795_665_401_085
+WIDTHS = (80, 120, 200)
+SCREENS = {
+    "list": "list",
+    "describe": "describe --all-groups",
+    "migration": "describe payments-audit --migration",
+    "plan": "plan invoices-service-production --to cooperative --client java:3.7.0",
+    "blocked-plan": "plan payments-audit --to cooperative",
+    "gate": "gate {plan} --step 1 --round 1",
+    "diagnose": "diagnose --all-groups",
+    "dry-run": "dry-run invoices-service-production --compare",
+}
+"""Commands by the name of their screen."""
+NAMES = (*SCREENS, "watch")
+
+
+def screen(kohort: Kohort, name: str, columns: int, directory: Path) -> str:
+    """What a command shows; `directory` is for the plan of a gate."""
+    if name == "watch":
+        return _watched(columns)
+    command = SCREENS[name].format(plan=directory / "PLAN.yaml")
+    if name == "gate":
+        plan = kohort.quick(SCREENS["plan"], "--snapshot", FLEET, "--output", "yaml").succeeded()
+        (directory / "PLAN.yaml").write_text(plan.stdout)
+    return kohort.screen(command, "--snapshot", FLEET, columns=columns)
+
+
+def _watched(columns: int) -> str:
+    """A group in a rebalance at its second observation: one member has left since the first."""
+    found = read_snapshot(FLEET)
+    group, topics = found.groups["payments-audit"], found.topics
+    first = replace(group, state=GroupState.STABLE, group_epoch=4)
+    course, _ = WatchState().step(
+        Observation(asked_ms=START_MS, at_ms=START_MS + 10, groups={group.id: first}, topics=topics)
+    )
+    later = Observation(
+        asked_ms=START_MS + 1000, at_ms=START_MS + 1010, groups={group.id: group}, topics=topics
+    )
+    after, happened = course.step(later)
+    log = [
+        LogLine(at_ms=at_ms, group=name, text=text)
+        for at_ms, name, text in event_lines(happened, after.labels)
+    ]
+    shown = View(state=after, before=course, log=log, title="localhost:9092, every 1 s")
+    return "".join(painted(cut(line, columns)) + "\n" for line in view_lines(shown, columns, 24))
