@@ -14,6 +14,8 @@ GAP = 2
 """Blanks between two columns."""
 PROSE = 30
 """Columns that a longer text keeps at least."""
+FEW_WORDS, LONGEST_WORD = 3, 40
+"""A text of more words is a sentence: columns that its words get at most."""
 LEAST_ID = 12
 """Characters that a shortened id keeps at least, the mark among them."""
 LEAST_TAIL = 4
@@ -27,11 +29,6 @@ _STAGES: Sequence[frozenset[str]] = (
 )
 """Headings of ids that can be shortened; later ones only where the earlier ones are not enough."""
 Texts = Sequence[Sequence[str]]
-
-
-def natural_width(columns: Sequence[Column], rows: Texts) -> int:
-    """How wide the table is when nothing is folded or shortened."""
-    return _total(column_widths(columns, rows))
 
 
 def column_widths(columns: Sequence[Column], rows: Texts, *, with_heads: bool = True) -> list[int]:
@@ -69,7 +66,8 @@ def _head_width(column: Column) -> int:
     return max(map(text_width, head_lines(column)))
 
 
-def _total(widths: Collection[int]) -> int:
+def table_width(widths: Collection[int]) -> int:
+    """How wide a table of these columns is."""
     return sum(widths) + GAP * (len(widths) - 1)
 
 
@@ -120,40 +118,42 @@ def without_middle(text: str, most: int, tail: int) -> str:
     return text[: most - 1 - tail] + CUT + text[-tail:]
 
 
-def folded_widths(columns: Sequence[Column], rows: Texts, width: int) -> dict[int, int] | None:
-    """The text columns to fold so that the table fits, each with its width; None when that is not enough.
+def folded_widths(columns: Sequence[Column], rows: Texts, width: int) -> list[int]:
+    """The widths of columns, those of texts narrowed until the table fits, or as far as they can be folded.
 
-    No word is broken, because an id in two parts cannot be copied; short texts take at most two lines.
+    Short texts take at most two lines. Ids are not broken, because one in two parts cannot be copied; only very long ones
+    in a sentence may be.
     """
     widths = column_widths(columns, rows)
     least: dict[int, int] = {}
     for position, column in enumerate(columns):
         if not column.number:
-            words = (text_width(word) for row in rows for word in row[position].split())
             half = min(PROSE, (widths[position] + 1) // 2)
-            least[position] = max(_head_width(column), half, max(words, default=0))
-    natural = list(widths)
+            longest = max((_longest_word(row[position]) for row in rows), default=0)
+            least[position] = max(_head_width(column), half, longest)
     _narrow(widths, least, width)
-    if _total(widths) > width:
-        return None
-    return {
-        position: new for position, (old, new) in enumerate(zip(natural, widths, strict=True)) if new < old
-    }
+    return widths
+
+
+def _longest_word(text: str) -> int:
+    words = text.split()
+    longest = max(map(text_width, words), default=0)
+    return min(longest, LONGEST_WORD) if len(words) > FEW_WORDS else longest
 
 
 def _narrow(widths: list[int], least: Mapping[int, int], width: int) -> None:
     """Take columns, the widest first, from those that have a least width until the table fits, or all have it."""
-    while _total(widths) > width:
+    while table_width(widths) > width:
         able = [position for position in least if widths[position] > least[position]]
         if not able:
             return
         widths[max(able, key=lambda position: widths[position])] -= 1
 
 
-def repeating_columns(columns: Sequence[Column], rows: Texts, width: int) -> list[int] | None:
-    """The text columns to take out so that the rest fits into the width, widest gain first.
+def repeating_columns(columns: Sequence[Column], rows: Texts, width: int) -> list[int]:
+    """The text columns to take out so that the rest fits into the width, or all that can be; widest gain first.
 
-    A column can be taken out when its value changes at most every other row. None when that is not enough.
+    A column can be taken out when its value changes at most every other row.
     """
     widths = column_widths(columns, rows)
     able = [
@@ -163,12 +163,11 @@ def repeating_columns(columns: Sequence[Column], rows: Texts, width: int) -> lis
     ]
     taken: list[int] = []
     for position in sorted(able, key=lambda position: -widths[position]):
-        if _total([w for i, w in enumerate(widths) if i not in taken]) <= width:
+        if table_width([w for i, w in enumerate(widths) if i not in taken]) <= width:
             break
         if _changes(rows, [*taken, position]) <= max(1, len(rows) // 2):
             taken.append(position)
-    fits = _total([w for i, w in enumerate(widths) if i not in taken]) <= width
-    return sorted(taken) if fits and taken else None
+    return sorted(taken)
 
 
 def _changes(rows: Texts, positions: Sequence[int]) -> int:

@@ -7,7 +7,7 @@ becomes a record, a line per column. No text is cut off.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, zip_longest
 from textwrap import wrap
 from typing import TypeAlias
@@ -19,10 +19,10 @@ from cli.render.fit import (
     column_widths,
     folded_widths,
     head_lines,
-    natural_width,
     repeating_columns,
     shortened_ids,
     stacked_heads,
+    table_width,
 )
 from cli.render.lines import Line, Piece, Role, folded
 from cli.render.roles import role_of
@@ -109,29 +109,29 @@ def table_pieces(table: Table) -> list[list[Piece]]:
 
 def table_lines(table: Table, pieces: Texts, width: int, *, whole: bool) -> tuple[list[Line], bool]:
     """The lines of a table, and whether ids were shortened; `whole` ids are not."""
-    texts = [[piece.text for piece in row] for row in pieces]
-    columns = table.columns
-    if natural_width(columns, texts) <= width:
-        return list(column_lines(columns, pieces, with_heads=table.header)), False
-    columns = stacked_heads(columns, texts)
-    short = texts if whole else shortened_ids(columns, texts, width)
-    is_shortened = short != texts
-    cells = _with_texts(pieces, short)
-    if natural_width(columns, short) <= width or len(texts) > SCREENFUL:
-        return list(column_lines(columns, cells, with_heads=table.header)), is_shortened
-    for candidate in (texts, short):
-        folds = folded_widths(columns, candidate, width)
-        if folds is not None:
-            cells = _with_texts(pieces, candidate)
-            lines = _folded_columns(columns, cells, folds, with_heads=table.header)
-            return list(lines), candidate is not texts and is_shortened
-    for heads, candidate in ((table.columns, texts), (columns, texts), (columns, short)):
-        taken = repeating_columns(heads, candidate, width)
-        if taken is not None:
-            kept = _with_columns(candidate, texts, taken)
-            lines = _sections(table.columns, heads, _with_texts(pieces, kept), taken, with_heads=table.header)
-            return list(lines), candidate is not texts and is_shortened
-    return list(_records(table.columns, pieces, width)), False
+    columns, texts = table.columns, [[piece.text for piece in row] for row in pieces]
+    widths = column_widths(columns, texts)
+    if table_width(widths) <= width:
+        return list(column_lines(columns, pieces, widths, with_heads=table.header)), False
+    stacked = stacked_heads(columns, texts)
+    short = texts if whole else shortened_ids(stacked, texts, width)
+    is_short = short != texts
+    if len(texts) > SCREENFUL or table_width(column_widths(stacked, short)) <= width:
+        cells, widths = _with_texts(pieces, short), column_widths(stacked, short)
+        return list(column_lines(stacked, cells, widths, with_heads=table.header)), is_short
+    for takes, folds in ((False, True), (True, False), (True, True)):
+        for heads, rows in ((columns, texts), (stacked, texts), (stacked, short)):
+            taken = repeating_columns(heads, rows, width) if takes else []
+            rest = [position for position in range(len(columns)) if position not in taken]
+            left = [heads[position] for position in rest]
+            bare = [[row[position] for position in rest] for row in rows]
+            widths = folded_widths(left, bare, width) if folds else column_widths(left, bare)
+            if table_width(widths) <= width:
+                cells = _with_texts(pieces, _with_columns(rows, texts, taken))
+                shared = [(position, columns[position].name) for position in taken]
+                lines = _sections(shared, rest, left, cells, widths, with_heads=table.header)
+                return list(lines), is_short and rows is short
+    return list(_records(columns, pieces, width)), False
 
 
 def _with_columns(
@@ -155,22 +155,21 @@ def _with_texts(pieces: Texts, texts: Sequence[Sequence[str]]) -> Texts:
 
 
 def column_lines(
-    columns: Sequence[Column],
-    rows: Texts,
-    *,
-    with_heads: bool = True,
-    widths: Sequence[int] | None = None,
+    columns: Sequence[Column], rows: Texts, widths: Sequence[int] | None = None, *, with_heads: bool = True
 ) -> Iterator[Line]:
-    """In columns, however wide they are."""
-    texts = [[piece.text for piece in row] for row in rows]
-    widths = widths or column_widths(columns, texts, with_heads=with_heads)
+    """In columns as wide as they need to be, or of these widths, in which texts are folded."""
+    if widths is None:
+        texts = [[piece.text for piece in row] for row in rows]
+        widths = column_widths(columns, texts, with_heads=with_heads)
     if with_heads:
-        heads = [head_lines(column) for column in columns]
-        for number in range(max(map(len, heads))):
-            names = [lines[number] if number < len(lines) else "" for lines in heads]
+        heads = zip_longest(*(head_lines(column) for column in columns), fillvalue="")
+        for names in heads:
             yield _row(columns, widths, [Piece(name, Role.HEADING) for name in names])
     for row in rows:
-        yield _row(columns, widths, row)
+        texts = [_folded_cell(piece.text, width) for piece, width in zip(row, widths, strict=True)]
+        for line in zip_longest(*texts, fillvalue=""):
+            pieces = [piece._replace(text=text) for piece, text in zip(row, line, strict=True)]
+            yield _row(columns, widths, pieces)
 
 
 def _row(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[Piece]) -> Line:
@@ -187,59 +186,37 @@ def _row(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[Piece
     return tuple(piece for piece in pieces if piece.text)
 
 
-def _folded_columns(
-    columns: Sequence[Column], rows: Texts, folds: Mapping[int, int], *, with_heads: bool
-) -> Iterator[Line]:
-    """In columns, some of them folded to a width."""
-    folded_rows: list[list[Piece]] = []
-    for row in rows:
-        texts = [
-            _pieces_of(piece.text, folds[position]) if position in folds else [piece.text]
-            for position, piece in enumerate(row)
-        ]
-        folded_rows += (
-            [piece._replace(text=text) for piece, text in zip(row, line, strict=True)]
-            for line in zip_longest(*texts, fillvalue="")
-        )
-    yield from column_lines(columns, folded_rows, with_heads=with_heads)
-
-
-def _pieces_of(text: str, width: int) -> list[str]:
+def _folded_cell(text: str, width: int) -> list[str]:
     """A text in lines of a width, broken between words where there are any."""
+    if text_width(text) <= width:
+        return [text]
     if text.isascii():
         return wrap(text, width, break_on_hyphens=False) or [text]
     from rich.cells import chop_cells
 
-    return chop_cells(text, width) or [text]
+    return chop_cells(text, width)
 
 
 def _sections(
-    names: Sequence[Column],
+    shared: Sequence[tuple[int, str]],
+    rest: Sequence[int],
     columns: Sequence[Column],
     rows: Texts,
-    taken: Sequence[int],
+    widths: Sequence[int],
     *,
     with_heads: bool,
 ) -> Iterator[Line]:
-    """What consecutive rows share is above them; the columns of all sections are aligned."""
-    rest = [position for position in range(len(columns)) if position not in taken]
-    left = [columns[position] for position in rest]
-    texts = [[row[position].text for position in rest] for row in rows]
-    widths = column_widths(left, texts, with_heads=with_heads)
-    name_width = max(text_width(names[position].name) for position in taken)
-    sections = groupby(rows, key=lambda row: [row[position].text for position in taken])
+    """What consecutive rows share is above them, by position and name; columns are aligned over all sections."""
+    name_width = max((text_width(name) for _, name in shared), default=0)
+    sections = groupby(rows, key=lambda row: [row[position].text for position, _ in shared])
     for number, (_, section) in enumerate(sections):
-        inner = list(section)
+        first, *more = section
         if number:
             yield ()
-        for position in taken:
-            yield (
-                Piece(f"{names[position].name:{name_width}}", Role.HEADING),
-                Piece(_GAP),
-                inner[0][position],
-            )
-        bare = [[row[position] for position in rest] for row in inner]
-        yield from column_lines(left, bare, with_heads=with_heads, widths=widths)
+        for position, name in shared:
+            yield (Piece(f"{name:{name_width}}", Role.HEADING), Piece(_GAP), first[position])
+        bare = [[row[position] for position in rest] for row in (first, *more)]
+        yield from column_lines(columns, bare, widths, with_heads=with_heads)
 
 
 def _records(columns: Sequence[Column], rows: Texts, width: int) -> Iterator[Line]:
@@ -249,7 +226,7 @@ def _records(columns: Sequence[Column], rows: Texts, width: int) -> Iterator[Lin
         if number:
             yield ()
         for column, cell in zip(columns, row, strict=True):
-            first, *more = _pieces_of(cell.text, room)
+            first, *more = _folded_cell(cell.text, room)
             yield (
                 Piece(f"{column.name:{name_width}}", Role.HEADING),
                 Piece(_GAP),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,7 +41,8 @@ def screen(kohort: Kohort, name: str, columns: int, directory: Path) -> str:
     if name == "gate":
         plan = kohort.quick(SCREENS["plan"], "--snapshot", FLEET, "--output", "yaml").succeeded()
         (directory / "PLAN.yaml").write_text(plan.stdout)
-    return kohort.screen(command, "--snapshot", FLEET, columns=columns)
+    with chdir(DIRECTORY):
+        return kohort.screen(command, "--snapshot", FLEET.name, columns=columns)
 
 
 def _watched(columns: int) -> str:
