@@ -175,6 +175,12 @@ def table_of(items: Iterable[Any], *shown: str | tuple[str, str | Callable[[Any]
     return Table(columns=columns(*(name for name, _ in pairs)), rows=rows)
 
 
+def led(text: str, role: Role) -> Item:
+    """`Open: continue with step 2.` as an item that leads with what is before its first colon."""
+    lead, colon, rest = text.partition(": ")
+    return Item(lead=f"{lead}:", text=rest, role=role) if colon else Item(lead=text, role=role)
+
+
 def fields(item: Any, *names: str) -> dict[str, Any]:
     """Some fields of an object by name, for a document's data."""
     return {name: getattr(item, name) for name in names}

@@ -121,8 +121,8 @@ def without_middle(text: str, most: int, tail: int) -> str:
 def folded_widths(columns: Sequence[Column], rows: Texts, width: int) -> list[int]:
     """The widths of columns, those of texts narrowed until the table fits, or as far as they can be folded.
 
-    Short texts take at most two lines. Ids are not broken, because one in two parts cannot be copied; only very long ones
-    in a sentence may be.
+    Short texts take at most two lines. Ids are not broken, because one in two parts cannot be copied, except very long
+    ones in a sentence.
     """
     widths = column_widths(columns, rows)
     least: dict[int, int] = {}

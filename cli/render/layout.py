@@ -58,7 +58,8 @@ def document_lines(
             shortened |= is_shortened
             yield from lines
         else:
-            yield from block_lines(block, min(width, READABLE_WIDTH), wraps=True)
+            room = width if isinstance(block, Heading) else min(width, READABLE_WIDTH)
+            yield from block_lines(block, room, wraps=True)
     if shortened:
         note = f"Ids are shortened to fit this terminal; {document.more} shows them in full."
         yield from folded(note, width, Role.FAINT, indent=0)

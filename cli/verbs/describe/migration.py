@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cli.render.cells import Cell, partitions_text
-from cli.render.document import Block, Heading, Table, Text, columns
+from cli.render.document import Block, Heading, Table, Text, columns, led
+from cli.render.lines import Role
 from groups.model import GroupType, MemberProtocol
 from groups.succession import Succession, after_load
 from groups.waits import Wait, WaitKind
@@ -104,7 +105,7 @@ def _group_blocks(found: Inspection, shown: _ShownColumns) -> Iterator[Block]:
         yield Text(_leading(found, found.succession, labels))
     upgrade = _upgrade(found)
     if upgrade:
-        yield Text(upgrade)
+        yield led(upgrade, Role.WARNING) if found.upgrade_blocked_by else Text(upgrade)
     if found.members:
         yield _table(found, labels, shown)
 

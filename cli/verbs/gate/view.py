@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from cli.render.document import Block, Document, Heading, Text, fields, table_of
+from cli.render.document import Block, Document, Heading, fields, led, table_of
+from cli.render.lines import Role
 from cli.verbs.gate.action import GateAnswer, GateQuestion
 from migration.gate.answers import Judgment
 
+_ROLES = {True: Role.GOOD, False: Role.WARNING, None: Role.WARNING}
 _ANSWERS = {True: "yes", False: "no", None: None}
 
 
@@ -51,12 +53,13 @@ def _blocks(question: GateQuestion, judgment: Judgment | None) -> Iterator[Block
         return
     yield Heading(_title(question), level=1)
     if judgment.differences:
-        yield Text(
-            "Refused: the group does not match this plan, or no longer does. Make a new plan: kohort plan."
+        yield led(
+            "Refused: the group does not match this plan, or no longer does. Make a new plan: kohort plan.",
+            Role.BAD,
         )
         yield table_of(judgment.differences, "WHAT", "PLAN", "NOW")
         return
-    yield Text(_answer(question, judgment))
+    yield led(_answer(question, judgment), Role.BAD if judgment.strayed else _ROLES[judgment.open])
     holds = ("HOLDS", lambda check: _ANSWERS[check.holds])
     yield table_of(judgment.checks, holds, "CHECK", ("OBSERVED", "text"))
     if judgment.waiting_for:

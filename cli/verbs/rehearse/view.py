@@ -11,6 +11,7 @@ from typing import Any
 from cli.counts import counted
 from cli.render.cells import Cell
 from cli.render.document import Block, Code, Document, Heading, Table, Text, columns
+from cli.render.lines import Role
 from cli.verbs.rehearse.action import Rehearsal, RehearsalRequest
 from cli.verbs.rehearse.mistakes import mistakes_blocks, mistakes_data
 from cli.verbs.rehearse.picture import picture_of
@@ -125,7 +126,7 @@ def _replay(run: Rehearsed, request: RehearsalRequest) -> str:
 def _blocks(rehearsal: Rehearsal, story: tuple[str, ...] | None) -> Iterator[Block]:
     request = rehearsal.request
     yield Heading(f"{request.plan.group}: {request.plan.path or request.plan.destination.value}", level=1)
-    yield Text(_verdict(rehearsal))
+    yield Text(_verdict(rehearsal), Role.GOOD if rehearsal.is_safe else Role.BAD)
     yield _rounds_table(rehearsal)
     gone_back = [run.back for run in (*rehearsal.played, *rehearsal.back) if run.back is not None]
     if gone_back:

@@ -1,0 +1,75 @@
+"""Ids lose their middle so that a table fits, and stay unique; texts are folded between words."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from cli.render.document import Column, Table
+from cli.render.fit import LEAST_ID, column_widths, shortened_ids, stacked_heads, table_width
+from cli.render.layout import table_lines, table_pieces
+from cli.render.lines import CUT, plain
+
+IDS = (Column("GROUP"), Column("CONSUMER-ID"), Column("LAG", number=True))
+
+
+def shown(table: Table, width: int, *, whole: bool = False) -> list[str]:
+    return list(map(plain, table_lines(table, table_pieces(table), width, whole=whole)[0]))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_shortened_ids_stay_unique(seed: int) -> None:
+    rng = random.Random(seed)
+    prefix = "consumer-" + "".join(rng.choices("abc-", k=rng.randrange(30))) + "-"
+    ids = [prefix + "".join(rng.choices("01", k=rng.randrange(1, 40))) for _ in range(rng.randrange(1, 40))]
+    rows = [["group", each, "1"] for each in ids]
+    for width in (30, 40, 60, 80, 120):
+        short = [row[1] for row in shortened_ids(IDS, rows, width)]
+        assert len(set(short)) == len(set(ids))
+        for whole, each in zip(ids, short, strict=True):
+            head, mark, tail = each.partition(CUT)
+            assert whole == each if not mark else whole.startswith(head) and whole.endswith(tail)
+            assert not mark or len(each) >= LEAST_ID
+
+
+def test_an_id_is_as_long_as_the_terminal_allows() -> None:
+    ids = [f"consumer-billing-1-3f0c6f9e-5a0b-4c1d-9d55-7c1f0a6b2e0{number}" for number in range(3)]
+    table = Table(columns=IDS, rows=[("billing", each, 7) for each in ids])
+    assert shown(table, 80)[1] == f"billing  {ids[0]}    7"
+    assert shown(table, 44)[1] == "billing  consumer-billing-1-3f0c6f…2e00    7"
+    assert max(map(len, shown(table, 44))) == 44
+    assert [line.split() for line in shown(table, 66, whole=True) if ids[0] in line] == [
+        ["CONSUMER-ID", ids[0]]
+    ]
+
+
+def test_headings_take_two_lines_before_ids_are_shortened() -> None:
+    columns = (Column("TOPIC"), Column("LOG-END-OFFSET", number=True), Column("COORDINATOR (ID)"))
+    rows = [["orders", "5", "b:9092 (1)"]]
+    stacked = stacked_heads(columns, rows)
+    assert [column.name for column in stacked] == ["TOPIC", "LOG-END-\nOFFSET", "COORDINATOR\n(ID)"]
+    assert table_width(column_widths(stacked, rows)) == 6 + 2 + 8 + 2 + 11
+    table = Table(columns=columns, rows=[("orders", 5, "b:9092 (1)")])
+    assert shown(table, 30) == [
+        "TOPIC   LOG-END-  COORDINATOR",
+        "          OFFSET  (ID)",
+        "orders         5  b:9092 (1)",
+    ]
+
+
+def test_a_sentence_is_folded_and_an_id_is_not() -> None:
+    table = Table(
+        columns=(Column("HOLDS"), Column("CHECK"), Column("OBSERVED")),
+        rows=[("yes", "rest", "the group has settled"), ("no", "replaced", "2 of 3 members have left " * 4)],
+    )
+    assert shown(table, 50) == [
+        "HOLDS  CHECK     OBSERVED",
+        "yes    rest      the group has settled",
+        "no     replaced  2 of 3 members have left 2 of 3",
+        "                 members have left 2 of 3 members",
+        "                 have left 2 of 3 members have",
+        "                 left",
+    ]
+    ids = Table(columns=(Column("NAME"), Column("VALUE")), rows=[(each * 30, each * 30) for each in "abc"])
+    assert shown(ids, 40)[:3] == [f"NAME   {'a' * 30}", f"VALUE  {'a' * 30}", ""]
