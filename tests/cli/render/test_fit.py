@@ -39,9 +39,7 @@ def test_an_id_is_as_long_as_the_terminal_allows() -> None:
     assert shown(table, 80)[1] == f"billing  {ids[0]}    7"
     assert shown(table, 44)[1] == "billing  consumer-billing-1-3f0c6f…2e00    7"
     assert max(map(len, shown(table, 44))) == 44
-    assert [line.split() for line in shown(table, 66, whole=True) if ids[0] in line] == [
-        ["CONSUMER-ID", ids[0]]
-    ]
+    assert shown(table, 66, whole=True)[2] == f"{ids[0]}    7"
 
 
 def test_headings_take_two_lines_before_ids_are_shortened() -> None:
