@@ -166,8 +166,8 @@ def _listing() -> Document:
             ],
         },
         blocks=(
-            table_of(list(WORLDS.values()), ("WORLD", "name"), ("WHAT-IT-IS", "summary")),
-            table_of(list(RULES.values()), ("RULE", "name"), ("WHAT-IT-SAYS", "summary"), ("WORLD", "world")),
+            table_of(list(WORLDS.values()), ("WORLD", "name"), ("DESCRIPTION", "summary")),
+            table_of(list(RULES.values()), ("RULE", "name"), ("DESCRIPTION", "summary"), ("WORLD", "world")),
         ),
     )
 
@@ -214,7 +214,7 @@ def _blocks(found: Sequence[Exploration]) -> Iterator[Block]:
         for each in found
     ]
     yield Table(
-        columns=columns("WORLD", "WITHOUT-RULE", "#STATES", "#TRANSITIONS", "#DEPTH", "FALLS"), rows=rows
+        columns=columns("WORLD", "WITHOUT-RULE", "#STATES", "#TRANSITIONS", "#DEPTH", "VIOLATED"), rows=rows
     )
     for each in found:
         if each.broken is None:
